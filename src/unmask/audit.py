@@ -1,0 +1,100 @@
+"""One release, one adversary, one answer: the only place where a belief meets the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unmask.measures import (
+    Measure,
+    calibration_error,
+    confirmation,
+    effective_set_size,
+    estimation_error,
+    evaluate,
+    information_gain,
+    log_loss,
+    rank,
+    realised_error,
+    realised_success,
+    refutation,
+    renyi_entropy,
+    shannon_entropy,
+    success_at,
+    success_probability,
+    total_variation,
+)
+from unmask.posterior import Posterior
+from unmask.results import Row
+from unmask.truth import Truth
+
+SELF_ASSESSED: tuple[Measure, ...] = (
+    success_probability,
+    estimation_error(),
+    renyi_entropy(0),
+    shannon_entropy,
+    renyi_entropy(np.inf),
+    effective_set_size,
+    information_gain,
+    total_variation,
+    confirmation,
+    refutation,
+)
+"""What can be said without knowing the truth."""
+
+REALISED: tuple[Measure, ...] = (
+    realised_success,
+    realised_error(),
+    success_at(3),
+    rank,
+    log_loss,
+    calibration_error,
+)
+"""What needs the truth."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The rows of one belief, and the measures that could not be taken, each with its reason."""
+
+    rows: tuple[Row, ...]
+    not_run: tuple[tuple[str, str], ...] = ()
+
+    def row(self, measure: str) -> Row:
+        """The row of a measure, by name."""
+        return next(row for row in self.rows if row.measure == measure)
+
+
+def audit(
+    belief: Posterior,
+    truth: Truth | None = None,
+    *,
+    release: str = "release",
+    adversary: str = "adversary",
+    target: str = "identity",
+    measures: Sequence[Measure] = SELF_ASSESSED + REALISED,
+    note: str = "",
+) -> Audit:
+    """Take every measure that the belief allows: without a truth the self-assessed ones, for mere scores no entropies.
+
+    What is left out is said with its reason; *not run* is never a zero.
+
+    >>> from unmask import Posterior, Truth, audit
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]))
+    >>> found = audit(belief, Truth([0, 2]))
+    >>> found.row("success_probability").posterior, found.row("realised_success").posterior
+    (0.75, 0.75)
+    """
+    rows, not_run = [], []
+    for measure in measures:
+        if measure.needs_truth and truth is None:
+            not_run.append((measure.name, "the truth is not known"))
+        elif measure.needs_probabilities and belief.status == "scores":
+            not_run.append((measure.name, "the attack gives scores, not probabilities"))
+        else:
+            rows.append(
+                evaluate(measure, belief, truth, release=release, adversary=adversary, target=target, note=note)
+            )
+    return Audit(tuple(rows), tuple(not_run))

@@ -1,0 +1,308 @@
+"""From what an attack computes to a belief: classes, match probabilities, scores, and beliefs through other beliefs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
+
+from unmask.errors import UnmaskError
+from unmask.posterior import Posterior, Status, equal_weights, segment_max, segment_sum
+from unmask.truth import Truth
+
+
+def from_classes(
+    class_of_candidate: NDArray[np.int32],
+    class_of_target: NDArray[np.int32],
+    *,
+    n_classes: int | None = None,
+    weight: NDArray[np.float64] | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> Posterior:
+    """Who is it, when all that is seen is the class: every member is alike, p(x given y) = 1 / n_y.
+
+    class_of_candidate : (n_candidates,) the equivalence class of each record
+    class_of_target    : (n_targets,) the class that each target is seen in; it must not be empty
+    Exact for an adversary who knows that the target is in the release (prosecutor) and knows his quasi-identifiers.
+
+    >>> from_classes(np.array([0, 1, 1]), np.array([0, 1, 1])).row_length
+    array([1, 2])
+
+    Rebollo-Monedero et al. 2012, section V-A1: P(y) = 1 - 1 / k.
+    """
+    n = int(class_of_candidate.max(initial=-1)) + 1 if n_classes is None else n_classes
+    sizes = np.bincount(class_of_candidate, minlength=n)
+    if len(class_of_target) and (class_of_target.max() >= n or not np.all(sizes[class_of_target])):
+        raise UnmaskError("a target is seen in a class that has no record: the adversary would know that he is absent")
+    members = np.argsort(class_of_candidate, kind="stable").astype(np.int32)
+    return Posterior(
+        indptr=np.concatenate(([0], np.cumsum(sizes))),
+        candidate=members,
+        log_probability=np.repeat(-np.log(np.maximum(sizes, 1)), sizes).astype(np.float32),
+        unlisted=np.where(sizes > 0, 0.0, 1.0),
+        n_unlisted=np.zeros(n, dtype=np.int64),
+        observation=class_of_target.astype(np.int64),
+        weight=equal_weights(len(class_of_target)) if weight is None else weight,
+        n_candidates=len(class_of_candidate),
+        log_prior=-float(np.log(len(class_of_candidate))),
+        status="exact",
+        provenance=provenance or {},
+    )
+
+
+def from_likelihood(
+    indptr: NDArray[np.int64],
+    candidate: NDArray[np.int32],
+    log_likelihood: NDArray[np.float64],
+    *,
+    n_candidates: int,
+    observation: NDArray[np.int64],
+    prior_present: float = 1.0,
+    log_likelihood_none: NDArray[np.float64] | None = None,
+    weight: NDArray[np.float64] | None = None,
+    status: Status = "model",
+    provenance: Mapping[str, Any] | None = None,
+) -> Posterior:
+    """Bayes' rule over the listed candidates and "none of these": p(x given y) = pi_x p(y given x) / p(y).
+
+    log_likelihood      : (n_entries,) log p(y given x); a candidate that is not listed has likelihood 0
+    prior_present       : chance that the target is among the candidates at all; each is then alike, pi_x = prior_present / n
+    log_likelihood_none : (n_observations,) log p(y given none of them), needed when prior_present < 1
+    An observation with no listed candidate is one that nobody in the release can have produced: the target is absent.
+    Listed candidates that are all impossible are an error, never a row of NaN.
+    """
+    if not 0.0 < prior_present <= 1.0:
+        raise UnmaskError(
+            f"the prior chance of being in the release is {prior_present}, expected above 0 and at most 1"
+        )
+    if prior_present < 1.0 and log_likelihood_none is None:
+        raise UnmaskError("a target may be absent, so how likely his data are then must be given (log_likelihood_none)")
+    log_prior = float(np.log(prior_present) - np.log(n_candidates))
+    joint = np.asarray(log_likelihood, dtype=np.float64) + log_prior
+    none = np.full(len(indptr) - 1, -np.inf)
+    if log_likelihood_none is not None and prior_present < 1.0:
+        none = np.asarray(log_likelihood_none, dtype=np.float64) + np.log1p(-prior_present)
+    none[np.diff(indptr) == 0] = 0.0
+    top = np.maximum(segment_max(joint, indptr, empty=-np.inf), none)
+    if not np.all(np.isfinite(top)):
+        raise UnmaskError(
+            f"observation {int(np.flatnonzero(~np.isfinite(top))[0])} is explained by no candidate: "
+            "widen the error model or allow the target to be absent"
+        )
+    row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    evidence = top + np.log(segment_sum(np.exp(joint - top[row]), indptr) + np.exp(none - top))
+    log_p, unlisted = joint - evidence[row], np.exp(none - evidence)
+    keep = log_p > -80.0  # float32 holds exp(-87); what is dropped weighs less than 1e-34
+    kept = np.bincount(row[keep], minlength=len(indptr) - 1)
+    return Posterior(
+        indptr=np.concatenate(([0], np.cumsum(kept))),
+        candidate=candidate[keep].astype(np.int32),
+        log_probability=np.minimum(log_p[keep], 0.0).astype(np.float32),
+        unlisted=unlisted,
+        n_unlisted=np.zeros(len(indptr) - 1, dtype=np.int64),
+        observation=np.asarray(observation, dtype=np.int64),
+        weight=equal_weights(len(observation)) if weight is None else weight,
+        n_candidates=n_candidates,
+        log_prior=log_prior,
+        status=status,
+        provenance=provenance or {},
+    )
+
+
+def from_match_probabilities(
+    indptr: NDArray[np.int64],
+    candidate: NDArray[np.int32],
+    match_probability: NDArray[np.float64],
+    *,
+    n_candidates: int,
+    prior_present: float,
+    pair_prior: float,
+    observation: NDArray[np.int64] | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> Posterior:
+    """A belief from pairwise match probabilities (Fellegi-Sunter, Splink), under "at most one candidate matches".
+
+    match_probability : (n_entries,) each pair on its own, in [0, 1); these are no distribution over candidates
+    pair_prior        : the prior probability of a match that the linker used for every pair; it is divided out
+    prior_present     : your own prior that the target is among the candidates
+    With o_j the odds of pair j and b_j = o_j (1 - pair_prior) / pair_prior its Bayes factor,
+    p(j) is proportional to prior_present / n b_j, p(none) to 1 - prior_present; a pair that was not compared has b_j = 0.
+
+    >>> belief = from_match_probabilities(
+    ...     np.array([0, 2]),
+    ...     np.array([0, 1]),
+    ...     np.array([0.9, 0.5]),
+    ...     n_candidates=2,
+    ...     prior_present=2 / 3,
+    ...     pair_prior=0.5,
+    ... )
+    >>> np.exp(belief.log_probability).round(4), belief.unlisted.round(4)
+    (array([0.8182, 0.0909], dtype=float32), array([0.0909]))
+    """
+    p = np.asarray(match_probability, dtype=np.float64)
+    if not (np.all(p >= 0) and np.all(p < 1)):
+        raise UnmaskError(
+            "match probabilities must be at least 0 and below 1: a certain pair leaves no room for the others"
+        )
+    if not 0 < pair_prior < 1:
+        raise UnmaskError(f"the pair prior is {pair_prior}, expected between 0 and 1: it is the linker's own prior")
+    with np.errstate(divide="ignore"):
+        log_factor = np.log(p) - np.log1p(-p) + np.log1p(-pair_prior) - np.log(pair_prior)
+    possible = np.isfinite(log_factor)
+    row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    kept = np.bincount(row[possible], minlength=len(indptr) - 1)
+    return from_likelihood(
+        np.concatenate(([0], np.cumsum(kept))),
+        candidate[possible],
+        log_factor[possible],
+        n_candidates=n_candidates,
+        observation=np.arange(len(indptr) - 1) if observation is None else observation,
+        prior_present=prior_present,
+        log_likelihood_none=np.zeros(len(indptr) - 1),
+        status="model",
+        provenance=provenance,
+    )
+
+
+def from_scores(
+    indptr: NDArray[np.int64],
+    candidate: NDArray[np.int32],
+    score: NDArray[np.float64],
+    *,
+    n_candidates: int,
+    scale: float = 1.0,
+    observation: NDArray[np.int64] | None = None,
+    status: Status = "scores",
+    provenance: Mapping[str, Any] | None = None,
+) -> Posterior:
+    """softmax(scale * score) over the listed candidates: a belief whose order is the attack's and whose sureness is `scale`.
+
+    score : (n_entries,) higher is likelier, finite. The status stays `scores` until `calibrate` has fitted the scale.
+    """
+    if not np.all(np.isfinite(score)):
+        raise UnmaskError("the attack gave infinite or missing scores: leave impossible candidates out")
+    belief = from_likelihood(
+        indptr,
+        candidate,
+        scale * np.asarray(score, dtype=np.float64),
+        n_candidates=n_candidates,
+        observation=np.arange(len(indptr) - 1) if observation is None else observation,
+        provenance=provenance,
+    )
+    return replace(belief, status=status)
+
+
+def fit_scale(belief: Posterior, truth: Truth) -> float:
+    """The scale s that makes softmax(s * log p) most likely on targets whose truth is known and listed.
+
+    Minimises the mean of -log p_s(x_true given y), convex in s, over 1e-3 <= s <= 1e3. Fit it on held-out targets.
+
+    C. Guo et al., "On calibration of modern neural networks", 2017, section 4.2 (s is 1 / temperature).
+    """
+    usable = np.flatnonzero(truth.candidate >= 0)
+    rows, log_p = belief.observation[usable], belief.log_probability.astype(np.float64)
+    entry = _entry_of(belief, rows, truth.candidate[usable])
+    rows, entry = rows[entry >= 0], entry[entry >= 0]
+    if not len(rows):
+        raise UnmaskError("no target has its true candidate on the adversary's list, so no scale can be fitted")
+    owner = np.repeat(np.arange(belief.n_observations), belief.row_length)
+    top = segment_max(log_p, belief.indptr, empty=0.0)
+
+    def loss(log_scale: float) -> float:
+        s = float(np.exp(log_scale))
+        normaliser = np.log(np.maximum(segment_sum(np.exp(s * (log_p - top[owner])), belief.indptr), 1e-300))
+        return float(np.mean(normaliser[rows] - s * (log_p[entry] - top[rows])))
+
+    found = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(1e3)), method="bounded", options={"xatol": 1e-6})
+    return float(np.exp(found.x))
+
+
+def calibrate(belief: Posterior, scale: float) -> Posterior:
+    """The belief with p replaced by p^scale, normalised over the listed candidates; status `calibrated`."""
+    log_p = belief.log_probability.astype(np.float64)
+    return from_scores(
+        belief.indptr,
+        belief.candidate,
+        log_p,
+        n_candidates=belief.n_candidates,
+        scale=scale,
+        observation=belief.observation,
+        status="calibrated",
+        provenance={**belief.provenance, "scale": scale},
+    )
+
+
+def compose(
+    link: Posterior,
+    value_of_candidate: NDArray[np.int32],
+    *,
+    labels: tuple[str, ...],
+    provenance: Mapping[str, Any] | None = None,
+) -> Posterior:
+    """Which value, through who: p(s given y) = sum over candidates x of p(x given y) [s is the value of x], and
+    p(none given y) times the prior of s.
+
+    value_of_candidate : (n_candidates,) the sensitive value of each released record
+    The prior is the histogram of the whole release, which is what the adversary knows of people in general; that is also
+    what he believes of a target who is none of the candidates.
+
+    >>> link = from_classes(np.array([0, 1, 1]), np.array([1]))
+    >>> belief = compose(link, np.array([0, 0, 1]), labels=("flu", "gout"))
+    >>> np.exp(belief.log_probability[1:]).round(3)
+    array([0.5, 0.5], dtype=float32)
+    """
+    m, n = len(labels), link.n_candidates
+    prior = np.bincount(value_of_candidate, minlength=m) / n
+    shape = (link.n_observations, n)
+    entry_value = value_of_candidate[link.candidate]
+    p = np.exp(link.log_probability.astype(np.float64))
+    listed = csr_array((p, entry_value, link.indptr), shape=(link.n_observations, m))
+    listed.sum_duplicates()
+    assert listed.shape == (shape[0], m)
+    if link.unlisted.any():
+        listed = csr_array(listed + _unlisted_values(link, value_of_candidate, prior))
+        listed.sum_duplicates()
+    listed.sort_indices()
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(prior)
+        log_p = np.log(listed.data)
+    possible = log_p > -80.0
+    row = np.repeat(np.arange(link.n_observations), np.diff(listed.indptr))[possible]
+    return Posterior(
+        indptr=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=link.n_observations)))),
+        candidate=listed.indices[possible].astype(np.int32),
+        log_probability=np.minimum(log_p[possible], 0.0).astype(np.float32),
+        unlisted=np.zeros(link.n_observations),
+        n_unlisted=np.zeros(link.n_observations, dtype=np.int64),
+        observation=link.observation,
+        weight=link.weight,
+        n_candidates=m,
+        log_prior=log_prior,
+        status=link.status,
+        provenance={**link.provenance, **(provenance or {})},
+        candidate_label=labels,
+    )
+
+
+def _unlisted_values(link: Posterior, value: NDArray[np.int32], prior: NDArray[np.float64]) -> csr_array:
+    """(n_observations, n_values) the part of the belief that is not listed: shared by the other candidates where their number
+    is known, otherwise spread like the prior."""
+    shape = (link.n_observations, len(prior))
+    ones = csr_array((np.ones(len(link.candidate)), value[link.candidate], link.indptr), shape=shape)
+    share = np.where(link.n_unlisted > 0, link.unlisted / np.maximum(link.n_unlisted, 1), 0.0)
+    lump = np.where(link.n_unlisted > 0, 0.0, link.unlisted)
+    others = share[:, None] * (prior * link.n_candidates - ones.toarray())
+    return csr_array(others + lump[:, None] * prior)
+
+
+def _entry_of(belief: Posterior, row: NDArray[np.int64], candidate: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Position of a candidate in a row of the posterior, -1 where it is not listed."""
+    keys = np.repeat(np.arange(belief.n_observations), belief.row_length) * belief.n_candidates + belief.candidate
+    wanted = row * belief.n_candidates + candidate
+    found = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return np.where(keys[found] == wanted, found, -1) if len(keys) else np.full(len(row), -1)

@@ -1,0 +1,143 @@
+"""The grammar of measures: a declaration, evaluated on the prior and on the posterior in this one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
+from unmask.posterior import Posterior
+from unmask.results import Row
+from unmask.truth import UNKNOWN, Truth
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number about a belief: what it is called, what it is of, and its value for each observation or each target.
+
+    name, unit      : as printed
+    direction       : what the adversary wants, "high" or "low"
+    range           : smallest and largest value possible
+    source          : paper and section or equation
+    self_assessed   : posterior -> (n_observations,), needs no truth
+    realised        : posterior, truth -> (n_targets,), needs it. Exactly one of the two is given.
+    rate            : the mean over targets is a proportion, so that Wilson's interval is the right one
+    needs_probabilities : meaningless for a posterior whose status is `scores`
+    """
+
+    name: str
+    unit: str
+    direction: Literal["high", "low"]
+    range: tuple[float, float]
+    source: str
+    self_assessed: Callable[[Posterior], NDArray[np.float64]] | None = None
+    realised: Callable[[Posterior, Truth], NDArray[np.float64]] | None = None
+    rate: bool = False
+    needs_probabilities: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.self_assessed is None) == (self.realised is None):
+            raise UnmaskError(
+                f"measure {self.name!r} needs either a self-assessed or a realised value, not both or none"
+            )
+
+    @property
+    def needs_truth(self) -> bool:
+        return self.realised is not None
+
+    def per_target(self, belief: Posterior, truth: Truth | None = None) -> NDArray[np.float64]:
+        """(n_targets,) the value at each target."""
+        if self.self_assessed is not None:
+            return self.self_assessed(belief)[belief.observation]
+        assert self.realised is not None
+        if truth is None:
+            raise UnmaskError(f"{self.name} is measured against the truth, and none was given")
+        if len(truth) != belief.n_targets:
+            raise UnmaskError(
+                f"the truth has {len(truth)} targets and the posterior {belief.n_targets}, expected the same"
+            )
+        return self.realised(belief, truth)
+
+
+def evaluate(
+    measure: Measure,
+    belief: Posterior,
+    truth: Truth | None = None,
+    *,
+    release: str = "release",
+    adversary: str = "adversary",
+    target: str = "identity",
+    note: str = "",
+) -> Row:
+    """A measure of a belief beside the same measure of the prior: mean, gain, interval, worst-off target, quantiles.
+
+    The mean is over targets, by weight; targets whose truth is UNKNOWN are left out of realised measures. The interval is
+    over the sampling of targets: members of one observation are not independent, so observations are the clusters.
+    A measure that needs probabilities is refused for a belief made of mere scores.
+    """
+    if measure.needs_probabilities and belief.status == "scores":
+        raise UnmaskError(f"{measure.name} needs probabilities, and this attack gives scores: calibrate them first")
+    known = np.ones(belief.n_targets, dtype=bool)
+    if measure.needs_truth and truth is not None:
+        known = truth.candidate != UNKNOWN
+        if not known.any():
+            raise UnmaskError(f"{measure.name} is measured against the truth, which is unknown for every target")
+    after = measure.per_target(belief, truth)[known]
+    before = measure.per_target(belief.prior(), truth)[known]
+    weight, observation = belief.weight[known] / belief.weight[known].sum(), belief.observation[known]
+    assert after.shape == before.shape == weight.shape
+    prior, posterior = float(weight @ before), float(weight @ after)
+    worst = int(np.argmax(after) if measure.direction == "high" else np.argmin(after))
+    interval = _interval(measure, after, weight, observation)
+    return Row(
+        release=release,
+        adversary=adversary,
+        target=target,
+        measure=measure.name,
+        unit=measure.unit,
+        direction=measure.direction,
+        prior=prior,
+        posterior=posterior,
+        gain=posterior - prior if measure.direction == "high" else prior - posterior,
+        low=interval.low,
+        high=interval.high,
+        interval=interval.over,
+        n=int(known.sum()),
+        n_observations=len(np.unique(observation)),
+        worst=float(after[worst]),
+        worst_observation=int(observation[worst]),
+        quantiles=weighted_quantiles(after, weight, QUANTILES),
+        status=belief.status,
+        note=note,
+    )
+
+
+def _interval(
+    measure: Measure, value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]
+) -> Interval:
+    if not np.all(np.isfinite(value)):
+        return Interval(None, None, "none: the value is unbounded")
+    if measure.rate:
+        return clustered_wilson(value, weight, cluster)
+    return clustered_bootstrap(value, weight, cluster)
+
+
+def weighted_quantiles(
+    value: NDArray[np.float64], weight: NDArray[np.float64], levels: tuple[float, ...]
+) -> tuple[float, ...]:
+    """The smallest values whose cumulated weight reaches each level (the inverse of the distribution function).
+
+    >>> weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.5, 0.3]), (0.5, 0.6, 1.0))
+    (1.0, 2.0, 3.0)
+    """
+    order = np.argsort(value, kind="stable")
+    cumulated = np.cumsum(weight[order])
+    position = np.searchsorted(cumulated, np.asarray(levels) * cumulated[-1] - 1e-12)
+    return tuple(float(v) for v in value[order][np.minimum(position, len(value) - 1)])

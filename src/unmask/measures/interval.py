@@ -1,0 +1,89 @@
+"""How sure a mean over targets is: intervals that know that targets of one observation are not independent."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Z95 = 1.959963984540054
+RESAMPLES = 1000
+GROUPS = 500
+"""Most clusters that are resampled one by one; more are first put into this many random groups, which keeps a bootstrap over
+a million observations as cheap as one over five hundred."""
+
+
+class Interval(NamedTuple):
+    """A 95 % interval and, in words, what it is over; both ends None where there is none."""
+
+    low: float | None
+    high: float | None
+    over: str
+
+
+def wilson(rate: float, n: float) -> tuple[float, float]:
+    """Wilson's 95 % score interval for a proportion: the rates p0 with |rate - p0| <= z sqrt(p0 (1 - p0) / n).
+
+    rate in [0, 1]; n > 0, not necessarily whole (an effective sample size). Never leaves [0, 1]; at rate 0 the upper end
+    is z^2 / (n + z^2), about 3.8 / n.
+
+    >>> low, high = wilson(0.04, 2000)
+    >>> round(low, 4), round(high, 4)
+    (0.0323, 0.0495)
+
+    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 1927.
+    """
+    centre = (rate + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
+    half = Z95 / (1 + Z95**2 / n) * sqrt(max(rate * (1 - rate), 0.0) / n + Z95**2 / (4 * n * n))
+    return max(0.0, min(rate, centre - half)), min(1.0, max(rate, centre + half))
+
+
+def clustered_wilson(value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]) -> Interval:
+    """Wilson's interval for a weighted mean of values in [0, 1], at the effective sample size of its clusters.
+
+    n_eff = p (1 - p) / V, V the variance of the mean between clusters, and no more than Kish's (sum w)^2 / sum w^2. Where
+    all values agree (V = 0 at p = 0 or 1) n_eff is the number of clusters.
+
+    L. Kish, "Survey Sampling", 1965; E. L. Korn & B. I. Graubard, "Confidence intervals for proportions with small
+    expected number of positive counts estimated from survey data", Survey Methodology 1998.
+    """
+    rate = float(np.clip(weight @ value, 0.0, 1.0))
+    sums, mass = _cluster_sums(value, weight, cluster)
+    n_clusters = len(mass)
+    if n_clusters < 2:
+        return Interval(None, None, "none: all targets share one observation")
+    variance = float(((sums - rate * mass) ** 2).sum()) * n_clusters / (n_clusters - 1)
+    spread = rate * (1 - rate)
+    n_effective = min(spread / variance, 1.0 / float((weight**2).sum())) if variance > 0 and spread > 0 else n_clusters
+    return Interval(*wilson(rate, n_effective), "targets (Wilson, clustered by observation)")
+
+
+def clustered_bootstrap(
+    value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]
+) -> Interval:
+    """Percentile interval of a weighted mean, clusters drawn with replacement, 1,000 times, always the same draws.
+
+    B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 8 and 13.
+    """
+    sums, mass = _cluster_sums(value, weight, cluster)
+    if len(mass) < 2:
+        return Interval(None, None, "none: all targets share one observation")
+    rng = np.random.default_rng(0)
+    if len(mass) > GROUPS:
+        group = rng.permutation(len(mass)) % GROUPS
+        sums, mass = np.bincount(group, weights=sums), np.bincount(group, weights=mass)
+    draws = rng.multinomial(len(mass), np.full(len(mass), 1 / len(mass)), size=RESAMPLES)
+    total = draws @ mass
+    means = (draws @ sums)[total > 0] / total[total > 0]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Interval(float(low), float(high), "targets (cluster bootstrap over observations)")
+
+
+def _cluster_sums(
+    value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    mass = np.bincount(cluster, weights=weight)
+    used = mass > 0
+    return np.bincount(cluster, weights=weight * value)[used], mass[used]

@@ -1,0 +1,89 @@
+"""One pass over the rows of a posterior, in chunks of stored entries, in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.posterior import Posterior, segment_max, segment_sum
+
+CHUNK = 1 << 22
+"""Stored entries in a chunk: some 150 MB of temporaries."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some consecutive rows of a posterior, unpacked.
+
+    p, log_p, log_q       : (n_entries,) belief and prior of each listed candidate
+    indptr                : (n_rows + 1,)
+    unlisted, n_unlisted  : (n_rows,), as in `Posterior`
+    n_candidates          : size of the universe
+    """
+
+    p: NDArray[np.float64]
+    log_p: NDArray[np.float64]
+    log_q: NDArray[np.float64]
+    indptr: NDArray[np.int64]
+    unlisted: NDArray[np.float64]
+    n_unlisted: NDArray[np.int64]
+    n_candidates: int
+
+    @property
+    def n_listed(self) -> NDArray[np.int64]:
+        return np.diff(self.indptr)
+
+    @property
+    def n_sharing(self) -> NDArray[np.int64]:
+        """(n_rows,) how many symbols share the unlisted mass: "none of these" and an unknown number count as one symbol."""
+        return np.where(self.unlisted > 0, np.maximum(self.n_unlisted, 1), 0)
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """(n_rows,) probability of one unlisted symbol, 0 where nothing is unlisted."""
+        return self.unlisted / np.maximum(self.n_sharing, 1)
+
+    @property
+    def prior_unlisted(self) -> NDArray[np.float64]:
+        """(n_rows,) prior probability of everything that is not listed."""
+        rest = np.maximum(1.0 - self.sum(np.exp(self.log_q)), 0.0)
+        return np.where(rest > 1e-9, rest, 0.0)
+
+    def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return segment_sum(values, self.indptr)
+
+    def max(self, values: NDArray[np.float64], *, empty: float = 0.0) -> NDArray[np.float64]:
+        return segment_max(values, self.indptr, empty=empty)
+
+
+def chunks(belief: Posterior) -> Iterator[tuple[int, int]]:
+    """Ranges of consecutive rows with about `CHUNK` entries each (a longer row stands alone)."""
+    start = 0
+    while start < belief.n_observations:
+        stop = int(np.searchsorted(belief.indptr, belief.indptr[start] + CHUNK, side="right")) - 1
+        stop = min(max(stop, start + 1), belief.n_observations)
+        yield start, stop
+        start = stop
+
+
+def unpack(belief: Posterior, start: int, stop: int) -> Rows:
+    """Rows start..stop of a posterior."""
+    entries = slice(belief.indptr[start], belief.indptr[stop])
+    log_p = belief.log_probability[entries].astype(np.float64)
+    return Rows(
+        p=np.exp(log_p),
+        log_p=log_p,
+        log_q=belief.prior_of(belief.candidate[entries]),
+        indptr=belief.indptr[start : stop + 1] - belief.indptr[start],
+        unlisted=belief.unlisted[start:stop],
+        n_unlisted=belief.n_unlisted[start:stop],
+        n_candidates=belief.n_candidates,
+    )
+
+
+def per_row(belief: Posterior, function: Callable[[Rows], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """(n_observations,) a function of the rows, chunk by chunk."""
+    return np.concatenate([function(unpack(belief, start, stop)) for start, stop in chunks(belief)])

@@ -1,0 +1,219 @@
+"""How often the adversary is right: by his own account, and once his belief meets the truth."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.measures.base import Measure
+from unmask.measures.rows import Rows, chunks, per_row
+from unmask.posterior import Posterior
+from unmask.truth import UNKNOWN, Truth
+
+LOG_TIE = 1e-5
+"""Candidates whose log-probabilities differ by less share their chance: a few units of float32 in the last place."""
+
+CALIBRATION_BINS = 10
+
+
+def best_guess(rows: Rows) -> NDArray[np.float64]:
+    """(n_rows,) the probability of the likeliest candidate that can be named."""
+    named = np.where(rows.n_unlisted > 0, rows.share, 0.0)
+    return np.minimum(np.maximum(rows.max(rows.p), named), 1.0)
+
+
+success_probability = Measure(
+    name="success_probability",
+    unit="probability",
+    direction="high",
+    range=(0.0, 1.0),
+    source="Rebollo-Monedero et al. 2012, section V-A1: 1 - P(y) under Hamming loss, Bayes vulnerability",
+    self_assessed=lambda belief: per_row(belief, best_guess),
+    rate=True,
+)
+"""max_x p(x given y): the chance that the adversary's best single guess is right, as he himself sees it.
+
+Over a class of k alike it is 1/k. "None of these" is no guess: a belief that is all "none" has success 0. The worst-off
+target is the one he is surest of (min-entropy); the mean is 1 - P_avg."""
+
+
+class Standing(NamedTuple):
+    """Where the true candidate of each target stands: its probability, how many are strictly likelier, how many tie with it
+    (itself included; 0 where the target is ABSENT)."""
+
+    probability: NDArray[np.float64]
+    better: NDArray[np.int64]
+    tied: NDArray[np.int64]
+
+
+def standing(belief: Posterior, truth: Truth) -> Standing:
+    """Where the true candidate of each target stands in the adversary's list; position never breaks a tie.
+
+    A true candidate that is not listed shares the unlisted mass if its number is known, has all of it if the number is
+    unknown, and otherwise has probability 0 and ties with every candidate that was ruled out. UNKNOWN counts as ABSENT.
+    """
+    row, absent = belief.observation, truth.candidate < 0
+    start, stop = belief.indptr[row], belief.indptr[row + 1]
+    listed, log_listed = _find(belief, truth)
+    unlisted, n_unlisted = belief.unlisted[row], belief.n_unlisted[row]
+    sharing = np.where(unlisted > 0, np.maximum(n_unlisted, 0), 0)
+    share = np.where(sharing > 0, unlisted / np.maximum(sharing, 1), 0.0)
+
+    rest = np.where(n_unlisted == -1, unlisted, share)
+    elsewhere = np.where(absent, np.where(n_unlisted > 0, 0.0, unlisted), rest)
+    probability = np.where(listed, np.exp(log_listed), elsewhere)
+
+    log_share = np.log(np.where(sharing > 0, share, 1.0))
+    log_own = np.where(listed, log_listed, log_share)
+    ordered = _sorted_within_rows(belief)
+    below = _bisect(ordered, start, stop, log_own - LOG_TIE, right=False)
+    upto = _bisect(ordered, start, stop, log_own + LOG_TIE, right=True)
+    better = stop - upto + np.where(log_share > log_own + LOG_TIE, sharing, 0)
+    tied = upto - below + np.where(np.abs(log_share - log_own) <= LOG_TIE, sharing, 0)
+
+    ruled_out, length = ~listed & (sharing == 0), stop - start
+    better = np.where(absent, belief.n_candidates, np.where(ruled_out, length, better))
+    tied = np.where(absent, 0, np.where(ruled_out, np.maximum(belief.n_candidates - length, 1), tied))
+    return Standing(probability, better, tied)
+
+
+def _find(belief: Posterior, truth: Truth) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Whether the true candidate of each target is listed in its row, and its log-probability (0 where it is not)."""
+    true = truth.candidate
+    if len(true) and true.max() >= belief.n_candidates:
+        raise UnmaskError(f"the truth names candidate {true.max()}, expected 0..{belief.n_candidates - 1}")
+    if not len(belief.candidate):
+        return np.zeros(len(true), dtype=bool), np.zeros(len(true))
+    stop = belief.indptr[belief.observation + 1]
+    entry = _bisect(belief.candidate, belief.indptr[belief.observation], stop, true, right=False)
+    inside = np.minimum(entry, len(belief.candidate) - 1)
+    listed = (entry < stop) & (belief.candidate[inside] == true)
+    return listed, np.where(listed, belief.log_probability[inside], 0.0)
+
+
+def _sorted_within_rows(belief: Posterior) -> NDArray[np.float32]:
+    """The log-probabilities ascending within each row; rows of equal entries (classes) are left as they are."""
+    log_p = np.array(belief.log_probability)
+    for first, last in chunks(belief):
+        entries = slice(belief.indptr[first], belief.indptr[last])
+        row = np.repeat(np.arange(last - first), belief.row_length[first:last])
+        part = log_p[entries]
+        if np.any((np.diff(part) < 0) & (np.diff(row) == 0)):
+            log_p[entries] = part[np.lexsort((part, row))]
+    return log_p
+
+
+def _bisect(
+    values: NDArray[np.generic],
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    wanted: NDArray[np.generic],
+    *,
+    right: bool,
+) -> NDArray[np.int64]:
+    """First position in values[start:stop], ascending, that is >= wanted (> wanted with `right`): a bisection for all at once."""
+    low, high = start.copy(), stop.copy()
+    if not len(values):
+        return low
+    for _ in range(int(np.max(stop - start, initial=0)).bit_length()):
+        open_ = low < high
+        middle = (low + high) // 2
+        seen = values[np.minimum(middle, len(values) - 1)]
+        go_right = open_ & ((seen <= wanted) if right else (seen < wanted))
+        low = np.where(go_right, middle + 1, low)
+        high = np.where(open_ & ~go_right, middle, high)
+    return low
+
+
+def _success_at(belief: Posterior, truth: Truth, k: int) -> NDArray[np.float64]:
+    place = standing(belief, truth)
+    return np.where(place.tied > 0, np.clip((k - place.better) / np.maximum(place.tied, 1), 0.0, 1.0), 0.0)
+
+
+def success_at(k: int) -> Measure:
+    """Chance that the true candidate is among the adversary's k likeliest, ties broken at random: clip((k - better) / tied, 0, 1).
+
+    `better` counts the candidates strictly likelier than the true one, `tied` those equal to it, itself included. A target
+    that is ABSENT can never be found: 0.
+
+    >>> from unmask import Posterior, Truth
+    >>> belief = Posterior.from_dense(np.array([[0.25, 0.25, 0.5]]))
+    >>> [float(success_at(k).per_target(belief, Truth([0]))[0]) for k in (1, 2, 3)]
+    [0.0, 0.5, 1.0]
+    """
+    if k < 1:
+        raise UnmaskError(f"k is {k}, expected at least 1 guess")
+    return Measure(
+        name="realised_success" if k == 1 else f"realised_success_at_{k}",
+        unit="probability",
+        direction="high",
+        range=(0.0, 1.0),
+        source="Rebollo-Monedero et al. 2012, section V-A1, the success of a MAP adversary",
+        realised=lambda belief, truth: _success_at(belief, truth, k),
+        rate=True,
+    )
+
+
+realised_success = success_at(1)
+
+
+def _rank(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    place = standing(belief, truth)
+    return np.where(place.tied > 0, place.better + (place.tied + 1) / 2, belief.n_candidates + 1.0)
+
+
+rank = Measure(
+    name="rank",
+    unit="guesses",
+    direction="low",
+    range=(1.0, np.inf),
+    source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
+    realised=_rank,
+)
+"""How many guesses, from most to least likely, until the true candidate is named: better + (tied + 1) / 2; the number of
+candidates plus 1 where the target is ABSENT."""
+
+
+def _log_loss(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return -np.log2(standing(belief, truth).probability) + 0.0
+
+
+log_loss = Measure(
+    name="log_loss_bits",
+    unit="bits",
+    direction="low",
+    range=(0.0, np.inf),
+    source="I. J. Good, 'Rational decisions', 1952",
+    realised=_log_loss,
+    needs_probabilities=True,
+)
+"""-log2 p(x_true given y): infinite once the adversary ruled the truth out. For a belief that is exact its mean is the
+conditional Shannon entropy."""
+
+
+def _calibration(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    announced = success_probability.per_target(belief)
+    happened = _success_at(belief, truth, 1)
+    bin_ = np.minimum((announced * CALIBRATION_BINS).astype(np.int64), CALIBRATION_BINS - 1)
+    known = truth.candidate != UNKNOWN
+    mass = np.bincount(bin_[known], weights=belief.weight[known], minlength=CALIBRATION_BINS)
+    gap = np.bincount(
+        bin_[known], weights=(belief.weight * (announced - happened))[known], minlength=CALIBRATION_BINS
+    ) / np.maximum(mass, 1e-300)
+    return np.abs(gap)[bin_]
+
+
+calibration_error = Measure(
+    name="calibration_error",
+    unit="probability",
+    direction="low",
+    range=(0.0, 1.0),
+    source="M. P. Naeini et al., 'Obtaining well calibrated probabilities using Bayesian binning', 2015 (ECE)",
+    realised=_calibration,
+)
+"""Gap between announced and realised success, |mean announced - mean realised| in the target's tenth of announced success; its
+mean is the expected calibration error with ten equal bins. A gap is a finding about the attack, not about privacy."""

@@ -1,0 +1,269 @@
+"""The currency: what the adversary believes about each target once he has seen the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+
+Status = Literal["exact", "model", "calibrated", "scores"]
+
+MASS_TOLERANCE = 1e-5
+"""How far the probabilities of a row may be from 1: entries are float32, a row may have a million of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A sparse table observations x candidates of log-probabilities, with an explicit "none of these".
+
+    A row is an *observation* y, what the adversary sees of a target; it holds log p(x given y), natural logarithm.
+    Targets point to the row they produced: a million people in ten thousand equivalence classes need ten thousand rows.
+
+    indptr          : (n_observations + 1,) int64, row i is the slice indptr[i]:indptr[i + 1] of the next two
+    candidate       : (n_entries,) int32, ascending and unique within a row
+    log_probability : (n_entries,) float32, finite and at most 0
+    unlisted        : (n_observations,) probability that the truth is none of the listed candidates
+    n_unlisted      : (n_observations,) how many candidates share it equally: 0 nobody (closed world, `unlisted` is 0, or
+                      the truth may be no candidate at all), -1 unknown
+    observation     : (n_targets,) the row that each target produced
+    weight          : (n_targets,) weights of the targets, sum 1
+    n_candidates    : size of the universe of candidates
+    log_prior       : what was believed before the release: one number (each candidate alike) or (n_candidates,).
+                      It may sum to less than 1: the rest is the prior chance that the target is no candidate.
+    status          : how far the numbers can be trusted as probabilities: `exact`, `model` (right if the model is),
+                      `calibrated` (a fitted scale) or `scores` (only their order counts)
+    provenance      : attack, parameters, seed, digests: what it takes to make this belief again
+    candidate_label : (n_candidates,) names for candidates that are values; None for records
+
+    Checked once, here. Rows that do not sum to 1 within 1e-5, repeated candidates, empty rows, infinite entries, weights
+    that do not sum to 1 and candidates believed in against a prior of zero are refused.
+
+    D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
+    """
+
+    indptr: NDArray[np.int64]
+    candidate: NDArray[np.int32]
+    log_probability: NDArray[np.float32]
+    unlisted: NDArray[np.float64]
+    n_unlisted: NDArray[np.int64]
+    observation: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    n_candidates: int
+    log_prior: float | NDArray[np.float64]
+    status: Status = "exact"
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    candidate_label: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _check_shapes(self)
+        _check_rows(self)
+        _check_targets(self)
+        _check_prior(self)
+        for array in (self.indptr, self.candidate, self.log_probability, self.unlisted, self.observation, self.weight):
+            array.setflags(write=False)
+
+    @property
+    def n_observations(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_targets(self) -> int:
+        return len(self.observation)
+
+    @cached_property
+    def row_length(self) -> NDArray[np.int64]:
+        """(n_observations,) the number of listed candidates."""
+        return np.diff(self.indptr)
+
+    @cached_property
+    def observation_weight(self) -> NDArray[np.float64]:
+        """(n_observations,) p(y): the weight of the targets that produced each observation."""
+        return np.bincount(self.observation, weights=self.weight, minlength=self.n_observations)
+
+    def prior_of(self, candidate: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Natural log of the prior of each candidate asked for."""
+        if isinstance(self.log_prior, np.ndarray):
+            return np.asarray(self.log_prior[candidate], dtype=np.float64)
+        return np.full(len(candidate), self.log_prior)
+
+    def prior(self) -> Posterior:
+        """The belief before the release, as a posterior with one observation that every target produced.
+
+        A uniform prior over a closed world needs no listed candidate: all its mass is unlisted and shared.
+        """
+        n = self.n_candidates
+        one = np.zeros(self.n_targets, dtype=np.int64)
+        if isinstance(self.log_prior, float) and abs(n * np.exp(self.log_prior) - 1.0) <= MASS_TOLERANCE:
+            candidate, unlisted, n_unlisted = np.empty(0, dtype=np.int32), 1.0, n
+            listed = np.empty(0, dtype=np.float32)
+        else:
+            every = np.arange(n, dtype=np.int32)
+            log_prior = self.prior_of(every)
+            candidate = every[np.isfinite(log_prior)]
+            listed = log_prior[candidate].astype(np.float32)
+            unlisted = max(0.0, 1.0 - float(np.exp(log_prior).sum()))
+            unlisted = unlisted if unlisted > MASS_TOLERANCE else 0.0
+            n_unlisted = 0
+        return Posterior(
+            indptr=np.array([0, len(candidate)]),
+            candidate=candidate,
+            log_probability=np.minimum(listed, 0),
+            unlisted=np.array([unlisted]),
+            n_unlisted=np.array([n_unlisted]),
+            observation=one,
+            weight=self.weight,
+            n_candidates=n,
+            log_prior=self.log_prior,
+            status="exact",
+            candidate_label=self.candidate_label,
+        )
+
+    @classmethod
+    def from_dense(
+        cls,
+        probability: NDArray[np.float64],
+        *,
+        prior: NDArray[np.float64] | None = None,
+        observation: NDArray[np.int64] | None = None,
+        weight: NDArray[np.float64] | None = None,
+        status: Status = "exact",
+        provenance: Mapping[str, Any] | None = None,
+        candidate_label: tuple[str, ...] | None = None,
+    ) -> Posterior:
+        """A posterior from a small dense table of probabilities; a row that sums to less than 1 leaves the rest to "none".
+
+        probability : (n_observations, n_candidates), rows sum to at most 1
+        prior       : (n_candidates,), sums to at most 1; uniform when left out
+        observation : (n_targets,), one target for each observation when left out
+        weight      : (n_targets,), equal when left out
+
+        >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.2, 0.7]]))
+        >>> belief.row_length, belief.unlisted.round(3)
+        (array([2, 2]), array([0. , 0.1]))
+        """
+        table = np.asarray(probability, dtype=np.float64)
+        if table.ndim != 2:
+            raise UnmaskError(f"the table of probabilities has {table.ndim} axes, expected observations x candidates")
+        if not np.all(np.isfinite(table)) or table.min(initial=0.0) < 0:
+            raise UnmaskError(
+                "the table of probabilities has negative or infinite entries, expected numbers from 0 to 1"
+            )
+        mass = table.sum(axis=1)
+        unlisted = np.where(np.abs(1.0 - mass) <= MASS_TOLERANCE, 0.0, 1.0 - mass)
+        row, candidate = np.nonzero(table)
+        targets = np.arange(len(table)) if observation is None else np.asarray(observation, dtype=np.int64)
+        n = table.shape[1]
+        with np.errstate(divide="ignore"):
+            log_prior = float(-np.log(n)) if prior is None else np.log(np.asarray(prior, dtype=np.float64))
+        return cls(
+            indptr=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(table))))),
+            candidate=candidate.astype(np.int32),
+            log_probability=np.minimum(np.log(table[row, candidate]), 0).astype(np.float32),
+            unlisted=unlisted,
+            n_unlisted=np.zeros(len(table), dtype=np.int64),
+            observation=targets,
+            weight=equal_weights(len(targets)) if weight is None else weight,
+            n_candidates=n,
+            log_prior=log_prior,
+            status=status,
+            provenance=provenance or {},
+            candidate_label=candidate_label,
+        )
+
+
+def equal_weights(n_targets: int) -> NDArray[np.float64]:
+    """(n_targets,) weights 1 / n_targets."""
+    return np.full(n_targets, 1.0 / max(n_targets, 1))
+
+
+def _check_shapes(belief: Posterior) -> None:
+    rows, entries = len(belief.indptr) - 1, len(belief.candidate)
+    if rows < 1 or belief.n_targets < 1:
+        raise UnmaskError(
+            f"the posterior has {max(rows, 0)} observations and {belief.n_targets} targets, expected at least 1 of each"
+        )
+    if belief.indptr[0] != 0 or belief.indptr[-1] != entries or np.any(belief.row_length < 0):
+        raise UnmaskError(f"indptr does not divide the {entries} entries into rows: it must rise from 0 to {entries}")
+    if len(belief.log_probability) != entries:
+        raise UnmaskError(f"{entries} candidates have {len(belief.log_probability)} probabilities, expected as many")
+    if len(belief.unlisted) != rows or len(belief.n_unlisted) != rows:
+        raise UnmaskError(f"unlisted and n_unlisted need one number for each of the {rows} observations")
+    if belief.status not in get_args(Status):
+        raise UnmaskError(f"status is {belief.status!r}, expected one of {', '.join(get_args(Status))}")
+
+
+def _check_rows(belief: Posterior) -> None:
+    log_p, candidate = belief.log_probability, belief.candidate
+    if len(log_p) and not (np.all(np.isfinite(log_p)) and log_p.max() <= 0):
+        raise UnmaskError(
+            "the posterior has log-probabilities that are infinite or above 0: leave impossible candidates out"
+        )
+    if len(candidate) and (candidate.min() < 0 or candidate.max() >= belief.n_candidates):
+        raise UnmaskError(f"the posterior names candidates outside 0..{belief.n_candidates - 1}")
+    first = np.zeros(len(candidate), dtype=bool)
+    first[belief.indptr[:-1][belief.row_length > 0]] = True
+    if np.any((np.diff(candidate) <= 0) & ~first[1:]):
+        raise UnmaskError("candidates must be ascending and unique within each row of the posterior")
+    if np.any(belief.unlisted < 0) or np.any(belief.n_unlisted < -1):
+        raise UnmaskError("unlisted must be at least 0 and n_unlisted at least -1")
+    mass = segment_sum(np.exp(log_p, dtype=np.float64), belief.indptr) + belief.unlisted
+    wrong = np.flatnonzero(np.abs(mass - 1.0) > MASS_TOLERANCE)
+    if wrong.size:
+        raise UnmaskError(
+            f"row {wrong[0]} of the posterior sums to {mass[wrong[0]]:.6g}, expected 1 with what is unlisted"
+        )
+
+
+def _check_targets(belief: Posterior) -> None:
+    if belief.observation.min() < 0 or belief.observation.max() >= belief.n_observations:
+        raise UnmaskError(f"a target points to an observation outside 0..{belief.n_observations - 1}")
+    if (
+        len(belief.weight) != belief.n_targets
+        or belief.weight.min() < 0
+        or abs(belief.weight.sum() - 1.0) > MASS_TOLERANCE
+    ):
+        raise UnmaskError(f"the {belief.n_targets} targets need weights of at least 0 that sum to 1")
+
+
+def _check_prior(belief: Posterior) -> None:
+    if isinstance(belief.log_prior, float):
+        total = belief.n_candidates * float(np.exp(belief.log_prior))
+    else:
+        if len(belief.log_prior) != belief.n_candidates:
+            raise UnmaskError(f"the prior has {len(belief.log_prior)} numbers for {belief.n_candidates} candidates")
+        total = float(np.exp(belief.log_prior).sum())
+        if not np.all(np.isfinite(belief.log_prior[belief.candidate])):
+            raise UnmaskError("the posterior believes in candidates whose prior is 0: no observation can do that")
+    if not total <= 1.0 + MASS_TOLERANCE:
+        raise UnmaskError(f"the prior sums to {total:.6g}, expected at most 1")
+
+
+def segment_sum(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(n_rows,) sum of each row of a CSR layout; 0 for an empty row.
+
+    >>> segment_sum(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 2, 3]))
+    array([3., 0., 3.])
+    """
+    return _reduce(np.add, values, indptr, 0.0)
+
+
+def segment_max(values: NDArray[np.float64], indptr: NDArray[np.int64], *, empty: float) -> NDArray[np.float64]:
+    """(n_rows,) largest value of each row of a CSR layout; `empty` for an empty row."""
+    return _reduce(np.maximum, values, indptr, empty)
+
+
+def _reduce(
+    ufunc: np.ufunc, values: NDArray[np.float64], indptr: NDArray[np.int64], empty: float
+) -> NDArray[np.float64]:
+    out = np.full(len(indptr) - 1, empty)
+    filled = np.diff(indptr) > 0
+    if filled.any():
+        # reduceat over the starts of the filled rows alone: an empty row would otherwise copy its neighbour's first value
+        out[filled] = ufunc.reduceat(values, indptr[:-1][filled])
+    return out

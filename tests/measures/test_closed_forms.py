@@ -1,0 +1,175 @@
+"""Every measure against closed forms and a literal dense implementation."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask import ABSENT, Posterior, Truth, UnmaskError
+from unmask.audit import REALISED, SELF_ASSESSED
+from unmask.inference import from_classes
+from unmask.measures import (
+    calibration_error,
+    confirmation,
+    effective_set_size,
+    estimation_error,
+    evaluate,
+    information_gain,
+    log_loss,
+    rank,
+    realised_error,
+    realised_success,
+    refutation,
+    renyi_entropy,
+    shannon_entropy,
+    success_at,
+    success_probability,
+    total_variation,
+)
+
+ONE_TARGET = {"point": np.array([[0.0, 1.0, 0.0, 0.0]]), "uniform": np.full((1, 4), 0.25)}
+
+
+def value(measure, belief, truth=None):
+    return measure.per_target(belief, truth)[0]
+
+
+@pytest.mark.parametrize(
+    ("measure", "point", "uniform"),
+    [
+        (success_probability, 1, 0.25),
+        (estimation_error(), 0, 0.75),
+        (renyi_entropy(0), 0, 2),
+        (shannon_entropy, 0, 2),
+        (renyi_entropy(2), 0, 2),
+        (renyi_entropy(np.inf), 0, 2),
+        (effective_set_size, 1, 4),
+        (information_gain, 2, 0),
+        (total_variation, 0.75, 0),
+        (confirmation, np.log(4), 0),
+        (refutation, np.inf, 0),
+        (realised_success, 1, 0.25),
+        (realised_error(), 0, 0.75),
+        (success_at(3), 1, 0.75),
+        (rank, 1, 2.5),
+        (log_loss, 0, 2),
+        (calibration_error, 0, 0),
+    ],
+    ids=lambda m: getattr(m, "name", ""),
+)
+def test_point_mass_and_uniform(measure, point, uniform):
+    truth = Truth([1])
+    assert value(measure, Posterior.from_dense(ONE_TARGET["point"]), truth) == pytest.approx(point, abs=1e-6)
+    assert value(measure, Posterior.from_dense(ONE_TARGET["uniform"]), truth) == pytest.approx(uniform, abs=1e-6)
+
+
+def test_classes_are_linked_at_classes_over_people():
+    # P_avg = 1 - (#classes) / N, specs of the estimation-error paper, section V-A1
+    of_row = np.repeat([0, 1, 2], [1, 3, 6])
+    belief = from_classes(of_row, of_row)
+    row = evaluate(success_probability, belief)
+    assert row.posterior == pytest.approx(3 / 10)
+    assert row.prior == pytest.approx(1 / 10)
+    assert (row.worst, row.worst_observation) == (1.0, 0)
+    assert evaluate(realised_success, belief, Truth(np.arange(10))).posterior == pytest.approx(3 / 10)
+
+
+def test_binary_symmetric_channel():
+    # Rebollo-Monedero et al. 2012, section IV-D: P_avg = p
+    p = 0.2
+    belief = Posterior.from_dense(np.array([[1 - p, p], [p, 1 - p]]))
+    assert evaluate(estimation_error(), belief).posterior == pytest.approx(p, abs=1e-7)
+    h = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
+    assert evaluate(information_gain, belief).posterior == pytest.approx(1 - h, abs=1e-6)
+
+
+def test_none_of_these_is_no_guess():
+    belief = Posterior.from_dense(np.array([[0.1, 0.1]]), prior=np.array([0.25, 0.25]))
+    assert value(success_probability, belief) == pytest.approx(0.1)
+    assert value(realised_success, belief, Truth([ABSENT])) == 0
+    assert value(rank, belief, Truth([ABSENT])) == 3
+    assert value(log_loss, belief, Truth([ABSENT])) == pytest.approx(-np.log2(0.8))
+
+
+def test_scores_are_refused_as_probabilities():
+    belief = Posterior.from_dense(np.array([[0.5, 0.5]]), status="scores")
+    with pytest.raises(UnmaskError, match="calibrate"):
+        evaluate(shannon_entropy, belief)
+
+
+def test_overconfidence_shows_as_calibration_error():
+    belief = Posterior.from_dense(np.tile([0.9, 0.1], (10, 1)))
+    truth = Truth([0] * 5 + [1] * 5)
+    assert evaluate(calibration_error, belief, truth).posterior == pytest.approx(0.4, abs=1e-6)
+
+
+@st.composite
+def dense(draw):
+    n = draw(st.integers(2, 6))
+    rows = draw(st.lists(st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(any), min_size=1, max_size=5))
+    table = np.array(rows, dtype=float)
+    return table / table.sum(axis=1, keepdims=True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(dense(), st.data())
+def test_realised_measures_equal_enumeration(table, data):
+    belief = Posterior.from_dense(table)
+    n = table.shape[1]
+    truth = np.array([data.draw(st.integers(0, n - 1)) for _ in table])
+    for t, row in enumerate(table):
+        own = row[truth[t]]
+        better, tied = (row > own + 1e-9).sum(), (np.abs(row - own) <= 1e-9).sum()
+        assert rank.per_target(belief, Truth(truth))[t] == pytest.approx(better + (tied + 1) / 2)
+        for k in (1, 2, 3):
+            expected = np.clip((k - better) / tied, 0, 1)
+            assert success_at(k).per_target(belief, Truth(truth))[t] == pytest.approx(expected)
+
+
+@settings(max_examples=150, deadline=None)
+@given(dense())
+def test_laws_between_measures(table):
+    n = table.shape[1]
+    prior = np.full(n, 1 / n)
+    belief = Posterior.from_dense(table, prior=prior)
+    each = {m.name: m.per_target(belief) for m in SELF_ASSESSED}
+    assert np.all(each["min_entropy_bits"] <= each["shannon_entropy_bits"] + 1e-6)
+    assert np.all(each["shannon_entropy_bits"] <= each["hartley_entropy_bits"] + 1e-6)
+    # Pinsker, and R <= t <= delta
+    assert np.all(each["total_variation"] <= np.sqrt(each["information_gain_bits"] * np.log(2) / 2) + 1e-6)
+    assert np.all(each["information_gain_bits"] * np.log(2) <= each["delta_up"] + 1e-6)
+    assert np.allclose(each["success_probability"] + each["estimation_error"], 1)
+    # with the Hamming loss written out as a matrix, the same number
+    assert np.allclose(estimation_error(1 - np.eye(n)).per_target(belief), each["estimation_error"], atol=1e-6)
+    assert np.allclose(each["total_variation"], 0.5 * np.abs(table - prior).sum(axis=1), atol=1e-6)
+
+
+@settings(max_examples=100, deadline=None)
+@given(dense())
+def test_merging_two_candidates_never_hurts_the_adversary(table):
+    merged = np.column_stack([table[:, 0] + table[:, 1], table[:, 2:]])
+    before, after = Posterior.from_dense(table), Posterior.from_dense(merged)
+    assert np.all(success_probability.per_target(after) >= success_probability.per_target(before) - 1e-6)
+    assert np.all(shannon_entropy.per_target(after) <= shannon_entropy.per_target(before) + 1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(dense(), st.integers(0, 1000))
+def test_every_measure_stays_in_range(table, seed):
+    belief = Posterior.from_dense(table)
+    truth = Truth(np.random.default_rng(seed).integers(0, table.shape[1], len(table)))
+    for measure in (*SELF_ASSESSED, *REALISED):
+        values = measure.per_target(belief, truth)
+        assert np.all((values >= measure.range[0] - 1e-9) & (values <= measure.range[1] + 1e-9)), measure.name
+
+
+def test_matrix_loss_realised_and_assessed_agree_when_exact():
+    rng = np.random.default_rng(1)
+    joint = rng.dirichlet(np.ones(12)).reshape(3, 4)  # observations x values
+    loss = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+    posterior = joint / joint.sum(axis=1, keepdims=True)
+    observation, true = np.repeat(np.arange(3), 4), np.tile(np.arange(4), 3)
+    belief = Posterior.from_dense(posterior, prior=joint.sum(axis=0), observation=observation, weight=joint.ravel())
+    assessed = evaluate(estimation_error(loss), belief).posterior
+    realised = evaluate(realised_error(loss), belief, Truth(true)).posterior
+    assert assessed == pytest.approx(realised, abs=1e-6)
