@@ -256,14 +256,11 @@ def compose(
     >>> np.exp(belief.log_probability[1:]).round(3)
     array([0.5, 0.5], dtype=float32)
     """
-    m, n = len(labels), link.n_candidates
-    prior = np.bincount(value_of_candidate, minlength=m) / n
-    shape = (link.n_observations, n)
-    entry_value = value_of_candidate[link.candidate]
+    m, shape = len(labels), (link.n_observations, len(labels))
+    prior = np.bincount(value_of_candidate, minlength=m) / link.n_candidates
     p = np.exp(link.log_probability.astype(np.float64))
-    listed = csr_array((p, entry_value, link.indptr), shape=(link.n_observations, m))
-    listed.sum_duplicates()
-    assert listed.shape == (shape[0], m)
+    listed = csr_array((p, value_of_candidate[link.candidate], link.indptr.copy()), shape=shape)
+    listed.sum_duplicates()  # in place, hence the copy
     if link.unlisted.any():
         listed = csr_array(listed + _unlisted_values(link, value_of_candidate, prior))
         listed.sum_duplicates()

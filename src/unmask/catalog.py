@@ -1,0 +1,28 @@
+"""Plain lists, name -> example: what `unmask list` shows and the conformance tests walk. The one file that knows all wings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from unmask.audit import REALISED, SELF_ASSESSED
+from unmask.measures import Measure
+from unmask.tables import attacks, protections
+
+MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*SELF_ASSESSED, *REALISED)}
+
+ATTACKS: Mapping[str, object] = {
+    "tables.ClassAttack": attacks.ClassAttack(),
+    "tables.RegisterAttack": attacks.RegisterAttack(),
+    "tables.BayesAttack": attacks.BayesAttack(),
+    "tables.NearestNeighbour": attacks.NearestNeighbour(),
+    "tables.StringLinkage": attacks.StringLinkage(),
+    "tables.AttributeInference": attacks.AttributeInference("diagnosis"),
+}
+
+PROTECTIONS: Mapping[str, object] = {
+    "tables.Mondrian": protections.Mondrian(),
+    "tables.Suppress": protections.Suppress(),
+    "tables.SuppressCells": protections.SuppressCells(),
+    "tables.Generalize": protections.Generalize(),
+    "tables.Identity": protections.Identity(),
+}

@@ -1,0 +1,266 @@
+"""The standard audit of tables: which adversaries, knowing what, against which releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.audit import audit
+from unmask.errors import UnmaskError
+from unmask.measures import success_probability
+from unmask.posterior import Posterior
+from unmask.reports.html import ORIGINAL, ClassRisk, ColumnRisk, ReportData
+from unmask.reports.plots import Distribution
+from unmask.results import Row
+from unmask.tables import criteria, utility
+from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
+from unmask.tables.counts import class_counts
+from unmask.tables.knowledge import Knowledge, Known, attribute_truth
+from unmask.tables.release import Table
+from unmask.truth import Truth
+
+PROSECUTOR = "prosecutor"
+REGISTER = "register"
+
+EDGES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Success probabilities between which people are counted."""
+
+WORST_CLASSES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the auditor has besides the releases.
+
+    original : the table before protection: gives the targets, and their true sensitive values
+    origins  : release -> (n_released,) the row of the original behind each released record: gives the true record.
+               Without it the realised identity success cannot be measured and is said not to be run.
+    register : named people with quasi-identifiers, for the adversary who links records to people
+    coverage : chance that the person behind a record is in the register
+    targets  : people attacked, drawn from the original; None: everyone
+    seed     : of that draw
+    """
+
+    original: Table | None = None
+    origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    register: Table | None = None
+    coverage: float = 1.0
+    targets: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Attack:
+    """One belief on its way into the report."""
+
+    release: str
+    adversary: str
+    target: str
+    belief: Posterior
+    truth: Truth | None
+
+
+def study_tables(
+    releases: Mapping[str, Table],
+    evidence: Evidence | None = None,
+    *,
+    title: str = "Audit of a table",
+    reproduce: Mapping[str, object] | None = None,
+) -> ReportData:
+    """Attack every release as prosecutor (identity and each sensitive column) and, with a register, as its holder.
+
+    The same people are attacked in every release. With an original, the original itself is attacked too, as the case
+    without protection. All results are in the rows; nothing in them identifies a person.
+    """
+    if not releases:
+        raise UnmaskError("0 releases were given, expected at least 1 table to attack")
+    evidence = evidence or Evidence()
+    everything = dict(releases)
+    if evidence.original is not None:
+        everything = {ORIGINAL: evidence.original, **everything}
+        evidence = replace(evidence, origins={**evidence.origins, ORIGINAL: np.arange(evidence.original.n_rows)})
+    rows: list[Row] = []
+    not_run: dict[tuple[str, str], None] = {}
+    spread: list[Distribution] = []
+    for attack in _attacks(everything, evidence):
+        found = audit(
+            attack.belief, attack.truth, release=attack.release, adversary=attack.adversary, target=attack.target
+        )
+        rows.extend(found.rows)
+        not_run |= dict.fromkeys((f"{name}, {attack.adversary}, {attack.target}", why) for name, why in found.not_run)
+        spread.append(_distribution(attack))
+    first = next(iter(releases.values()))
+    return ReportData(
+        title=title,
+        who=_who(first, evidence),
+        rows=tuple(rows),
+        criteria={name: _criteria(table) for name, table in everything.items()},
+        utility=_utilities(releases, evidence),
+        class_risk={name: _worst_classes(table) for name, table in releases.items()},
+        column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
+        distribution=tuple(spread),
+        assumptions=_assumptions(first, evidence),
+        not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run)),
+        reproduce=reproduce or {},
+        adversaries=_adversaries(first, evidence),
+    )
+
+
+def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[_Attack]:
+    """The people attacked are drawn once, so that releases are compared on the same targets."""
+    known = None
+    if evidence.original is not None:
+        known = Knowledge(evidence.targets)(evidence.original, rng=np.random.default_rng(evidence.seed))
+    auxiliary = None if known is None else known.auxiliary
+    for name, table in releases.items():
+        truth = known.truth_in(evidence.origins[name]) if known is not None and name in evidence.origins else None
+        yield _Attack(name, PROSECUTOR, "identity", ClassAttack()(table, auxiliary), truth)
+        for column in table.sensitive:
+            belief = AttributeInference(column.name)(table, auxiliary)
+            yield _Attack(name, PROSECUTOR, column.name, belief, _value_truth(column.name, table, known, evidence))
+        if evidence.register is not None:
+            link = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
+            yield _Attack(name, REGISTER, "identity", link, None)
+
+
+def _value_truth(sensitive: str, table: Table, known: Known | None, evidence: Evidence) -> Truth | None:
+    if known is None or evidence.original is None:
+        return None
+    if sensitive not in {column.name for column in evidence.original.columns}:
+        return None
+    return attribute_truth(evidence.original, known.person, table, sensitive)
+
+
+def _distribution(attack: _Attack) -> Distribution:
+    """People by the adversary's chance of being right about them, self-assessed."""
+    chance = success_probability.per_target(attack.belief)
+    counts, _ = np.histogram(chance, bins=np.array(EDGES), weights=attack.belief.weight)
+    shares = tuple(float(share) for share in counts / counts.sum())
+    return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares)
+
+
+def _criteria(table: Table) -> dict[str, float | int | str | None]:
+    found = criteria.evaluate(table)
+    return {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
+
+
+def _utilities(releases: Mapping[str, Table], evidence: Evidence) -> dict[str, dict[str, float]]:
+    if evidence.original is None:
+        return {}
+    found = {}
+    for name, table in releases.items():
+        if name in evidence.origins:
+            lost = utility.evaluate(evidence.original, table, evidence.origins[name])
+            found[name] = {
+                "gcp": lost.gcp,
+                "suppressed": 1.0 - table.n_rows / evidence.original.n_rows,
+                "average_class_size": table.n_rows / len(table.classes.sizes),
+            }
+    return found
+
+
+def _worst_classes(table: Table) -> tuple[ClassRisk, ...]:
+    classes = table.classes
+    n_classes = len(classes.sizes)
+    success = {
+        column.name: np.asarray(
+            criteria.alpha(class_counts(classes.of_row, n_classes, column.codes, len(column.levels)))
+        )
+        for column in table.sensitive
+    }
+    attribute = np.max([*success.values(), np.zeros(n_classes)], axis=0)
+    order = np.lexsort((np.arange(n_classes), -attribute, classes.sizes))[:WORST_CLASSES]
+    return tuple(
+        ClassRisk(
+            number=int(j),
+            rows=int(classes.sizes[j]),
+            identity=1.0 / int(classes.sizes[j]),
+            attribute={name: float(share[j]) for name, share in success.items()},
+        )
+        for j in order
+    )
+
+
+def _column_risks(release: str, table: Table) -> Iterator[ColumnRisk]:
+    """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
+    if len(table.quasi_identifiers) < 2:
+        return
+    complete = _class_success(table)
+    for left_out in table.quasi_identifiers:
+        rest = tuple(column for column in table.quasi_identifiers if column is not left_out)
+        for target, success in _class_success(replace(table, quasi_identifiers=rest)).items():
+            yield ColumnRisk(release, target, left_out.name, complete[target], success)
+
+
+def _class_success(table: Table) -> dict[str, float]:
+    classes = table.classes
+    found = {"identity": len(classes.sizes) / table.n_rows}
+    for column in table.sensitive:
+        counts = class_counts(classes.of_row, len(classes.sizes), column.codes, len(column.levels))
+        found[column.name] = 1.0 - criteria.map_error(counts)
+    return found
+
+
+def _names(table: Table) -> str:
+    names = [column.name for column in table.quasi_identifiers]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
+    words = {PROSECUTOR: f"knows {_names(table)} of people who are in the table"}
+    if evidence.register is not None:
+        shared = {column.name for column in evidence.register.quasi_identifiers}
+        both = tuple(column for column in table.quasi_identifiers if column.name in shared)
+        words[REGISTER] = f"holds a register of {evidence.register.n_rows:,} people with {_names(replace(table, quasi_identifiers=both))}"
+    return words
+
+
+def _who(table: Table, evidence: Evidence) -> str:
+    after = " and ".join(["which record is theirs", *(f"what their {column.name} is" for column in table.sensitive)])
+    text = f"An adversary who knows {_names(table)} of people in the table asks {after}"
+    if evidence.register is None:
+        return text + "."
+    return text + f"; another links every record to a register of {evidence.register.n_rows:,} people."
+
+
+def _assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
+    rule = {
+        "own": "a missing quasi-identifier is a value of its own",
+        "wildcard": "a missing quasi-identifier may be any value",
+        "excluded": "rows with a missing quasi-identifier are left out of the criteria",
+    }[table.missing]
+    found = [
+        f"Missing cells: {rule}.",
+        "The prosecutor knows that his target is in the table and reads generalized cells by containment.",
+        "Attribute inference uses the histogram of the sensitive column among the records that fit; its prior is the whole table's.",
+        "Columns that are neither quasi-identifiers nor sensitive were not used by any adversary.",
+    ]
+    if evidence.original is None:
+        found.append("Without the original, every row is taken as a target whose class the adversary sees.")
+    if evidence.register is not None:
+        found.append(f"The person behind a record is in the register with probability {evidence.coverage:g}.")
+    return tuple(found)
+
+
+def _missing_evidence(evidence: Evidence, releases: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
+    if evidence.original is None:
+        yield "Realised success", "needs the original table (--original)"
+    without = [name for name in releases if name not in evidence.origins]
+    if evidence.original is not None and without:
+        yield f"Realised identity success and utility of {', '.join(without)}", "needs the origin of the records (--origin)"
+    if evidence.register is None:
+        yield "Linkage to a register of named people", "needs a register (--register)"
+    yield "Population uniqueness", "not part of this audit; see `unmask.tables.population`"
+
+
+def _grouped(not_run: Mapping[tuple[str, str], None]) -> Iterator[tuple[str, str]]:
+    """Measures that were not taken, one line for each adversary and reason."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for what, why in not_run:
+        measure, _, whose = what.partition(", ")
+        names.setdefault((whose, why), []).append(measure)
+    for (whose, why), measures in names.items():
+        yield f"{', '.join(measures)} ({whose})", why

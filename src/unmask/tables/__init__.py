@@ -1,0 +1,36 @@
+"""Tables of people: reading releases, protecting them, and what an adversary learns from them."""
+
+from unmask.tables import criteria, datasets, utility
+from unmask.tables.attacks import (
+    AttributeInference,
+    BayesAttack,
+    ClassAttack,
+    NearestNeighbour,
+    RegisterAttack,
+    StringLinkage,
+)
+from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.knowledge import Knowledge, Register
+from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
+from unmask.tables.release import Table
+
+__all__ = [
+    "AttributeInference",
+    "BayesAttack",
+    "ClassAttack",
+    "Generalize",
+    "Hierarchy",
+    "Identity",
+    "Knowledge",
+    "Mondrian",
+    "NearestNeighbour",
+    "Register",
+    "RegisterAttack",
+    "StringLinkage",
+    "Suppress",
+    "SuppressCells",
+    "Table",
+    "criteria",
+    "datasets",
+    "utility",
+]

@@ -1,0 +1,16 @@
+"""Release and what the adversary knows -> belief. No attack ever sees the truth."""
+
+from unmask.tables.attacks.attribute import AttributeInference
+from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
+from unmask.tables.attacks.noisy import BayesAttack, NearestNeighbour
+from unmask.tables.attacks.strings import StringLinkage, StringMatches
+
+__all__ = [
+    "AttributeInference",
+    "BayesAttack",
+    "ClassAttack",
+    "NearestNeighbour",
+    "RegisterAttack",
+    "StringLinkage",
+    "StringMatches",
+]

@@ -1,0 +1,125 @@
+"""The class attacker: reads generalized cells by containment and holds every record that fits alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.inference import from_classes, from_likelihood
+from unmask.posterior import Posterior
+from unmask.tables.attacks.pairing import Pairing, pair, pairs_where
+from unmask.tables.cells import compatible
+from unmask.tables.release import Missing, Table
+
+
+@dataclass(frozen=True)
+class ClassAttack:
+    """Which released record is this person's? The adversary knows people's quasi-identifiers and reads cells by containment.
+
+    A record fits a person when each released cell, as a set of values, contains what the adversary knows. Believing values
+    to be spread evenly within a released box, p(record given person) is proportional to 1 / volume(box) over the records
+    that fit; where boxes do not overlap (strict recodings) that is 1 / n over the class, and exact. Overlapping boxes
+    (relaxed recodings, sets from several tools) give a `model`. The volume counts the values, among those known of the
+    people attacked, that the box contains.
+
+    Without auxiliary data every person's class is taken as seen: the prosecutor's best case, from the release alone.
+    A cell that the adversary does not know (missing in the auxiliary table) fits everything; a missing released cell obeys
+    the release's rule for missing cells. A person whom no record fits is believed absent.
+
+    prior_present : chance that a person is in the release at all (prosecutor: 1). Below 1, an absent person's values are
+                    thought to be distributed as among the people attacked.
+
+    >>> ClassAttack()
+    ClassAttack(prior_present=1.0)
+
+    Rebollo-Monedero et al. 2012, section V-A1; K. El Emam & F. K. Dankar, "Protecting privacy using k-anonymity", 2008.
+    """
+
+    prior_present: float = 1.0
+
+    def __call__(self, release: Table, auxiliary: Table | None = None) -> Posterior:
+        provenance = {"attack": repr(self), "missing": release.missing}
+        if auxiliary is None and self.prior_present == 1.0:
+            classes = release.classes
+            return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)
+        pairing = pair(release if auxiliary is None else auxiliary, release)
+        tables = fitting(pairing, missing=release.missing)
+        row, klass = pairs_where(pairing, tables)
+        log_volume = np.zeros(len(pairing.classes))
+        for i, table in enumerate(tables):
+            log_volume += np.log(np.maximum(table.sum(axis=0), 1))[pairing.classes[:, i]]
+        overlapping = bool(np.bincount(row, minlength=1).max() > 1)
+        indptr, candidate, log_likelihood = pairing.expand(row, klass, -log_volume[klass])
+        share = np.bincount(pairing.observation) / len(pairing.observation)
+        return from_likelihood(
+            indptr,
+            candidate,
+            log_likelihood,
+            n_candidates=pairing.n_candidates,
+            observation=pairing.observation.astype(np.int64),
+            prior_present=self.prior_present,
+            log_likelihood_none=np.log(share),
+            status="model" if overlapping or self.prior_present < 1.0 else "exact",
+            provenance=provenance,
+        )
+
+
+@dataclass(frozen=True)
+class RegisterAttack:
+    """Which person is this released record? The adversary links records to a register of named people.
+
+    The targets are the released records, the candidates the people of the register (the auxiliary table); those whom the
+    cells of a record contain are alike, p = 1 / N over the N that fit. The mean success over records is the marketer's
+    risk (1 / n) sum n_c / N_c, the worst-off record the journalist's, 1 / min N_c.
+
+    coverage : chance that the person behind a record is in the register. With c < 1 and N of M people fitting,
+               p(not in the register) is proportional to (1 - c) N' / M', the share of the register that fits the record, which
+               stands for people in general; a record that nobody fits has no candidate.
+
+    >>> RegisterAttack(coverage=0.8)
+    RegisterAttack(coverage=0.8)
+
+    K. El Emam & F. K. Dankar 2008; the population is counted, not estimated.
+    """
+
+    coverage: float = 1.0
+
+    def __call__(self, release: Table, auxiliary: Table) -> Posterior:
+        pairing = pair(release, auxiliary)
+        row, klass = pairs_where(pairing, fitting(pairing, missing=release.missing, observed_is_release=True))
+        indptr, candidate, log_likelihood = pairing.expand(row, klass, np.zeros(len(row)))
+        share = np.diff(indptr) / pairing.n_candidates
+        with np.errstate(divide="ignore"):
+            log_none = np.log(share)
+        return from_likelihood(
+            indptr,
+            candidate,
+            log_likelihood,
+            n_candidates=pairing.n_candidates,
+            observation=pairing.observation.astype(np.int64),
+            prior_present=self.coverage,
+            log_likelihood_none=log_none,
+            status="exact" if self.coverage == 1.0 else "model",
+            provenance={"attack": repr(self), "missing": release.missing},
+        )
+
+
+def fitting(pairing: Pairing, *, missing: Missing, observed_is_release: bool = False) -> list[NDArray[np.bool_]]:
+    """For each column (n_observed_levels, n_candidate_levels): can the two cells be about the same person?
+
+    The release's rule decides about its own missing cells; what the adversary does not know fits everything.
+    """
+    tables = []
+    for observed, candidate in pairing.columns:
+        table = compatible(observed.levels, candidate.levels, missing=missing)
+        known = candidate if observed_is_release else observed
+        if known.levels.missing >= 0:
+            table = table.copy()
+            if observed_is_release:
+                table[:, known.levels.missing] = True
+            else:
+                table[known.levels.missing, :] = True
+        tables.append(table)
+    return tables

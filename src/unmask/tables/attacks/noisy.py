@@ -1,0 +1,173 @@
+"""Attackers of noisy data: Bayes' rule with an error model, and the nearest neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.inference import from_likelihood
+from unmask.posterior import Posterior, equal_weights
+from unmask.tables.attacks.pairing import Pairing, pair, sums_over
+from unmask.tables.cells import compatible
+from unmask.tables.release import Column, Table
+
+NEGLIGIBLE = 18.0
+"""Candidates less likely than the best by more than exp(-18), 1.5e-8, are not listed."""
+
+TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class CellError:
+    """How a true value becomes the released one: kept, moved by a few units, or redrawn from the column.
+
+    redraw : probability that the cell is replaced by a draw from the released column
+    jitter : probability that a number that was not redrawn is moved, evenly over +-1 ... +-width
+    width  : the largest move, in units of the column
+    """
+
+    redraw: float = 0.0
+    jitter: float = 0.0
+    width: int = 0
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.redraw <= 1 and 0 <= self.jitter <= 1):
+            raise UnmaskError(f"error rates are {self.redraw} and {self.jitter}, expected from 0 to 1")
+        if (self.jitter > 0) != (self.width > 0):
+            raise UnmaskError("jitter needs both a probability and a width of at least 1")
+
+
+@dataclass(frozen=True)
+class BayesAttack:
+    """Which released record is this person's, when cells were perturbed: p(x given v) by Bayes' rule over all records.
+
+    p(v given record r) = product over columns of (1 - redraw) J(r, v) / sum_v' J(r, v') + redraw q(v), with q the released
+    column's frequencies and J the jitter; a generalized released cell stands for any value it contains. Errors are taken
+    as independent between columns. Records are alike a priori, prior_present / n each; an absent person's cells are
+    thought to be distributed as the released columns, independently.
+
+    error         : one error model for every column, or one for each by name
+    prior_present : chance that the person is in the release
+
+    Fellegi & Sunter, "A theory for record linkage", 1969, normalised over candidates and "none of these".
+    """
+
+    error: CellError | Mapping[str, CellError] = field(default_factory=lambda: CellError(redraw=0.05))
+    prior_present: float = 1.0
+
+    def __call__(self, release: Table, auxiliary: Table) -> Posterior:
+        pairing = pair(auxiliary, release)
+        tables = [self._log_table(known, released) for known, released in pairing.columns]
+        marginals = [_log_marginal(known, released) for known, released in pairing.columns]
+        row, klass, log_likelihood = sums_over(pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - NEGLIGIBLE)
+        indptr, candidate, log_likelihood = pairing.expand(row, klass, log_likelihood)
+        log_none = sum((m[pairing.observed[:, i]] for i, m in enumerate(marginals)), np.zeros(len(pairing.observed)))
+        return from_likelihood(
+            indptr,
+            candidate,
+            log_likelihood,
+            n_candidates=pairing.n_candidates,
+            observation=pairing.observation.astype(np.int64),
+            prior_present=self.prior_present,
+            log_likelihood_none=log_none,
+            status="model",
+            provenance={"attack": repr(self), "missing": release.missing},
+        )
+
+    def _log_table(self, known: Column, released: Column) -> NDArray[np.float64]:
+        """(n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
+        error = self.error if isinstance(self.error, CellError) else self.error.get(known.name, CellError())
+        kept = _kept(known, released, error)
+        spread = np.maximum(kept.sum(axis=0, keepdims=True), 1e-300)
+        frequency = np.exp(_log_marginal(known, released))[:, None]
+        with np.errstate(divide="ignore"):
+            table = np.log((1 - error.redraw) * kept / spread + error.redraw * frequency)
+        table = np.maximum(table, -1e6)
+        if known.levels.missing >= 0:
+            table[known.levels.missing, :] = 0.0
+        return np.asarray(table)
+
+
+def _kept(known: Column, released: Column, error: CellError) -> NDArray[np.float64]:
+    """(n_known_levels, n_released_levels) weight of the released cell standing for the known value when it was not redrawn."""
+    fits = compatible(known.levels, released.levels, missing="own").astype(np.float64)
+    if not error.width or not known.levels.kind == released.levels.kind == "numeric":
+        return fits
+    moved = np.zeros_like(fits)
+    low, high = known.levels.low[:, None], known.levels.high[:, None]
+    for step in range(1, error.width + 1):
+        for move in (-step, step):
+            moved += (low + move <= released.levels.high) & (high + move >= released.levels.low)
+    return np.asarray((1 - error.jitter) * fits + error.jitter * moved / (2 * error.width))
+
+
+def _log_marginal(known: Column, released: Column) -> NDArray[np.float64]:
+    """(n_known_levels,) log share of released cells that fit each known value, with half a record for what is never released."""
+    counts = np.bincount(released.codes, minlength=len(released.levels)).astype(np.float64)
+    fits = compatible(known.levels, released.levels, missing="own").astype(np.float64)
+    share = (fits / np.maximum(fits.sum(axis=0, keepdims=True), 1.0)) @ counts
+    log_share = np.log(np.maximum(share, 0.5) / counts.sum())
+    if known.levels.missing >= 0:
+        log_share[known.levels.missing] = 0.0
+    return np.asarray(log_share)
+
+
+@dataclass(frozen=True)
+class NearestNeighbour:
+    """Which released record is nearest in Gower's distance? All nearest records share the belief.
+
+    Distance = mean over columns of |v - cell| / range for numbers (0 inside a released interval) and of 0 / 1 for
+    categories (0 when the cell contains the value); a missing cell on either side counts 1, unless the release's rule is
+    "wildcard" or it is the adversary who does not know: then 0. The range is that of the released column.
+    Its status is `scores`: it says who, not how surely.
+
+    >>> NearestNeighbour()
+    NearestNeighbour()
+
+    J. C. Gower, "A general coefficient of similarity and some of its properties", 1971.
+    """
+
+    def __call__(self, release: Table, auxiliary: Table) -> Posterior:
+        pairing = pair(auxiliary, release)
+        tables = [_gower(known, released, wildcard=release.missing == "wildcard") for known, released in pairing.columns]
+        row, klass, _ = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
+        indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
+        return _uniform(pairing, indptr, candidate, repr(self))
+
+
+def _uniform(pairing: Pairing, indptr: NDArray[np.int64], candidate: NDArray[np.int32], attack: str) -> Posterior:
+    sizes = np.diff(indptr)
+    return Posterior(
+        indptr=indptr,
+        candidate=candidate,
+        log_probability=np.repeat(-np.log(sizes), sizes).astype(np.float32),
+        unlisted=np.zeros(len(sizes)),
+        n_unlisted=np.zeros(len(sizes), dtype=np.int64),
+        observation=pairing.observation.astype(np.int64),
+        weight=equal_weights(len(pairing.observation)),
+        n_candidates=pairing.n_candidates,
+        log_prior=-float(np.log(pairing.n_candidates)),
+        status="scores",
+        provenance={"attack": attack},
+    )
+
+
+def _gower(known: Column, released: Column, *, wildcard: bool) -> NDArray[np.float64]:
+    """(n_known_levels, n_released_levels) distance between two cells, from 0 to 1."""
+    fits = compatible(known.levels, released.levels, missing="wildcard" if wildcard else "own")
+    table = np.where(fits, 0.0, 1.0)
+    if known.levels.kind == released.levels.kind == "numeric":
+        bounds = np.concatenate([released.levels.low, released.levels.high])
+        bounds = bounds[np.isfinite(bounds)]
+        span = float(np.ptp(bounds)) if len(bounds) else 0.0
+        below = released.levels.low - known.levels.high[:, None]
+        above = known.levels.low[:, None] - released.levels.high
+        gap = np.nan_to_num(np.maximum(np.maximum(below, above), 0.0), nan=np.inf)
+        table = np.where(fits, 0.0, np.minimum(gap / span if span else 1.0, 1.0))
+    if known.levels.missing >= 0:
+        table[known.levels.missing, :] = 0.0
+    return np.asarray(table)

@@ -1,0 +1,124 @@
+"""What every attack on a table starts from: distinct observations, distinct candidates, and how their cells relate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.tables.counts import group
+from unmask.tables.release import Column, Table
+
+CHUNK = 1 << 22
+"""Pairs of observation and candidate class that are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """Two tables reduced to their distinct rows on the columns that both have.
+
+    columns     : pairs (observed column, candidate column), in the order of the candidates' table
+    observation : (n_targets,) distinct row of each target;        observed : (O, d) its codes
+    klass       : (n_candidates,) distinct row of each candidate;  classes  : (J, d) its codes
+    members, first : candidates sorted by class; class j is members[first[j]:first[j + 1]]
+    """
+
+    columns: tuple[tuple[Column, Column], ...]
+    observation: NDArray[np.int32]
+    observed: NDArray[np.int32]
+    klass: NDArray[np.int32]
+    classes: NDArray[np.int32]
+    members: NDArray[np.int32]
+    first: NDArray[np.int64]
+
+    @property
+    def n_candidates(self) -> int:
+        return len(self.klass)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.diff(self.first)
+
+    def expand(
+        self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        """Entries (observation, class, value), rows ascending, written out as CSR over candidates, ascending in each row."""
+        sizes = self.sizes[klass]
+        start = np.repeat(self.first[klass], sizes)
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        candidate, values, rows = self.members[start + within], np.repeat(value, sizes), np.repeat(row, sizes)
+        order = np.lexsort((candidate, rows))
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(self.observed)))))
+        return indptr, candidate[order], values[order]
+
+
+def pair(observed: Table, candidates: Table) -> Pairing:
+    """Reduce two tables to distinct rows over the quasi-identifiers that they share, by name."""
+    names = {column.name for column in observed.quasi_identifiers}
+    shared = [column for column in candidates.quasi_identifiers if column.name in names]
+    if not shared:
+        raise UnmaskError(
+            f"the two tables share no quasi-identifier: one has {', '.join(sorted(names))}, the other "
+            f"{', '.join(column.name for column in candidates.quasi_identifiers)}; name at least one column alike"
+        )
+    columns = tuple((observed.column(column.name), column) for column in shared)
+    observation, _, distinct = group([known.codes for known, _ in columns], [len(known.levels) for known, _ in columns])
+    klass, sizes, classes = group([c.codes for _, c in columns], [len(c.levels) for _, c in columns])
+    return Pairing(
+        columns=columns,
+        observation=observation,
+        observed=distinct,
+        klass=klass,
+        classes=classes,
+        members=np.argsort(klass, kind="stable").astype(np.int32),
+        first=np.concatenate(([0], np.cumsum(sizes))),
+    )
+
+
+def pairs_where(
+    pairing: Pairing, tables: list[NDArray[np.bool_]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(observation, class) of every pair that all columns allow, ordered by observation then class.
+
+    tables : for each column (n_observed_levels, n_candidate_levels), whether the two cells go together.
+    Works on bits: for each column and observed level, the set of classes it allows, eight to a byte.
+    """
+    packed = [
+        np.packbits(table[:, pairing.classes[:, i]], axis=1, bitorder="little") for i, table in enumerate(tables)
+    ]
+    n_classes = len(pairing.classes)
+    step = max(1, 8 * CHUNK // max(n_classes, 1))
+    rows, columns = [], []
+    for start in range(0, len(pairing.observed), step):
+        part = pairing.observed[start : start + step]
+        bits = packed[0][part[:, 0]]
+        for i in range(1, len(packed)):
+            bits = bits & packed[i][part[:, i]]
+        row, column = np.nonzero(np.unpackbits(bits, axis=1, count=n_classes, bitorder="little"))
+        rows.append(row + start)
+        columns.append(column)
+    return np.concatenate(rows), np.concatenate(columns)
+
+
+def sums_over(
+    pairing: Pairing, tables: list[NDArray[np.float64]], keep: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """(observation, class, sum over columns of the tables) of every pair that `keep` lets through, in chunks of observations.
+
+    tables : for each column (n_observed_levels, n_candidate_levels); keep : (rows, J) sums -> (rows, J) bool.
+    """
+    step = max(1, CHUNK // max(len(pairing.classes), 1))
+    rows, columns, values = [], [], []
+    for start in range(0, len(pairing.observed), step):
+        part = pairing.observed[start : start + step]
+        total = np.zeros((len(part), len(pairing.classes)))
+        for i, table in enumerate(tables):
+            total += table[part[:, i]][:, pairing.classes[:, i]]
+        row, column = np.nonzero(keep(total))
+        rows.append(row + start)
+        columns.append(column)
+        values.append(total[row, column])
+    return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)

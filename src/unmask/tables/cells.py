@@ -1,0 +1,266 @@
+"""The meaning of cells: every distinct cell of a column is a set of atomic values.
+
+An exact value is a set of one; `[20, 30]`, `{a, b}`, `123**`, a hierarchy node and `*` are larger sets. Classes are
+formed and candidates are matched on these sets, never on the text that displays them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.levels import Kind, Levels, Missing
+from unmask.tables.matching import compatible
+from unmask.tables.notation import (
+    EVERYTHING,
+    LEADING_ZERO,
+    MISSING,
+    format_interval,
+    format_set,
+    parse_interval,
+)
+from unmask.tables.vocabulary import Vocabulary
+
+__all__ = [
+    "EVERYTHING",
+    "MISSING",
+    "Kind",
+    "Levels",
+    "Missing",
+    "compatible",
+    "format_interval",
+    "format_set",
+    "parse_interval",
+    "parse_levels",
+    "plain_levels",
+    "read_levels",
+]
+
+_LARGEST_MEMBERS = 1 << 32  # bytes of a dense membership matrix; beyond it a column is no quasi-identifier
+
+
+def parse_levels(
+    texts: Sequence[str | None],
+    *,
+    kind: Kind | None,
+    column: str,
+    order: Sequence[str] | None = None,
+    hierarchy: Hierarchy | None = None,
+    cells: NDArray[np.int64] | None = None,
+) -> Levels:
+    """What the distinct texts of a column mean, in the order given.
+
+    kind : None guesses: "ordinal" when an order is given, "categorical" when a hierarchy is, else "numeric" when every
+        cell reads as a number, an interval or `*` and none looks like a code (leading zero, beyond 2**53).
+    order : the atomic values of an ordinal column from lowest to highest.
+    cells : number of rows of each text, for the error message only; 1 each when not given.
+
+    None and "" are missing. Numeric cells are numbers, `[a, b]`, `[a, b)`, `(a, b]`, `[a, b[`, `]a, b]`, `a-b`,
+    `a..b`, `<a`, `<=a`, `>a`, `>=a`, `a+` and `*`. The others are values, hierarchy nodes, `{a, b}`, `a,b` / `a|b` /
+    `a~b` where every part is a value known otherwise, masks such as `123**` (each star hides one character) and `*`;
+    an ordinal column also reads `[a, b]` as all values from a to b. Texts of one meaning get one label.
+
+    Raises UnmaskError with the column and the number of cells that cannot be read or are not in the hierarchy or order.
+
+    >>> parse_levels(["b", "{a, b}", None], kind="categorical", column="c").members.tolist()
+    [[False, True], [True, True], [False, False]]
+    """
+    return _assemble(_meanings(texts, kind, column, order, hierarchy, cells))
+
+
+def read_levels(
+    texts: Sequence[str | None],
+    *,
+    kind: Kind | None,
+    column: str,
+    order: Sequence[str] | None = None,
+    hierarchy: Hierarchy | None = None,
+    cells: NDArray[np.int64] | None = None,
+) -> tuple[Levels, NDArray[np.int32]]:
+    """Sorted, merged levels and the level of each text; the same arguments as `parse_levels`.
+
+    Numeric levels ascend by lower, then upper bound; ordinal and categorical ones list exact values first (by rank, by
+    name), then generalised ones (by lowest member, by name); a missing cell comes last. So codes do not depend on the
+    order of rows, and `20-30` and `[20, 30]` are one level.
+
+    >>> levels, code = read_levels(["30", "20.0", "20"], kind="numeric", column="age")
+    >>> levels.labels, code.tolist()
+    (('20', '30'), [1, 0, 0])
+    """
+    meanings = _meanings(texts, kind, column, order, hierarchy, cells)
+    first: dict[str, int] = {}
+    for at, label in enumerate(meanings.labels):
+        first.setdefault(label, at)
+    places = sorted(first.values(), key=meanings.sort_keys().__getitem__)
+    rank = {meanings.labels[at]: i for i, at in enumerate(places)}
+    code = np.fromiter((rank[label] for label in meanings.labels), dtype=np.int32, count=len(texts))
+    return _assemble(meanings.select(places)), code
+
+
+def plain_levels(texts: Sequence[str | None]) -> tuple[Levels, NDArray[np.int32]]:
+    """Levels that are the texts themselves, uninterpreted and sorted: for columns that are only carried along.
+
+    >>> plain_levels(["20-30", "*"])[0].labels
+    ('*', '20-30')
+    """
+    labels = sorted({text for text in texts if text})
+    rank: dict[str | None, int] = {label: at for at, label in enumerate(labels)}
+    rank[None] = rank[MISSING] = len(labels)
+    code = np.fromiter((rank[text] for text in texts), dtype=np.int32, count=len(texts))
+    missing = bool((code == len(labels)).any())
+    sets: list[tuple[int, ...] | None] = [(at,) for at in range(len(labels))]
+    named = [*labels, MISSING] if missing else labels
+    return _assemble(_Meanings("categorical", named, sets + [()] * missing, [], tuple(labels))), code
+
+
+@dataclass(frozen=True)
+class _Meanings:
+    """One entry per text: its canonical label, and the set it stands for (None: everything; (): missing or unknown)."""
+
+    kind: Kind
+    labels: Sequence[str]
+    sets: Sequence[tuple[int, ...] | None]
+    bounds: Sequence[tuple[float, float]]
+    domain: tuple[str, ...]
+
+    def select(self, at: Sequence[int]) -> _Meanings:
+        return _Meanings(
+            self.kind,
+            [self.labels[i] for i in at],
+            [self.sets[i] for i in at] if self.sets else (),
+            [self.bounds[i] for i in at] if self.bounds else (),
+            self.domain,
+        )
+
+    def sort_keys(self) -> list[tuple[object, ...]]:
+        if self.kind == "numeric":
+            ends = zip(self.bounds, self.labels, strict=True)
+            return [(label == MISSING, 0.0, 0.0) if label == MISSING else (False, *pair) for pair, label in ends]
+        rank = dict(zip(self.domain, range(len(self.domain)), strict=True))
+        return [
+            (label == MISSING, covered is None, self._generalised(label, covered, rank), self._place(covered), label)
+            for label, covered in zip(self.labels, self.sets, strict=True)
+        ]
+
+    @staticmethod
+    def _generalised(label: str, covered: tuple[int, ...] | None, rank: Mapping[str, int]) -> bool:
+        return covered is None or len(covered) != 1 or (label not in rank and label.endswith(EVERYTHING))
+
+    def _place(self, covered: tuple[int, ...] | None) -> tuple[int, ...]:
+        return (covered or ()) if self.kind == "ordinal" else ()
+
+
+def _assemble(meanings: _Meanings) -> Levels:
+    labels = tuple(meanings.labels)
+    missing = labels.index(MISSING) if MISSING in labels else -1
+    if meanings.kind == "numeric":
+        bounds = np.array(meanings.bounds, dtype=np.float64).reshape(len(labels), 2)
+        members = np.zeros((len(labels), 0), dtype=np.bool_)
+        return Levels(labels, "numeric", bounds[:, 0].copy(), bounds[:, 1].copy(), (), members, missing)
+    nothing = np.zeros(0, dtype=np.float64)
+    members = _members(meanings.sets, len(meanings.domain))
+    return Levels(labels, meanings.kind, nothing, nothing, meanings.domain, members, missing)
+
+
+def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[np.bool_]:
+    exact = [(at,) for at in range(n_values)]
+    if list(sets[:n_values]) == exact and all(covered == () for covered in sets[n_values:]):
+        # The identity as a sliding window over one line of 0 ... 0 1 0 ... 0: no memory for a million exact values.
+        line = np.zeros(len(sets) + n_values - 1 if sets else 0, dtype=np.bool_)
+        if n_values:
+            line[n_values - 1] = True
+            return sliding_window_view(line, n_values)[:, ::-1]
+    if len(sets) * n_values > _LARGEST_MEMBERS:
+        raise UnmaskError(
+            f"a column has {len(sets)} distinct cells over {n_values} values, too many to generalise; "
+            "leave it out of the quasi-identifiers and sensitive columns, or coarsen it"
+        )
+    members = np.zeros((len(sets), n_values), dtype=np.bool_)
+    for at, covered in enumerate(sets):
+        members[at, slice(None) if covered is None else list(covered)] = True
+    return members
+
+
+def _meanings(
+    texts: Sequence[str | None],
+    kind: Kind | None,
+    column: str,
+    order: Sequence[str] | None,
+    hierarchy: Hierarchy | None,
+    cells: NDArray[np.int64] | None,
+) -> _Meanings:
+    if kind is None:
+        kind = "ordinal" if order is not None else "categorical" if hierarchy is not None else None
+    if kind is None or kind == "numeric":
+        bounds = [_numeric_cell(text, hierarchy) for text in texts]
+        if kind is None:
+            kind = "numeric" if _looks_numeric(texts, bounds) else "categorical"
+        if kind == "numeric":
+            return _numeric(bounds, column, cells)
+    ordinal = kind == "ordinal"
+    if order is not None or hierarchy is not None:
+        values = Vocabulary.given(column, order=order, hierarchy=hierarchy, ordinal=ordinal)
+    else:
+        values = Vocabulary.seen(column, texts=texts, ordinal=ordinal)
+    labels, sets, unknown = [], [], []
+    for at, text in enumerate(texts):
+        meaning = values.read(text)
+        unknown += [at] if meaning is None else []
+        label, covered = meaning or (MISSING, ())
+        labels.append(label)
+        sets.append(covered)
+    if unknown:
+        where = "in its hierarchy" if values.hierarchy else "in its order"
+        raise UnmaskError(
+            f"column {column!r} has {_total(unknown, cells)} cells whose value is not {where}; "
+            "add the values there or correct the column"
+        )
+    return _Meanings(kind, labels, sets, (), values.domain)
+
+
+def _total(at: Sequence[int], cells: NDArray[np.int64] | None) -> int:
+    return len(at) if cells is None else int(cells[list(at)].sum())
+
+
+# --- numbers and intervals ----------------------------------------------------------------------------------------
+
+
+def _numeric(bounds: Sequence[tuple[float, float] | None], column: str, cells: NDArray[np.int64] | None) -> _Meanings:
+    unread = [at for at, pair in enumerate(bounds) if pair is None]
+    if unread:
+        raise UnmaskError(
+            f"numeric column {column!r} has {_total(unread, cells)} cells that are neither a number nor an interval; "
+            "correct them, name their text in `na`, or declare the column categorical"
+        )
+    read = [pair for pair in bounds if pair is not None]
+    labels = [MISSING if math.isnan(low) else format_interval(low, high) for low, high in read]
+    return _Meanings("numeric", labels, (), read, ())
+
+
+def _numeric_cell(text: str | None, hierarchy: Hierarchy | None) -> tuple[float, float] | None:
+    if not text:
+        return math.nan, math.nan
+    if hierarchy is not None and text in hierarchy.nodes and text != EVERYTHING:
+        ends = [parse_interval(hierarchy.leaves[leaf]) for leaf in hierarchy.nodes[text]]
+        read = [pair for pair in ends if pair is not None]
+        if len(read) == len(ends):
+            return min(low for low, _ in read), max(high for _, high in read)
+    return parse_interval(text)
+
+
+def _looks_numeric(texts: Sequence[str | None], bounds: Sequence[tuple[float, float] | None]) -> bool:
+    """Every cell is read, one of them as a number, and none would lose digits (postcodes, long identifiers)."""
+    if any(pair is None for pair in bounds):
+        return False
+    ends = np.array(bounds, dtype=np.float64).reshape(-1)
+    ends = ends[np.isfinite(ends)]
+    if not ends.size or (np.abs(ends) >= 2**53).any():
+        return False
+    return not any(text and text[0] in "0+-[(]<>" and LEADING_ZERO.search(text) for text in texts)

@@ -1,0 +1,169 @@
+"""A generalization hierarchy: the leaves of a column and the ancestors that may be published in their place."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+from unmask.errors import FailedError, UnmaskError
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A tree over the values of one column, written as one path per leaf.
+
+    leaves : the atomic values, in file order; a leaf's index is its place here.
+    ancestor : `ancestor[level][leaf]`, level 0 being the leaves themselves and the last level the root(s).
+
+    A label names one set of leaves: the same label may be repeated on several levels of one path, but a label that
+    covers different leaves on two levels is refused, since a published cell could not be read back. Levels are
+    nested: leaves that share an ancestor share all higher ones.
+
+    >>> tree = Hierarchy.from_paths([("10", "1*", "*"), ("11", "1*", "*"), ("20", "2*", "*")])
+    >>> tree.levels, sorted(tree.members("1*"))
+    (3, [0, 1])
+    """
+
+    leaves: tuple[str, ...]
+    ancestor: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        _check(self.leaves, self.ancestor)
+
+    def __repr__(self) -> str:
+        return f"Hierarchy({len(self.leaves)} leaves, {self.levels} levels)"
+
+    @classmethod
+    def from_paths(cls, paths: Iterable[Sequence[str]], *, name: str = "the hierarchy") -> Hierarchy:
+        """Build a hierarchy from one path per leaf: the leaf first, then its ancestors up to the root.
+
+        >>> Hierarchy.from_paths([("a", "*"), ("b", "*")]).leaves
+        ('a', 'b')
+        """
+        rows = [tuple(label.strip() for label in path) for path in paths]
+        if not rows:
+            raise UnmaskError(f"{name} is empty, expected one line per leaf: leaf;ancestor;...;root")
+        for line, row in enumerate(rows, start=1):
+            if len(row) != len(rows[0]):
+                raise UnmaskError(f"line {line} of {name} has {len(row)} levels, expected {len(rows[0])} as on line 1")
+            if not all(row):
+                raise UnmaskError(f"line {line} of {name} has an empty label; expected leaf;ancestor;...;root")
+        return cls(tuple(row[0] for row in rows), tuple(zip(*rows, strict=True)))
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], *, delimiter: str = ";") -> Hierarchy:
+        r"""Read a hierarchy from a file with one line per leaf, `leaf;ancestor;...;root`, without a header.
+
+        This is the format of the ARX tool. Blank lines are skipped; blanks around labels are removed.
+
+        >>> import tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "sex.csv"
+        ...     _ = file.write_text("Male;*\nFemale;*\n")
+        ...     Hierarchy.read(file)
+        Hierarchy(2 leaves, 2 levels)
+        """
+        name = f"hierarchy file {Path(path).name!r}"
+        try:
+            with Path(path).open(encoding="utf-8-sig", newline="") as lines:
+                rows = [row for row in csv.reader(lines, delimiter=delimiter) if any(label.strip() for label in row)]
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise FailedError(f"{name} cannot be read: {reason}") from None
+        return cls.from_paths(rows, name=name)
+
+    @property
+    def levels(self) -> int:
+        """Number of levels, leaves and root included."""
+        return len(self.ancestor)
+
+    @cached_property
+    def nodes(self) -> dict[str, frozenset[int]]:
+        """Every label of the tree and the leaf indices it covers, lowest level first."""
+        found: dict[str, set[int]] = {}
+        for labels in self.ancestor:
+            for leaf, label in enumerate(labels):
+                found.setdefault(label, set()).add(leaf)
+        return {label: frozenset(leaves) for label, leaves in found.items()}
+
+    @cached_property
+    def label_of(self) -> dict[frozenset[int], str]:
+        """The canonical label of each node, by the leaves it covers: the lowest level that covers exactly them."""
+        labels: dict[frozenset[int], str] = {}
+        for label, leaves in self.nodes.items():
+            labels.setdefault(leaves, label)
+        return labels
+
+    def members(self, node: str) -> frozenset[int]:
+        """The indices of the leaves under a node (a leaf covers itself).
+
+        >>> sorted(Hierarchy.from_paths([("a", "*"), ("b", "*")]).members("*"))
+        [0, 1]
+        """
+        try:
+            return self.nodes[node]
+        except KeyError:
+            raise UnmaskError(f"the label is not one of the {len(self.nodes)} nodes of the hierarchy") from None
+
+    def reorder(self, leaves: Sequence[str]) -> Hierarchy:
+        """The same tree with its leaves in another order.
+
+        >>> Hierarchy.from_paths([("a", "*"), ("b", "*")]).reorder(["b", "a"]).leaves
+        ('b', 'a')
+        """
+        if len(leaves) != len(self.leaves) or set(leaves) != set(self.leaves):
+            raise UnmaskError(
+                f"an order of {len(leaves)} values does not fit a hierarchy of {len(self.leaves)} leaves; "
+                "expected the same values in both"
+            )
+        place = {leaf: at for at, leaf in enumerate(self.leaves)}
+        return Hierarchy(
+            tuple(leaves), tuple(tuple(labels[place[leaf]] for leaf in leaves) for labels in self.ancestor)
+        )
+
+    def order(self) -> tuple[int, ...]:
+        """Leaf indices in depth-first order: leaves under one node are neighbours; children keep their file order.
+
+        >>> Hierarchy.from_paths([("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")]).order()
+        (0, 2, 1)
+        """
+        first = [{label: at for at, label in reversed(list(enumerate(labels)))} for labels in reversed(self.ancestor)]
+        places = [
+            tuple(rank[label] for rank, label in zip(first, path, strict=True))
+            for path in zip(*reversed(self.ancestor), strict=True)
+        ]
+        return tuple(sorted(range(len(self.leaves)), key=places.__getitem__))
+
+
+def _check(leaves: Sequence[str], ancestor: Sequence[Sequence[str]]) -> None:
+    if not ancestor or tuple(ancestor[0]) != tuple(leaves):
+        raise UnmaskError("level 0 of a hierarchy must be its leaves")
+    if len(set(leaves)) != len(leaves):
+        repeated = len(leaves) - len(set(leaves))
+        raise UnmaskError(f"{repeated} leaves of the hierarchy are repeated; expected one line per leaf")
+    for level, (lower, upper) in enumerate(itertools.pairwise(ancestor), start=1):
+        if len(set(zip(lower, upper, strict=True))) != len(set(lower)):
+            raise UnmaskError(
+                f"level {level} of the hierarchy splits a node of level {level - 1}; leaves that share an ancestor "
+                "must share all higher ones"
+            )
+    _check_labels(ancestor)
+
+
+def _check_labels(ancestor: Sequence[Sequence[str]]) -> None:
+    known: dict[str, frozenset[int]] = {}
+    for level, labels in enumerate(ancestor):
+        groups: dict[str, set[int]] = {}
+        for leaf, label in enumerate(labels):
+            groups.setdefault(label, set()).add(leaf)
+        for label, group in groups.items():
+            if known.setdefault(label, frozenset(group)) != group:
+                raise UnmaskError(
+                    f"a label on level {level} of the hierarchy also names other leaves on a lower level; "
+                    "give the two nodes different names"
+                )

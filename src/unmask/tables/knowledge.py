@@ -1,0 +1,147 @@
+"""What an adversary may know, and about whom: draws auxiliary tables, and the truth that goes with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.tables.cells import MISSING, Levels
+from unmask.tables.release import Column, Table
+from unmask.truth import ABSENT, UNKNOWN, Truth
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What was drawn: the auxiliary table, the person (row of the population) behind each of its rows, and the truth."""
+
+    auxiliary: Table
+    person: NDArray[np.int64]
+    truth: Truth
+
+    def truth_in(self, origin: NDArray[np.int64]) -> Truth:
+        """The released record of each person in another release of the same population; ABSENT where he is not in it."""
+        record = np.full(max(int(self.person.max()), int(origin.max(initial=0))) + 1, ABSENT, dtype=np.int64)
+        record[origin] = np.arange(len(origin))
+        return Truth(record[self.person])
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """The adversary knows some people's quasi-identifiers, some columns of them, with gaps and mistakes.
+
+    targets : how many people; None: everyone. Drawn without replacement and shuffled.
+    columns : the quasi-identifiers he knows; None: all
+    missing : chance that a cell is unknown to him, each on its own
+    error   : chance that a cell is replaced by a draw from its column
+    outside : share of targets who are not in the release (control people): an attack that "finds" them finds nothing.
+              It needs a population with people who were not released.
+
+    >>> Knowledge(targets=100, columns=("age", "zip"))
+    Knowledge(targets=100, columns=('age', 'zip'), missing=0.0, error=0.0, outside=0.0)
+    """
+
+    targets: int | None = 1000
+    columns: tuple[str, ...] | None = None
+    missing: float = 0.0
+    error: float = 0.0
+    outside: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("missing", "error", "outside"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise UnmaskError(f"{name} is {getattr(self, name)}, expected a share from 0 to 1")
+        if self.targets is not None and self.targets < 1:
+            raise UnmaskError(f"targets is {self.targets}, expected at least 1, or None for everyone")
+
+    def __call__(
+        self, population: Table, origin: NDArray[np.int64] | None = None, *, rng: np.random.Generator
+    ) -> Known:
+        """population : the original table; origin : (n_released,) the population row behind each released record. Without it
+        anyone may be a target, and his record is UNKNOWN."""
+        released = np.full(population.n_rows, ABSENT if origin is not None else UNKNOWN, dtype=np.int64)
+        if origin is not None:
+            released[origin] = np.arange(len(origin))
+        person = self._people(released, rng)
+        table = replace(population.take(person), sensitive=(), other=(), weight=None)
+        names = [c.name for c in table.quasi_identifiers] if self.columns is None else list(self.columns)
+        columns = tuple(self._blur(table.column(name), population.column(name), rng) for name in names)
+        return Known(replace(table, quasi_identifiers=columns), person, Truth(released[person]))
+
+    def _people(self, released: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        inside, outside = np.flatnonzero(released != ABSENT), np.flatnonzero(released == ABSENT)
+        wanted = len(inside) if self.targets is None else min(self.targets, len(inside))
+        n_outside = round(wanted * self.outside)
+        if n_outside > len(outside):
+            raise UnmaskError(
+                f"{n_outside} targets outside the release were asked for and the population has {len(outside)}; "
+                "lower `outside` or keep people back from the release"
+            )
+        chosen = [rng.choice(inside, wanted - n_outside, replace=False), rng.choice(outside, n_outside, replace=False)]
+        return np.asarray(rng.permutation(np.concatenate(chosen)), dtype=np.int64)
+
+    def _blur(self, column: Column, whole: Column, rng: np.random.Generator) -> Column:
+        """Always draws, whatever the rates, so that changing one rate does not change who is drawn or the other blur."""
+        n = len(column.codes)
+        redrawn, fresh, unknown = rng.random(n), rng.choice(whole.codes, n), rng.random(n)
+        codes = np.where(redrawn < self.error, fresh, column.codes).astype(np.int32)
+        if self.missing == 0.0:
+            return replace(column, codes=codes)
+        levels = column.levels if column.levels.missing >= 0 else _with_missing(column.levels)
+        return replace(column, codes=np.where(unknown < self.missing, levels.missing, codes).astype(np.int32), levels=levels)
+
+
+def _with_missing(levels: Levels) -> Levels:
+    """The levels and, last, one more for a missing cell."""
+    nothing = np.zeros((1, levels.members.shape[1]), dtype=bool)
+    bound = [np.nan] if levels.kind == "numeric" else []
+    return replace(
+        levels,
+        labels=(*levels.labels, MISSING),
+        low=np.append(levels.low, bound),
+        high=np.append(levels.high, bound),
+        members=np.concatenate([levels.members, nothing]),
+        missing=len(levels.labels),
+    )
+
+
+@dataclass(frozen=True)
+class Register:
+    """The adversary holds a register of named people: some columns, covering part of the population.
+
+    columns  : the quasi-identifiers it has; None: all
+    coverage : share of the population in it
+
+    >>> Register(coverage=0.8)
+    Register(columns=None, coverage=0.8)
+    """
+
+    columns: tuple[str, ...] | None = None
+    coverage: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.coverage <= 1.0:
+            raise UnmaskError(f"coverage is {self.coverage}, expected above 0 and at most 1")
+
+    def __call__(self, population: Table, origin: NDArray[np.int64], *, rng: np.random.Generator) -> Known:
+        """The register, shuffled, and for each released record the row of the register that is its person, or ABSENT."""
+        person = rng.permutation(population.n_rows)[: max(1, round(self.coverage * population.n_rows))]
+        listed = np.full(population.n_rows, ABSENT, dtype=np.int64)
+        listed[person] = np.arange(len(person))
+        table = replace(population.take(person), sensitive=(), other=(), weight=None)
+        if self.columns is not None:
+            table = replace(table, quasi_identifiers=tuple(table.column(name) for name in self.columns))
+        return Known(table, person, Truth(listed[origin]))
+
+
+def attribute_truth(population: Table, person: NDArray[np.int64], release: Table, sensitive: str) -> Truth:
+    """The true sensitive value of each person, as a candidate of the release's own values; UNKNOWN where the population does not
+    say, ABSENT where the release has no such value."""
+    true, released = population.column(sensitive), release.column(sensitive)
+    position = {label: code for code, label in enumerate(released.levels.labels)}
+    code = np.array([position.get(label, ABSENT) for label in true.levels.labels], dtype=np.int64)
+    if true.levels.missing >= 0:
+        code[true.levels.missing] = UNKNOWN
+    return Truth(code[true.codes[person]])

@@ -1,0 +1,96 @@
+"""Which cells of two columns may be the same person's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from unmask.tables.levels import Levels, Missing
+from unmask.tables.notation import EVERYTHING, overlap, parse_interval
+from unmask.tables.vocabulary import Masks
+
+
+def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
+    """Which levels of two columns may be the same person's: their sets intersect.
+
+    Returns (len(known), len(released)). Numeric levels intersect as intervals; the others by label of their atomic
+    values, so that a value unknown to the other side matches only `*` and the masks that may hide it. A numeric column
+    meets an ordinal or categorical one through the numbers among that one's values.
+
+    missing : "own" and "excluded": a missing cell matches only a missing cell; "wildcard": it matches every cell.
+
+    >>> from unmask.tables.cells import parse_levels
+    >>> known = parse_levels(["25", "30"], kind="numeric", column="age")
+    >>> released = parse_levels(["[20, 30)", "30+"], kind="numeric", column="age")
+    >>> compatible(known, released, missing="own").tolist()
+    [[True, False], [False, True]]
+    """
+    if known.kind == "numeric" and released.kind == "numeric":
+        match = (known.low[:, None] <= released.high) & (released.low <= known.high[:, None])
+    elif known.kind == "numeric":
+        match = _intersect(_as_values(known, released.domain), released)
+    elif released.kind == "numeric":
+        match = _intersect(known, _as_values(released, known.domain))
+    else:
+        match = _intersect(known, released)
+    rows, columns = _is_missing(known), _is_missing(released)
+    match[rows] = match[:, columns] = False
+    if missing == "wildcard":
+        match[rows] = match[:, columns] = True
+    else:
+        match[np.ix_(rows, columns)] = True
+    assert match.shape == (len(known), len(released))
+    return match
+
+
+def _is_missing(levels: Levels) -> NDArray[np.bool_]:
+    where: NDArray[np.bool_] = np.arange(len(levels)) == levels.missing
+    return where
+
+
+def _intersect(known: Levels, released: Levels) -> NDArray[np.bool_]:
+    joint = {value: at for at, value in enumerate(dict.fromkeys(known.domain + released.domain))}
+    product = _incidence(known, joint) @ _incidence(released, joint).T
+    match: NDArray[np.bool_] = np.asarray(product.toarray() > 0)
+    masks = [[(at, mask) for at in range(len(side)) if (mask := side.mask(at))] for side in (known, released)]
+    for row, left in masks[0]:
+        for column, right in masks[1]:
+            match[row, column] |= overlap(left, right)
+    match[[at for at, label in enumerate(known.labels) if label == EVERYTHING]] = True
+    match[:, [at for at, label in enumerate(released.labels) if label == EVERYTHING]] = True
+    return match
+
+
+def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
+    place = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
+    members = levels.members
+    suppressed = [at for at, label in enumerate(levels.labels) if label == EVERYTHING]
+    if suppressed:
+        members = members.copy()
+        members[suppressed] = False  # dealt with apart: it also covers what the other side alone knows
+    row, value = np.nonzero(members)
+    masks = Masks(tuple(joint))
+    hidden = [(at, spot) for at in range(len(levels)) if (mask := levels.mask(at)) for spot in masks.hidden(mask)]
+    more = np.array(hidden, dtype=np.int64).reshape(-1, 2)
+    rows, columns = np.concatenate([row, more[:, 0]]), np.concatenate([place[value], more[:, 1]])
+    ones = np.ones(rows.size, dtype=np.int32)
+    return sparse.csr_array((ones, (rows, columns)), shape=(len(levels), len(joint)))
+
+
+def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
+    """Numeric levels over the values of a column that was not read as numeric."""
+    ends = [parse_interval(value) or (math.nan, math.nan) for value in domain]
+    low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
+    inside = (levels.low[:, None] <= low) & (high <= levels.high[:, None])
+    own = {label: at for at, label in enumerate(levels.labels) if levels.low[at] == levels.high[at]}
+    extra = [label for label in own if label not in set(domain)]
+    members = np.zeros((len(levels), len(domain) + len(extra)), dtype=np.bool_)
+    members[:, : len(domain)] = inside
+    for spot, label in enumerate(extra):
+        members[own[label], len(domain) + spot] = True
+    nothing = np.zeros(0, dtype=np.float64)
+    return Levels(levels.labels, "categorical", nothing, nothing, (*domain, *extra), members, levels.missing)

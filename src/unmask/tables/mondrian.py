@@ -1,0 +1,377 @@
+"""The Mondrian kernel: cut a cloud of weighted points into boxes that are as small as the constraints allow.
+
+All boxes of a generation are cut together, so that the number of array operations grows with the depth of the tree
+and not with the number of boxes. Only arrays come in and go out; `unmask.tables.protections` binds them to a table.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+Allows = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
+
+_CELLS = 1 << 21  # cells of a dense block of histograms: 16 MiB as float64, a handful of such blocks live at a time
+_WORD = 63  # bits of an integer that a sort key may use
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """What stays the same during the search: the points by rank, and what a rank stands for."""
+
+    ranks: NDArray[np.int32]  # (d * C,) rank of every point in every column, column after column
+    counts: NDArray[np.int64]  # (C,) rows at every point
+    coordinate: NDArray[np.float64]  # (sum R_j,) the value of every rank, column after column
+    first: NDArray[np.int64]  # (d,) where the ranks of a column begin in `coordinate`
+    span: NDArray[np.float64]  # (d,) full width of every column, 1 where it is constant
+    ancestors: NDArray[np.int64] | None  # (levels, sum R_j) node above every rank, None when no column has a tree
+
+
+@dataclass(frozen=True, eq=False)
+class _Boxes:
+    """The boxes that may still be cut; their points lie together in `items`, one box after the other."""
+
+    items: NDArray[np.intp]  # (A,) points
+    starts: NDArray[np.intp]  # (S + 1,) where each box begins in `items`
+    offset: NDArray[np.int64]  # (S,) where it begins in the depth-first order of all points
+    rows: NDArray[np.int64]  # (S,) rows inside
+    widths: NDArray[np.float64]  # (S, d) normalised width
+    preference: NDArray[np.intp]  # (S, d) columns, widest first
+    tried: NDArray[np.intp]  # (S,) how many of them had no allowable cut
+
+
+def mondrian(
+    values: NDArray[Any],
+    counts: NDArray[np.int64],
+    *,
+    k: int,
+    span: NDArray[np.float64] | None = None,
+    histograms: Sequence[NDArray[Any] | csr_array] = (),
+    allows: Sequence[Allows] = (),
+    trees: Sequence[NDArray[np.int64] | None] = (),
+    strict: bool = True,
+    rng: np.random.Generator | None = None,
+) -> NDArray[np.int32]:
+    """Box of every point: cut again and again at the allowable position nearest the median, widest column first.
+
+    A cut puts the points up to a position in the order of one column to the left, the others to the right. It is
+    allowable if both halves hold at least `k` rows and the histograms of both halves pass `allows`. Among the
+    allowable cuts of a column the one with the smallest |rows left - rows / 2| is taken, the lower one on a tie. The
+    columns of a box are tried from widest to narrowest (width / `span`), ties in column order; a box is final when no
+    column has an allowable cut. In the strict form a cut lies between two different values, so that a value is on one
+    side only; boxes are then disjoint, `k = 1` returns the distinct points, and the order of the points does not
+    matter. In the relaxed form (`strict=False`, single rows, `rng`) a cut may lie between equal values, whose order
+    is drawn anew for every cut; with `k` alone every box holds between k and 2k - 1 rows, and boxes may overlap.
+
+    values : (C, d) finite coordinates of the points. counts : (C,) rows at each point, at least 1.
+    span : (d,) width that means 1; default the width of the data. A constant column is never cut in the strict form.
+    histograms : for every sensitive column (C, m) counts, dense or CSR. allows : for each a function from histograms
+        (P, m) to bool (P,).
+    trees : for every column None or (levels, number of values) node numbers of the integer coordinates 0, 1, ... in
+        depth-first order, leaves first, root last. A strict cut of such a column must lie between two children of the
+        lowest common ancestor of the values in the box.
+    Returns (C,) box numbers from 0, in depth-first order (left before right). The whole is not tested: fewer than k
+    rows, or histograms that do not pass, come back as one box, because no half of it is tested unless both pass.
+
+    >>> mondrian(np.array([[1.0], [2.0], [8.0], [9.0]]), np.array([2, 1, 1, 2]), k=3)
+    array([0, 0, 1, 1], dtype=int32)
+    >>> mondrian(np.array([[1, 5], [2, 5], [2, 6]]), np.array([1, 1, 1]), k=1)
+    array([0, 1, 2], dtype=int32)
+
+    K. LeFevre, D. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006, sections 3 and 4.
+    """
+    n_points, d = values.shape
+    assert counts.shape == (n_points,)
+    assert len(histograms) == len(allows)
+    assert strict or rng is not None
+    if n_points == 0 or d == 0:
+        return np.zeros(n_points, dtype=np.int32)
+    points = _points(values, counts, span, trees if strict else ())
+    tables = [csr_array(histogram) for histogram in histograms]
+    start_of = np.zeros(n_points, dtype=np.int64)
+    boxes = _fresh(
+        points,
+        np.arange(n_points, dtype=np.intp),
+        np.array([0, n_points], dtype=np.intp),
+        np.zeros(1, dtype=np.int64),
+        np.array([counts.sum()], dtype=np.int64),
+    )
+    boxes = _retire(boxes, _final(boxes, k=k, strict=strict), start_of)
+    while boxes.rows.size:
+        boxes, keys, rank_bits = _sort(points, boxes, rng=None if strict else rng)
+        cuts, box_of_cut, left = _positions(points, boxes, keys, rank_bits, k=k, strict=strict)
+        for table, allow in zip(tables, allows, strict=True):
+            passing = _passing(table, allow, boxes, cuts)
+            cuts, box_of_cut, left = cuts[passing], box_of_cut[passing], left[passing]
+        best = _nearest_median(np.abs(2 * left - boxes.rows[box_of_cut]), box_of_cut)
+        boxes = _split(points, boxes, cuts[best], box_of_cut[best], left[best], start_of, k=k, strict=strict)
+    _, number = np.unique(start_of, return_inverse=True)
+    return number.astype(np.int32)
+
+
+def _points(
+    values: NDArray[Any],
+    counts: NDArray[np.int64],
+    span: NDArray[np.float64] | None,
+    trees: Sequence[NDArray[np.int64] | None],
+) -> _Points:
+    n_points, d = values.shape
+    distinct, ranks = [], np.empty((d, n_points), dtype=np.int32)
+    for j in range(d):
+        present, ranks[j] = _dense_ranks(values[:, j])
+        distinct.append(present)
+    if span is None:
+        span = np.array([float(present[-1]) - float(present[0]) for present in distinct])
+    sizes = np.array([present.size for present in distinct], dtype=np.int64)
+    return _Points(
+        ranks=ranks.reshape(-1),
+        counts=counts.astype(np.int64, copy=False),
+        coordinate=np.concatenate(distinct).astype(np.float64),
+        first=np.cumsum(sizes) - sizes,
+        span=np.where(span > 0, span, 1.0),
+        ancestors=_ancestors(distinct, trees) if any(tree is not None for tree in trees) else None,
+    )
+
+
+def _dense_ranks(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Distinct values in order, and the rank of every entry; whole numbers of small range need no sort."""
+    low, high = column.min(), column.max()
+    if high - low <= 4 * column.size + 1024 and (column.dtype.kind in "iu" or bool(np.all(column == np.rint(column)))):
+        shifted = (column - low).astype(np.int64)
+        seen = np.zeros(int(high - low) + 1, dtype=np.bool_)
+        seen[shifted] = True
+        rank = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+        return np.flatnonzero(seen) + low, rank[shifted]
+    present, inverse = np.unique(column, return_inverse=True)
+    return present, inverse.astype(np.int32)
+
+
+def _ancestors(distinct: list[NDArray[Any]], trees: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64]:
+    """Trees over the ranks side by side; a column without a tree has one root right above its values."""
+    height = max([2, *(len(tree) for tree in trees if tree is not None)])
+    blocks = []
+    for present, tree in zip(distinct, trees, strict=True):
+        block = np.zeros((height, present.size), dtype=np.int64)
+        if tree is None:
+            block[0] = np.arange(present.size)
+        else:
+            block[: len(tree)] = tree[:, present.astype(np.intp)]
+        blocks.append(block)
+    return np.concatenate(blocks, axis=1)
+
+
+def _fresh(
+    points: _Points,
+    items: NDArray[np.intp],
+    starts: NDArray[np.intp],
+    offset: NDArray[np.int64],
+    rows: NDArray[np.int64],
+) -> _Boxes:
+    """Boxes that have not been tried yet: measure their widths and rank their columns."""
+    n_points, d = points.counts.size, points.span.size
+    widths = np.empty((rows.size, d))
+    for j in range(d):
+        if rows.size:
+            ranks = points.ranks[j * n_points : (j + 1) * n_points][items]
+            low = points.coordinate[points.first[j] + np.minimum.reduceat(ranks, starts[:-1])]
+            high = points.coordinate[points.first[j] + np.maximum.reduceat(ranks, starts[:-1])]
+            widths[:, j] = (high - low) / points.span[j]
+    preference = np.argsort(-widths, axis=1, kind="stable")
+    return _Boxes(items, starts, offset, rows, widths, preference, np.zeros(rows.size, dtype=np.intp))
+
+
+def _final(boxes: _Boxes, *, k: int, strict: bool) -> NDArray[np.bool_]:
+    """Boxes that can have no further cut: too few rows, no column left, or (strict) only constant columns left."""
+    d = boxes.preference.shape[1]
+    done: NDArray[np.bool_] = (boxes.tried >= d) | (boxes.rows < 2 * k)
+    if strict:
+        every = np.arange(boxes.rows.size)
+        done |= boxes.widths[every, boxes.preference[every, np.minimum(boxes.tried, d - 1)]] <= 0
+    return done
+
+
+def _retire(boxes: _Boxes, done: NDArray[np.bool_], start_of: NDArray[np.int64]) -> _Boxes:
+    """Write down where the boxes that are done begin, and return the others."""
+    sizes = np.diff(boxes.starts)
+    start_of[boxes.items[np.repeat(done, sizes)]] = np.repeat(boxes.offset[done], sizes[done])
+    return _subset(boxes, ~done)
+
+
+def _pointers(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.concatenate([np.zeros(1, dtype=np.intp), np.cumsum(sizes, dtype=np.intp)])
+
+
+def _sort(points: _Points, boxes: _Boxes, *, rng: np.random.Generator | None) -> tuple[_Boxes, NDArray[np.int64], int]:
+    """Order the points of every box by its current column; key = box number and rank, in one integer.
+
+    The place of a point rides in the lowest bits where they suffice: sorting plain integers is several times faster
+    than sorting with an index.
+    """
+    n_points, n_boxes, n_items = points.counts.size, boxes.rows.size, boxes.items.size
+    column = boxes.preference[np.arange(n_boxes), boxes.tried]
+    sizes = np.diff(boxes.starts)
+    rank_bits = int(points.coordinate.size).bit_length()
+    place_bits = n_items.bit_length()
+    ranks = points.ranks[np.repeat(column * n_points, sizes) + boxes.items]
+    keys = np.repeat(np.arange(n_boxes, dtype=np.int64) << rank_bits, sizes) | ranks
+    items = boxes.items
+    if rng is not None:
+        shuffled = rng.permutation(n_items)
+        items, keys = items[shuffled], keys[shuffled]
+    if n_boxes.bit_length() + rank_bits + place_bits <= _WORD:
+        packed = np.sort((keys << place_bits) | np.arange(n_items))
+        place, keys = packed & ((1 << place_bits) - 1), packed >> place_bits
+    else:
+        place = np.argsort(keys, kind="stable")
+        keys = keys[place]
+    return replace(boxes, items=items[place]), keys, rank_bits
+
+
+def _positions(
+    points: _Points, boxes: _Boxes, keys: NDArray[np.int64], rank_bits: int, *, k: int, strict: bool
+) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
+    """Cuts with at least k rows on both sides: the last item on the left, its box, and the rows on the left."""
+    until = np.cumsum(points.counts[boxes.items])
+    cuts = np.flatnonzero(keys[1:] != keys[:-1]) if strict else np.arange(keys.size - 1)
+    box = keys[cuts] >> rank_bits
+    before = np.concatenate([np.zeros(1, dtype=np.int64), until])[boxes.starts[:-1]]
+    left = until[cuts] - before[box]
+    enough = (left >= k) & (boxes.rows[box] - left >= k)
+    cuts, box, left = cuts[enough], box[enough], left[enough]
+    if points.ancestors is not None:
+        between = _between_children(points, points.ancestors, boxes, keys & ((1 << rank_bits) - 1), cuts, box)
+        cuts, box, left = cuts[between], box[between], left[between]
+    return cuts, box, left
+
+
+def _between_children(
+    points: _Points,
+    ancestors: NDArray[np.int64],
+    boxes: _Boxes,
+    ranks: NDArray[np.int64],
+    cuts: NDArray[np.intp],
+    box: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Whether a cut separates two children of the lowest common ancestor of all values in its box."""
+    first = points.first[boxes.preference[np.arange(boxes.rows.size), boxes.tried]]
+    low, high = first + ranks[boxes.starts[:-1]], first + ranks[boxes.starts[1:] - 1]
+    child_level = np.count_nonzero(ancestors[:, low] != ancestors[:, high], axis=0) - 1
+    level, base = child_level[box], first[box]
+    separated: NDArray[np.bool_] = ancestors[level, base + ranks[cuts]] != ancestors[level, base + ranks[cuts + 1]]
+    return separated
+
+
+def _passing(table: csr_array, allow: Allows, boxes: _Boxes, cuts: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether the sensitive histograms of both halves of every cut are allowed.
+
+    Boxes are taken in groups and their cuts in blocks, so that no dense block exceeds `_CELLS` whatever the number of
+    points, boxes and sensitive values.
+    """
+    m = table.shape[1]
+    block = max(1, _CELLS // m)
+    passing = np.zeros(cuts.size, dtype=np.bool_)
+    last_cut = np.searchsorted(cuts, boxes.starts)  # cuts before the first item of every box
+    for group in range(0, boxes.rows.size, block):
+        starts = boxes.starts[group : group + block + 1]
+        rows = table[boxes.items[starts[0] : starts[-1]]]
+        totals = _sums(rows, starts - starts[0])
+        before = np.cumsum(totals, axis=0) - totals
+        running, done = np.zeros(m), 0
+        for at in range(last_cut[group], last_cut[group + len(starts) - 1], block):
+            chosen = slice(at, min(at + block, last_cut[group + len(starts) - 1]))
+            marks = cuts[chosen] + 1 - starts[0]
+            until = running + np.cumsum(_sums(rows, np.concatenate([[done], marks])), axis=0)
+            running, done = until[-1], int(marks[-1])
+            box = np.searchsorted(starts, cuts[chosen], side="right") - 1
+            left = until - before[box]
+            good = allow(left)
+            good[good] = allow(totals[box[good]] - left[good])
+            passing[chosen] = good
+    return passing
+
+
+def _sums(rows: csr_array, marks: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Histograms of the row ranges between consecutive marks, (len(marks) - 1, m); counts are exact below 2^53."""
+    m, pointers = rows.shape[1], rows.indptr[marks].astype(np.intp)
+    inside = slice(pointers[0], pointers[-1])
+    base = np.repeat(np.arange(marks.size - 1, dtype=np.int64) * m, np.diff(pointers))
+    sums = np.bincount(base + rows.indices[inside], weights=rows.data[inside], minlength=(marks.size - 1) * m)
+    return np.asarray(sums, dtype=np.float64).reshape(-1, m)
+
+
+def _nearest_median(distance: NDArray[np.int64], box: NDArray[np.int64]) -> NDArray[np.intp]:
+    """For every box that has a cut, the place of its cut with the smallest distance, the first on a tie."""
+    if not box.size:
+        return np.zeros(0, dtype=np.intp)
+    new = np.concatenate([[True], box[1:] != box[:-1]])
+    begins = np.flatnonzero(new)
+    smallest = np.minimum.reduceat(distance, begins)
+    group = np.cumsum(new) - 1
+    hits = np.flatnonzero(distance == smallest[group])
+    first = np.concatenate([[True], group[hits[1:]] != group[hits[:-1]]])
+    return np.asarray(hits[first], dtype=np.intp)
+
+
+def _split(
+    points: _Points,
+    boxes: _Boxes,
+    cuts: NDArray[np.intp],
+    box: NDArray[np.int64],
+    left: NDArray[np.int64],
+    start_of: NDArray[np.int64],
+    *,
+    k: int,
+    strict: bool,
+) -> _Boxes:
+    """Cut the boxes that have a cut, move the others on to their next column, and retire what is final."""
+    cut = np.zeros(boxes.rows.size, dtype=np.bool_)
+    cut[box] = True
+    old = _subset(boxes, ~cut)
+    old = replace(old, tried=old.tried + 1)
+    halves = _subset(boxes, cut)
+    n_left = cuts + 1 - boxes.starts[box]
+    sizes = _alternate(n_left, np.diff(halves.starts) - n_left)
+    offset = _alternate(halves.offset, halves.offset + n_left)
+    rows = _alternate(left, halves.rows - left)
+    large = rows >= 2 * k  # the others are final: no need to measure them
+    in_large = np.repeat(large, sizes)
+    start_of[halves.items[~in_large]] = np.repeat(offset[~large], sizes[~large])
+    young = _fresh(points, halves.items[in_large], _pointers(sizes[large]), offset[large], rows[large])
+    boxes = _join(old, young)
+    return _retire(boxes, _final(boxes, k=k, strict=strict), start_of)
+
+
+def _subset(boxes: _Boxes, keep: NDArray[np.bool_]) -> _Boxes:
+    if keep.all():
+        return boxes
+    sizes = np.diff(boxes.starts)
+    return _Boxes(
+        items=boxes.items[np.repeat(keep, sizes)],
+        starts=_pointers(sizes[keep]),
+        offset=boxes.offset[keep],
+        rows=boxes.rows[keep],
+        widths=boxes.widths[keep],
+        preference=boxes.preference[keep],
+        tried=boxes.tried[keep],
+    )
+
+
+def _alternate(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    return np.stack([left, right], axis=1).reshape(-1)
+
+
+def _join(old: _Boxes, young: _Boxes) -> _Boxes:
+    if not old.rows.size or not young.rows.size:
+        return young if young.rows.size else old
+    return _Boxes(
+        items=np.concatenate([old.items, young.items]),
+        starts=np.concatenate([old.starts, old.starts[-1] + young.starts[1:]]),
+        offset=np.concatenate([old.offset, young.offset]),
+        rows=np.concatenate([old.rows, young.rows]),
+        widths=np.concatenate([old.widths, young.widths]),
+        preference=np.concatenate([old.preference, young.preference]),
+        tried=np.concatenate([old.tried, young.tried]),
+    )

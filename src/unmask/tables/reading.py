@@ -1,0 +1,366 @@
+"""From a source of rows to dictionary-coded columns: each column as its distinct texts and one code per row.
+
+DuckDB does the work, so that no Python object is made per row. A source is a file (CSV, TSV, .gz, Parquet), a data
+frame (pandas, polars), an Arrow table, a mapping of names to arrays, a DuckDB relation, or a pair (connection, SQL).
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+import itertools
+import os
+import re
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, cast
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import FailedError, UnmaskError
+
+_DELIMITERS = (",", ";", "\t", "|")
+_MEMORY_LIMIT = 4 << 30
+_MANY = 100_000  # distinct texts of a column from which on they are coded in Python
+_LISTED = 40  # column names in a message
+_BLANKS = "E' \\t\\r\\n'"
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """One column: `texts[codes[i]]` is the cell of row i, blanks around it removed; a missing cell is None, last."""
+
+    texts: tuple[str | None, ...]
+    codes: NDArray[np.int32]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of rows of each text."""
+        return np.bincount(self.codes, minlength=len(self.texts)).astype(np.int64)
+
+
+def read_encoded(
+    source: object,
+    *,
+    asked: Sequence[str] = (),
+    dropped: Sequence[str] = (),
+    delimiter: str | None = None,
+    header: Sequence[str] | None = None,
+) -> dict[str, Encoded]:
+    """Every column of a source but the dropped ones, in the source's column and row order.
+
+    asked : names that must be there, checked before any row is read (the dropped ones are, too).
+    delimiter : of a text file; None guesses it from the first lines.
+    header : column names of a text file whose first line is already a row.
+
+    >>> columns = read_encoded({"age": [30, 20, 30]}, asked=["age"])
+    >>> columns["age"].texts, columns["age"].codes.tolist()
+    (('20', '30'), [1, 0, 1])
+    """
+    wanted = (*asked, *dropped)
+    if isinstance(source, Mapping):
+        columns = _from_arrays(source, wanted, set(dropped))
+    elif isinstance(source, tuple) and len(source) == 2 and not hasattr(source[0], "sql"):
+        columns = _from_arrays(_fetch(*source), wanted, set(dropped))
+    else:
+        with engine() as (connection, folder):
+            names, relation = _relation(connection, folder, source, wanted, delimiter, header)
+            kept = [at for at, name in enumerate(names) if name not in dropped]
+            columns = {names[at]: column for at, column in zip(kept, _encode(connection, relation, kept), strict=True)}
+    if not columns or not next(iter(columns.values())).codes.size:
+        raise UnmaskError(f"{_described(source)} has no rows; expected a header and at least one row")
+    return columns
+
+
+@contextmanager
+def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    """A private in-memory database and its folder for spilled data; both are gone afterwards.
+
+    >>> with engine() as (connection, _):
+    ...     connection.execute("select 1 + 1").fetchall()
+    [(2,)]
+    """
+    with _scratch() as folder:
+        connection = duckdb.connect(
+            ":memory:",
+            config={
+                "memory_limit": f"{_memory_limit()}B",
+                "temp_directory": folder,
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+            },
+        )
+        try:
+            connection.execute("set enable_progress_bar = false")
+            yield connection, folder
+        except duckdb.Error as error:
+            raise FailedError(_reason(error)) from None  # the engine's own message quotes the row
+        finally:
+            connection.close()
+
+
+@contextmanager
+def _scratch() -> Iterator[str]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise FailedError(f"no temporary folder can be made: {error.strerror}; set TMPDIR to one") from None
+    with folder as name:
+        yield name
+
+
+def _memory_limit() -> int:
+    """4 GiB, or half of the machine's memory where that is less."""
+    if not hasattr(os, "sysconf"):
+        return _MEMORY_LIMIT
+    return min(_MEMORY_LIMIT, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+
+
+def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hint: str = "") -> None:
+    """Raise UnmaskError for a repeated or an unknown column name; suggest the nearest known one.
+
+    >>> check_columns(["age", "zip"], ["agee"], where="the table")
+    Traceback (most recent call last):
+    unmask.errors.UnmaskError: column 'agee' is not in the table; did you mean 'age'? Its columns are age, zip
+    """
+    repeated = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if repeated is not None:
+        raise UnmaskError(f"{where} has two columns named {repeated!r}; rename one of them")
+    unknown = next((name for name in wanted if name not in names), None)
+    if unknown is None:
+        return
+    near = difflib.get_close_matches(unknown, names, n=1) or [n for n in names if n.lower() == unknown.lower()]
+    guess = f"did you mean {near[0]!r}? Its" if near else "its"
+    listed = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
+    raise UnmaskError(f"column {unknown!r} is not in {where}; {hint}{guess} columns are {listed}")
+
+
+# --- sources ------------------------------------------------------------------------------------------------------
+
+
+def _relation(
+    connection: duckdb.DuckDBPyConnection,
+    folder: str,
+    source: object,
+    wanted: Sequence[str],
+    delimiter: str | None,
+    header: Sequence[str] | None,
+) -> tuple[list[str], str]:
+    """Column names of a source and the SQL of its rows; names are checked before rows are touched."""
+    if isinstance(source, str | PathLike):
+        path = Path(os.fspath(source))
+        if not path.is_file():
+            raise FailedError(f"file {str(path)!r} does not exist or is no file; check the path")
+        if path.suffix.lower() not in {".parquet", ".pq"}:
+            return _text_file(path, wanted, delimiter, header)
+        return _parquet(connection, path, wanted, _described(source))
+    if isinstance(source, tuple) and len(source) != 2:
+        raise UnmaskError(f"a tuple of {len(source)} cannot be read as a table; expected (connection, SQL)")
+    if isinstance(source, tuple | duckdb.DuckDBPyRelation):
+        path = Path(folder) / "query.parquet"
+        relation = source[0].sql(source[1]) if isinstance(source, tuple) else source
+        if relation is None:
+            raise UnmaskError("the SQL of the source returns no rows; expected a query")
+        cast(Any, relation).write_parquet(str(path))
+        return _parquet(connection, path, wanted, _described(source))
+    names = getattr(source, "column_names", None) or getattr(source, "columns", None)
+    if names is None:
+        raise UnmaskError(
+            f"a {type(source).__name__} cannot be read as a table; expected a path, a data frame, an Arrow table, "
+            "a mapping of arrays, a DuckDB relation or a pair (connection, SQL)"
+        )
+    names = [str(name) for name in names]
+    check_columns(names, wanted, where=_described(source))
+    connection.register("source_frame", source)
+    return names, "source_frame"
+
+
+def _parquet(
+    connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence[str], where: str
+) -> tuple[list[str], str]:
+    relation = f"read_parquet({_quoted(str(path))})"
+    try:
+        described = connection.execute(f"describe select * from {relation}").fetchall()
+    except duckdb.Error:
+        raise FailedError(f"{where} is no readable Parquet file; it may be truncated") from None
+    names = [str(row[0]) for row in described]
+    check_columns(names, wanted, where=where)
+    return names, relation
+
+
+def _text_file(
+    path: Path, wanted: Sequence[str], delimiter: str | None, header: Sequence[str] | None
+) -> tuple[list[str], str]:
+    where = _described(path)
+    lines = _first_lines(path)
+    if not lines:
+        raise UnmaskError(f"{where} is empty; expected a header line and rows")
+    guess = _sniff(lines) or ("\t" if ".tsv" in path.suffixes else ",")
+    separator = delimiter or guess
+    first = [name.strip() for name in next(csv.reader(lines, delimiter=separator))]
+    hint = ""
+    if len(first) == 1 and guess != separator:
+        hint = f"only one column was found with delimiter {separator!r}, {guess!r} seems right; "
+    if header is not None and len(header) != len(first):
+        raise UnmaskError(f"{where} has {len(first)} columns, {len(header)} names were given in `header`; {hint}")
+    names = first if header is None else [str(name) for name in header]
+    check_columns(names, wanted, where=where, hint=hint)
+    columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
+    return names, (
+        f"read_csv({_quoted(str(path))}, delim={_quoted(separator)}, quote='\"', escape='\"', auto_detect=false, "
+        f"header={'true' if header is None else 'false'}, columns={{{columns}}}, null_padding=false, "
+        "max_line_size=16777216)"
+    )
+
+
+def _first_lines(path: Path) -> list[str]:
+    try:
+        packed = path.suffix.lower() == ".gz"
+        with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) if packed else nullcontext(raw) as file:
+            lines = [line.decode("utf-8-sig") for line in itertools.islice(file, 20)]
+    except OSError as error:
+        raise FailedError(
+            f"{_described(path)} cannot be read: {error.strerror or 'it is no valid gzip file'}"
+        ) from None
+    except (EOFError, zlib.error):
+        raise FailedError(f"{_described(path)} is truncated or damaged; fetch it again") from None
+    except UnicodeDecodeError:
+        raise FailedError(f"{_described(path)} is not UTF-8 text; convert it, for example with iconv") from None
+    return [line for line in lines if line.strip()]
+
+
+def _sniff(lines: Sequence[str]) -> str | None:
+    """The delimiter that cuts the first lines into the same number of columns, the most columns if several do."""
+    found = []
+    for delimiter in _DELIMITERS:
+        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+        if widths and widths[0] > 1:
+            found.append((widths.count(widths[0]) / len(widths), widths[0], delimiter))
+    return max(found)[2] if found else None
+
+
+def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:
+    """Rows of a query over any database connection of Python's DB-API."""
+    if not hasattr(connection, "cursor") or not isinstance(sql, str):
+        raise UnmaskError("a pair as source must be (database connection, SQL text)")
+    cursor = connection.cursor()
+    cursor.execute(sql)
+    names = [entry[0] for entry in cursor.description or ()]
+    check_columns(names, (), where="the query")
+    columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+    cursor.close()
+    return {name: list(column) for name, column in zip(names, columns, strict=True)}
+
+
+# --- dictionary coding --------------------------------------------------------------------------------------------
+
+
+def _encode(connection: duckdb.DuckDBPyConnection, relation: str, kept: Sequence[int]) -> list[Encoded]:
+    described = connection.execute(f"describe select * from {relation}").fetchall()
+    aliases = ", ".join(f"c{at}" for at in range(len(described)))
+    cells = ", ".join(f"{_cell(at, described[at][1])} as c{at}" for at in kept)
+    connection.execute(f"create temp table cells as select {cells} from {relation} as source({aliases})")
+    return [_encode_column(connection, f"c{at}") for at in kept]
+
+
+def _cell(at: int, column_type: str) -> str:
+    text = f"nullif(trim(c{at}::varchar, {_BLANKS}), '')"
+    return f"nullif({text}, 'nan')" if column_type in {"FLOAT", "DOUBLE"} else text
+
+
+def _encode_column(connection: duckdb.DuckDBPyConnection, name: str) -> Encoded:
+    distinct = connection.execute(f"select approx_count_distinct({name}) from cells").fetchall()[0][0]
+    return _encode_many(connection, name) if distinct > _MANY else _encode_few(connection, name)
+
+
+def _encode_many(connection: duckdb.DuckDBPyConnection, name: str) -> Encoded:
+    """Nearly one text per row: each becomes a Python object anyway, and a dict is three times faster than an enum."""
+    cells = connection.execute(f"select {name} as cell from cells").fetchnumpy()["cell"]
+    array = np.array(np.ma.getdata(cells), dtype=object)
+    array[np.ma.getmaskarray(cells)] = None
+    values = array.tolist()
+    texts = tuple(text for text in dict.fromkeys(values) if text is not None)
+    place: dict[str | None, int] = dict(zip((*texts, None), range(len(texts) + 1), strict=True))
+    codes = np.fromiter(map(place.__getitem__, values), dtype=np.int32, count=len(values))
+    return Encoded((*texts, None) if (codes == len(texts)).any() else texts, codes)
+
+
+def _encode_few(connection: duckdb.DuckDBPyConnection, name: str) -> Encoded:
+    connection.execute(f"create type of_{name} as enum (select distinct {name} from cells where {name} is not null)")
+    texts = connection.execute(f"select unnest(enum_range(null::of_{name})) as label").fetchnumpy()["label"].tolist()
+    code = f"coalesce(enum_code({name}::of_{name})::integer, {len(texts)})::integer"
+    codes = connection.execute(f"select {code} as code from cells").fetchnumpy()["code"]
+    missing = bool(codes.size) and int(codes.max()) == len(texts)
+    return Encoded((*texts, None) if missing else tuple(texts), np.ascontiguousarray(codes, dtype=np.int32))
+
+
+def _from_arrays(source: Mapping[Any, Any], wanted: Sequence[str], dropped: set[str]) -> dict[str, Encoded]:
+    arrays = {str(name): np.ma.asarray(values) for name, values in source.items() if str(name) not in dropped}
+    check_columns([str(name) for name in source], wanted, where=_described(source))
+    lengths = {name: array.shape for name, array in arrays.items()}
+    if any(len(shape) != 1 for shape in lengths.values()) or len(set(lengths.values())) > 1:
+        raise UnmaskError(f"the arrays of the columns have shapes {lengths}; expected one dimension and equal lengths")
+    return {name: _encode_array(array) for name, array in arrays.items()}
+
+
+def _encode_array(array: np.ma.MaskedArray[Any, Any]) -> Encoded:
+    missing = np.ma.getmaskarray(array).copy()
+    values = np.asarray(array.data)
+    if values.dtype.kind == "O":
+        missing |= np.fromiter((v is None or v != v for v in values), dtype=np.bool_, count=values.size)
+        values = np.array(["" if gone else str(v) for v, gone in zip(values, missing, strict=True)], dtype=np.str_)
+    if values.dtype.kind in "US":
+        values = np.char.strip(values.astype(np.str_))
+        missing |= values == ""
+    elif values.dtype.kind == "f":
+        missing |= np.isnan(values)
+    elif values.dtype.kind in "mM":
+        missing |= np.isnat(values)
+    unique, code = np.unique(values[~missing], return_inverse=True)
+    codes = np.full(values.size, unique.size, dtype=np.int32)
+    codes[~missing] = code
+    texts = tuple(str(value) for value in unique)
+    if values.dtype.kind == "b":
+        texts = tuple(text.lower() for text in texts)  # as the engine writes it
+    return Encoded((*texts, None) if missing.any() else texts, codes)
+
+
+# --- wording ------------------------------------------------------------------------------------------------------
+
+
+def _described(source: object) -> str:
+    if isinstance(source, str | PathLike):
+        return f"file {Path(os.fspath(source)).name!r}"
+    return "the query" if isinstance(source, tuple | duckdb.DuckDBPyRelation) else "the table"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _reason(error: duckdb.Error) -> str:
+    text = str(error)
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    width = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+    if line and width:
+        return (
+            f"line {line[1]} of the file has {width[2]} columns, expected {width[1]} as in the header; "
+            "quote values that hold the delimiter"
+        )
+    if "unicode" in text or "utf-8" in text:
+        where = f"line {line[1]} of " if line else ""
+        return f"{where}the file is not UTF-8 text; convert it, for example with iconv"
+    if "GZIP" in text:
+        return "the file is truncated or damaged; fetch it again"
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return "the table does not fit the memory and disk at hand; read fewer columns or free some space"
+    where = f" at line {line[1]}" if line else ""
+    return f"the table cannot be read{where} ({type(error).__name__}); check that it is complete and well formed"

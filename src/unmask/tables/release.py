@@ -1,0 +1,346 @@
+"""A table with roles: what is published about people, and which of its columns an adversary may use."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.tables.cells import Kind, Levels, Missing, plain_levels, read_levels
+from unmask.tables.counts import group
+from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.reading import Encoded, check_columns, engine, read_encoded
+
+__all__ = ["Classes", "Column", "Missing", "Rows", "Table"]
+
+Rows = NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column as codes into its levels: row i holds `levels.labels[codes[i]]`.
+
+    Levels are sorted, so codes do not depend on the order of the rows. `hierarchy` is the tree its cells may use.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    levels: Levels
+    hierarchy: Hierarchy | None = None
+
+    def __repr__(self) -> str:
+        return f"Column({self.name!r}, {self.codes.size} rows, {len(self.levels)} {self.levels.kind} levels)"
+
+    def take(self, rows: Rows) -> Column:
+        """The column at the given rows, in their order. The levels stay, so that codes remain comparable."""
+        return replace(self, codes=self.codes[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Equivalence classes: rows whose quasi-identifiers are equal, cell for cell.
+
+    of_row : (n_rows,) class of each row, classes numbered in lexicographic order of their codes.
+    sizes : (J,) rows per class.
+    levels : (J, n_quasi_identifiers) codes of each class.
+    """
+
+    of_row: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    levels: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows about people, with the role of every column.
+
+    quasi_identifiers : what an adversary may know about a person; at least one.
+    sensitive : what should not be learned about a person.
+    other : carried through, never attacked.
+    weight : (n_rows,) positive number of people a row stands for, or None.
+    missing : what a missing cell means when candidates are matched - "own": a value of its own, "wildcard": any value,
+        "excluded": rows with a missing quasi-identifier are left out. Classes always treat it as a value of its own.
+
+    >>> table = Table.read({"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill")
+    >>> table
+    Table(3 rows, quasi_identifiers=age, sensitive=ill)
+    >>> table.classes.sizes
+    array([2, 1])
+    """
+
+    quasi_identifiers: tuple[Column, ...]
+    sensitive: tuple[Column, ...] = ()
+    other: tuple[Column, ...] = ()
+    weight: NDArray[np.float64] | None = None
+    missing: Missing = "own"
+
+    def __post_init__(self) -> None:
+        if not self.quasi_identifiers:
+            raise UnmaskError("0 quasi-identifiers given, expected at least 1; name what an adversary may know")
+        if self.missing not in ("own", "wildcard", "excluded"):
+            raise UnmaskError(f"missing is {self.missing!r}, expected 'own', 'wildcard' or 'excluded'")
+        names = [column.name for column in self.columns]
+        check_columns(names, (), where="the table")
+        lengths = {column.codes.size for column in self.columns}
+        if self.weight is not None:
+            lengths.add(self.weight.size)
+        if len(lengths) != 1:
+            raise UnmaskError(f"the columns of a table have lengths {sorted(lengths)}, expected one length")
+
+    def __repr__(self) -> str:
+        roles = [("quasi_identifiers", self.quasi_identifiers), ("sensitive", self.sensitive), ("other", self.other)]
+        text = "".join(f", {role}={'+'.join(c.name for c in columns)}" for role, columns in roles if columns)
+        return f"Table({self.n_rows} rows{text})"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns: quasi-identifiers, sensitive, other."""
+        return self.quasi_identifiers + self.sensitive + self.other
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.quasi_identifiers[0].codes.size)
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The equivalence classes of the quasi-identifiers, computed once."""
+        columns = self.quasi_identifiers
+        return Classes(*group([c.codes for c in columns], [len(c.levels) for c in columns]))
+
+    def column(self, name: str) -> Column:
+        """The column of that name.
+
+        >>> Table.read({"age": [30], "zip": [1]}, quasi_identifiers=["age", "zip"]).column("zpi")
+        Traceback (most recent call last):
+        unmask.errors.UnmaskError: column 'zpi' is not in the table; did you mean 'zip'? Its columns are age, zip
+        """
+        names = [column.name for column in self.columns]
+        check_columns(names, [name], where="the table")
+        return self.columns[names.index(name)]
+
+    def take(self, rows: Rows) -> Table:
+        """The given rows (numbers, a mask or a slice) in their order; levels stay, so codes remain comparable."""
+        return replace(
+            self,
+            quasi_identifiers=tuple(column.take(rows) for column in self.quasi_identifiers),
+            sensitive=tuple(column.take(rows) for column in self.sensitive),
+            other=tuple(column.take(rows) for column in self.other),
+            weight=None if self.weight is None else self.weight[rows],
+        )
+
+    @classmethod
+    def read(
+        cls,
+        source: object,
+        *,
+        quasi_identifiers: str | Sequence[str],
+        sensitive: str | Sequence[str] = (),
+        identifiers: str | Sequence[str] = (),
+        weight: str | None = None,
+        kinds: Mapping[str, Kind] | None = None,
+        orders: Mapping[str, Sequence[str]] | None = None,
+        hierarchies: Mapping[str, Hierarchy | str | PathLike[str]] | None = None,
+        missing: Missing = "own",
+        na: str | Sequence[str] = (),
+        delimiter: str | None = None,
+        header: Sequence[str] | None = None,
+    ) -> Self:
+        """Read a table, give its columns their roles and its cells their meaning.
+
+        source : path (CSV, TSV, .gz, Parquet), pandas or polars frame, Arrow table, mapping of names to arrays, DuckDB
+            relation, or (connection, SQL).
+        identifiers : columns that name a person; they are dropped. Columns without a role are carried as text.
+        weight : column with the positive number of people a row stands for.
+        kinds, orders, hierarchies : by column; what is not declared is guessed (see `cells.parse_levels`).
+        na : texts that stand for a missing cell, besides empty and NULL.
+        delimiter, header : of a text file; guessed, and its first line, when not given.
+
+        >>> Table.read({"age": ["20-29", "*"]}, quasi_identifiers="age").quasi_identifiers[0].levels.labels
+        ('*', '[20, 29]')
+        """
+        roles = {"quasi_identifiers": _names(quasi_identifiers), "sensitive": _names(sensitive)}
+        roles |= {"identifiers": _names(identifiers), "weight": _names(weight or ())}
+        _check_roles(roles)
+        trees = _trees(hierarchies or {})
+        declared = (*(kinds or {}), *(orders or {}), *trees)
+        asked = [name for role in roles.values() for name in role]
+        encoded = read_encoded(
+            source,
+            asked=[*asked, *declared],
+            dropped=roles["identifiers"],
+            delimiter=delimiter,
+            header=header,
+        )
+        gone = frozenset(_names(na))
+
+        def typed(name: str) -> Column:
+            given = (kinds or {}).get(name), (orders or {}).get(name), trees.get(name)
+            return _column(name, encoded[name], gone, *given)
+
+        def carried(name: str) -> Column:
+            return typed(name) if name in declared else _carried(name, encoded[name], gone)
+
+        return cls(
+            tuple(typed(name) for name in roles["quasi_identifiers"]),
+            tuple(typed(name) for name in roles["sensitive"]),
+            tuple(carried(name) for name in encoded if name not in asked),
+            _weights(weight, encoded[weight]) if weight else None,
+            missing,
+        )
+
+    def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write the table with canonical labels: CSV or TSV (.gz), or Parquet, by suffix; whole or not at all.
+
+        The file appears under its name only when it is complete. Missing cells are empty (NULL in Parquet); numeric
+        columns of exact values are numbers in Parquet. Weights go into a column `weight`.
+
+        >>> import tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "release.csv"
+        ...     Table.read({"age": ["20-29", "*"]}, quasi_identifiers="age").write(file)
+        ...     file.read_text().splitlines()
+        ['age', '"[20, 29]"', '*']
+        """
+        target = Path(path)
+        name = target.name.lower()
+        if not name.removesuffix(".gz").endswith((".csv", ".tsv", ".parquet", ".pq")) or name.endswith(".parquet.gz"):
+            raise UnmaskError(f"output {target.name!r} has an unknown suffix; expected .csv, .tsv (.gz) or .parquet")
+        if target.exists() and not force:
+            raise UnmaskError(
+                f"output {target.name!r} exists; choose another name or overwrite it (--force, or force=True)"
+            )
+        try:
+            with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
+                whole = Path(folder) / target.name
+                _write_parquet(self, whole) if name.endswith((".parquet", ".pq")) else _write_text(self, whole)
+                whole.replace(target)
+        except OSError as error:
+            raise FailedError(f"output {target.name!r} cannot be written: {error.strerror or error}") from None
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _check_roles(roles: Mapping[str, tuple[str, ...]]) -> None:
+    seen: dict[str, str] = {}
+    for role, names in roles.items():
+        for name in names:
+            if name in seen:
+                both = role if seen[name] == role else f"{seen[name]} and {role}"
+                raise UnmaskError(f"column {name!r} is given twice, as {both}; expected one role for each column")
+            seen[name] = role
+    if not roles["quasi_identifiers"]:
+        raise UnmaskError("0 quasi-identifiers given, expected at least 1; name what an adversary may know")
+
+
+def _trees(given: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
+    return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in given.items()}
+
+
+def _blanked(encoded: Encoded, gone: frozenset[str]) -> list[str | None]:
+    return [None if text in gone else text for text in encoded.texts]
+
+
+def _column(
+    name: str,
+    encoded: Encoded,
+    gone: frozenset[str],
+    kind: Kind | None,
+    order: Sequence[str] | None,
+    hierarchy: Hierarchy | None,
+) -> Column:
+    if hierarchy is not None and order is not None:
+        hierarchy = hierarchy.reorder(order)  # its leaves and the domain of the levels have one numbering
+    texts = _blanked(encoded, gone)
+    levels, code = read_levels(texts, kind=kind, column=name, order=order, hierarchy=hierarchy, cells=encoded.counts)
+    return Column(name, code[encoded.codes], levels, hierarchy)
+
+
+def _carried(name: str, encoded: Encoded, gone: frozenset[str]) -> Column:
+    levels, code = plain_levels(_blanked(encoded, gone))
+    return Column(name, code[encoded.codes], levels)
+
+
+def _weights(name: str, encoded: Encoded) -> NDArray[np.float64]:
+    levels, code = read_levels(encoded.texts, kind="numeric", column=name, cells=encoded.counts)
+    good = (levels.low == levels.high) & (levels.low > 0)
+    if not good.all():
+        bad = int((~good)[code[encoded.codes]].sum())
+        raise UnmaskError(
+            f"weight {name!r} is missing, not positive or no number in {bad} rows; expected weights above 0"
+        )
+    return levels.low[code[encoded.codes]]
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+def _cells(table: Table) -> tuple[list[str], list[list[str]]]:
+    """Column names and the text of every cell, by column."""
+    names = [column.name for column in table.columns]
+    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in table.columns]
+    if table.weight is not None:
+        names.append("weight")
+        cells.append([repr(weight) for weight in table.weight.tolist()])
+    return names, cells
+
+
+def _write_text(table: Table, path: Path) -> None:
+    names, cells = _cells(table)
+    tabs = ".tsv" in path.name.lower()
+    with path.open("wb") as raw:
+        packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if path.name.lower().endswith(".gz") else raw
+        with io.TextIOWrapper(packed, encoding="utf-8", newline="") as text:
+            writer = csv.writer(text, delimiter="\t" if tabs else ",", lineterminator="\n")
+            writer.writerow(names)
+            writer.writerows(zip(*cells, strict=True))
+
+
+def _write_parquet(table: Table, path: Path) -> None:
+    names = [*(column.name for column in table.columns), *(["weight"] if table.weight is not None else [])]
+    plain = path.with_suffix(".csv")
+    _write_text(table, plain)
+    with engine() as (connection, _):
+        types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
+        chosen = ", ".join(
+            f'{_parquet_type(table, at)} as "{name.replace(chr(34), chr(34) * 2)}"' for at, name in enumerate(names)
+        )
+        source = str(plain).replace("'", "''")
+        target = str(path).replace("'", "''")
+        statement = (
+            f"copy (select {chosen} from read_csv('{source}', delim=',', quote='\"', escape='\"', header=true, "
+            f"auto_detect=false, columns={{{types}}}, max_line_size=16777216)) to '{target}' (format parquet)"
+        )
+        try:
+            connection.execute(statement)
+        except duckdb.Error as error:
+            raise OSError(f"the Parquet writer failed ({type(error).__name__}); is the disk full?") from None
+
+
+def _parquet_type(table: Table, at: int) -> str:
+    if at == len(table.columns):
+        return f"c{at}::double"
+    levels = table.columns[at].levels
+    exact = levels.atomic | (np.arange(len(levels)) == levels.missing)
+    if levels.kind != "numeric" or not exact.all():
+        return f"c{at}"
+    low = levels.low[~np.isnan(levels.low)]
+    whole = bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all())
+    return f"c{at}::{'bigint' if whole else 'double'}"

@@ -1,0 +1,163 @@
+"""The atomic values of a column that is not numeric, and how its cells refer to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from unmask.errors import UnmaskError
+from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.notation import EVERYTHING, MASK, MISSING, SPECIAL, format_set, parse_interval, split_set
+
+_SEPARATORS = (",", "|", "~")
+
+
+class Masks:
+    """Which of many values a mask such as `123**` may hide, found by prefix instead of one by one."""
+
+    def __init__(self, values: Sequence[str]) -> None:
+        self._values = values
+        self._by_shape: dict[tuple[int, int], dict[str, list[int]]] = {}
+
+    def hidden(self, mask: str) -> tuple[int, ...]:
+        """Places of the values of the mask's length that begin with its prefix.
+
+        >>> Masks(["120", "121", "1200", "20"]).hidden("12*")
+        (0, 1)
+        """
+        prefix = mask.rstrip(EVERYTHING)
+        shape = len(mask), len(prefix)
+        if shape not in self._by_shape:
+            found: dict[str, list[int]] = {}
+            for at, value in enumerate(self._values):
+                if len(value) == len(mask):
+                    found.setdefault(value[: len(prefix)], []).append(at)
+            self._by_shape[shape] = found
+        return tuple(self._by_shape[shape].get(prefix, ()))
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The D atomic values of a column and what its texts mean in terms of them.
+
+    closed : the values are given by an order or a hierarchy; otherwise they are those seen in the column.
+    parts : texts that may stand between the separators of `a,b`: the atomic values and the nodes of the hierarchy.
+    """
+
+    domain: tuple[str, ...]
+    parts: frozenset[str]
+    hierarchy: Hierarchy | None = None
+    closed: bool = False
+    ordinal: bool = False
+
+    @classmethod
+    def given(
+        cls, column: str, *, order: Sequence[str] | None, hierarchy: Hierarchy | None, ordinal: bool
+    ) -> Vocabulary:
+        """The values of an order, or of a hierarchy in file order; with both the hierarchy follows the order."""
+        tree = hierarchy.reorder(order) if hierarchy is not None and order is not None else hierarchy
+        domain = tree.leaves if tree is not None else tuple(order or ())
+        if len(set(domain)) != len(domain) or not all(domain) or EVERYTHING in domain:
+            raise UnmaskError(f"the values given for column {column!r} repeat one, or hold an empty one or '*'")
+        return cls(domain, frozenset(tree.nodes if tree is not None else domain), tree, True, ordinal)
+
+    @classmethod
+    def seen(cls, column: str, *, texts: Sequence[str | None], ordinal: bool) -> Vocabulary:
+        """The values that occur in a column, alone or inside `{...}`; sorted, for an ordinal column as numbers."""
+        found = [text for text in texts if text]
+        parts = frozenset(part for text in found if text[0] == "{" for part in split_set(text) or ())
+        parts |= {text for text in found if not SPECIAL.search(text)}
+        values = parts.union(text for text in found if _is_single(text, parts))
+        domain = _by_number(values, column) if ordinal else tuple(sorted(values))
+        return cls(domain, parts, ordinal=ordinal)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The place of each atomic value."""
+        return {value: at for at, value in enumerate(self.domain)}
+
+    @cached_property
+    def masks(self) -> Masks:
+        """Look-up of masked values."""
+        return Masks(self.domain)
+
+    def read(self, text: str | None) -> tuple[str, tuple[int, ...] | None] | None:
+        """Canonical label and covered values of a cell; None when it has no meaning in this column."""
+        if not text:
+            return MISSING, ()
+        if self.hierarchy is not None and text in self.hierarchy.nodes:
+            return self._named(tuple(sorted(self.hierarchy.nodes[text])))
+        if text in self.index and not self._misread(text):
+            return self._named((self.index[text],))
+        if not text.strip(EVERYTHING):
+            return EVERYTHING, None
+        if MASK.fullmatch(text) and not self.closed:
+            return text, self.masks.hidden(text)
+        covered = self._covered(text)
+        return self._named(covered) if covered else None
+
+    def _covered(self, text: str) -> tuple[int, ...]:
+        """The values of a set, a masked text or an interval; () for none or an unknown one."""
+        if MASK.fullmatch(text):
+            return self.masks.hidden(text)
+        parts = split_set(text) or _split_plain(text, self.parts)
+        if parts:
+            return self._union(parts)
+        if self.ordinal and text[0] == "[" and text[-1] == "]":
+            ends = [self.index.get(part.strip(), -1) for part in text[1:-1].split(",")]
+            if len(ends) == 2 and 0 <= ends[0] <= ends[1]:
+                return tuple(range(ends[0], ends[1] + 1))
+        if self.closed and (bounds := parse_interval(text)):
+            return tuple(at for at, value in enumerate(self.domain) if _within(value, bounds))
+        return ()
+
+    def _union(self, parts: Iterable[str]) -> tuple[int, ...]:
+        covered: set[int] = set()
+        for part in parts:
+            inside = self.hierarchy.nodes.get(part) if self.hierarchy else None
+            if inside is None and part not in self.index:
+                return ()
+            covered |= inside if inside is not None else {self.index[part]}
+        return tuple(sorted(covered))
+
+    def _named(self, covered: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:
+        if len(covered) == 1:
+            value = self.domain[covered[0]]
+            return (format_set([value]) if self._misread(value) else value), covered
+        if self.hierarchy is not None and len(covered) == len(self.domain):
+            return EVERYTHING, None
+        if self.hierarchy is not None and (label := self.hierarchy.label_of.get(frozenset(covered))):
+            return label, covered
+        return format_set(self.domain[at] for at in covered), covered
+
+    def _misread(self, value: str) -> bool:
+        """Whether the bare value would be read as something else than itself in a column without order or hierarchy."""
+        return not self.closed and bool(SPECIAL.search(value)) and not _is_single(value, self.parts)
+
+
+def _is_single(text: str, parts: frozenset[str]) -> bool:
+    if text[0] == "{" and split_set(text) is not None:
+        return False
+    return not (MASK.fullmatch(text) or not text.strip(EVERYTHING) or _split_plain(text, parts))
+
+
+def _by_number(values: Iterable[str], column: str) -> tuple[str, ...]:
+    ends = {value: parse_interval(value) for value in values}
+    if any(pair is None for pair in ends.values()):
+        raise UnmaskError(f"ordinal column {column!r} has values that are no numbers; give their order in `orders`")
+    return tuple(sorted(ends, key=lambda value: (ends[value] or (0.0, 0.0), value)))
+
+
+def _within(value: str, bounds: tuple[float, float]) -> bool:
+    pair = parse_interval(value)
+    return pair is not None and bounds[0] <= pair[0] and pair[1] <= bounds[1]
+
+
+def _split_plain(text: str, parts: frozenset[str]) -> tuple[str, ...] | None:
+    for separator in _SEPARATORS:
+        if separator in text:
+            found = tuple(part.strip() for part in text.split(separator))
+            if parts.issuperset(found):
+                return found
+    return None

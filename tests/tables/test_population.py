@@ -1,0 +1,136 @@
+"""Population uniqueness: closed forms, and samples from populations whose uniques are known."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from unmask.errors import UnmaskError
+from unmask.tables import datasets, population
+from unmask.tables.counts import group
+
+Q5 = (0, 4, 5, 8, 9)  # age, education-num, marital-status, race, sex
+
+
+@pytest.fixture(scope="module")
+def adult():
+    """Class of each of the 48,842 people of both parts of Adult."""
+    lines = [
+        line.split(",")
+        for name in ("adult.data", "adult.test")
+        for line in datasets.locate("adult/" + name).read_text().splitlines()
+    ]
+    people = [[cells[j].strip() for j in Q5] for cells in lines if len(cells) == 15]
+    columns = [np.unique(column, return_inverse=True) for column in np.array(people).T]
+    of_row, sizes, _ = group([c[1].astype(np.int32) for c in columns], [len(c[0]) for c in columns])
+    assert len(of_row) == 48_842
+    assert np.count_nonzero(sizes == 1) == 3_948
+    assert len(sizes) == 7_976
+    return of_row
+
+
+def sample(of_row, share, rng):
+    chosen = rng.choice(of_row, round(share * len(of_row)), replace=False)
+    sizes = np.bincount(chosen)
+    return sizes[sizes > 0]
+
+
+# tolerance: twice the spread of 20 samples; the values of one sample each by ARX stand beside it
+@pytest.mark.parametrize(
+    ("share", "pitman", "pitman_by_arx", "zayatz", "zayatz_by_arx"),
+    [
+        (0.05, 4_700, 4_550, 8_200, 8_023),
+        (0.2, 4_600, 4_808, 4_800, 5_038),
+        (0.5, 4_250, 4_297, 4_080, 4_113),
+    ],
+)
+def test_pitman_and_zayatz_on_adult_agree_with_arx_within_sampling_noise(
+    adult, share, pitman, pitman_by_arx, zayatz, zayatz_by_arx
+):
+    rng = np.random.default_rng(5)
+    found = [population.estimate(sample(adult, share, rng), population_rows=48_842) for _ in range(8)]
+    for name, mean, by_arx in (("pitman", pitman, pitman_by_arx), ("zayatz", zayatz, zayatz_by_arx)):
+        values = np.array([getattr(f, name) for f in found])
+        assert values.mean() == pytest.approx(mean, rel=0.06)
+        assert abs(by_arx - values.mean()) < 5 * values.std() + 0.02 * mean
+
+
+def test_shlosser_recovers_the_number_of_classes_of_adult(adult):
+    # 8,069 / 8,193 / 8,012 for 7,976 at 5, 20, 50 %, and useless (24,548) at 1 %
+    rng = np.random.default_rng(6)
+    for share in (0.05, 0.2, 0.5):
+        found = [population.population_classes(sample(adult, share, rng), population_rows=48_842) for _ in range(8)]
+        assert np.mean(found) == pytest.approx(7_976, rel=0.05)
+
+
+def test_the_range_holds_the_truth_or_nearly_on_adult(adult):
+    rng = np.random.default_rng(7)
+    for share, truth in ((0.05, 0.20), (0.2, 0.38), (0.5, 0.66)):  # counted P(population unique | sample unique)
+        found = population.estimate(sample(adult, share, rng), population_rows=48_842)
+        assert 0.75 * found.low < 3_948 < found.high
+        assert 0.75 * found.probability_low < truth + 0.02
+        assert truth - 0.02 < found.probability_high <= 1
+        assert found.low <= found.slide_negative_binomial <= found.high
+
+
+def test_pitman_recovers_the_uniques_of_a_pitman_population():
+    # Chinese restaurant process with theta = 50, alpha = 0.5; a prefix of it is a sample from it
+    rng = np.random.default_rng(8)
+    N, theta, alpha = 40_000, 50.0, 0.5
+    tables, seats = [], np.empty(N, dtype=np.int64)
+    uniform, pick = rng.random(N), rng.random(N)
+    for i in range(N):
+        if uniform[i] < (theta + alpha * len(tables)) / (theta + i):
+            seats[i] = len(tables)
+            tables.append(1)
+        else:
+            j = seats[int(pick[i] * i)]
+            while rng.random() < alpha / tables[j]:  # accept table j with weight n_j - alpha
+                j = seats[int(rng.random() * i)]
+            seats[i] = j
+            tables[j] += 1
+    truth = np.count_nonzero(np.array(tables) == 1)
+    sizes = np.bincount(rng.permutation(seats)[: N // 10])
+    assert population.pitman(sizes[sizes > 0], population_rows=N) == pytest.approx(truth, rel=0.1)
+
+
+def test_negative_binomial_recovers_the_uniques_of_its_own_population():
+    rng = np.random.default_rng(9)
+    sizes = 1 + rng.negative_binomial(0.8, 0.2, 20_000)
+    truth = np.count_nonzero(sizes == 1)
+    people = np.repeat(np.arange(len(sizes)), sizes)
+    found = population.slide_negative_binomial(sample(people, 0.3, rng), population_rows=len(people))
+    assert found == pytest.approx(truth, rel=0.1)
+
+
+def test_zayatz_by_the_hypergeometric_distribution():
+    sizes, N = np.repeat([1, 2, 5], [6, 3, 1]), 40
+    n = sizes.sum()
+    one = {size: stats.hypergeom(N, size, n).pmf(1) for size in (1, 2, 5)}
+    conditional = 6 * one[1] / (6 * one[1] + 3 * one[2] + one[5])
+    assert population.zayatz(sizes, population_rows=N) == pytest.approx(6 * conditional * N / n)
+
+
+def test_a_sample_of_everybody_is_exact():
+    found = population.estimate([1, 1, 1, 2, 4], population_rows=9)
+    assert found.pitman == found.slide_negative_binomial == 3
+    assert found.zayatz == pytest.approx(3)
+    assert (found.low, found.high) == pytest.approx((3, 3))
+    assert (found.probability_low, found.probability_high) == pytest.approx((1, 1))
+    assert found.population_classes == 5
+
+
+@pytest.mark.parametrize("sizes", [[1] * 50, [7], [3, 3, 4, 5]])
+def test_what_cannot_be_estimated_is_not_available_and_never_zero(sizes):
+    found = population.estimate(sizes, population_rows=10_000)
+    values = [found.pitman, found.zayatz, found.slide_negative_binomial]
+    assert None in values
+    assert 0 not in values
+    if 1 not in sizes:
+        assert found.probability_high is None
+
+
+def test_a_sample_larger_than_the_population_is_refused():
+    with pytest.raises(UnmaskError, match="population_rows is 5, expected at least the 6 rows"):
+        population.estimate([2, 4], population_rows=5)
+    with pytest.raises(UnmaskError, match="drop empty classes"):
+        population.estimate([2, 0], population_rows=5)
