@@ -345,12 +345,21 @@ def install_peers(folder: Path) -> None:
             subprocess.run([folder / peer / "bin" / "python", "-m", "pip", "install", "-q", *requirements], check=True)
 
 
+def number(value: float) -> str:
+    """A count in full, a real number with six digits."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+
+
 def verdict(ours: Outcome, peer: Outcome) -> str:
     """Whether both found the same."""
     if peer.found is None or ours.found is None:
         return peer.why or ours.why
     differ = [key for key, value in ours.found.items() if not math.isclose(value, peer.found[key], rel_tol=1e-9)]
-    return "same " + ", ".join(ours.found) if not differ else "; ".join(f"{k}: {peer.found[k]:.6g}" for k in differ)
+    return (
+        "same " + ", ".join(ours.found)
+        if not differ
+        else "; ".join(f"{key} {number(peer.found[key])}" for key in differ)
+    )
 
 
 def show(cells: tuple[str, ...]) -> None:
@@ -365,7 +374,7 @@ def race(title: str, path: Path, names: tuple[str, ...], n_rows: int, options: a
         ours = measured(our_name, path, names, python=sys.executable, limit=options.limit)
         head = (f"{what}, {title}", f"{ours.seconds:.3f}")
         tail = (f"{ours.peak_mib:.0f}", data_mib)
-        mine = ours.why or ", ".join(f"{key} {value:.6g}" for key, value in (ours.found or {}).items())
+        mine = ours.why or ", ".join(f"{key} {number(value)}" for key, value in (ours.found or {}).items())
         show((*head, "", "", "", *tail, mine))
         for peer in peers if n_rows <= options.peer_rows else ():
             python = python_of(peer, options.peers)

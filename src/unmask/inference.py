@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
@@ -204,6 +203,8 @@ def fit_scale(belief: Posterior, truth: Truth) -> float:
 
     C. Guo et al., "On calibration of modern neural networks", 2017, section 4.2 (s is 1 / temperature).
     """
+    from scipy.optimize import minimize_scalar  # not at the top: half a second that only a calibration needs
+
     usable = np.flatnonzero(truth.candidate >= 0)
     rows, log_p = belief.observation[usable], belief.log_probability.astype(np.float64)
     entry = _entry_of(belief, rows, truth.candidate[usable])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -102,22 +102,26 @@ def class_risk(i: int) -> tuple[ClassRisk, ...]:
 
 
 def sample() -> ReportData:
-    """Five releases of one table, two adversaries, two targets; every section has data."""
+    """Five releases of one table, two adversaries, two targets; every section has data.
+
+    NAMED, INFERRED and what belongs to them in `criteria` were measured; all other figures are made up.
+    """
     rows = [r for i in range(5) for a, s in ((ALL, 1.0), (TWO, 0.35)) for r in release_rows(i, a, s)]
     shares = {
-        "identity": [(0.31, 0.27, 0.29, 0.09, 0.033, 0.007, 0.0), (0.52, 0.24, 0.2, 0.04, 0.0, 0.0, 0.0)]
-        + [
+        "identity": [
+            (0.31, 0.27, 0.29, 0.09, 0.033, 0.007, 0.0),
+            (0.52, 0.24, 0.2, 0.04, 0.0, 0.0, 0.0),
             (0.62, 0.25, 0.13, 0.0, 0.0, 0.0, 0.0),
             (0.79, 0.21, 0.0, 0.0, 0.0, 0.0, 0.0),
             (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
         ],
-        "occupation": [(0.0, 0.0, 0.0, 0.01, 0.22, 0.69, 0.08)] * 2 + [(0.0, 0.0, 0.0, 0.0, 0.23, 0.7, 0.0696)] * 3,
+        "occupation": [(0.0, 0.0, 0.0, 0.01, 0.22, 0.69, 0.08)] * 2 + [(0.0, 0.0, 0.0, 0.0, 0.23, 0.7004, 0.0696)] * 3,
     }
     columns = {"age": 0.55, "education": 0.3, "marital status": 0.22, "race": 0.04, "sex": 0.09}
     return ReportData(
         title="Adult census extract: what an adversary learns from five releases",
-        who="Two adversaries attack a k-anonymous extract of 30,162 people, who are known to be in it: one knows all five "
-        "quasi-identifiers of his target, the other two of them, and both want to name the target or infer the occupation.",
+        who="Two adversaries attack a k-anonymous extract of 30,162 people, who are known to be in it: one knows all "
+        "five quasi-identifiers of a target, the other two; both want to name the target or infer the occupation.",
         rows=tuple(rows),
         adversaries={ALL: "knows all five quasi-identifiers", TWO: "knows age and postcode and holds a register"},
         criteria={
@@ -162,11 +166,11 @@ def sample() -> ReportData:
             ("realised success on the original table", "failed: the disk was full after 12 minutes"),
         ),
         reproduce={
-            "Command": "unmask audit k3.csv k10.csv k20.csv k50.csv k100.csv --original adult.csv --seed 7 --report report.html",
+            "Command": "unmask audit k3.csv k10.csv k20.csv k50.csv k100.csv --original all.csv --seed 7",
             "Seed": 7,
             "Version": "unmask 0.1.0",
             "Missing cells": "own: a missing cell is compatible only with a missing cell",
-            "Digest of adult.csv": "sha256 9d7f0a4e2c5b1f38a6e0c4d2b7395e81f0aa6c3d4be8172915c06d3f2e8b7a44",
+            "Digest of all.csv": "sha256 9d7f0a4e2c5b1f38a6e0c4d2b7395e81f0aa6c3d4be8172915c06d3f2e8b7a",
         },
     )
 
@@ -208,3 +212,244 @@ class Page(HTMLParser):
     @property
     def text(self) -> str:
         return re.sub(r"\s+", " ", self.said)
+
+
+def sections(page: str) -> list[str]:
+    return re.findall(r'<section id="([^"]+)"', page)
+
+
+def said(data: ReportData) -> str:
+    return Page(render(data)).text
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return render(sample())
+
+
+def test_the_same_data_give_the_same_bytes(page):
+    assert render(sample()) == page
+
+
+def test_the_page_needs_nothing_from_elsewhere(page):
+    assert not re.search(r"https?:|//[a-z]|url\((?!#)|@import|\bsrc=|\bhref=", page)
+    assert not Page(page).tags & {"script", "link", "img", "iframe", "object", "image"}
+
+
+def test_the_page_is_well_formed_and_its_ids_are_unique(page):
+    read = Page(page)
+    assert len(read.ids) == len(set(read.ids))
+    # two panels of success, four of distributions, two planes, two marks of the key
+    assert page.count("<svg") == 2 + 4 + 2 + 2
+
+
+def test_it_opens_with_who_attacks_what_and_then_the_findings(page):
+    text = Page(page).text
+    # 2.81 % and 29.3 % as the sample makes them, of 2,000: Wilson's intervals by the formula in this file
+    order = [
+        sample().who,
+        (
+            "From k=3, an adversary who knows all five quasi-identifiers names 2.9 % [2.3, 3.8] of 2,000 people "
+            "correctly; guessing gives <0.01 %. Of 5 releases the lowest is k=100 with 0.5 % [0.3, 1.0]."
+        ),
+        "From k=3, an adversary who knows age and postcode and holds a register names 1.0 % [0.7, 1.6] of 2,000 people",
+        (
+            "From k=3, an adversary who knows all five quasi-identifiers infers occupation correctly for "
+            "28.9 % [27.0, 30.9] of 2,000 people; guessing gives 13.4 %."
+        ),
+        (
+            "From k=3 to k=100 the people named fall from 2.9 % to 0.5 %, those whose occupation is inferred only "
+            "from 28.9 % to 27.2 %: what hides the name does not hide occupation."
+        ),
+    ]
+    places = [text.find(sentence) for sentence in order]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_the_sentence_of_the_house_style():
+    interval = {"low": 0.031, "high": 0.051, "n": 2000, "interval": "targets"}
+    known = row(
+        adversary="knows age and postcode", measure="realised_success", prior=0.0025, posterior=0.04, **interval
+    )
+    sentence = "An adversary who knows age and postcode names 4.0 % [3.1, 5.1] of 2,000 people correctly; "
+    assert sentence + "guessing gives 0.25 %." in said(replace(single(), rows=(known,)))
+
+
+def test_an_interval_that_includes_guessing_is_called_no_gain():
+    lucky = row(measure="realised_success", prior=0.04, posterior=0.045, low=0.03, high=0.06)
+    assert "The interval includes guessing: no gain is shown." in said(replace(single(), rows=(lucky,)))
+    sure = row(measure="realised_success", prior=0.02, posterior=0.045, low=0.03, high=0.06)
+    assert "includes guessing" not in said(replace(single(), rows=(sure,)))
+
+
+def test_realised_success_is_preferred_and_both_stand_in_the_table(page):
+    both = (row(posterior=0.05), row(measure="realised_success", posterior=0.03, low=0.02, high=0.04))
+    text = said(replace(single(), rows=both))
+    assert "names 3.0 % [2.0, 4.0]" in text
+    assert "expects to name" not in text
+    assert re.search(r"5\.0 % ?3\.0 % \[2\.0, 4\.0\] \u2020", text)  # 5 % lies outside [2, 4]
+    assert "its belief is off" in text
+    assert "its belief is off" not in page
+
+
+def test_a_single_release_without_extras_has_only_the_sections_it_has_data_for():
+    text = render(single())
+    assert sections(text) == ["success", "measures", "people"]
+    assert sections(render(replace(single(), rows=(row(quantiles=()),)))) == ["success", "measures"]
+    assert "An adversary who knows all quasi-identifiers expects to name 2.8 % of 30,162 people correctly" in said(
+        single()
+    )
+    assert "the lowest is" not in text
+
+
+def test_every_section_is_there_when_its_data_are(page):
+    names = "adversaries success measures people where utility criteria assumptions not-run reproduce"
+    assert sections(page) == names.split()
+
+
+@pytest.mark.parametrize(
+    ("name", "section"),
+    [("criteria", "criteria"), ("assumptions", "assumptions"), ("not_run", "not-run"), ("reproduce", "reproduce")],
+)
+def test_a_section_goes_with_its_data(name, section):
+    emptied = replace(sample(), **{name: type(getattr(sample(), name))()})
+    assert section not in sections(render(emptied))
+
+
+def test_names_are_escaped_everywhere():
+    evil = "<b>&\"'</b><script>x</script>"
+    rows = (
+        row(f"k=3{evil}", evil, note=evil),
+        row(f"k=5{evil}", evil, target=evil),
+        row(f"k=5{evil}", evil, measure=evil, interval=evil, low=0.01, high=0.05, status=evil),
+    )
+    data = ReportData(
+        title=evil,
+        who=evil,
+        rows=rows,
+        adversaries={ALL: evil},
+        criteria={evil: {f"k {evil}": 3, "missing": evil, evil: None}},
+        utility={r.release: {evil: 0.2} for r in rows},
+        class_risk={evil: (ClassRisk(1, 3, 0.3, {evil: 0.2}),)},
+        column_risk=(ColumnRisk(evil, evil, evil, 0.2, 0.1),),
+        distribution=(Distribution(evil, evil, evil, (0.0, 1.0), (1.0,)),),
+        assumptions=(evil,),
+        not_run=((evil, evil),),
+        reproduce={evil: evil},
+    )
+    read = Page(render(data))
+    assert not read.tags & {"b", "script"}
+    assert evil in read.said  # shown as it is, but as text
+
+
+def test_infinity_is_called_unbounded_and_explained(page):
+    text = Page(page).text
+    assert "unbounded: the release rules something out" in text
+    assert not re.search(r"\b(inf|nan)\b", text)
+    assert "unbounded" not in render(single())
+
+
+def test_failed_not_run_and_zero_look_different():
+    rows = (
+        row(),
+        row(release="k=5", posterior=0.0, gain=0.0, prior=0.0),
+        row(release="k=7", status="failed", note="ran out of memory"),
+        row(release="k=9", measure="total_variation"),
+    )
+    text = render(replace(single(), rows=rows))
+    assert ">0\u00a0%<" in text
+    chart = text[text.index("<svg") : text.index("</svg>")]
+    assert ">failed<" in chart
+    assert ">not run<" in chart
+    assert text.count('<span class="failed">failed</span>') == 2  # the table of success and the table of measures
+    assert text.count('<span class="not-run">not run</span>') >= 2
+    assert "k=7, success_probability: ran out of memory" in text
+
+
+def test_releases_without_a_value_are_not_hidden_in_the_finding():
+    rows = (row(), row(release="k=5, l=2", posterior=0.01), row(release="k=7", status="failed"))
+    assert "Of 2 of 3 releases the lowest is \u201ck=5, l=2\u201d with 1.0 %." in said(replace(single(), rows=rows))
+
+
+def test_a_reason_that_begins_with_failed_is_shown_as_a_failure(page):
+    listed = page[page.index('id="not-run"') :]
+    assert listed.count('class="failed"') == 1
+    assert listed.count('class="not-run"') == 2
+
+
+def test_criteria_without_a_value_anywhere_are_one_line(page):
+    assert "for any release: t, hierarchical (occupation)." in Page(page).text
+
+
+def test_the_original_table_is_named_but_is_not_the_finding():
+    rows = (row(release="original", posterior=0.2), row(release="k=3"), row(release="k=10", posterior=0.016))
+    text = said(replace(single(), rows=rows))
+    assert "From k=3, an adversary who knows all quasi-identifiers expects to name 2.8 %" in text
+    assert "Of 2 releases the lowest is k=10 with 1.6 %. The unprotected table gives 20.0 %." in text
+    assert "From original" not in text
+
+
+def test_no_contrast_is_claimed_where_attribute_success_falls_along():
+    rows = [row(release=r, posterior=p) for r, p in (("k=3", 0.03), ("k=9", 0.01))]
+    rows += [row(release=r, target="pay", prior=0.0, posterior=p) for r, p in (("k=3", 0.6), ("k=9", 0.2))]
+    assert "does not hide" not in render(replace(single(), rows=tuple(rows)))
+    rows[-1] = replace(rows[-1], posterior=0.58)
+    assert "what hides the name does not hide pay" in render(replace(single(), rows=tuple(rows)))
+
+
+@pytest.mark.parametrize(("half", "claimed"), [(0.012, False), (0.008, True)])
+def test_a_contrast_is_claimed_only_where_intervals_do_not_touch(half, claimed):
+    rows = [
+        row(release=r, posterior=p, low=p - half, high=p + half, measure="realised_success")
+        for r, p in (("k=3", 0.035), ("k=9", 0.015))
+    ]
+    rows += [row(release=r, target="pay", posterior=0.5, measure="realised_success") for r in ("k=3", "k=9")]
+    assert ("does not hide" in render(replace(single(), rows=tuple(rows)))) is claimed
+
+
+def test_a_single_release_has_no_plane_but_its_utility():
+    text = render(replace(single(), utility={"k=3": {"gcp": 0.1}}))
+    assert "Risk against utility" not in text
+    assert "Information lost (GCP)" in text
+
+
+def test_dominated_releases_are_hollow():
+    places = (("a", 0.1, 0.3), ("b", 0.2, 0.1), ("c", 0.2, 0.2))
+    points = [plots.Point(name, 0, loss, risk) for name, loss, risk in places]
+    drawn = plots.plane_chart(points, n_adversaries=1, loss="lost", risk="risk", label="x", key="p")
+    symbols = [tag for tag in re.findall(r"<path [^>]*>", drawn) if 'stroke-width="1.8"' in tag]
+    assert len(symbols) == 3
+    assert sum('fill="white"' in tag for tag in symbols) == 1
+
+
+def test_distributions_that_cannot_be_drawn_are_refused():
+    with pytest.raises(UnmaskError, match="2 edges for 2 shares"):
+        replace(single(), distribution=(Distribution("k=3", ALL, "identity", (0.0, 1.0), (0.5, 0.5)),))
+    spread = tuple(Distribution(f"k={end}", ALL, "identity", (0.0, end), (1.0,)) for end in (1.0, 0.5))
+    with pytest.raises(UnmaskError, match="same edges"):
+        replace(single(), distribution=spread)
+
+
+def test_a_report_about_nothing_is_refused():
+    with pytest.raises(UnmaskError, match="0 rows"):
+        replace(single(), rows=())
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "written"),
+    [
+        (0.04, 0.031, 0.051, "4.0 % [3.1, 5.1]"),
+        (0.0025, None, None, "0.25 %"),
+        (1 / N, None, None, "<0.01 %"),
+        (0.0, None, None, "0 %"),
+        (1.0, None, None, "100 %"),
+        (0.99999, None, None, ">99.9 %"),
+        (0.28, 0.2, 0.37, "28 % [20, 37]"),
+        (0.0004, 0.0, 0.006, "<0.1 % [0, 0.6]"),
+        (0.0, 0.0, 0.0, "0 %"),
+        (math.nan, None, None, "undefined"),
+    ],
+)
+def test_percents_have_the_digits_their_interval_bears(value, low, high, written):
+    assert plots.estimate(value, "probability", low, high).replace(NBSP, " ") == written

@@ -100,7 +100,7 @@ def test_values_equal_the_criteria_of_a_release(partition, diversity):
         (DistinctL(1), criteria.l_distinct(histogram)),
         (PSensitive(1), criteria.l_distinct(histogram)),
         (EntropyL(1), criteria.l_entropy(histogram)),
-        (RecursiveL(c=1.0, l=diversity), criteria.l_recursive(histogram, diversity=diversity)),
+        (RecursiveL(c=1.0, l=diversity), criteria.l_recursive(histogram, l=diversity)),
         (AlphaK(1), criteria.alpha(histogram)),
         (TCloseness(0), criteria.t_equal(histogram)),
         (TCloseness(0, "ordered"), criteria.t_ordered(histogram)),

@@ -287,9 +287,7 @@ def test_the_hierarchical_distance_reads_the_columns_tree_whatever_the_order_of_
     people = {"zip": ["1", "1", "2", "2"], "ill": ["flu", "asthma", "ulcer", "gastritis"]}
     for order in (paths, paths[::-1]):
         tree = Hierarchy.from_paths(order)
-        found = criteria.evaluate(
-            table(people, quasi_identifiers="zip", sensitive="ill", hierarchies={"ill": tree})
-        )
+        found = criteria.evaluate(table(people, quasi_identifiers="zip", sensitive="ill", hierarchies={"ill": tree}))
         assert found.t_hierarchical == pytest.approx(0.5)  # TV is 1/2 at both heights
     people["ill"] = ["flu", "ulcer", "asthma", "gastritis"]  # each class has one of each branch: TV 1/2, then 0
     found = criteria.evaluate(table(people, quasi_identifiers="zip", sensitive="ill", hierarchies={"ill": tree}))
@@ -352,7 +350,9 @@ def test_weights_of_the_wrong_length_are_refused():
 
 
 def test_a_population_is_matched_by_the_meaning_of_cells():
-    release = table({"age": ["[20, 30)", "[20, 30)", "[30, 40)"], "sex": ["f", "f", "*"]}, quasi_identifiers=["age", "sex"])
+    release = table(
+        {"age": ["[20, 30)", "[20, 30)", "[30, 40)"], "sex": ["f", "f", "*"]}, quasi_identifiers=["age", "sex"]
+    )
     register = table(
         {"age": ["20", "25", "29", "30", "39", "41"], "sex": ["f", "f", "m", "m", "f", "f"]},
         quasi_identifiers=["age", "sex"],

@@ -110,7 +110,7 @@ def evaluate(
         high=interval.high,
         interval=interval.over,
         n=int(known.sum()),
-        n_observations=len(np.unique(observation)),
+        n_observations=int(np.count_nonzero(np.bincount(observation))),
         worst=float(after[worst]),
         worst_observation=int(observation[worst]),
         quantiles=weighted_quantiles(after, weight, QUANTILES),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
@@ -97,6 +96,8 @@ def _checked(loss: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _expected_losses(belief: Posterior, loss: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n_observations, n_answers) expected loss of each answer."""
+    from scipy.sparse import csr_array  # not at the top: it would double the time to start the command line
+
     if len(loss) != belief.n_candidates:
         raise UnmaskError(
             f"the loss has {len(loss)} rows, expected one for each of the {belief.n_candidates} candidates"

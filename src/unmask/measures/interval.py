@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -70,15 +71,20 @@ def clustered_bootstrap(
     sums, mass = _cluster_sums(value, weight, cluster)
     if len(mass) < 2:
         return Interval(None, None, "none: all targets share one observation")
-    rng = np.random.default_rng(0)
     if len(mass) > GROUPS:
-        group = rng.permutation(len(mass)) % GROUPS
+        group = np.random.default_rng(0).permutation(len(mass)) % GROUPS
         sums, mass = np.bincount(group, weights=sums), np.bincount(group, weights=mass)
-    draws = rng.multinomial(len(mass), np.full(len(mass), 1 / len(mass)), size=RESAMPLES)
-    total = draws @ mass
-    means = (draws @ sums)[total > 0] / total[total > 0]
+    drawn = _draws(len(mass)) @ np.column_stack([sums, mass])
+    means = drawn[:, 0] / drawn[:, 1]
     low, high = np.quantile(means, [0.025, 0.975])
     return Interval(float(low), float(high), "targets (cluster bootstrap over observations)")
+
+
+@lru_cache(maxsize=32)
+def _draws(n_clusters: int) -> NDArray[np.float64]:
+    """(RESAMPLES, n_clusters) how often each cluster is drawn in each resample."""
+    even = np.full(n_clusters, 1 / n_clusters)
+    return np.random.default_rng(0).multinomial(n_clusters, even, size=RESAMPLES).astype(np.float64)
 
 
 def _cluster_sums(

@@ -6,6 +6,7 @@ classes go by their number. A section without data is left out; what was not run
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -170,7 +171,7 @@ class ReportData:
 
 @dataclass(frozen=True)
 class _Grid:
-    """A table as text: heads, then groups of rows under an optional line of their own; figures from column `text` on."""
+    """A table as text: heads, then groups of rows under an optional line of their own; figures from column `text`."""
 
     head: tuple[str, ...]
     groups: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]
@@ -253,6 +254,11 @@ def headlines(data: ReportData) -> dict[tuple[str, str, str], Row]:
     return found
 
 
+def sentences(data: ReportData) -> list[str]:
+    """The findings of the report, a sentence each, for those who read no page."""
+    return _findings(_Scope.of(data), headlines(data))
+
+
 def render(data: ReportData) -> str:
     """The report as one HTML page: styles and charts inline, no script, nothing fetched. Same data in, same text out.
 
@@ -303,7 +309,7 @@ def render(data: ReportData) -> str:
         else [],
         findings=_findings(scope, heads),
         contrast=_contrasts(scope, heads),
-        success=_success_figures(scope, heads),
+        success=_success_figures(data, scope, heads),
         success_table=_success_table(data, scope, heads),
         success_note=_success_note(heads),
         measures=measures,
@@ -343,7 +349,7 @@ def _findings(scope: _Scope, heads: Heads) -> list[str]:
 
 def _finding(scope: _Scope, rows: Sequence[Row], original: Row | None) -> str:
     row, subject = rows[0], scope.subject(rows[0].adversary)
-    where = f"From {row.release}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
+    where = f"From {_named(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
     realised = row.measure.startswith("realised")
     value, n = plots.row_estimate(row), f"{row.n:,} people"
     if row.target == IDENTITY:
@@ -355,8 +361,15 @@ def _finding(scope: _Scope, rows: Sequence[Row], original: Row | None) -> str:
     if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:
         text += " The interval includes guessing: no gain is shown."
     if len(rows) > 1:
-        text += f" Of {len(rows)} releases the lowest is {rows[-1].release} with {plots.row_estimate(rows[-1])}."
+        some = f"{len(rows)} of " if len(rows) < len(scope.protected) else ""
+        lowest = f"the lowest is {_named(rows[-1].release)} with {plots.row_estimate(rows[-1])}"
+        text += f" Of {some}{len(scope.protected)} releases {lowest}."
     return text + (f" The unprotected table gives {plots.row_estimate(original)}." if original else "")
+
+
+def _named(release: str) -> str:
+    """The name of a release inside a sentence: in quotes where it could be read as part of it."""
+    return release if re.fullmatch(r"[\w=.+-]+", release) else f"\u201c{release}\u201d"
 
 
 def _contrasts(scope: _Scope, heads: Heads) -> list[str]:
@@ -378,8 +391,8 @@ def _contrasts(scope: _Scope, heads: Heads) -> list[str]:
         if named >= 1.5 and _apart(worst[0], least[0]) and 1 <= inferred < 1 + (named - 1) / 4:
             first, second = (f"from {plots.row_value(worst[i])} to {plots.row_value(least[i])}" for i in (0, 1))
             sentences.append(
-                f"From {worst[0].release} to {least[0].release} the people named fall {first}, those whose {target} is "
-                f"inferred only {second}: what hides the name does not hide {target}."
+                f"From {_named(worst[0].release)} to {_named(least[0].release)} the people named fall {first}, "
+                f"those whose {target} is inferred only {second}: what hides the name does not hide {target}."
             )
     return sentences
 
@@ -396,15 +409,15 @@ def _what(target: str) -> str:
     return "Identity: people named" if target == IDENTITY else f"{target}: value inferred"
 
 
-def _ordered(scope: _Scope, heads: Heads, target: str) -> list[Row]:
-    keys = ((r, a, target) for r in scope.releases for a in scope.adversaries)
-    return [heads[key] for key in keys if key in heads]
-
-
-def _success_figures(scope: _Scope, heads: Heads) -> list[_Figure]:
+def _success_figures(data: ReportData, scope: _Scope, heads: Heads) -> list[_Figure]:
     figures = []
     for i, target in enumerate(scope.targets):
-        if rows := _ordered(scope, heads, target):
+        rows = [
+            heads.get((r, a, target), plots.Absent(r, a, _why_not(data, r, a, target)))
+            for r in scope.releases
+            for a in scope.adversaries
+        ]
+        if any(isinstance(row, Row) for row in rows):
             label = f"Success by release. {_what(target)}. The table below has the figures."
             svg = plots.success_chart(rows, styles=scope.styles, label=label, key=f"success{i}")
             figures.append(_Figure(_what(target), svg))
@@ -431,18 +444,18 @@ def _success_table(data: ReportData, scope: _Scope, heads: Heads) -> _Grid | Non
     rows: list[tuple[str, ...]] = []
     for adversary in scope.adversaries:
         known = ([heads[k].prior for r in scope.releases if (k := (r, adversary, t)) in heads] for t in targets)
-        cells = tuple(_range(values) for values in known)
-        guesses.append((*scope.who("guessing alone", adversary), *(("",) if with_k else ()), *cells, ""))
+        priors = (_range(values) for values in known)
+        guesses.append((*scope.who("guessing alone", adversary), *(("",) if with_k else ()), *priors, ""))
     for release in scope.releases:
         for adversary in scope.adversaries:
             own = [heads.get((release, adversary, target)) for target in targets]
-            k = (_value("k", data.criteria.get(release, {}).get("k")),) if with_k else ()
+            size = (_value("k", data.criteria.get(release, {}).get("k")),) if with_k else ()
             cells = tuple(
                 plots.row_estimate(row) if row is not None else _why_not(data, release, adversary, target)
                 for row, target in zip(own, targets, strict=True)
             )
             n = " / ".join(dict.fromkeys(f"{row.n:,}" for row in own if row is not None))
-            rows.append((*scope.who(release, adversary), *k, *cells, n))
+            rows.append((*scope.who(release, adversary), *size, *cells, n))
     if not targets:
         return None
     head = (*scope.who_head, *(("k",) if with_k else ()), *(_what(target) for target in targets), "n")
@@ -600,7 +613,7 @@ def _distribution_figures(data: ReportData, scope: _Scope) -> list[_Figure]:
 
 
 def _quantile_tables(data: ReportData, scope: _Scope) -> list[_Grid]:
-    """The worst-off: what success is at least, for half, a quarter and a twentieth of the people; of beliefs, not hits."""
+    """The worst-off: what success is at least, for half, a quarter, a twentieth of the people; of beliefs, not hits."""
     rows = [
         r for r in data.rows if r.measure in data.success and not _needs_truth(r.measure) and r.status not in FAILURES
     ]
@@ -711,8 +724,9 @@ def _listing(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, tupl
     tables = []
     releases = list(values)
     unknown = _without_value(values)
-    for start in range(0, len(releases), 6):
-        shown = releases[start : start + 6]
+    wide = math.ceil(len(releases) / max(1, math.ceil(len(releases) / 6)))
+    for start in range(0, len(releases), wide or 1):
+        shown = releases[start : start + wide]
         rows = []
         for name in dict.fromkeys(name for release in shown for name in values[release] if name not in unknown):
             stem = name.partition(" ")[0]

@@ -59,6 +59,15 @@ class Point:
     high: float | None = None
 
 
+@dataclass(frozen=True)
+class Absent:
+    """A place in a chart where a value would stand, and the word that says why none does: "not run", "failed" ..."""
+
+    release: str
+    adversary: str
+    word: str
+
+
 def undominated(points: Sequence[Point]) -> list[bool]:
     """Whether no other point has at most the same loss and risk, and less of one of them. Equal points both stay.
 
@@ -108,8 +117,8 @@ def number(value: float, places: int | None = None) -> str:
 def percent(share: float, places: int | None = None) -> str:
     """A share in percent; without `places`, one decimal from 1 % on and two below.
 
-    >>> print(percent(0.04), percent(0.0025), percent(1 / 30162), percent(0.99999), sep=" | ")
-    4.0 % | 0.25 % | <0.01 % | >99.9 %
+    >>> " | ".join(percent(share) for share in (0.04, 0.0025, 1 / 30162, 0.99999)).replace(SPACE, " ")
+    '4.0 % | 0.25 % | <0.01 % | >99.9 %'
     """
     return f"{_percent(share, places)}{SPACE}%" if math.isfinite(share) else number(share)
 
@@ -126,8 +135,8 @@ def _percent(share: float, places: int | None) -> str:
 def estimate(value: float, unit: str, low: float | None = None, high: float | None = None) -> str:
     """A value with its 95 % interval, and with as many digits as the interval bears.
 
-    >>> print(estimate(0.04, "probability", 0.031, 0.051), estimate(3.4217, "bits"), sep=" | ")
-    4.0 % [3.1, 5.1] | 3.42
+    >>> estimate(0.04, "probability", 0.031, 0.051).replace(SPACE, " "), estimate(3.4217, "bits")
+    ('4.0 % [3.1, 5.1]', '3.42')
     """
     share = unit in SHARES
     if low is None or high is None or not math.isfinite(high - low) or high <= low:
@@ -179,10 +188,11 @@ def swatch(style: int) -> str:
     )
 
 
-def success_chart(rows: Sequence[Row], *, styles: Mapping[str, int], label: str, key: str) -> str:
-    """Success by release, for one target: dot and 95 % interval, a black tick where guessing stands, the gain as a band.
+def success_chart(rows: Sequence[Row | Absent], *, styles: Mapping[str, int], label: str, key: str) -> str:
+    """Success by release, for one target: dot and 95 % interval, a black tick where guessing stands, the gain a band.
 
-    rows   : of one target, one for each release and adversary, in the order in which they are drawn
+    rows   : of one target, one for each release and adversary, in the order in which they are drawn; at least one has
+             a value
     styles : adversary -> number of its mark; its letter is written where there are several
     label  : what the chart shows, for readers who do not see it
     key    : prefix of the ids inside, unique on the page
@@ -192,13 +202,14 @@ def success_chart(rows: Sequence[Row], *, styles: Mapping[str, int], label: str,
     band = 20 * max(sum(row.release == release for row in rows) for release in releases) + 12
     left, height = _margin(releases), band * len(releases)
     width = PANEL - left - 6
-    marks = _success_marks(rows, releases, band, styles)
+    marks, words = _success_marks(rows, releases, band, styles)
     largest = max(mark["right"] for mark in marks) or 1.0
-    room = width - 12 - CHARACTER * max(len(mark["text"]) for mark in marks)
-    end = largest * width / max(room, 60.0)
+    rooms = (max(width - 12 - CHARACTER * len(mark["text"]), 50.0) for mark in marks)
+    end = max(largest * 1.02, *(mark["right"] * width / room for mark, room in zip(marks, rooms, strict=True)))
+    ticks = _axis(largest, about=min(4.0, largest / end * width / 55))
 
     def x(field: str) -> Any:
-        return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, end], nice=False), axis=_axis(largest))
+        return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, end], nice=False), axis=ticks)
 
     def y(field: str = "y") -> Any:
         return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
@@ -220,42 +231,41 @@ def success_chart(rows: Sequence[Row], *, styles: Mapping[str, int], label: str,
         .mark_text(align="right", color=INK, fontWeight="bold")
         .encode(x=alt.value(-10), y=y(), text="text:N"),
     ]
-    priors = {percent(row.prior) for row in rows}
-    if len(priors) == 1:
-        note = _chart([{"x": rows[0].prior, "text": f"guessing {priors.pop()}"}]).mark_text(
-            align="left", dx=-1, color=SOFT
-        )
-        layers.append(note.encode(x=x("x"), y=alt.value(-9), text="text:N"))
+    if words:
+        said = _chart(words).mark_text(align="left", fontStyle="italic", color=SOFT)
+        layers.append(said.encode(x=alt.value(9), y=y(), text="text:N"))
+    guesses = {percent(mark["prior"]) for mark in marks}
+    if len(guesses) == 1:
+        note = _chart([{"x": marks[0]["prior"], "text": f"guessing {guesses.pop()}"}])
+        said = note.mark_text(align="left", dx=-1, color=SOFT)
+        layers.append(said.encode(x=x("x"), y=alt.value(-9), text="text:N"))
     return _draw(layers, width=width, height=height, margins=(left, 20, 6, 24), label=label, key=key)
 
 
 def _success_marks(
-    rows: Sequence[Row], releases: Sequence[str], band: int, styles: Mapping[str, int]
-) -> list[dict[str, Any]]:
-    """Where everything of a row is drawn; n is written beside the mark unless it is the same for all."""
-    same_n = len({row.n for row in rows}) == 1
+    rows: Sequence[Row | Absent], releases: Sequence[str], band: int, styles: Mapping[str, int]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Where all of each row is drawn, and the words for absent ones; n is written where it differs."""
+    same_n = len({row.n for row in rows if isinstance(row, Row)}) == 1
     marks: list[dict[str, Any]] = []
-    for release in releases:
+    words: list[dict[str, Any]] = []
+    for i, release in enumerate(releases):
         own = [row for row in rows if row.release == release]
         for place, row in enumerate(own):
-            y = releases.index(release) * band + band / 2 + 20 * (place - (len(own) - 1) / 2)
-            text = row_estimate(row) + ("" if same_n else f", n {row.n:,}")
-            low, high = (row.posterior if bound is None else bound for bound in (row.low, row.high))
+            y = i * band + band / 2 + 20 * (place - (len(own) - 1) / 2)
             style = styles[row.adversary]
+            if isinstance(row, Absent):
+                words.append({"y": y, "text": lettered(row.word, style, len(styles))})
+                continue
+            low, high = (row.posterior if bound is None else bound for bound in (row.low, row.high))
+            text = row_estimate(row) + ("" if same_n else f", n {row.n:,}")
             marks.append(
-                {
-                    "y": y,
-                    "top": y - 7,
-                    "bottom": y + 7,
-                    "prior": row.prior,
-                    "x": row.posterior,
-                    "low": low,
-                    "high": high,
-                }
-                | {"right": max(row.prior, row.posterior, high), "text": lettered(text, style, len(styles))}
+                {"y": y, "top": y - 7, "bottom": y + 7, "low": low, "high": high}
+                | {"prior": row.prior, "x": row.posterior, "right": max(row.prior, row.posterior, high)}
+                | {"text": lettered(text, style, len(styles))}
                 | {"colour": COLOURS[style % len(COLOURS)], "shape": SHAPES[style % len(SHAPES)]}
             )
-    return marks
+    return marks, words
 
 
 def distribution_chart(spread: Sequence[Distribution], *, style: int, tallest: float, label: str, key: str) -> str:
@@ -353,11 +363,7 @@ def plane_chart(points: Sequence[Point], *, n_adversaries: int, loss: str, risk:
         own = [name for name in names if name["align"] == align]
         layers.append(_chart(own).mark_text(align=align, color=INK).encode(x=x(), y=y(), text="text:N"))
     if n_adversaries > 1:
-        ends = [
-            max((m for m in marks if m["style"] == style), key=lambda m: m["x"])
-            for style in {m["style"]: 0 for m in marks}
-        ]
-        letters = [end | {"text": letter(end["style"])} for end in ends]
+        letters = _letters(marks, 13 * y_max / height)
         layers.append(
             _chart(letters)
             .mark_text(align="left", dx=10, color=INK, fontWeight="bold")
@@ -379,6 +385,17 @@ def _plane_marks(points: Sequence[Point], style: int) -> list[dict[str, Any]]:
         | {"fill": colour if best else "white"}
         for point, best in zip(own, undominated(own), strict=True)
     ]
+
+
+def _letters(marks: Sequence[Mapping[str, Any]], gap: float) -> list[dict[str, Any]]:
+    """The letter of each adversary beside the last of its marks, at least `gap` above the letter below."""
+    last = {mark["style"]: mark for mark in sorted(marks, key=lambda mark: float(mark["x"]))}
+    letters: list[dict[str, Any]] = []
+    floor = -math.inf
+    for style, mark in sorted(last.items(), key=lambda item: float(item[1]["y"])):
+        floor = max(mark["y"], floor + gap)
+        letters.append({"x": mark["x"], "y": floor, "text": letter(style)})
+    return letters
 
 
 def _names(points: Sequence[Point], x_scale: float, y_scale: float, *, width: float) -> list[dict[str, Any]]:
@@ -429,7 +446,7 @@ def letter(style: int) -> str:
     return (letter(style // 26 - 1) if style >= 26 else "") + chr(ord("A") + style % 26)
 
 
-def _short(name: str, longest: int = 22) -> str:
+def _short(name: str, longest: int = 18) -> str:
     return name if len(name) <= longest else name[: longest - 1] + "\u2026"
 
 
@@ -443,7 +460,7 @@ def _margin(names: Sequence[str]) -> int:
     return 16 + math.ceil(1.1 * CHARACTER * max(len(_short(name)) for name in (*names, "k=100")))
 
 
-def _ticks(largest: float, about: int = 4) -> list[float]:
+def _ticks(largest: float, about: float) -> list[float]:
     """Round values from 0 to at most `largest`."""
     rough = largest / about
     power = 10.0 ** math.floor(math.log10(rough))
@@ -451,10 +468,11 @@ def _ticks(largest: float, about: int = 4) -> list[float]:
     return [round(step * i, 12) for i in range(math.floor(largest / step + 1e-9) + 1)]
 
 
-def _axis(largest: float, *, title: str | None = None, share: bool = True) -> Any:
-    """An axis from 0 with round ticks, in percent for shares."""
+def _axis(largest: float, *, about: float = 4.0, title: str | None = None, share: bool = True) -> Any:
+    """An axis from 0 with about as many round ticks, in percent for shares."""
     shown = "format(100 * datum.value, '~r') + '\u00a0%'" if share else "format(datum.value, ',~r')"
-    return _altair().Axis(values=_ticks(largest), labelExpr=shown, title=title, labelOverlap=False, labelBound=False)
+    ticks = _ticks(largest, about)
+    return _altair().Axis(values=ticks, labelExpr=shown, title=title, labelOverlap=False, labelBound=False)
 
 
 def _altair() -> Any:

@@ -246,7 +246,8 @@ def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) 
     if view.domain < 2:
         return np.zeros(len(view.width))
     position = np.cumsum(view.overall > 0) - 1
-    Q = np.cumsum(view.q_all[view.overall > 0])[:-1]
+    # rounded once, like the shares of a class: equal distributions are at distance 0, not 1e-17
+    Q = np.cumsum(view.overall[view.overall > 0])[:-1] / view.overall.sum()
     total = np.concatenate(([0.0], np.cumsum(Q)))
     begin = position[view.matrix.indices]
     end = np.append(begin[1:], view.domain - 1)
@@ -266,7 +267,10 @@ def _distance_to_steps(
     cross = np.clip(np.searchsorted(Q, level), begin, end)
     below = level * (cross - begin) - (total[cross] - total[begin])
     above = (total[end] - total[cross]) - level * (end - cross)
-    return np.asarray(np.maximum(below, 0.0) + np.maximum(above, 0.0), dtype=np.float64)
+    run = np.maximum(below, 0.0) + np.maximum(above, 0.0)
+    single = end - begin == 1
+    run[single] = np.abs(level[single] - Q[begin[single]])
+    return np.asarray(run, dtype=np.float64)
 
 
 def t_hierarchical(

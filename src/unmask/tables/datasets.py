@@ -6,6 +6,7 @@ downloaded there when it is in neither. Every file is checked against its SHA-25
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import tempfile
@@ -113,6 +114,11 @@ def locate(name: str) -> Path:
             f"data file tables/{name} was not found; set UNMASK_DATA to the folder that holds `tables/` with that file"
         )
     return _download(name, cache / "tables" / name)
+
+
+def _header(path: Path) -> list[str]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [name.strip() for name in lines.readline().split(",")]
 
 
 def _verify(path: Path, name: str) -> None:
@@ -279,13 +285,12 @@ def voter_register(*, quasi_identifiers: str | Sequence[str] = ("age", "gender",
 
 
 def zip_demography() -> Table:
-    """Population by ZIP code area, US Census 2000: 42,741 ZIPs, of them 29,604 with a population.
+    """Population by ZIP code area, US Census 2000: 42,741 ZIPs, of them 29,604 with a known population.
 
     The quasi-identifier is ZIP; the 43 counts, ages and incomes are carried as numeric columns, missing where unknown.
     """
     path = locate("register/zip_demography_2000.csv.gz")
-    columns = read_encoded(path)
-    kinds: dict[str, Kind] = {name: "categorical" if name == "ZIP" else "numeric" for name in columns}
+    kinds: dict[str, Kind] = {name: "categorical" if name == "ZIP" else "numeric" for name in _header(path)}
     return Table.read(path, quasi_identifiers="ZIP", kinds=kinds)
 
 
@@ -301,7 +306,7 @@ def linkage(name: str) -> Table:
     if full not in persons:
         raise UnmaskError(f"linkage set {name!r} is unknown; expected one of {', '.join(persons)}")
     path = locate(f"linkage/{full}.csv.gz")
-    names = [column for column in read_encoded(path) if column not in ("rec_id", "unique_id", "cluster")]
+    names = [column for column in _header(path) if column not in ("rec_id", "unique_id", "cluster")]
     return Table.read(path, quasi_identifiers=names, kinds=dict.fromkeys(names, "categorical"))
 
 

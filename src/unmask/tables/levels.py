@@ -52,20 +52,22 @@ class Levels:
         if self.kind == "numeric":
             exact: NDArray[np.bool_] = self.low == self.high
             return exact
-        one: NDArray[np.bool_] = np.count_nonzero(self.members, axis=1) == 1
-        one[[at for at, label in enumerate(self.labels) if label == EVERYTHING or self.mask(at)]] = False
+        one = self.place >= 0
+        for at in np.flatnonzero(~one):
+            exact_set = self.labels[at] != EVERYTHING and not self.mask(int(at))
+            one[at] = exact_set and np.count_nonzero(self.members[at]) == 1
         return one
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """(L,) place in the domain of the value that is a level's label, -1 for other levels and numeric ones."""
+        index = {value: at for at, value in enumerate(self.domain)}
+        return np.fromiter((index.get(label, -1) for label in self.labels), dtype=np.int64, count=len(self))
 
     def mask(self, at: int) -> str:
         """The masked text of a level such as `123**`, or "" for a level that is none."""
         label = self.labels[at]
-        if self.kind == "numeric" or not MASK.fullmatch(label) or label in self._known:
-            return ""
-        return label
-
-    @cached_property
-    def _known(self) -> frozenset[str]:
-        return frozenset(self.domain)
+        return label if self.kind != "numeric" and self.place[at] < 0 and MASK.fullmatch(label) else ""
 
     def select(self, at: NDArray[np.intp] | Sequence[int]) -> Levels:
         """The levels at the given places, in that order; the domain stays."""

@@ -66,17 +66,16 @@ def _intersect(known: Levels, released: Levels) -> NDArray[np.bool_]:
 
 
 def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
-    place = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
-    members = levels.members
-    suppressed = [at for at, label in enumerate(levels.labels) if label == EVERYTHING]
-    if suppressed:
-        members = members.copy()
-        members[suppressed] = False  # dealt with apart: it also covers what the other side alone knows
-    row, value = np.nonzero(members)
+    """Which joint values a level covers; `*` is left out, since it also covers what the other side alone knows."""
+    spot = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
+    exact = np.flatnonzero(levels.place >= 0)
+    wide = np.array([at for at in np.flatnonzero(levels.place < 0) if levels.labels[at] != EVERYTHING], dtype=np.int64)
+    row, value = np.nonzero(levels.members[wide])
     masks = Masks(tuple(joint))
-    hidden = [(at, spot) for at in range(len(levels)) if (mask := levels.mask(at)) for spot in masks.hidden(mask)]
-    more = np.array(hidden, dtype=np.int64).reshape(-1, 2)
-    rows, columns = np.concatenate([row, more[:, 0]]), np.concatenate([place[value], more[:, 1]])
+    hidden = [(at, value) for at in wide.tolist() if (mask := levels.mask(at)) for value in masks.hidden(mask)]
+    masked = np.array(hidden, dtype=np.int64).reshape(-1, 2)
+    rows = np.concatenate([exact, wide[row], masked[:, 0]])
+    columns = np.concatenate([spot[levels.place[exact]], spot[value], masked[:, 1]])
     ones = np.ones(rows.size, dtype=np.int32)
     return sparse.csr_array((ones, (rows, columns)), shape=(len(levels), len(joint)))
 

@@ -23,7 +23,7 @@ _ONE_SIDED = re.compile(rf"(<=|>=|<|>|\u2264|\u2265)\s*({_NUMBER})")
 _AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
 LEADING_ZERO = re.compile(r"(?<![0-9.])0[0-9]")
 MASK = re.compile(r"([^*]+)(\*+)")
-SPECIAL = re.compile(r'[,{}"|~*\[\]]|^\s|\s$')
+SPECIAL = re.compile(r'[,{}"|~*]|^\s|\s$')
 _SET_PART = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",{}]*[^",{}\s]))\s*(,|$)')
 
 

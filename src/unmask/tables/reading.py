@@ -179,6 +179,8 @@ def _relation(
         )
     names = [str(name) for name in names]
     check_columns(names, wanted, where=_described(source))
+    if hasattr(source, "iloc"):
+        source = cast("Any", source).copy()  # DuckDB cannot scan a pandas frame of negative strides (reversed rows)
     connection.register("source_frame", source)
     return names, "source_frame"
 

@@ -89,17 +89,17 @@ def pairs_where(
     packed = [
         np.packbits(table[:, pairing.classes[:, i]], axis=1, bitorder="little") for i, table in enumerate(tables)
     ]
-    n_classes = len(pairing.classes)
-    step = max(1, 8 * CHUNK // max(n_classes, 1))
+    step = max(1, 8 * CHUNK // max(len(pairing.classes), 1))
     rows, columns = [], []
     for start in range(0, len(pairing.observed), step):
         part = pairing.observed[start : start + step]
         bits = packed[0][part[:, 0]]
         for i in range(1, len(packed)):
-            bits = bits & packed[i][part[:, i]]
-        row, column = np.nonzero(np.unpackbits(bits, axis=1, count=n_classes, bitorder="little"))
-        rows.append(row + start)
-        columns.append(column)
+            bits &= packed[i][part[:, i]]
+        row, byte = np.divmod(np.flatnonzero(bits), bits.shape[1])
+        which, bit = np.nonzero(np.unpackbits(bits[row, byte][:, None], axis=1, bitorder="little"))
+        rows.append(row[which] + start)
+        columns.append(8 * byte[which] + bit)
     return np.concatenate(rows), np.concatenate(columns)
 
 

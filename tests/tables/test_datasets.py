@@ -1,0 +1,198 @@
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.tables import datasets
+from unmask.tables.release import Table
+
+needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
+
+
+# --- loaders (counts: the data's own pages, recounted in the manifest of the data folder) ---------------------------
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("load", "rows"),
+    [
+        (lambda: datasets.adult(rows="all"), 32_561),
+        (datasets.adult_cut, 30_162),
+        (datasets.adult_synthetic, 39_040),
+        (datasets.adult_control, 9_758),
+        (datasets.nist_national2019, 27_253),
+        (lambda: datasets.sdcmicro("testdata"), 4_580),
+        (lambda: datasets.sdcmicro("free1"), 4_000),
+        (lambda: datasets.sdcmicro("EIA"), 4_092),
+        (lambda: datasets.sdcmicro("Tarragona"), 834),
+        (lambda: datasets.sdcmicro("CASCrefmicrodata"), 1_080),
+        (datasets.fertility1980, 254_654),
+        (lambda: datasets.linkage("febrl1"), 1_000),
+        (lambda: datasets.linkage("febrl_dataset2"), 5_000),
+        (lambda: datasets.linkage("febrl3"), 5_000),
+        (lambda: datasets.linkage("febrl4a"), 5_000),
+        (lambda: datasets.linkage("febrl4b"), 5_000),
+        (lambda: datasets.linkage("splink_fake_1000"), 1_000),
+    ],
+)
+def test_row_counts(load, rows):
+    assert load().n_rows == rows
+
+
+@needs_data
+def test_adult_classes_and_uniques():
+    # ARX 3.9, openmed and a separate count agree on 6,072 classes and 3,187 unique rows of Q5
+    table = datasets.adult()
+    assert table.n_rows == 30_162
+    assert table.classes.sizes.size == 6_072
+    assert int((table.classes.sizes == 1).sum()) == 3_187
+    assert "?" not in {label for column in table.columns for label in column.levels.labels}
+
+
+@needs_data
+@pytest.mark.parametrize(("k", "rows", "classes"), [(3, 18_203, 2_837), (10, 7_303, 462), (20, 2_428, 89)])
+def test_published_releases_of_adult(k, rows, classes):
+    table = datasets.adult_release(k)
+    assert table.n_rows == rows
+    assert table.classes.sizes.size == classes
+    assert table.classes.sizes.min() == k
+
+
+@needs_data
+def test_adult_fits_its_hierarchies():
+    trees = datasets.adult_hierarchies()
+    assert sorted(trees) == sorted(
+        [
+            "age",
+            "education",
+            "marital-status",
+            "native-country",
+            "occupation",
+            "race",
+            "salary-class",
+            "sex",
+            "workclass",
+        ]
+    )
+    assert [trees["age"].levels, len(trees["age"].leaves)] == [5, 100]
+    table = datasets.adult_cut(hierarchies=trees)
+    assert table.classes.sizes.size == 6_072  # education and education-num are one to one
+    assert table.column("age").levels.domain == trees["age"].leaves
+
+
+@needs_data
+def test_the_register_and_the_population():
+    register, population = datasets.voter_register(), datasets.zip_demography()
+    assert register.n_rows == 10_000
+    assert register.classes.sizes.size == 4_832
+    assert population.n_rows == 42_741
+    total = population.column("Totalpopulation")
+    people = total.levels.low[total.codes]
+    assert int((~np.isnan(people)).sum()) == 29_604
+    assert np.nansum(people) == 259_037_137
+
+
+@needs_data
+def test_nist_reads_n_as_missing():
+    table = datasets.nist_national2019(quasi_identifiers=["PUMA", "AGEP"], sensitive="NOC", weight="PWGTP")
+    assert len(table.column("PUMA").levels) == 20
+    assert table.column("NOC").levels.missing >= 0
+    assert table.weight is not None
+
+
+@needs_data
+def test_a_changed_file_is_refused(tmp_path, monkeypatch):
+    name = "adult/hierarchies/sex.csv"
+    target = tmp_path / "tables" / name
+    target.parent.mkdir(parents=True)
+    shutil.copy(datasets.locate(name), target)
+    monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
+    assert datasets.locate(name) == target
+    target.write_text("Male;*\n")
+    with pytest.raises(FailedError, match=r"has SHA-256 .* expected 537d23f7b696"):
+        datasets.locate(name)
+
+
+def test_without_data_the_message_says_what_to_set(tmp_path, monkeypatch):
+    monkeypatch.delenv("UNMASK_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(FailedError, match="set UNMASK_DATA"):
+        datasets.fertility1980()
+
+
+def test_a_download_is_checked_and_leaves_nothing_partial(tmp_path, monkeypatch):
+    wrong = tmp_path / "answer"
+    wrong.write_text("39, State-gov\n")
+    monkeypatch.delenv("UNMASK_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setitem(datasets._ORIGIN, "adult/adult.data", wrong.as_uri())
+    with pytest.raises(FailedError, match="has SHA-256"):
+        datasets.adult()
+    monkeypatch.setitem(datasets._ORIGIN, "adult/adult.data", (tmp_path / "gone").as_uri())
+    with pytest.raises(FailedError, match="could not be downloaded; set UNMASK_DATA"):
+        datasets.adult()
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+
+
+@needs_data
+def test_a_download_is_kept_in_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setitem(datasets._ORIGIN, "adult/adult.data", datasets.locate("adult/adult.data").as_uri())
+    monkeypatch.delenv("UNMASK_DATA")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert datasets.adult().n_rows == 30_162
+    assert (tmp_path / "unmask/tables/adult/adult.data").is_file()
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        lambda: datasets.adult(rows="some"),
+        lambda: datasets.adult_release(5),
+        lambda: datasets.sdcmicro("francdat"),
+        lambda: datasets.linkage("febrl9"),
+        lambda: datasets.locate("adult/unknown.csv"),
+        lambda: datasets.synthetic_census(0, rng=np.random.default_rng(1)),
+    ],
+)
+def test_unknown_names_list_the_known_ones(load):
+    with pytest.raises(UnmaskError, match="expected"):
+        load()
+
+
+# --- the generated census -------------------------------------------------------------------------------------------
+
+
+def test_census_follows_its_stated_law():
+    census = datasets.synthetic_census(200_000, rng=np.random.default_rng(5))
+    assert census["age"].min() == 16
+    assert census["age"].max() <= 95
+    assert abs(np.mean(census["sex"] == "female") - 0.51) < 0.005  # 4.5 standard errors
+    region = census["zip"].astype("U1")
+    assert abs(np.mean(region == "1") - 0.4) < 0.005
+    assert not set(census["education"][census["age"] < 22]) & {"bachelor", "master"}
+    assert set(census["marital-status"][census["age"] < 18]) == {"single"}
+    for number, digit in enumerate(
+        "1234"
+    ):  # each diagnosis at its chance given age and region, within 5 standard errors
+        chosen = (region == digit) & (census["age"] == 40)
+        weights = datasets.diagnosis_weights(np.array([40]), np.array([number]))[0]
+        expected = weights / weights.sum()
+        names = ("none", "asthma", "diabetes", "hypertension", "cancer", "depression")
+        seen = np.array([np.mean(census["diagnosis"][chosen] == name) for name in names])
+        assert (np.abs(seen - expected) < 5 * np.sqrt(expected / chosen.sum())).all()
+
+
+def test_census_is_seeded_and_fits_its_hierarchies():
+    one, other = (datasets.synthetic_census(500, rng=np.random.default_rng(3)) for _ in range(2))
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+    trees = datasets.census_hierarchies()
+    table = Table.read(one, quasi_identifiers=["age", "zip"], sensitive="diagnosis", hierarchies=trees)
+    assert table.n_rows == 500
+    assert {trees["zip"].ancestor[2][trees["zip"].leaves.index(code)] for code in one["zip"]} == {
+        "north",
+        "east",
+        "south",
+        "west",
+    }
