@@ -12,6 +12,13 @@ SOURCE = "Rebollo-Monedero et al. 2012, section V-B"
 
 LN2 = float(np.log(2.0))
 
+RESOLUTION = 1e-6
+"""Distances below this are the rounding of stored beliefs (float32) and count as 0."""
+
+
+def _resolved(distance: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(distance < RESOLUTION, 0.0, distance)
+
 
 def _log_ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """log(part / whole), 0 where both are 0."""
@@ -27,23 +34,23 @@ def _log_ratio_if_possible(rows: Rows) -> NDArray[np.float64]:
 
 def _information(rows: Rows) -> NDArray[np.float64]:
     rest = rows.unlisted * _log_ratio_if_possible(rows)
-    return np.maximum((rows.sum(rows.p * (rows.log_p - rows.log_q)) + rest) / LN2, 0.0)
+    return _resolved((rows.sum(rows.p * (rows.log_p - rows.log_q)) + rest) / LN2)
 
 
 def _total_variation(rows: Rows) -> NDArray[np.float64]:
     listed = rows.sum(np.abs(rows.p - np.exp(rows.log_q)))
-    return np.minimum(0.5 * (listed + np.abs(rows.unlisted - rows.prior_unlisted)), 1.0)
+    return _resolved(np.minimum(0.5 * (listed + np.abs(rows.unlisted - rows.prior_unlisted)), 1.0))
 
 
 def _confirmation(rows: Rows) -> NDArray[np.float64]:
     listed = rows.max(rows.log_p - rows.log_q, empty=-np.inf)
-    return np.maximum(np.maximum(listed, _log_ratio_if_possible(rows)), 0.0)
+    return _resolved(np.maximum(listed, _log_ratio_if_possible(rows)))
 
 
 def _refutation(rows: Rows) -> NDArray[np.float64]:
     listed = rows.max(rows.log_q - rows.log_p, empty=-np.inf)
     rest = np.where(rows.prior_unlisted > 0, _log_ratio(rows.prior_unlisted, rows.unlisted), 0.0)
-    return np.maximum(np.maximum(listed, rest), 0.0)
+    return _resolved(np.maximum(listed, rest))
 
 
 information_gain = Measure(

@@ -76,8 +76,7 @@ def unpack(belief: Posterior, start: int, stop: int) -> Rows:
     return Rows(
         p=np.exp(log_p),
         log_p=log_p,
-        # rounded like the belief, so that a belief equal to the prior differs from it by exactly 0
-        log_q=belief.prior_of(belief.candidate[entries]).astype(np.float32).astype(np.float64),
+        log_q=belief.prior_of(belief.candidate[entries]),
         indptr=belief.indptr[start : stop + 1] - belief.indptr[start],
         unlisted=belief.unlisted[start:stop],
         n_unlisted=belief.n_unlisted[start:stop],
