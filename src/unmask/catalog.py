@@ -1,4 +1,6 @@
-"""Plain lists, name -> example: what `unmask list` shows and the conformance tests walk. The one file that knows all wings."""
+"""Plain lists, name -> example: what `unmask list` shows and the conformance tests walk. The one file that knows all
+wings.
+"""
 
 from __future__ import annotations
 

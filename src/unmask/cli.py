@@ -68,13 +68,27 @@ def _table_options(command: Any) -> Any:
             help="What a missing quasi-identifier means: a value of its own, any value, or a row left out.",
         ),
         click.option(
-            "--kind", "kinds", multiple=True, callback=_pairs, help="COLUMN=numeric|ordinal|categorical; guessed when left out."
+            "--kind",
+            "kinds",
+            multiple=True,
+            callback=_pairs,
+            help="COLUMN=numeric|ordinal|categorical; guessed when left out.",
         ),
-        click.option("--hierarchy", "hierarchies", multiple=True, callback=_pairs, help="COLUMN=FILE, generalization hierarchy."),
-        click.option("--identifiers", callback=_split, help="Columns that name a person; dropped before anything else."),
-        click.option("--sensitive", "-s", callback=_split, help="Columns an adversary wants to learn, separated by commas."),
         click.option(
-            "--quasi-identifiers", "-q", required=True, callback=_split, help="Columns an adversary may know, separated by commas."
+            "--hierarchy", "hierarchies", multiple=True, callback=_pairs, help="COLUMN=FILE, generalization hierarchy."
+        ),
+        click.option(
+            "--identifiers", callback=_split, help="Columns that name a person; dropped before anything else."
+        ),
+        click.option(
+            "--sensitive", "-s", callback=_split, help="Columns an adversary wants to learn, separated by commas."
+        ),
+        click.option(
+            "--quasi-identifiers",
+            "-q",
+            required=True,
+            callback=_split,
+            help="Columns an adversary may know, separated by commas.",
         ),
     ):
         command = option(command)
@@ -96,14 +110,22 @@ def main() -> None:
 @main.command()
 @click.argument("releases", nargs=-1, required=True, type=click.Path(path_type=Path))
 @_table_options
-@click.option("--original", type=click.Path(path_type=Path), help="The table before protection: gives targets and truth.")
+@click.option(
+    "--original", type=click.Path(path_type=Path), help="The table before protection: gives targets and truth."
+)
 @click.option(
     "--origin", "origins", multiple=True, type=click.Path(path_type=Path),
     help="For each release, in their order: CSV with the row of the original behind each record.",
 )  # fmt: skip
-@click.option("--register", type=click.Path(path_type=Path), help="Named people: a table with some of the quasi-identifiers.")
-@click.option("--coverage", default=1.0, show_default=True, help="Chance that the person of a record is in the register.")
-@click.option("--targets", type=click.IntRange(min=1), help="Attack so many people drawn from the original; all when left out.")
+@click.option(
+    "--register", type=click.Path(path_type=Path), help="Named people: a table with some of the quasi-identifiers."
+)
+@click.option(
+    "--coverage", default=1.0, show_default=True, help="Chance that the person of a record is in the register."
+)
+@click.option(
+    "--targets", type=click.IntRange(min=1), help="Attack so many people drawn from the original; all when left out."
+)
 @click.option("--seed", default=0, show_default=True, help="Of every random draw.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write the report, one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -137,7 +159,9 @@ def audit(
     if report is not None:
         _refuse_to_overwrite(report, force=force)
     if origins and len(origins) != len(releases):
-        raise UnmaskError(f"{len(origins)} origins were given for {len(releases)} releases, expected one for each, in their order")
+        raise UnmaskError(
+            f"{len(origins)} origins were given for {len(releases)} releases, expected one for each, in their order"
+        )
     names = _labels(releases)
     tables = {name: _read(path, reading) for name, path in zip(names, releases, strict=True)}
     source = None if original is None else _read(original, reading)
@@ -155,7 +179,10 @@ def audit(
     if register is not None:
         evidence = replace(evidence, register=_read_register(register, reading))
     found = study_tables(
-        tables, evidence, title=f"Audit of {', '.join(names)}", reproduce=_reproduce(seed, (*releases, original, register))
+        tables,
+        evidence,
+        title=f"Audit of {', '.join(names)}",
+        reproduce=_reproduce(seed, (*releases, original, register)),
     )
     if report is not None:
         _write_report(found, report, force=force)
@@ -166,7 +193,9 @@ def audit(
     if report is not None:
         click.echo(f"wrote {report}", err=True)
     worst = max(
-        row.posterior for row in found.rows if row.target == "identity" and row.measure == "success_probability" and row.release != "original"
+        row.posterior
+        for row in found.rows
+        if row.target == "identity" and row.measure == "success_probability" and row.release != "original"
     )
     if fail_above is not None and worst > fail_above:
         click.echo(f"identity success {worst:.4g} is above {fail_above:g}", err=True)
@@ -180,8 +209,12 @@ def audit(
 @click.option("--l", "l_", type=int, help="Distinct values of every sensitive column in every class.")
 @click.option("--t", type=float, help="Largest distance of a class's sensitive values from the whole table's.")
 @click.option("--relaxed", is_flag=True, help="Rows equal to the cut may go to either side.")
-@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The release: CSV, TSV (.gz) or Parquet.")
-@click.option("--origin", type=click.Path(path_type=Path), help="Write the row of DATA behind each record; keep it secret.")
+@click.option(
+    "--output", "-o", required=True, type=click.Path(path_type=Path), help="The release: CSV, TSV (.gz) or Parquet."
+)
+@click.option(
+    "--origin", type=click.Path(path_type=Path), help="Write the row of DATA behind each record; keep it secret."
+)
 @click.option("--seed", default=0, show_default=True, help="Of the shuffle.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
@@ -253,8 +286,16 @@ def list_(as_json: bool) -> None:
 
 
 @main.command()
-@click.option("--report", default="unmask-demo.html", show_default=True, type=click.Path(path_type=Path), help="Where to write the report.")
-@click.option("--people", default=20_000, show_default=True, type=click.IntRange(min=500), help="Size of the generated census.")
+@click.option(
+    "--report",
+    default="unmask-demo.html",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Where to write the report.",
+)
+@click.option(
+    "--people", default=20_000, show_default=True, type=click.IntRange(min=500), help="Size of the generated census."
+)
 @click.option("--seed", default=0, show_default=True, help="Of the census and of every draw.")
 def demo(report: Path, people: int, seed: int) -> None:
     """Make a census, protect it with k = 3, 10 and 50, attack every release, write the report. Needs no files."""

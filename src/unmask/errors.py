@@ -12,6 +12,8 @@ class UnmaskError(ValueError):
 
 
 class FailedError(UnmaskError):
-    """The request was right but could not be carried out: a file cannot be read or written, a protection has no solution."""
+    """The request was right but could not be carried out: a file cannot be read or written, a protection has no
+    solution.
+    """
 
     exit_code = 1

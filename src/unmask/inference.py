@@ -12,7 +12,6 @@ from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, Status, equal_weights, segment_max, segment_sum
-from unmask.truth import Truth
 
 
 def from_classes(
@@ -70,7 +69,8 @@ def from_likelihood(
     """Bayes' rule over the listed candidates and "none of these": p(x given y) = pi_x p(y given x) / p(y).
 
     log_likelihood      : (n_entries,) log p(y given x); a candidate that is not listed has likelihood 0
-    prior_present       : chance that the target is among the candidates at all; each is then alike, pi_x = prior_present / n
+    prior_present       : chance that the target is among the candidates at all; each is then alike, pi_x =
+                          prior_present / n
     log_likelihood_none : (n_observations,) log p(y given none of them), needed when prior_present < 1
     An observation with no listed candidate is one that nobody in the release can have produced: the target is absent.
     Listed candidates that are all impossible are an error, never a row of NaN.
@@ -130,7 +130,8 @@ def from_match_probabilities(
     pair_prior        : the prior probability of a match that the linker used for every pair; it is divided out
     prior_present     : your own prior that the target is among the candidates
     With o_j the odds of pair j and b_j = o_j (1 - pair_prior) / pair_prior its Bayes factor,
-    p(j) is proportional to prior_present / n b_j, p(none) to 1 - prior_present; a pair that was not compared has b_j = 0.
+    p(j) is proportional to prior_present / n b_j, p(none) to 1 - prior_present; a pair that was not compared has b_j
+    = 0.
 
     >>> belief = from_match_probabilities(
     ...     np.array([0, 2]),
@@ -179,7 +180,8 @@ def from_scores(
     status: Status = "scores",
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
-    """softmax(scale * score) over the listed candidates: a belief whose order is the attack's and whose sureness is `scale`.
+    """softmax(scale * score) over the listed candidates: a belief whose order is the attack's and whose sureness is
+    `scale`.
 
     score : (n_entries,) higher is likelier, finite. The status stays `scores` until `calibrate` has fitted the scale.
     """
@@ -196,18 +198,19 @@ def from_scores(
     return replace(belief, status=status)
 
 
-def fit_scale(belief: Posterior, truth: Truth) -> float:
-    """The scale s that makes softmax(s * log p) most likely on targets whose truth is known and listed.
+def fit_scale(belief: Posterior, candidate: NDArray[np.int64]) -> float:
+    """The scale s that makes softmax(s * log p) most likely on held-out targets whose candidate the adversary knows.
 
-    Minimises the mean of -log p_s(x_true given y), convex in s, over 1e-3 <= s <= 1e3. Fit it on held-out targets.
+    candidate : (n_targets,) the right candidate; below 0 where he does not know it or there is none: not used.
+    Minimises the mean of -log p_s(x_true given y), convex in s, over 1e-3 <= s <= 1e3.
 
     C. Guo et al., "On calibration of modern neural networks", 2017, section 4.2 (s is 1 / temperature).
     """
     from scipy.optimize import minimize_scalar  # not at the top: half a second that only a calibration needs
 
-    usable = np.flatnonzero(truth.candidate >= 0)
+    usable = np.flatnonzero(candidate >= 0)
     rows, log_p = belief.observation[usable], belief.log_probability.astype(np.float64)
-    entry = _entry_of(belief, rows, truth.candidate[usable])
+    entry = _entry_of(belief, rows, candidate[usable])
     rows, entry = rows[entry >= 0], entry[entry >= 0]
     if not len(rows):
         raise UnmaskError("no target has its true candidate on the adversary's list, so no scale can be fitted")
@@ -249,7 +252,8 @@ def compose(
     p(none given y) times the prior of s.
 
     value_of_candidate : (n_candidates,) the sensitive value of each released record
-    The prior is the histogram of the whole release, which is what the adversary knows of people in general; that is also
+    The prior is the histogram of the whole release, which is what the adversary knows of people in general; that is
+    also
     what he believes of a target who is none of the candidates.
 
     >>> link = from_classes(np.array([0, 1, 1]), np.array([1]))
@@ -288,8 +292,10 @@ def compose(
 
 
 def _unlisted_values(link: Posterior, value: NDArray[np.int32], prior: NDArray[np.float64]) -> csr_array:
-    """(n_observations, n_values) the part of the belief that is not listed: shared by the other candidates where their number
-    is known, otherwise spread like the prior."""
+    """(n_observations, n_values) the part of the belief that is not listed: shared by the other candidates where
+    their number
+    is known, otherwise spread like the prior.
+    """
     shape = (link.n_observations, len(prior))
     ones = csr_array((np.ones(len(link.candidate)), value[link.candidate], link.indptr), shape=shape)
     share = np.where(link.n_unlisted > 0, link.unlisted / np.maximum(link.n_unlisted, 1), 0.0)

@@ -29,7 +29,8 @@ class Posterior:
     candidate       : (n_entries,) int32, ascending and unique within a row
     log_probability : (n_entries,) float32, finite and at most 0
     unlisted        : (n_observations,) probability that the truth is none of the listed candidates
-    n_unlisted      : (n_observations,) how many candidates share it equally: 0 nobody (closed world, `unlisted` is 0, or
+    n_unlisted      : (n_observations,) how many candidates share it equally: 0 nobody (closed world, `unlisted` is 0,
+                      or
                       the truth may be no candidate at all), -1 unknown
     observation     : (n_targets,) the row that each target produced
     weight          : (n_targets,) weights of the targets, sum 1
@@ -41,7 +42,8 @@ class Posterior:
     provenance      : attack, parameters, seed, digests: what it takes to make this belief again
     candidate_label : (n_candidates,) names for candidates that are values; None for records
 
-    Checked once, here. Rows that do not sum to 1 within 1e-5, repeated candidates, empty rows, infinite entries, weights
+    Checked once, here. Rows that do not sum to 1 within 1e-5, repeated candidates, empty rows, infinite entries,
+    weights
     that do not sum to 1 and candidates believed in against a prior of zero are refused.
 
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
@@ -70,10 +72,12 @@ class Posterior:
 
     @property
     def n_observations(self) -> int:
+        """Number of rows."""
         return len(self.indptr) - 1
 
     @property
     def n_targets(self) -> int:
+        """Number of targets; several may share a row."""
         return len(self.observation)
 
     @cached_property
@@ -84,7 +88,8 @@ class Posterior:
     @cached_property
     def observation_weight(self) -> NDArray[np.float64]:
         """(n_observations,) p(y): the weight of the targets that produced each observation."""
-        return np.bincount(self.observation, weights=self.weight, minlength=self.n_observations)
+        mass = np.bincount(self.observation, weights=self.weight, minlength=self.n_observations)
+        return np.asarray(mass, dtype=np.float64)
 
     def prior_of(self, candidate: NDArray[np.int32]) -> NDArray[np.float64]:
         """Natural log of the prior of each candidate asked for."""
@@ -136,7 +141,8 @@ class Posterior:
         provenance: Mapping[str, Any] | None = None,
         candidate_label: tuple[str, ...] | None = None,
     ) -> Posterior:
-        """A posterior from a small dense table of probabilities; a row that sums to less than 1 leaves the rest to "none".
+        """A posterior from a small dense table of probabilities; a row that sums to less than 1 leaves the rest to
+        "none".
 
         probability : (n_observations, n_candidates), rows sum to at most 1
         prior       : (n_candidates,), sums to at most 1; uniform when left out
@@ -264,6 +270,6 @@ def _reduce(
     out = np.full(len(indptr) - 1, empty)
     filled = np.diff(indptr) > 0
     if filled.any():
-        # reduceat over the starts of the filled rows alone: an empty row would otherwise copy its neighbour's first value
+        # over the starts of the filled rows alone: an empty row would otherwise copy its neighbour's first value
         out[filled] = ufunc.reduceat(values, indptr[:-1][filled])
     return out

@@ -37,7 +37,8 @@ class Truth:
         array = array.astype(np.int64)
         if array.size and array.min() < ABSENT:
             raise UnmaskError(
-                f"target {int(array.argmin())} has a true candidate below {ABSENT}; use ABSENT ({ABSENT}) or UNKNOWN ({UNKNOWN})"
+                f"target {int(array.argmin())} has a true candidate below {ABSENT}; "
+                f"use ABSENT ({ABSENT}) or UNKNOWN ({UNKNOWN})"
             )
         array.setflags(write=False)
         object.__setattr__(self, "candidate", array)

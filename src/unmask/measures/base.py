@@ -50,6 +50,7 @@ class Measure:
 
     @property
     def needs_truth(self) -> bool:
+        """Whether it is a realised measure."""
         return self.realised is not None
 
     def per_target(self, belief: Posterior, truth: Truth | None = None) -> NDArray[np.float64]:
@@ -78,7 +79,8 @@ def evaluate(
 ) -> Row:
     """A measure of a belief beside the same measure of the prior: mean, gain, interval, worst-off target, quantiles.
 
-    The mean is over targets, by weight; targets whose truth is UNKNOWN are left out of realised measures. The interval is
+    The mean is over targets, by weight; targets whose truth is UNKNOWN are left out of realised measures. The
+    interval is
     over the sampling of targets: members of one observation are not independent, so observations are the clusters.
     A measure that needs probabilities is refused for a belief made of mere scores.
     """

@@ -23,7 +23,7 @@ def _renyi(rows: Rows, alpha: float) -> NDArray[np.float64]:
     if alpha == 1:
         return _shannon(rows)
     if alpha == 0:
-        return np.log2(rows.n_listed + rows.n_sharing)
+        return np.asarray(np.log2(rows.n_listed + rows.n_sharing))
     if alpha == np.inf:
         return np.maximum(-np.log2(np.maximum(rows.max(rows.p), rows.share)), 0.0)
     share = np.where(rows.share > 0, rows.share, 0.0)
@@ -35,7 +35,8 @@ def renyi_entropy(alpha: float) -> Measure:
     """H_alpha(X given y) = log2(sum_x p(x given y)^alpha) / (1 - alpha), in bits.
 
     alpha = 0 Hartley (log2 of the number of possible candidates), 1 Shannon, 2 collision, inf min-entropy -log2 max p:
-    the best, average and worst case for the user. "None of these" counts as one more symbol, and so does an unknown number
+    the best, average and worst case for the user. "None of these" counts as one more symbol, and so does an unknown
+    number
     of unlisted candidates, which makes the entropy a lower bound. The mean over targets is the average of H(X given y),
     for alpha = inf larger than the conditional min-entropy -log2 E max p of Smith.
 
@@ -71,4 +72,5 @@ effective_set_size = Measure(
     self_assessed=lambda belief: per_row(belief, lambda rows: np.exp2(_shannon(rows))),
     needs_probabilities=True,
 )
-"""2^H(X given y): the size of the uniform set that would leave the adversary as uncertain; k over a class of k alike."""
+"""2^H(X given y): the size of the uniform set that would leave the adversary as uncertain; k over a class of k
+alike."""

@@ -22,8 +22,10 @@ def estimation_error(loss: NDArray[np.float64] | None = None, *, name: str = "es
     """The adversary's expected loss when he decides best: P(y) = min_a sum_x p(x given y) d(x, a).
 
     loss : (n_candidates, n_answers), d >= 0; Hamming loss when left out, where P(y) = 1 - max_x p(x given y).
-    The mean over targets is P_avg, the worst-off target P_min. What is "none of these" (or an unknown number of unlisted
-    candidates) costs him the largest loss whatever he answers; mass shared by a known number of unlisted candidates costs
+    The mean over targets is P_avg, the worst-off target P_min. What is "none of these" (or an unknown number of
+    unlisted
+    candidates) costs him the largest loss whatever he answers; mass shared by a known number of unlisted candidates
+    costs
     their average.
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
@@ -55,9 +57,11 @@ def estimation_error(loss: NDArray[np.float64] | None = None, *, name: str = "es
 
 
 def realised_error(loss: NDArray[np.float64] | None = None, *, name: str = "realised_error") -> Measure:
-    """The loss that the adversary's best decision really costs him, d(x_true, a(y)), averaged over equally good decisions.
+    """The loss that the adversary's best decision really costs him, d(x_true, a(y)), averaged over equally good
+    decisions.
 
-    loss : as in `estimation_error`; under Hamming loss it is 1 - success of the best guess, ties shared. A target that is
+    loss : as in `estimation_error`; under Hamming loss it is 1 - success of the best guess, ties shared. A target
+           that is
     ABSENT costs the largest loss.
     """
     if loss is None:
@@ -80,7 +84,7 @@ def realised_error(loss: NDArray[np.float64] | None = None, *, name: str = "real
         chosen /= chosen.sum(axis=1, keepdims=True)
         present = truth.candidate >= 0
         paid = np.einsum("ta,ta->t", matrix[np.where(present, truth.candidate, 0)], chosen[belief.observation])
-        return np.where(present, paid, matrix.max())
+        return np.asarray(np.where(present, paid, matrix.max()))
 
     return Measure(
         name=name, unit="loss", direction="low", range=(0.0, float(matrix.max())), source=SOURCE, realised=realised

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 Z95 = 1.959963984540054
 RESAMPLES = 1000
 GROUPS = 500
-"""Most clusters that are resampled one by one; more are first put into this many random groups, which keeps a bootstrap over
+"""Most clusters that are resampled one by one; more are first put into this many random groups, which keeps a
+bootstrap over
 a million observations as cheap as one over five hundred."""
 
 
@@ -27,7 +28,8 @@ class Interval(NamedTuple):
 def wilson(rate: float, n: float) -> tuple[float, float]:
     """Wilson's 95 % score interval for a proportion: the rates p0 with |rate - p0| <= z sqrt(p0 (1 - p0) / n).
 
-    rate in [0, 1]; n > 0, not necessarily whole (an effective sample size). Never leaves [0, 1]; at rate 0 the upper end
+    rate in [0, 1]; n > 0, not necessarily whole (an effective sample size). Never leaves [0, 1]; at rate 0 the upper
+    end
     is z^2 / (n + z^2), about 3.8 / n.
 
     >>> low, high = wilson(0.04, 2000)
@@ -44,8 +46,8 @@ def wilson(rate: float, n: float) -> tuple[float, float]:
 def clustered_wilson(value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]) -> Interval:
     """Wilson's interval for a weighted mean of values in [0, 1], at the effective sample size of its clusters.
 
-    n_eff = p (1 - p) / V, V the variance of the mean between clusters, and no more than Kish's (sum w)^2 / sum w^2. Where
-    all values agree (V = 0 at p = 0 or 1) n_eff is the number of clusters.
+    n_eff = p (1 - p) / V, with V the variance of the mean between clusters, and no more than Kish's
+    (sum w)^2 / sum w^2. Where all values agree (V = 0, or p = 0 or 1) n_eff is the number of clusters.
 
     L. Kish, "Survey Sampling", 1965; E. L. Korn & B. I. Graubard, "Confidence intervals for proportions with small
     expected number of positive counts estimated from survey data", Survey Methodology 1998.
@@ -73,7 +75,7 @@ def clustered_bootstrap(
         return Interval(None, None, "none: all targets share one observation")
     if len(mass) > GROUPS:
         group = np.random.default_rng(0).permutation(len(mass)) % GROUPS
-        sums, mass = np.bincount(group, weights=sums), np.bincount(group, weights=mass)
+        sums, mass = _sums(sums, group), _sums(mass, group)
     drawn = _draws(len(mass)) @ np.column_stack([sums, mass])
     means = drawn[:, 0] / drawn[:, 1]
     low, high = np.quantile(means, [0.025, 0.975])
@@ -90,6 +92,10 @@ def _draws(n_clusters: int) -> NDArray[np.float64]:
 def _cluster_sums(
     value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    mass = np.bincount(cluster, weights=weight)
+    mass = _sums(weight, cluster)
     used = mass > 0
-    return np.bincount(cluster, weights=weight * value)[used], mass[used]
+    return _sums(weight * value, cluster)[used], mass[used]
+
+
+def _sums(value: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(np.bincount(group, weights=value), dtype=np.float64)

@@ -34,11 +34,14 @@ class Rows:
 
     @property
     def n_listed(self) -> NDArray[np.int64]:
+        """(n_rows,) how many candidates are listed."""
         return np.diff(self.indptr)
 
     @property
     def n_sharing(self) -> NDArray[np.int64]:
-        """(n_rows,) how many symbols share the unlisted mass: "none of these" and an unknown number count as one symbol."""
+        """(n_rows,) how many symbols share the unlisted mass: "none of these" and an unknown number count as one
+        symbol.
+        """
         return np.where(self.unlisted > 0, np.maximum(self.n_unlisted, 1), 0)
 
     @property
@@ -53,9 +56,11 @@ class Rows:
         return np.where(rest > 1e-9, rest, 0.0)
 
     def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(n_rows,) sum of one value for each listed candidate."""
         return segment_sum(values, self.indptr)
 
     def max(self, values: NDArray[np.float64], *, empty: float = 0.0) -> NDArray[np.float64]:
+        """(n_rows,) largest value of the listed candidates, `empty` where there are none."""
         return segment_max(values, self.indptr, empty=empty)
 
 

@@ -41,8 +41,10 @@ target is the one he is surest of (min-entropy); the mean is 1 - P_avg."""
 
 
 class Standing(NamedTuple):
-    """Where the true candidate of each target stands: its probability, how many are strictly likelier, how many tie with it
-    (itself included; 0 where the target is ABSENT)."""
+    """Where the true candidate of each target stands: its probability, how many are strictly likelier, how many tie
+    with it
+    (itself included; 0 where the target is ABSENT).
+    """
 
     probability: NDArray[np.float64]
     better: NDArray[np.int64]
@@ -114,7 +116,9 @@ def _bisect(
     *,
     right: bool,
 ) -> NDArray[np.int64]:
-    """First position in values[start:stop], ascending, that is >= wanted (> wanted with `right`): a bisection for all at once."""
+    """First position in values[start:stop], ascending, that is >= wanted (> wanted with `right`): a bisection for all
+    at once.
+    """
     low, high = start.copy(), stop.copy()
     if not len(values):
         return low
@@ -134,9 +138,11 @@ def _success_at(belief: Posterior, truth: Truth, k: int) -> NDArray[np.float64]:
 
 
 def success_at(k: int) -> Measure:
-    """Chance that the true candidate is among the adversary's k likeliest, ties broken at random: clip((k - better) / tied, 0, 1).
+    """Chance that the true candidate is among the adversary's k likeliest, ties broken at random: clip((k - better) /
+    tied, 0, 1).
 
-    `better` counts the candidates strictly likelier than the true one, `tied` those equal to it, itself included. A target
+    `better` counts the candidates strictly likelier than the true one, `tied` those equal to it, itself included. A
+    target
     that is ABSENT can never be found: 0.
 
     >>> from unmask import Posterior, Truth
@@ -173,7 +179,8 @@ rank = Measure(
     source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
     realised=_rank,
 )
-"""How many guesses, from most to least likely, until the true candidate is named: better + (tied + 1) / 2; the number of
+"""How many guesses, from most to least likely, until the true candidate is named: better + (tied + 1) / 2; the number
+of
 candidates plus 1 where the target is ABSENT."""
 
 
@@ -215,5 +222,6 @@ calibration_error = Measure(
     source="M. P. Naeini et al., 'Obtaining well calibrated probabilities using Bayesian binning', 2015 (ECE)",
     realised=_calibration,
 )
-"""Gap between announced and realised success, |mean announced - mean realised| in the target's tenth of announced success; its
+"""Gap between announced and realised success, |mean announced - mean realised| in the target's tenth of announced
+success; its
 mean is the expected calibration error with ten equal bins. A gap is a finding about the attack, not about privacy."""

@@ -214,7 +214,8 @@ def _adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
     if evidence.register is not None:
         shared = {column.name for column in evidence.register.quasi_identifiers}
         both = tuple(column for column in table.quasi_identifiers if column.name in shared)
-        words[REGISTER] = f"holds a register of {evidence.register.n_rows:,} people with {_names(replace(table, quasi_identifiers=both))}"
+        known = _names(replace(table, quasi_identifiers=both))
+        words[REGISTER] = f"holds a register of {evidence.register.n_rows:,} people with {known}"
     return words
 
 
@@ -235,7 +236,7 @@ def _assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
     found = [
         f"Missing cells: {rule}.",
         "The prosecutor knows that his target is in the table and reads generalized cells by containment.",
-        "Attribute inference uses the histogram of the sensitive column among the records that fit; its prior is the whole table's.",
+        "Attribute inference uses the sensitive values of the records that fit; its prior is the whole table's.",
         "Columns that are neither quasi-identifiers nor sensitive were not used by any adversary.",
     ]
     if evidence.original is None:
@@ -250,7 +251,8 @@ def _missing_evidence(evidence: Evidence, releases: Mapping[str, Table]) -> Iter
         yield "Realised success", "needs the original table (--original)"
     without = [name for name in releases if name not in evidence.origins]
     if evidence.original is not None and without:
-        yield f"Realised identity success and utility of {', '.join(without)}", "needs the origin of the records (--origin)"
+        what = f"Realised identity success and utility of {', '.join(without)}"
+        yield what, "needs the origin of the records (--origin)"
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Population uniqueness", "not part of this audit; see `unmask.tables.population`"

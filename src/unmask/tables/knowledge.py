@@ -15,14 +15,18 @@ from unmask.truth import ABSENT, UNKNOWN, Truth
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What was drawn: the auxiliary table, the person (row of the population) behind each of its rows, and the truth."""
+    """What was drawn: the auxiliary table, the person (row of the population) behind each of its rows, and the
+    truth.
+    """
 
     auxiliary: Table
     person: NDArray[np.int64]
     truth: Truth
 
     def truth_in(self, origin: NDArray[np.int64]) -> Truth:
-        """The released record of each person in another release of the same population; ABSENT where he is not in it."""
+        """The released record of each person in another release of the same population; ABSENT where he is not in
+        it.
+        """
         record = np.full(max(int(self.person.max()), int(origin.max(initial=0))) + 1, ABSENT, dtype=np.int64)
         record[origin] = np.arange(len(origin))
         return Truth(record[self.person])
@@ -59,8 +63,10 @@ class Knowledge:
     def __call__(
         self, population: Table, origin: NDArray[np.int64] | None = None, *, rng: np.random.Generator
     ) -> Known:
-        """population : the original table; origin : (n_released,) the population row behind each released record. Without it
-        anyone may be a target, and his record is UNKNOWN."""
+        """population : the original table; origin : (n_released,) the population row behind each released record.
+        Without it
+        anyone may be a target, and his record is UNKNOWN.
+        """
         released = np.full(population.n_rows, ABSENT if origin is not None else UNKNOWN, dtype=np.int64)
         if origin is not None:
             released[origin] = np.arange(len(origin))
@@ -83,14 +89,18 @@ class Knowledge:
         return np.asarray(rng.permutation(np.concatenate(chosen)), dtype=np.int64)
 
     def _blur(self, column: Column, whole: Column, rng: np.random.Generator) -> Column:
-        """Always draws, whatever the rates, so that changing one rate does not change who is drawn or the other blur."""
+        """Always draws, whatever the rates, so that changing one rate does not change who is drawn or the other
+        blur.
+        """
         n = len(column.codes)
         redrawn, fresh, unknown = rng.random(n), rng.choice(whole.codes, n), rng.random(n)
         codes = np.where(redrawn < self.error, fresh, column.codes).astype(np.int32)
         if self.missing == 0.0:
             return replace(column, codes=codes)
         levels = column.levels if column.levels.missing >= 0 else _with_missing(column.levels)
-        return replace(column, codes=np.where(unknown < self.missing, levels.missing, codes).astype(np.int32), levels=levels)
+        return replace(
+            column, codes=np.where(unknown < self.missing, levels.missing, codes).astype(np.int32), levels=levels
+        )
 
 
 def _with_missing(levels: Levels) -> Levels:
@@ -126,7 +136,9 @@ class Register:
             raise UnmaskError(f"coverage is {self.coverage}, expected above 0 and at most 1")
 
     def __call__(self, population: Table, origin: NDArray[np.int64], *, rng: np.random.Generator) -> Known:
-        """The register, shuffled, and for each released record the row of the register that is its person, or ABSENT."""
+        """The register, shuffled, and for each released record the row of the register that is its person, or
+        ABSENT.
+        """
         person = rng.permutation(population.n_rows)[: max(1, round(self.coverage * population.n_rows))]
         listed = np.full(population.n_rows, ABSENT, dtype=np.int64)
         listed[person] = np.arange(len(person))
@@ -137,8 +149,10 @@ class Register:
 
 
 def attribute_truth(population: Table, person: NDArray[np.int64], release: Table, sensitive: str) -> Truth:
-    """The true sensitive value of each person, as a candidate of the release's own values; UNKNOWN where the population does not
-    say, ABSENT where the release has no such value."""
+    """The true sensitive value of each person, as a candidate of the release's own values; UNKNOWN where the
+    population does not
+    say, ABSENT where the release has no such value.
+    """
     true, released = population.column(sensitive), release.column(sensitive)
     position = {label: code for code, label in enumerate(released.levels.labels)}
     code = np.array([position.get(label, ABSENT) for label in true.levels.labels], dtype=np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from unmask.errors import UnmaskError
 from unmask.inference import compose
 from unmask.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
@@ -15,9 +16,11 @@ Linker = ClassAttack | BayesAttack | NearestNeighbour
 
 @dataclass(frozen=True)
 class AttributeInference:
-    """What is the target's value of a sensitive column? p(s given y) = sum over records x of p(x given y) [x has value s].
+    """What is the target's value of a sensitive column? p(s given y) = sum over records x of p(x given y) [x has
+    value s].
 
-    The link is any attack whose candidates are released records; over an equivalence class the answer is the class's own
+    The link is any attack whose candidates are released records; over an equivalence class the answer is the class's
+    own
     histogram. A target believed absent gets the histogram of the whole release, which is also the prior.
 
     sensitive : the column
@@ -33,6 +36,9 @@ class AttributeInference:
     link: Linker = field(default_factory=ClassAttack)
 
     def __call__(self, release: Table, auxiliary: Table | None = None) -> Posterior:
+        """The belief about the sensitive value of each person of the auxiliary table."""
         column = release.column(self.sensitive)
-        link = self.link(release, auxiliary)
+        if auxiliary is None and not isinstance(self.link, ClassAttack):
+            raise UnmaskError(f"{self.link!r} needs auxiliary data and none were given; only ClassAttack does without")
+        link = self.link(release, auxiliary)  # type: ignore[arg-type]  # checked above
         return compose(link, column.codes, labels=column.levels.labels, provenance={"attack": repr(self)})

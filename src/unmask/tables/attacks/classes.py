@@ -16,19 +16,24 @@ from unmask.tables.release import Missing, Table
 
 @dataclass(frozen=True)
 class ClassAttack:
-    """Which released record is this person's? The adversary knows people's quasi-identifiers and reads cells by containment.
+    """Which released record is this person's? The adversary knows people's quasi-identifiers and reads cells by
+    containment.
 
-    A record fits a person when each released cell, as a set of values, contains what the adversary knows. Believing values
-    to be spread evenly within a released box, p(record given person) is proportional to 1 / volume(box) over the records
+    A record fits a person when each released cell, as a set of values, contains what the adversary knows. Believing
+    values
+    to be spread evenly within a released box, p(record given person) is proportional to 1 / volume(box) over the
+    records
     that fit; where boxes do not overlap (strict recodings) that is 1 / n over the class, and exact. Overlapping boxes
     (relaxed recodings, sets from several tools) give a `model`. The volume counts the values, among those known of the
     people attacked, that the box contains.
 
     Without auxiliary data every person's class is taken as seen: the prosecutor's best case, from the release alone.
-    A cell that the adversary does not know (missing in the auxiliary table) fits everything; a missing released cell obeys
+    A cell that the adversary does not know (missing in the auxiliary table) fits everything; a missing released cell
+    obeys
     the release's rule for missing cells. A person whom no record fits is believed absent.
 
-    prior_present : chance that a person is in the release at all (prosecutor: 1). Below 1, an absent person's values are
+    prior_present : chance that a person is in the release at all (prosecutor: 1). Below 1, an absent person's values
+                    are
                     thought to be distributed as among the people attacked.
 
     >>> ClassAttack()
@@ -40,6 +45,7 @@ class ClassAttack:
     prior_present: float = 1.0
 
     def __call__(self, release: Table, auxiliary: Table | None = None) -> Posterior:
+        """The belief about each person of the auxiliary table, or about every record's own person without one."""
         provenance = {"attack": repr(self), "missing": release.missing}
         if auxiliary is None and self.prior_present == 1.0:
             classes = release.classes
@@ -70,12 +76,14 @@ class ClassAttack:
 class RegisterAttack:
     """Which person is this released record? The adversary links records to a register of named people.
 
-    The targets are the released records, the candidates the people of the register (the auxiliary table); those whom the
+    The targets are the released records, the candidates the people of the register (the auxiliary table); those whom
+    the
     cells of a record contain are alike, p = 1 / N over the N that fit. The mean success over records is the marketer's
     risk (1 / n) sum n_c / N_c, the worst-off record the journalist's, 1 / min N_c.
 
     coverage : chance that the person behind a record is in the register. With c < 1 and N of M people fitting,
-               p(not in the register) is proportional to (1 - c) N' / M', the share of the register that fits the record, which
+               p(not in the register) is proportional to (1 - c) N' / M', the share of the register that fits the
+               record, which
                stands for people in general; a record that nobody fits has no candidate.
 
     >>> RegisterAttack(coverage=0.8)
@@ -87,6 +95,7 @@ class RegisterAttack:
     coverage: float = 1.0
 
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
+        """The belief about the person behind each released record; the auxiliary table is the register."""
         pairing = pair(release, auxiliary)
         row, klass = pairs_where(pairing, fitting(pairing, missing=release.missing, observed_is_release=True))
         indptr, candidate, log_likelihood = pairing.expand(row, klass, np.zeros(len(row)))

@@ -45,10 +45,10 @@ class CellError:
 class BayesAttack:
     """Which released record is this person's, when cells were perturbed: p(x given v) by Bayes' rule over all records.
 
-    p(v given record r) = product over columns of (1 - redraw) J(r, v) / sum_v' J(r, v') + redraw q(v), with q the released
-    column's frequencies and J the jitter; a generalized released cell stands for any value it contains. Errors are taken
-    as independent between columns. Records are alike a priori, prior_present / n each; an absent person's cells are
-    thought to be distributed as the released columns, independently.
+    p(v given record r) = product over columns of (1 - redraw) J(r, v) / sum_v' J(r, v') + redraw q(v),
+    with q the released column's frequencies and J the jitter; a generalized released cell stands for any value it
+    contains. Errors are taken as independent between columns. Records are alike a priori, prior_present / n each; an
+    absent person's cells are thought to be distributed as the released columns, independently.
 
     error         : one error model for every column, or one for each by name
     prior_present : chance that the person is in the release
@@ -60,6 +60,7 @@ class BayesAttack:
     prior_present: float = 1.0
 
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
+        """The belief about each person of the auxiliary table."""
         pairing = pair(auxiliary, release)
         tables = [self._log_table(known, released) for known, released in pairing.columns]
         marginals = [_log_marginal(known, released) for known, released in pairing.columns]
@@ -93,7 +94,9 @@ class BayesAttack:
 
 
 def _kept(known: Column, released: Column, error: CellError) -> NDArray[np.float64]:
-    """(n_known_levels, n_released_levels) weight of the released cell standing for the known value when it was not redrawn."""
+    """(n_known_levels, n_released_levels) weight of the released cell standing for the known value when it was not
+    redrawn.
+    """
     fits = compatible(known.levels, released.levels, missing="own").astype(np.float64)
     if not error.width or not known.levels.kind == released.levels.kind == "numeric":
         return fits
@@ -106,7 +109,9 @@ def _kept(known: Column, released: Column, error: CellError) -> NDArray[np.float
 
 
 def _log_marginal(known: Column, released: Column) -> NDArray[np.float64]:
-    """(n_known_levels,) log share of released cells that fit each known value, with half a record for what is never released."""
+    """(n_known_levels,) log share of released cells that fit each known value, with half a record for what is never
+    released.
+    """
     counts = np.bincount(released.codes, minlength=len(released.levels)).astype(np.float64)
     fits = compatible(known.levels, released.levels, missing="own").astype(np.float64)
     share = (fits / np.maximum(fits.sum(axis=0, keepdims=True), 1.0)) @ counts
@@ -121,7 +126,8 @@ class NearestNeighbour:
     """Which released record is nearest in Gower's distance? All nearest records share the belief.
 
     Distance = mean over columns of |v - cell| / range for numbers (0 inside a released interval) and of 0 / 1 for
-    categories (0 when the cell contains the value); a missing cell on either side counts 1, unless the release's rule is
+    categories (0 when the cell contains the value); a missing cell on either side counts 1, unless the release's rule
+    is
     "wildcard" or it is the adversary who does not know: then 0. The range is that of the released column.
     Its status is `scores`: it says who, not how surely.
 
@@ -132,8 +138,11 @@ class NearestNeighbour:
     """
 
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
+        """The belief about each person of the auxiliary table: the nearest records, alike."""
         pairing = pair(auxiliary, release)
-        tables = [_gower(known, released, wildcard=release.missing == "wildcard") for known, released in pairing.columns]
+        tables = [
+            _gower(known, released, wildcard=release.missing == "wildcard") for known, released in pairing.columns
+        ]
         row, klass, _ = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
         return _uniform(pairing, indptr, candidate, repr(self))

@@ -36,16 +36,20 @@ class Pairing:
 
     @property
     def n_candidates(self) -> int:
+        """Number of candidate records."""
         return len(self.klass)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
+        """(J,) candidates in each class."""
         return np.diff(self.first)
 
     def expand(
         self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """Entries (observation, class, value), rows ascending, written out as CSR over candidates, ascending in each row."""
+        """Entries (observation, class, value), rows ascending, written out as CSR over candidates, ascending in each
+        row.
+        """
         sizes = self.sizes[klass]
         start = np.repeat(self.first[klass], sizes)
         within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -78,17 +82,13 @@ def pair(observed: Table, candidates: Table) -> Pairing:
     )
 
 
-def pairs_where(
-    pairing: Pairing, tables: list[NDArray[np.bool_]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pairs_where(pairing: Pairing, tables: list[NDArray[np.bool_]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(observation, class) of every pair that all columns allow, ordered by observation then class.
 
     tables : for each column (n_observed_levels, n_candidate_levels), whether the two cells go together.
     Works on bits: for each column and observed level, the set of classes it allows, eight to a byte.
     """
-    packed = [
-        np.packbits(table[:, pairing.classes[:, i]], axis=1, bitorder="little") for i, table in enumerate(tables)
-    ]
+    packed = [np.packbits(table[:, pairing.classes[:, i]], axis=1, bitorder="little") for i, table in enumerate(tables)]
     step = max(1, 8 * CHUNK // max(len(pairing.classes), 1))
     rows, columns = [], []
     for start in range(0, len(pairing.observed), step):
@@ -106,7 +106,8 @@ def pairs_where(
 def sums_over(
     pairing: Pairing, tables: list[NDArray[np.float64]], keep: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """(observation, class, sum over columns of the tables) of every pair that `keep` lets through, in chunks of observations.
+    """(observation, class, sum over columns of the tables) of every pair that `keep` lets through, in chunks of
+    observations.
 
     tables : for each column (n_observed_levels, n_candidate_levels); keep : (rows, J) sums -> (rows, J) bool.
     """

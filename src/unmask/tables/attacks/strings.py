@@ -1,4 +1,6 @@
-"""The published string linkage: compares generalized cells as text. Kept to reproduce a paper, not to measure a risk."""
+"""The published string linkage: compares generalized cells as text. Kept to reproduce a paper, not to measure a
+risk.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,10 @@ class StringMatches:
 class StringLinkage:
     """One-hot KD-tree linkage: which equivalence class has labels that equal the adversary's raw values as text?
 
-    The Euclidean distance between one-hot rows is sqrt(2 x columns that differ, a missing cell counting half), so the tree
-    does no more than this comparison: "[28, 40]" never equals 35. Classes at the least distance share the belief; status
+    The Euclidean distance between one-hot rows is sqrt(2 x columns that differ, a missing cell counting half), so the
+    tree
+    does no more than this comparison: "[28, 40]" never equals 35. Classes at the least distance share the belief;
+    status
     `scores`. `count` gives the paper's own tally.
 
     neighbours : classes linked to each target
@@ -47,16 +51,19 @@ class StringLinkage:
     neighbours: int = 3
 
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
+        """The belief about each person of the auxiliary table: the records of the nearest classes, alike."""
         pairing = pair(auxiliary, release)
         row, klass, _ = sums_over(pairing, _tables(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
         return _uniform(pairing, indptr, candidate, repr(self))
 
     def count(self, release: Table, auxiliary: Table) -> StringMatches:
-        """The tally over targets: keep those whose nearest distance is at most the median, link each to its nearest classes
-        in class order, count the cells that match as text."""
+        """The tally over targets: keep those whose nearest distance is at most the median, link each to its nearest
+        classes
+        in class order, count the cells that match as text.
+        """
         pairing = pair(auxiliary, release)
-        row, klass, distance = sums_over(pairing, _tables(pairing), lambda s: np.ones(s.shape, dtype=bool))
+        row, _, distance = sums_over(pairing, _tables(pairing), lambda s: np.ones(s.shape, dtype=bool))
         n_classes, d = len(pairing.classes), len(pairing.columns)
         assert len(row) == len(pairing.observed) * n_classes
         distances = distance.reshape(-1, n_classes)[pairing.observation]
@@ -84,7 +91,9 @@ def _equal(pairing: Pairing) -> list[NDArray[np.bool_]]:
     """For each column (n_known_levels, n_released_levels): the two cells are the same text, neither missing."""
     tables = []
     for known, released in pairing.columns:
-        table = np.equal.outer(np.array(known.levels.labels, dtype=object), np.array(released.levels.labels, dtype=object))
+        table = np.equal.outer(
+            np.array(known.levels.labels, dtype=object), np.array(released.levels.labels, dtype=object)
+        )
         table = table.astype(bool)
         if known.levels.missing >= 0:
             table[known.levels.missing, :] = False
@@ -95,7 +104,9 @@ def _equal(pairing: Pairing) -> list[NDArray[np.bool_]]:
 
 
 def _tables(pairing: Pairing) -> list[NDArray[np.float64]]:
-    """Half the squared one-hot distance that each column adds: 0 equal, 1 different, 1/2 where one of the two is missing."""
+    """Half the squared one-hot distance that each column adds: 0 equal, 1 different, 1/2 where one of the two is
+    missing.
+    """
     tables = []
     for (known, released), equal in zip(pairing.columns, _equal(pairing), strict=True):
         table = np.where(equal, 0.0, 1.0)
