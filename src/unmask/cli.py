@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from pathlib import Path
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from unmask.reports.html import ReportData
+    from unmask.reports import ReportData
     from unmask.tables.release import Table
+
+KINDS = ("numeric", "ordinal", "categorical")
 
 EXIT_ABOVE = 3
 """Exit code of an audit whose risk is above --fail-above."""
@@ -44,7 +47,7 @@ class _Group(click.Group):
             raise click.UsageError(f"{args[0]!r} is not a command; {hint}", ctx) from None
 
 
-def _split(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+def _split(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (value or "").split(",") if name.strip())
 
 
@@ -55,10 +58,40 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...
     return dict(item.split("=", 1) for item in value)
 
 
+def _kinds(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    from difflib import get_close_matches
+
+    given = _pairs(ctx, parameter, value)
+    for column, kind in given.items():
+        if kind not in KINDS:
+            near = get_close_matches(kind, KINDS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise click.BadParameter(
+                f"{kind!r} of column {column!r} is no kind, expected {', '.join(KINDS)}{hint}", ctx, parameter
+            )
+    return given
+
+
+def _delimiter(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """One character; the two characters of an escaped tab are what a shell hands over for it."""
+    character = "\t" if value == "\\t" else value
+    if character is not None and (len(character) != 1 or character in '"\r\n'):
+        raise click.BadParameter(
+            f"expected one character, given {value!r}; leave it out to have it guessed", ctx, parameter
+        )
+    return character
+
+
+def _share(ctx: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("expected a number, given nan", ctx, parameter)
+    return value
+
+
 def _table_options(command: Any) -> Any:
     """What every command that reads a table takes."""
     for option in (
-        click.option("--delimiter", help="Of a text file; guessed when left out."),
+        click.option("--delimiter", callback=_delimiter, help="Of a text file; guessed when left out."),
         click.option("--na", callback=_split, help="Texts that stand for a missing cell, separated by commas."),
         click.option(
             "--missing",
@@ -71,7 +104,7 @@ def _table_options(command: Any) -> Any:
             "--kind",
             "kinds",
             multiple=True,
-            callback=_pairs,
+            callback=_kinds,
             help="COLUMN=numeric|ordinal|categorical; guessed when left out.",
         ),
         click.option(
@@ -98,7 +131,7 @@ def _table_options(command: Any) -> Any:
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="unmask", message="unmask %(version)s")
 def main() -> None:
-    """Attack a data release as a real adversary would, before anyone else does.
+    r"""Attack a data release as a real adversary would, before anyone else does.
 
     \b
     unmask demo
@@ -121,16 +154,26 @@ def main() -> None:
     "--register", type=click.Path(path_type=Path), help="Named people: a table with some of the quasi-identifiers."
 )
 @click.option(
-    "--coverage", default=1.0, show_default=True, help="Chance that the person of a record is in the register."
+    "--coverage",
+    default=1.0,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    callback=_share,
+    help="Chance that the person of a record is in the register.",
 )
 @click.option(
     "--targets", type=click.IntRange(min=1), help="Attack so many people drawn from the original; all when left out."
 )
-@click.option("--seed", default=0, show_default=True, help="Of every random draw.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write the report, one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite the report.")
-@click.option("--fail-above", type=click.FloatRange(0, 1), help="Exit 3 when more than this share of people is named.")
+@click.option(
+    "--fail-above",
+    type=click.FloatRange(0, 1),
+    callback=_share,
+    help="Exit 3 when more than this share of people is named.",
+)
 def audit(
     releases: tuple[Path, ...],
     original: Path | None,
@@ -145,11 +188,11 @@ def audit(
     fail_above: float | None,
     **reading: Any,
 ) -> None:
-    """Attack releases of a table; say who is named and whose secret is known.
+    r"""Attack releases of a table; say who is named and whose secret is known.
 
     \b
     unmask audit release.csv -q age,sex,zip -s diagnosis
-    unmask audit k3.csv k10.csv -q age,sex -s job --original people.csv --origin o3.csv --origin o10.csv --report out.html
+    unmask audit k3.csv k10.csv -q age,sex -s job --original people.csv --origin o3.csv --origin o10.csv --json
     """
     from dataclasses import replace
 
@@ -162,13 +205,16 @@ def audit(
         raise UnmaskError(
             f"{len(origins)} origins were given for {len(releases)} releases, expected one for each, in their order"
         )
+    if origins and original is None:
+        raise UnmaskError("--origin gives rows of the original, and no --original was given; give both")
+    if len(set(releases)) < len(releases):
+        raise UnmaskError("a release was given twice, expected different files; name each one once")
     names = _labels(releases)
-    tables = {name: _read(path, reading) for name, path in zip(names, releases, strict=True)}
+    of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
+    tables = {name: _read(path, of_release) for name, path in zip(names, releases, strict=True)}
     source = None if original is None else _read(original, reading)
     evidence = Evidence(original=source, coverage=coverage, targets=targets, seed=seed)
-    if origins:
-        if source is None:
-            raise UnmaskError("--origin gives rows of the original, and no --original was given; give both")
+    if source is not None and origins:
         evidence = replace(
             evidence,
             origins={
@@ -187,7 +233,7 @@ def audit(
     if report is not None:
         _write_report(found, report, force=force)
     if as_json:
-        click.echo(json.dumps(_audit_json(found, names, tables), allow_nan=False))
+        click.echo(json.dumps(_strict(_audit_json(found, names, tables)), allow_nan=False))
     else:
         _say_findings(found)
     if report is not None:
@@ -215,7 +261,7 @@ def audit(
 @click.option(
     "--origin", type=click.Path(path_type=Path), help="Write the row of DATA behind each record; keep it secret."
 )
-@click.option("--seed", default=0, show_default=True, help="Of the shuffle.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the shuffle.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 def protect(
@@ -231,15 +277,18 @@ def protect(
     force: bool,
     **reading: Any,
 ) -> None:
-    """Generalize a table with Mondrian until every class has k rows, l values and distance t.
+    r"""Generalize a table with Mondrian until every class has k rows, l values and distance t.
 
     \b
     unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 --l 3 --t 0.2 -o release.csv
     """
     import numpy as np
 
+    from unmask.errors import UnmaskError
     from unmask.tables import Mondrian, criteria, utility
 
+    if origin is not None and origin.resolve() == output.resolve():
+        raise UnmaskError(f"the release and its origin are both to be written to {output}; expected two files")
     for path in (output, origin):
         if path is not None:
             _refuse_to_overwrite(path, force=force)
@@ -247,9 +296,7 @@ def protect(
     start = time.perf_counter()
     release, rows = Mondrian(k=k, l=l_, t=t, strict=not relaxed)(table, rng=np.random.default_rng(seed))
     seconds = time.perf_counter() - start
-    release.write(output, force=force)
-    if origin is not None:
-        _write_text(origin, "row\n" + "\n".join(map(str, rows.tolist())) + "\n")
+    _write_release(release, output, rows, origin, force=force)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
     result = {
         "rows": release.n_rows,
@@ -259,7 +306,7 @@ def protect(
         "utility": {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes},
     }
     if as_json:
-        click.echo(json.dumps(result))
+        click.echo(json.dumps(_strict(result), allow_nan=False))
     click.echo(
         f"wrote {output}: {release.n_rows:,} rows in {found.classes:,} classes of at least {found.k}, "
         f"information lost {lost.gcp:.1%}, seed {seed}",
@@ -296,7 +343,9 @@ def list_(as_json: bool) -> None:
 @click.option(
     "--people", default=20_000, show_default=True, type=click.IntRange(min=500), help="Size of the generated census."
 )
-@click.option("--seed", default=0, show_default=True, help="Of the census and of every draw.")
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the census and of every draw."
+)
 def demo(report: Path, people: int, seed: int) -> None:
     """Make a census, protect it with k = 3, 10 and 50, attack every release, write the report. Needs no files."""
     import numpy as np
@@ -346,7 +395,7 @@ def _read_register(path: Path, reading: dict[str, Any]) -> Table:
             "name at least one column alike"
         )
 
-    def only(given: dict[str, str]) -> dict[str, str]:
+    def only(given: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in given.items() if name in shared}
 
     return Table.read(
@@ -368,13 +417,16 @@ def _read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int
     try:
         lines = path.read_text(encoding="utf-8").split()
     except OSError as error:
-        raise FailedError(f"origin {path.name!r} cannot be read: {error.strerror}") from None
+        raise FailedError(f"origin {path.name!r} cannot be read: {error.strerror}; check the path") from None
+    except UnicodeDecodeError:
+        raise FailedError(f"origin {path.name!r} is not UTF-8 text; expected the file that protect wrote") from None
     digits = lines[1:]
-    if len(digits) != n_released or not all(text.isdigit() for text in digits):
+    if len(digits) != n_released or not all(text.isascii() and text.isdigit() for text in digits):
         raise UnmaskError(
-            f"origin {path.name!r} has {len(digits)} numbers for {n_released} records, expected a heading and one row number a line"
+            f"origin {path.name!r} has {len(digits)} numbers for {n_released} records, "
+            "expected a heading and one row number a line"
         )
-    origin = np.array(digits, dtype=np.int64)
+    origin = np.array([min(int(text), n_original) if len(text) < 20 else n_original for text in digits], dtype=np.int64)
     if origin.max() >= n_original or len(np.unique(origin)) != len(origin):
         raise UnmaskError(f"origin {path.name!r} must name different rows from 0 to {n_original - 1} of the original")
     return origin
@@ -394,15 +446,34 @@ def _refuse_to_overwrite(path: Path, *, force: bool) -> None:
 
 
 def _write_report(found: ReportData, path: Path, *, force: bool) -> None:
-    from unmask.reports.html import render
+    from unmask.reports import render
 
     _refuse_to_overwrite(path, force=force)
     _write_text(path, render(found))
 
 
+def _write_release(table: Table, output: Path, rows: NDArray[np.int64], origin: Path | None, *, force: bool) -> None:
+    """The release and its origin, both or neither: an origin of another release would spoil every later audit."""
+    import tempfile
+
+    from unmask.errors import FailedError
+
+    if origin is None:
+        table.write(output, force=force)
+        return
+    text = "row\n" + "\n".join(map(str, rows.tolist())) + "\n"
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{origin.name}-", dir=origin.parent) as folder:
+            whole = Path(folder) / origin.name
+            whole.write_text(text, encoding="utf-8")
+            table.write(output, force=force)
+            whole.replace(origin)
+    except OSError as error:
+        raise FailedError(f"{origin} cannot be written: {error.strerror or error}") from None
+
+
 def _write_text(path: Path, text: str) -> None:
     """Whole or not at all."""
-    import os
     import tempfile
 
     from unmask.errors import FailedError
@@ -411,7 +482,7 @@ def _write_text(path: Path, text: str) -> None:
         with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
             whole = Path(folder) / path.name
             whole.write_text(text, encoding="utf-8")
-            os.replace(whole, path)
+            whole.replace(path)
     except OSError as error:
         raise FailedError(f"{path} cannot be written: {error.strerror or error}") from None
 
@@ -432,7 +503,7 @@ def _reproduce(seed: int, paths: tuple[Path | None, ...]) -> dict[str, object]:
 
 
 def _audit_json(found: ReportData, names: list[str], tables: dict[str, Table]) -> dict[str, Any]:
-    criteria = {name: {key: _plain(value) for key, value in found.criteria[name].items()} for name in names}
+    criteria = {name: dict(found.criteria[name]) for name in names}
     unused = sorted({column.name for table in tables.values() for column in table.other})
     warnings = [f"not run: {what}: {why}" for what, why in found.not_run]
     if unused:
@@ -441,12 +512,19 @@ def _audit_json(found: ReportData, names: list[str], tables: dict[str, Table]) -
     return result if len(names) == 1 else {**result, "releases": criteria}
 
 
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, float) and value in (float("inf"), float("-inf")) else value
+def _strict(value: Any) -> Any:
+    """What JSON can say: an infinity as the text "inf" or "-inf", what is undefined (inf - inf) as null."""
+    if isinstance(value, dict):
+        return {key: _strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
 def _say_findings(found: ReportData) -> None:
-    from unmask.reports.html import sentences
+    from unmask.reports import sentences
 
     for sentence in sentences(found):
         click.echo(sentence)

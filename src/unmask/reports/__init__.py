@@ -1,6 +1,16 @@
 """Showing reads rows: one self-contained page out of what a study filed. Nothing is computed about people here."""
 
-from unmask.reports.html import ClassRisk, ColumnRisk, ReportData, render
-from unmask.reports.plots import Distribution
+from unmask.reports.data import ORIGINAL, ClassRisk, ColumnRisk, Distribution, ReportData, headlines
+from unmask.reports.findings import sentences
+from unmask.reports.html import render
 
-__all__ = ["ClassRisk", "ColumnRisk", "Distribution", "ReportData", "render"]
+__all__ = [
+    "ORIGINAL",
+    "ClassRisk",
+    "ColumnRisk",
+    "Distribution",
+    "ReportData",
+    "headlines",
+    "render",
+    "sentences",
+]

@@ -12,15 +12,14 @@ from unmask.audit import audit
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports.html import ORIGINAL, ClassRisk, ColumnRisk, ReportData
-from unmask.reports.plots import Distribution
+from unmask.reports import ORIGINAL, ClassRisk, ColumnRisk, Distribution, ReportData
 from unmask.results import Row
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
 from unmask.tables.counts import class_counts
 from unmask.tables.knowledge import Knowledge, Known, attribute_truth
 from unmask.tables.release import Table
-from unmask.truth import Truth
+from unmask.truth import UNKNOWN, Truth
 
 PROSECUTOR = "prosecutor"
 REGISTER = "register"
@@ -131,7 +130,8 @@ def _value_truth(sensitive: str, table: Table, known: Known | None, evidence: Ev
         return None
     if sensitive not in {column.name for column in evidence.original.columns}:
         return None
-    return attribute_truth(evidence.original, known.person, table, sensitive)
+    truth = attribute_truth(evidence.original, known.person, table, sensitive)
+    return truth if np.any(truth.candidate != UNKNOWN) else None
 
 
 def _distribution(attack: _Attack) -> Distribution:

@@ -1,0 +1,133 @@
+"""What all charts share: colours, shapes, axes, and static SVG drawn without a browser.
+
+One adversary has one colour and one shape in every chart, so that the page can be read in grey.
+Charts of the same rows are the same bytes: geometry is fixed here, and no size depends on the fonts of the machine.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unmask.reports.words import percent
+
+COLOURS = ("#12436d", "#e8702a", "#801650", "#28a197", "#8d6fc4", "#3d3d3d")
+
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+
+INK, SOFT, FAINT = "#1f2328", "#5b6168", "#dadde1"
+
+FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
+
+FONT_SIZE = 12
+
+CHARACTER = 6.1
+"""Width of a character at that size, in pixels: room for text is reckoned, so that bytes do not depend on fonts."""
+
+PANEL = 440
+"""Width of one of two panels side by side, in pixels."""
+
+
+def swatch(style: int) -> str:
+    """The mark of the adversary number `style` as a small inline SVG, for keys outside charts."""
+    path = {
+        "circle": '<circle cx="7" cy="7" r="5"/>',
+        "square": '<path d="M2.5 2.5h9v9h-9z"/>',
+        "triangle-up": '<path d="M7 1.5l5.8 10.5H1.2z"/>',
+        "diamond": '<path d="M7 .8L13 7 7 13.2 1 7z"/>',
+        "cross": '<path d="M5 1h4v4h4v4H9v4H5V9H1V5h4z"/>',
+        "triangle-down": '<path d="M7 12.5L1.2 2h11.6z"/>',
+    }[SHAPES[style % len(SHAPES)]]
+    fill = COLOURS[style % len(COLOURS)]
+    return (
+        f'<svg class="swatch" width="14" height="14" viewBox="0 0 14 14" fill="{fill}" aria-hidden="true">{path}</svg>'
+    )
+
+
+def short(name: str, longest: int = 18) -> str:
+    """A name cut to the room there is."""
+    return name if len(name) <= longest else name[: longest - 1] + "\u2026"
+
+
+def coarse(share: float) -> str:
+    """A share over a bar: whole percent from 10 % on."""
+    return percent(share, 0 if share >= 0.0995 else 1)
+
+
+def margin(names: Sequence[str]) -> int:
+    """Room for the names of releases at the left of a chart, in pixels (they are set in bold)."""
+    return 16 + math.ceil(1.1 * CHARACTER * max(len(short(name)) for name in (*names, "k=100")))
+
+
+def _ticks(largest: float, about: float) -> list[float]:
+    """Round values from 0 to at most `largest`."""
+    rough = largest / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * 0.999)
+    return [round(step * i, 12) for i in range(math.floor(largest / step + 1e-9) + 1)]
+
+
+def axis(largest: float, *, about: float = 4.0, title: str | None = None, share: bool = True) -> Any:
+    """An axis from 0 with about as many round ticks, in percent for shares."""
+    shown = "format(100 * datum.value, '~r') + '\u00a0%'" if share else "format(datum.value, ',~r')"
+    ticks = _ticks(largest, about)
+    return altair().Axis(values=ticks, labelExpr=shown, title=title, labelOverlap=False, labelBound=False)
+
+
+def altair() -> Any:
+    """Altair, imported where a chart is drawn: it takes longer to load than a page without charts takes to write."""
+    import altair as alt
+
+    return alt
+
+
+def chart(values: Sequence[Mapping[str, Any]]) -> Any:
+    """A chart of values that are written into it."""
+    alt = altair()
+    return alt.Chart(alt.InlineData(values=list(values)))
+
+
+def as_is(field: str) -> Any:
+    """A field that holds the colour or the shape itself."""
+    alt = altair()
+    return alt.Color(f"{field}:N", scale=None) if field == "colour" else alt.Shape(f"{field}:N", scale=None)
+
+
+def draw(
+    layers: Sequence[Any], *, width: float, height: float, margins: tuple[int, int, int, int], label: str, key: str
+) -> str:
+    """The layers as one SVG of fixed size, ready to stand inside a page.
+
+    Ids are given a prefix, since several drawings share the page; the XML name spaces, which HTML does not need, go.
+    """
+    import vl_convert
+
+    left, top, right, bottom = margins
+    alt = altair()
+    chart = alt.layer(*layers).properties(
+        width=width,
+        height=height,
+        padding={"left": left, "top": top, "right": right, "bottom": bottom},
+        autosize=alt.AutoSizeParams(type="none"),
+    )
+    chart = chart.configure(aria=False, background="transparent", font=FONT).configure_view(stroke=None)
+    chart = chart.configure_text(fontSize=FONT_SIZE, font=FONT, baseline="middle")
+    chart = chart.configure_axis(
+        labelFontSize=FONT_SIZE - 1,
+        titleFontSize=FONT_SIZE,
+        titleFontWeight="normal",
+        labelColor=SOFT,
+        titleColor=INK,
+        gridColor="#eceef0",
+        domainColor=SOFT,
+        tickColor=SOFT,
+        tickSize=4,
+    )
+    svg: str = vl_convert.vegalite_to_svg(chart.to_dict())
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{key}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{key}-\1)", svg)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(label)}" ', 1)

@@ -1,0 +1,164 @@
+"""What a report shows, as values: frozen, checked, and the rows that its findings speak about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from unmask.errors import UnmaskError
+from unmask.reports.words import FAILURES, IDENTITY, Value, letter
+from unmask.results import Row
+
+ORIGINAL = "original"
+"""The release of this name is the table before protection: shown beside the others, never counted among them."""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How success is spread over people: `shares[i]` of them lie between `edges[i]` and `edges[i + 1]`.
+
+    edges  : (B + 1,) success probabilities in increasing order, between 0 and 1
+    shares : (B,) shares of people, summing to 1
+    """
+
+    release: str
+    adversary: str
+    target: str
+    edges: tuple[float, ...]
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ClassRisk:
+    """One class of a release by its number: its rows, and how often they are named or their values inferred.
+
+    attribute : sensitive column -> success probability inside the class
+    """
+
+    number: int
+    rows: int
+    identity: float
+    attribute: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ColumnRisk:
+    """What one quasi-identifier contributes: the adversary's success with all he knows, and without it."""
+
+    release: str
+    target: str
+    column: str
+    success_with: float
+    success_without: float
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """All that a report shows, as values.
+
+    title, who   : heading; one sentence that says who attacks what, knowing what
+    rows         : the measures, of one or several releases (told apart by `Row.release`)
+    criteria     : release -> criterion -> value; None is one that was not run
+    utility      : release -> loss -> value, lower is better; the first one all releases have is drawn against risk
+    class_risk   : release -> the classes that put people most at risk; the first ten are shown
+    column_risk  : what each quasi-identifier contributes
+    distribution : people by success probability
+    assumptions  : one sentence each
+    not_run      : what was left out or failed, and why; a reason that begins with "failed" is shown as a failure
+    reproduce    : command, seed, version, digests, missing-cell rule ...
+    adversaries  : adversary -> words that complete "an adversary who ..."; by default the name in `Row.adversary`
+    success      : the measures that findings and charts speak about, the preferred one first
+    """
+
+    title: str
+    who: str
+    rows: tuple[Row, ...]
+    criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    utility: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    class_risk: Mapping[str, tuple[ClassRisk, ...]] = field(default_factory=dict)
+    column_risk: tuple[ColumnRisk, ...] = ()
+    distribution: tuple[Distribution, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    not_run: tuple[tuple[str, str], ...] = ()
+    reproduce: Mapping[str, object] = field(default_factory=dict)
+    adversaries: Mapping[str, str] = field(default_factory=dict)
+    success: tuple[str, ...] = ("realised_success", "success_probability")
+
+    def __post_init__(self) -> None:
+        """Refuse a report about nothing, and distributions that cannot be drawn."""
+        if not self.rows:
+            raise UnmaskError("the report has 0 rows, expected at least 1; run an audit first")
+        edges: dict[tuple[str, str], tuple[float, ...]] = {}
+        for spread in self.distribution:
+            where = f"the distribution of {spread.target!r} under {spread.release!r}"
+            if len(spread.edges) != len(spread.shares) + 1 or not spread.shares:
+                given = f"{len(spread.edges)} edges for {len(spread.shares)} shares"
+                raise UnmaskError(f"{where} has {given}, expected one edge more than shares and at least one share")
+            if edges.setdefault((spread.adversary, spread.target), spread.edges) != spread.edges:
+                raise UnmaskError(f"{where} has other edges than the release before it; use the same edges for all")
+
+
+Heads = Mapping[tuple[str, str, str], Row]
+
+
+def headlines(data: ReportData) -> dict[tuple[str, str, str], Row]:
+    """(release, adversary, target) -> the row of success that findings and charts speak about, in the order of rows.
+
+    It is the first of `data.success` that has a value: realised success where the truth is known, else self-assessed.
+    """
+    found: dict[tuple[str, str, str], Row] = {}
+    for row in data.rows:
+        if row.measure in data.success and row.status not in FAILURES:
+            key = (row.release, row.adversary, row.target)
+            if key not in found or data.success.index(row.measure) < data.success.index(found[key].measure):
+                found[key] = row
+    return found
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What there is to tell apart, each in the order of its first row, identity before other targets."""
+
+    releases: tuple[str, ...]
+    adversaries: tuple[str, ...]
+    targets: tuple[str, ...]
+    words: Mapping[str, str]
+
+    @classmethod
+    def of(cls, data: ReportData) -> Scope:
+        """Read off the rows what there is to tell apart."""
+        targets = dict.fromkeys(row.target for row in data.rows)
+        adversaries = tuple(dict.fromkeys(row.adversary for row in data.rows))
+        return cls(
+            releases=tuple(dict.fromkeys(row.release for row in data.rows)),
+            adversaries=adversaries,
+            targets=tuple(sorted(targets, key=lambda target: target != IDENTITY)),
+            words={name: data.adversaries.get(name, name) for name in adversaries},
+        )
+
+    @property
+    def styles(self) -> dict[str, int]:
+        """Adversary -> number of its colour, shape and letter."""
+        return {name: style for style, name in enumerate(self.adversaries)}
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The releases without the original, unless it is all there is."""
+        return tuple(name for name in self.releases if name != ORIGINAL) or self.releases
+
+    def subject(self, adversary: str) -> str:
+        """Turn "knows age" into "an adversary who knows age"; any other name is kept as a name."""
+        words = self.words[adversary]
+        completes = adversary != words or words.startswith("knows ")
+        return f"an adversary who {words}" if completes else f"the adversary {words}"
+
+    def who(self, release: str, adversary: str) -> tuple[str, ...]:
+        """The cells that say whose row it is: columns that would say the same everywhere are left out."""
+        letters = (letter(self.styles[adversary]),) if len(self.adversaries) > 1 else ()
+        return (release, *letters) if len(self.releases) > 1 or not letters else letters
+
+    @property
+    def who_head(self) -> tuple[str, ...]:
+        """The heads of the columns of `who`."""
+        head = ("Release",) if len(self.releases) > 1 or len(self.adversaries) == 1 else ()
+        return head + (("Adversary",) if len(self.adversaries) > 1 else ())

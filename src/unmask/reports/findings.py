@@ -1,0 +1,86 @@
+"""Findings: a value, its interval, the baseline and n, in a sentence each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
+from unmask.reports.words import IDENTITY, percent, row_estimate, row_value
+from unmask.results import Row
+
+
+def sentences(data: ReportData) -> list[str]:
+    """The findings of the report, a sentence each, for those who read no page."""
+    return findings(Scope.of(data), headlines(data))
+
+
+def findings(scope: Scope, heads: Heads) -> list[str]:
+    """For each target the riskiest release of the two strongest adversaries, and how far the other releases go."""
+    sentences = []
+    for target in scope.targets:
+        best: list[list[Row]] = []
+        for adversary in scope.adversaries:
+            rows = [heads[key] for r in scope.protected if (key := (r, adversary, target)) in heads]
+            if rows:
+                best.append(sorted(rows, key=lambda row: -row.posterior))
+        best.sort(key=lambda rows: -rows[0].posterior)
+        for rows in best[:2]:
+            original = heads.get((ORIGINAL, rows[0].adversary, target))
+            sentences.append(_finding(scope, rows, original if original not in rows else None))
+    return sentences
+
+
+def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
+    row, subject = rows[0], scope.subject(rows[0].adversary)
+    where = f"From {_named(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
+    realised = row.measure.startswith("realised")
+    value, n = row_estimate(row), f"{row.n:,} people"
+    if row.target == IDENTITY:
+        did = f"names {value} of {n} correctly" if realised else f"expects to name {value} of {n} correctly"
+    else:
+        verb = "infers" if realised else "expects to infer"
+        did = f"{verb} {row.target} correctly for {value} of {n}"
+    text = f"{where} {did}; guessing gives {percent(row.prior)}."
+    if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:
+        text += " The interval includes guessing: no gain is shown."
+    if len(rows) > 1:
+        some = f"{len(rows)} of " if len(rows) < len(scope.protected) else ""
+        lowest = f"the lowest is {_named(rows[-1].release)} with {row_estimate(rows[-1])}"
+        text += f" Of {some}{len(scope.protected)} releases {lowest}."
+    return text + (f" The unprotected table gives {row_estimate(original)}." if original else "")
+
+
+def _named(release: str) -> str:
+    """The name of a release inside a sentence: in quotes where it could be read as part of it."""
+    return release if re.fullmatch(r"[\w=.+-]+", release) else f"\u201c{release}\u201d"
+
+
+def contrasts(scope: Scope, heads: Heads) -> list[str]:
+    """Where one release names people far less often than another, and yet infers their values nearly as often."""
+    sentences = []
+    for target in (name for name in scope.targets if name != IDENTITY):
+        pairs = [
+            (heads[one], heads[other])
+            for release in scope.protected
+            for adversary in scope.adversaries
+            if (one := (release, adversary, IDENTITY)) in heads and (other := (release, adversary, target)) in heads
+        ]
+        pairs = [pair for pair in pairs if pair[0].posterior > 0 and pair[1].posterior > 0]
+        if not pairs:
+            continue
+        worst = max(pairs, key=lambda pair: pair[0].posterior)
+        least = min((p for p in pairs if p[0].adversary == worst[0].adversary), key=lambda pair: pair[0].posterior)
+        named, inferred = (worst[i].posterior / least[i].posterior for i in (0, 1))
+        if named >= 1.5 and _apart(worst[0], least[0]) and 1 <= inferred < 1 + (named - 1) / 4:
+            first, second = (f"from {row_value(worst[i])} to {row_value(least[i])}" for i in (0, 1))
+            sentences.append(
+                f"From {_named(worst[0].release)} to {_named(least[0].release)} the people named fall {first}, "
+                f"those whose {target} is inferred only {second}: what hides the name does not hide {target}."
+            )
+    return sentences
+
+
+def _apart(high: Row, low: Row) -> bool:
+    """The intervals of two rows, where they have one, do not touch."""
+    return high.low is None or low.high is None or high.low > low.high

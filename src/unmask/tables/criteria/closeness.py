@@ -1,0 +1,183 @@
+"""How far the sensitive values of a class are from those of the whole table: p_s against q_s."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from unmask.tables.criteria.histograms import Histograms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from unmask.tables.criteria.histograms import CountMatrix, Floats
+
+
+def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+    """t-closeness, equal ground distance: total variation 0.5 sum_s |p_s - q_s| over all m values, per class (J,).
+
+    0 to 1; values absent from the class are part of the sum (only positive excesses p_s > q_s are added, which is the
+    same number and needs no absent value). Not the largest single gap, and not Kullback-Leibler: that is `t_kl`. A
+    constant column gives 0.
+
+    >>> t_equal(np.array([[2, 0], [0, 2]]))
+    array([0.5, 0.5])
+
+    N. Li, T. Li, S. Venkatasubramanian, "t-closeness", ICDE 2007, section 4.1.
+    """
+    view = Histograms.of(counts, overall=overall)
+    return view.add(np.maximum(view.p - view.q, 0.0))
+
+
+def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+    """t-closeness, ordered distance: 1/(m-1) sum_{i<m} |sum_{j<=i} (p_j - q_j)|, per class (J,), 0 to 1.
+
+    The columns of the matrix are in rank order. The distance counts ranks of the m values that occur, not magnitudes:
+    9,000 to 10,000 is one step if nothing lies between. m = 1 gives 0.
+
+    The cumulative share of a class is constant between two of its values, so each such run is summed in closed form
+    with the prefix sums of Q; nothing of size J x m is made.
+
+    >>> t_ordered(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    array([0.5..., 0.33..., 0.5...])
+
+    Li et al. 2007, section 4.1 (ordered distance).
+    """
+    view = Histograms.of(counts, overall=overall)
+    if view.domain < 2:
+        return np.zeros(len(view.width))
+    position = np.cumsum(view.overall > 0) - 1
+    # rounded once, like the shares of a class: equal distributions are at distance 0, not 1e-17
+    Q = np.cumsum(view.overall[view.overall > 0])[:-1] / view.overall.sum()
+    total = np.concatenate(([0.0], np.cumsum(Q)))
+    begin = position[view.matrix.indices]
+    end = np.append(begin[1:], view.domain - 1)
+    end[view.start[1:] - 1] = view.domain - 1
+    data = np.cumsum(view.matrix.data)
+    before = np.repeat(data[view.start] - view.matrix.data[view.start], view.width)
+    level = (data - before) / np.repeat(view.sizes, view.width)
+    runs = _distance_to_steps(level, begin, np.minimum(end, view.domain - 1), Q, total)
+    head = total[begin[view.start]]  # the class has no mass before its first value
+    return np.asarray(np.maximum((view.add(runs) + head) / (view.domain - 1), 0.0), dtype=np.float64)
+
+
+def _distance_to_steps(
+    level: Floats, begin: NDArray[np.int64], end: NDArray[np.int64], Q: Floats, total: Floats
+) -> Floats:
+    """sum_{begin <= i < end} |level - Q_i| for ascending Q with prefix sums `total`."""
+    cross = np.clip(np.searchsorted(Q, level), begin, end)
+    below = level * (cross - begin) - (total[cross] - total[begin])
+    above = (total[end] - total[cross]) - level * (end - cross)
+    run = np.maximum(below, 0.0) + np.maximum(above, 0.0)
+    single = end - begin == 1
+    run[single] = np.abs(level[single] - Q[begin[single]])
+    return np.asarray(run, dtype=np.float64)
+
+
+def t_hierarchical(
+    counts: CountMatrix, paths: NDArray[np.int32], *, overall: NDArray[np.int64] | None = None
+) -> Floats:
+    """t-closeness, hierarchical distance, per class (J,), 0 to 1.
+
+    paths : (H, m); paths[h, s] is the node at height h above value s, for h = 0 (the value itself) to H - 1; the root
+    at height H is understood. Two values are h/H apart when their lowest common ancestor has height h, and the
+    earth mover's distance sums (h/H) min(positive excess, negative excess) over the inner nodes. That sum telescopes
+    to the mean of the total variations at heights 0 to H - 1, which is what is computed, in floating point throughout.
+
+    >>> two_halves = np.array([[0, 1, 2, 3], [0, 0, 1, 1]], np.int32)
+    >>> t_hierarchical(np.array([[2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 2]]), two_halves)
+    array([0.625, 0.625, 0.5  ])
+
+    Li et al. 2007, section 4.2 (hierarchical distance).
+    """
+    view = Histograms.of(counts, overall=overall)
+    height = len(paths)
+    if height == 0:
+        return np.zeros(len(view.width))
+    return np.asarray(sum(t_equal(_recode(view, nodes)) for nodes in paths) / height, dtype=np.float64)
+
+
+def _recode(view: Histograms, nodes: NDArray[np.int32]) -> Histograms:
+    n_nodes = int(nodes.max()) + 1
+    to_node = sparse.csr_array((np.ones(len(nodes), np.int64), (np.arange(len(nodes)), nodes)), (len(nodes), n_nodes))
+    total = np.bincount(nodes, view.overall, n_nodes).astype(np.int64)
+    return Histograms.of(view.matrix @ to_node, overall=total)
+
+
+def t_kl(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+    """Relative entropy D(p||q) = sum_s p_s ln(p_s / q_s) of each class against the whole table (J,), nats, >= 0.
+
+    Values absent from the class add 0. Total variation is at most sqrt(D / 2) (Pinsker, in nats).
+
+    >>> t_kl(np.array([[2, 0], [0, 2]]))
+    array([0.6931..., 0.6931...])
+
+    D. Rebollo-Monedero, J. Forné, J. Domingo-Ferrer, TKDE 22 (2010), section 4.
+    """
+    view = Histograms.of(counts, overall=overall)
+    return np.maximum(view.add(view.p * np.log(view.p / view.q)), 0.0)
+
+
+def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+    """delta-disclosure privacy: max_s |ln(p_s / q_s)|, per class (J,), natural logarithm, >= 0.
+
+    The maximum is over every value of the table; a class that lacks one has p_s = 0 and delta = inf. The release is
+    delta-disclosure private for every delta above the maximum (the definition is strict).
+
+    >>> delta_disclosure(np.array([[2, 1], [1, 2], [3, 0]]))
+    array([0.  , 0.69...,  inf])
+
+    J. Brickell, V. Shmatikov, "The cost of privacy", KDD 2008, definition 2.
+    """
+    view = Histograms.of(counts, overall=overall)
+    largest = view.largest(np.abs(np.log(view.p / view.q)))
+    largest[view.width < view.domain] = np.inf
+    return largest
+
+
+def delta_up(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+    """The upward half of delta-disclosure: max_s ln(p_s / q_s), per class (J,), nats, >= 0, always finite.
+
+    What an adversary can come to believe, without the infinity of ruling a value out. exp of it is the largest factor
+    by which a belief grows.
+
+    >>> delta_up(np.array([[3, 0], [0, 3]]))
+    array([0.69..., 0.69...])
+    """
+    view = Histograms.of(counts, overall=overall)
+    return np.maximum(view.largest(np.log(view.p / view.q)), 0.0)
+
+
+def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+    """Enhanced beta-likeness: the smallest beta that each class satisfies (J,), >= 0, inf where none does.
+
+    For every value with p_s > q_s: (p_s - q_s) / q_s <= min(beta, -ln q_s). The bound -ln q_s is of the value itself,
+    so one value above its own bound fails for every beta, however large another value's bound is.
+
+    >>> beta_likeness(np.array([[3, 2], [2, 3]])), beta_likeness(np.array([[2, 0], [0, 2]]))
+    (array([0.2, 0.2]), array([inf, inf]))
+
+    J. Cao, P. Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 5 (2012), definition 3.
+    """
+    view = Histograms.of(counts, overall=overall)
+    gain = _relative_gain(view)
+    bound = -np.log(view.q)
+    return view.largest(np.where(gain > bound * (1 + 1e-12), np.inf, gain))
+
+
+def beta_basic(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+    """Basic beta-likeness: max_s (p_s - q_s) / q_s over the values that gain, per class (J,), >= 0.
+
+    >>> beta_basic(np.array([[2, 0], [0, 2]]))
+    array([1., 1.])
+
+    Cao and Karras 2012, definition 2.
+    """
+    view = Histograms.of(counts, overall=overall)
+    return view.largest(_relative_gain(view))
+
+
+def _relative_gain(view: Histograms) -> Floats:
+    return np.maximum((view.p - view.q) / view.q, 0.0)

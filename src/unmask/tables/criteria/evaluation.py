@@ -1,0 +1,266 @@
+"""All criteria of one release, from one pass over its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from unmask.errors import UnmaskError
+from unmask.tables.counts import class_counts
+from unmask.tables.criteria.closeness import (
+    beta_basic,
+    beta_likeness,
+    delta_disclosure,
+    delta_up,
+    t_equal,
+    t_hierarchical,
+    t_kl,
+    t_ordered,
+)
+from unmask.tables.criteria.diversity import alpha, l_entropy, l_recursive, map_error
+from unmask.tables.criteria.histograms import Histograms
+from unmask.tables.criteria.risk import (
+    Risk,
+    journalist,
+    marketer,
+    population_sizes,
+    prosecutor,
+    sample_weight_risk,
+)
+from unmask.tables.criteria.wildcards import Meetings, meetings_of, merge
+from unmask.tables.sensitive import hierarchy_paths, rank_order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from unmask.tables.cells import Missing
+    from unmask.tables.criteria.histograms import Floats
+    from unmask.tables.release import Column, Table
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """What the classes disclose about one sensitive column; each number is that of the weakest class.
+
+    l_* and p_sensitive, map_error: lower is weaker; the others: higher is weaker. t_ordered is None for a column
+    without an order and where a sensitive cell is missing (it has no rank); t_hierarchical is None without a
+    hierarchy. average_privacy_risk is the mean over rows of max_s p_s, that is 1 - map_error, and prior_error the same
+    error without the release, 1 - max_s q_s. information_bits is the mean over rows of D(p||q): for disjoint
+    classes the mutual information of class and value.
+    """
+
+    l_distinct: int
+    l_entropy: float
+    l_recursive: float
+    t_equal: float
+    t_ordered: float | None
+    t_kl: float
+    t_hierarchical: float | None
+    delta_disclosure: float
+    delta_up: float
+    beta_likeness: float
+    beta_basic: float
+    alpha: float
+    p_sensitive: int
+    map_error: float
+    average_privacy_risk: float
+    prior_error: float
+    information_bits: float
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """Every criterion of one release.
+
+    rows : evaluated rows; classes : distinct quasi-identifier combinations among them; k : the fewest candidates of any
+    row; unique_rows : rows with one candidate; prosecutor_average, prosecutor_max : chance of naming a row, mean over
+    rows and worst.
+    journalist_*, marketer : None without a population; a prosecutor's number is then an upper bound of them.
+    sample_weight_* : None without weights.
+    The fields named like those of `Disclosure` are the weakest over the sensitive columns, each column judged alone
+    (the other sensitive columns do not join the quasi-identifiers); None when there is no sensitive column.
+    missing : what a missing quasi-identifier cell meant ("own", "wildcard", "excluded"); rows_missing : rows that have
+    one; rows_excluded : rows left out for it.
+    columns : each sensitive column's own `Disclosure`.
+    """
+
+    rows: int
+    classes: int
+    k: int
+    unique_rows: int
+    prosecutor_average: float
+    prosecutor_max: float
+    journalist_average: float | None
+    journalist_max: float | None
+    marketer: float | None
+    sample_weight_average: float | None
+    sample_weight_max: float | None
+    l_distinct: int | None
+    l_entropy: float | None
+    l_recursive: float | None
+    t_equal: float | None
+    t_ordered: float | None
+    t_kl: float | None
+    t_hierarchical: float | None
+    delta_disclosure: float | None
+    delta_up: float | None
+    beta_likeness: float | None
+    beta_basic: float | None
+    alpha: float | None
+    p_sensitive: int | None
+    map_error: float | None
+    average_privacy_risk: float | None
+    prior_error: float | None
+    information_bits: float | None
+    missing: Missing
+    rows_missing: int
+    rows_excluded: int
+    columns: Mapping[str, Disclosure]
+
+
+def evaluate(
+    table: Table,
+    *,
+    sensitive: str | Sequence[str] | None = None,
+    population: Table | None = None,
+    weight: Floats | None = None,
+) -> Criteria:
+    """All criteria of a release in one pass over its rows.
+
+    sensitive : columns to judge, all sensitive columns of the table unless given.
+    population : a table of everybody who could be in the release, with the same quasi-identifiers; a person belongs to
+    a class when each of his cells is compatible with it (an age with an interval). For journalist and marketer.
+    weight : (n_rows,) survey weights, the table's own unless given; used for the sample-weight risk only.
+
+    Missing quasi-identifier cells follow `table.missing`. "own": a missing cell equals only a missing cell.
+    "excluded": such rows are left out, and counted. "wildcard": a missing cell is compatible with every value; the
+    class of a row is then the set of rows compatible with it, so classes overlap, sizes f and the sensitive counts are
+    taken over that set, and averages run over rows.
+
+    Time and memory grow with the rows and the distinct pairs of class and value, never with classes times values.
+    """
+    if table.n_rows == 0:
+        raise UnmaskError("the table has 0 rows, expected at least 1")
+    weight = table.weight if weight is None else _check_weight(weight, table.n_rows)
+    frame = _Frame.of(table)
+    columns = {c.name: _disclosure(c, frame) for c in _sensitive(table, sensitive)}
+    risk = prosecutor(frame.sizes, rows=frame.rows)
+    against = None if population is None else population_sizes(table, population)[frame.kept]
+    survey = None if weight is None else frame.survey_risk(weight)
+    return Criteria(
+        rows=int(frame.rows.sum()),
+        classes=len(frame.rows),
+        k=int(frame.sizes.min()),
+        unique_rows=int(frame.rows[frame.sizes == 1].sum()),
+        prosecutor_average=risk.average,
+        prosecutor_max=risk.maximum,
+        journalist_average=None if against is None else journalist(frame.rows, against).average,
+        journalist_max=None if against is None else journalist(frame.rows, against).maximum,
+        marketer=None if against is None else marketer(frame.rows, against),
+        sample_weight_average=None if survey is None else survey.average,
+        sample_weight_max=None if survey is None else survey.maximum,
+        missing=table.missing,
+        rows_missing=frame.rows_missing,
+        rows_excluded=table.n_rows - int(frame.rows.sum()),
+        columns=columns,
+        **{f.name: _weakest(f.name, columns) for f in fields(Disclosure)},  # type: ignore[arg-type]
+    )
+
+
+_LOWER_IS_WEAKER = {"l_distinct", "l_entropy", "p_sensitive", "map_error", "prior_error"}
+
+
+def _weakest(name: str, columns: Mapping[str, Disclosure]) -> float | None:
+    values: list[float | None] = [getattr(column, name) for column in columns.values()]
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    return min(known) if name in _LOWER_IS_WEAKER else max(known)
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """The classes of a table after its missing-cell policy: rows in each, candidates of each, how to merge counts."""
+
+    table: Table
+    kept: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    rows_missing: int
+    meetings: Meetings
+
+    @classmethod
+    def of(cls, table: Table) -> _Frame:
+        classes = table.classes
+        gap = np.array([c.levels.missing for c in table.quasi_identifiers])
+        absent = (classes.levels == gap) & (gap >= 0)
+        with_gap = absent.any(axis=1)
+        kept = np.flatnonzero(~with_gap) if table.missing == "excluded" else np.arange(len(classes.sizes))
+        if len(kept) == 0:
+            raise UnmaskError("every row has a missing quasi-identifier cell and is excluded; choose missing='own'")
+        rows = np.asarray(classes.sizes[kept], dtype=np.int64)
+        overlap = table.missing == "wildcard" and bool(with_gap.any())
+        meetings = meetings_of(classes.levels, absent) if overlap else ()
+        sizes = merge(meetings, sparse.csr_array(rows[:, None])).toarray()[:, 0] if overlap else rows
+        return cls(table, kept, rows, sizes, int(classes.sizes[with_gap].sum()), meetings)
+
+    def histograms(self, codes: NDArray[np.int32], n_levels: int) -> Histograms:
+        classes = self.table.classes
+        counts = class_counts(classes.of_row, len(classes.sizes), codes, n_levels)
+        if len(self.kept) < len(classes.sizes):
+            counts = counts[self.kept]
+        overall = np.bincount(counts.indices, counts.data, n_levels).astype(np.int64)
+        return Histograms.of(merge(self.meetings, counts) if self.meetings else counts, overall=overall)
+
+    def survey_risk(self, weight: Floats) -> Risk:
+        classes = self.table.classes
+        total = np.asarray(np.bincount(classes.of_row, weight, len(classes.sizes))[self.kept], dtype=np.float64)
+        if self.meetings:
+            total = np.asarray(merge(self.meetings, sparse.csr_array(total[:, None])).toarray()[:, 0], np.float64)
+        risk = sample_weight_risk(self.sizes, total)
+        return Risk(float(risk.max()), float(np.sum(risk * self.rows) / self.rows.sum()))
+
+
+def _disclosure(column: Column, frame: _Frame) -> Disclosure:
+    rank = rank_order(column)
+    codes = column.codes if rank is None else rank[column.codes]
+    view = frame.histograms(codes, len(column.levels))
+    paths = hierarchy_paths(column, rank=rank)
+    error = map_error(view, rows=frame.rows)
+    relative = t_kl(view)
+    return Disclosure(
+        l_distinct=int(view.width.min()),
+        l_entropy=float(l_entropy(view).min()),
+        l_recursive=float(l_recursive(view).max()),
+        t_equal=float(t_equal(view).max()),
+        t_ordered=None if rank is None else float(t_ordered(view).max()),
+        t_kl=float(relative.max()),
+        t_hierarchical=None if paths is None else float(t_hierarchical(view, paths).max()),
+        delta_disclosure=float(delta_disclosure(view).max()),
+        delta_up=float(delta_up(view).max()),
+        beta_likeness=float(beta_likeness(view).max()),
+        beta_basic=float(beta_basic(view).max()),
+        alpha=float(alpha(view).max()),
+        p_sensitive=int(view.width.min()),
+        map_error=error,
+        average_privacy_risk=1 - error,
+        prior_error=float(1 - view.q_all.max()),
+        information_bits=float(np.sum(relative * frame.rows) / frame.rows.sum() / np.log(2)),
+    )
+
+
+def _sensitive(table: Table, names: str | Sequence[str] | None) -> tuple[Column, ...]:
+    if names is None:
+        return table.sensitive
+    return tuple(table.column(name) for name in ([names] if isinstance(names, str) else names))
+
+
+def _check_weight(weight: Floats, n_rows: int) -> Floats:
+    if weight.shape != (n_rows,):
+        raise UnmaskError(f"weight has shape {weight.shape}, expected ({n_rows},), one weight a row")
+    return weight

@@ -1,0 +1,176 @@
+"""Chance that a record is named: by candidates in the release, by people in the population, by survey weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmask.errors import UnmaskError
+from unmask.tables.cells import compatible
+from unmask.tables.counts import group
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from unmask.tables.cells import Missing
+    from unmask.tables.criteria.histograms import Floats
+    from unmask.tables.release import Column, Table
+
+_CHUNK = 1 << 24
+"""Cells compared at a time where classes of two tables meet."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """Probability that a record is named: of the worst-off record and on average over records."""
+
+    maximum: float
+    average: float
+
+
+def prosecutor(sizes: NDArray[np.int64], *, rows: NDArray[np.int64] | None = None) -> Risk:
+    """Risk from an adversary who knows that his target is in the release: 1/f for a record with f candidates.
+
+    sizes : (J,) candidates f of the records of each class; rows : (J,) number of such records, `sizes` unless given.
+    The average is over records, (1/n) sum_c n_c / f_c, which is J/n for ordinary classes.
+
+    >>> prosecutor(np.array([1, 99]))
+    Risk(maximum=1.0, average=0.02)
+
+    K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013, chapter 16.
+    """
+    weight = sizes if rows is None else rows
+    if len(sizes) == 0:
+        raise UnmaskError("0 classes, expected at least 1")
+    return Risk(float(1 / sizes.min()), float(np.sum(weight / sizes) / weight.sum()))
+
+
+def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> Risk:
+    """Risk from an adversary who knows that his target is in the population, and wants to name any record.
+
+    sizes, population_sizes : (J,) rows n_c of each class in the release, N_c in the population, N_c >= n_c.
+    maximum = 1 / min N_c; average = max(J / sum N_c, (1/n) sum n_c / N_c). A class with no or too few people in the
+    population is an error: the two tables then do not belong together.
+
+    >>> journalist(np.array([1, 3]), np.array([4, 6]))
+    Risk(maximum=0.25, average=0.2)
+
+    El Emam 2013, chapter 16 (as in ARX, RiskModelSampleSummary).
+    """
+    _check_population(sizes, population_sizes)
+    share = float(len(sizes) / population_sizes.sum())
+    return Risk(float(1 / population_sizes.min()), max(share, marketer(sizes, population_sizes)))
+
+
+def marketer(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> float:
+    """Share of the release an adversary names who links all of it to the population: (1/n) sum_c n_c / N_c, 0 to 1.
+
+    >>> marketer(np.array([1, 3]), np.array([4, 6]))
+    0.1875
+
+    F. K. Dankar, K. El Emam, "A method for evaluating marketer re-identification risk", PAIS 2010.
+    """
+    _check_population(sizes, population_sizes)
+    return float(np.sum(sizes / population_sizes) / sizes.sum())
+
+
+def _check_population(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> None:
+    if sizes.shape != population_sizes.shape or len(sizes) == 0:
+        raise UnmaskError(
+            f"{len(sizes)} classes and {len(population_sizes)} population sizes, expected one size a class"
+        )
+    absent = int(np.count_nonzero(population_sizes <= 0))
+    if absent:
+        raise UnmaskError(
+            f"{absent} of {len(sizes)} classes of the release are absent from the population, expected none; "
+            "check that both tables code the quasi-identifiers alike"
+        )
+    short = int(np.count_nonzero(population_sizes < sizes))
+    if short:
+        raise UnmaskError(
+            f"{short} of {len(sizes)} classes have fewer rows in the population than in the release, expected at least "
+            "as many; the release is not a sample of this population"
+        )
+
+
+def sample_weight_risk(frequency: NDArray[np.int64], population_estimate: Floats) -> Floats:
+    """Individual risk of the records of a weighted survey sample: the posterior mean of 1/F given f, (J,), 0 to 1.
+
+    frequency : (J,) sample rows f that share the key; population_estimate : (J,) sum F of their weights, F >= f.
+    With p = f/F: f = 1: p/(1-p) ln(1/p); f = 2: p/(1-p) - (p/(1-p))^2 ln(1/p); f >= 3, approximately:
+    p / (f - (1-p)). F = f gives 1/f, the limit of all three.
+
+    >>> sample_weight_risk(np.array([1, 2, 5]), np.array([10.0, 2.0, 50.0]))
+    array([0.25..., 0.5..., 0.024...])
+
+    R. Benedetti, L. Franconi, "Statistical and technological solutions for controlled data dissemination", 1998;
+    approximation and code: sdcMicro, indivRisk.
+    """
+    if np.any(frequency < 1):
+        raise UnmaskError("a frequency is below 1, expected the number of sample rows of each class")
+    if np.any(~np.isfinite(population_estimate)) or np.any(population_estimate < frequency * (1 - 1e-9)):
+        low = int(np.count_nonzero(~(population_estimate >= frequency * (1 - 1e-9))))
+        raise UnmaskError(f"{low} population estimates are below their frequency or not finite, expected weights >= 1")
+    x = 1 - np.minimum(frequency / population_estimate, 1.0)
+    p = 1 - x
+    risk = p / (frequency - x)
+    risk = np.where(frequency == 1, p * _log_ratio(x), risk)
+    return np.asarray(np.where(frequency == 2, p * _second_ratio(x), risk), dtype=np.float64)
+
+
+def _log_ratio(x: Floats) -> Floats:
+    """-ln(1 - x) / x, 1 at 0."""
+    safe = np.where(x > 0, x, 0.5)
+    return np.asarray(np.where(x > 0, -np.log1p(-safe) / safe, 1.0), dtype=np.float64)
+
+
+def _second_ratio(x: Floats) -> Floats:
+    """(1 - (1 - x) * _log_ratio(x)) / x = sum_j x^j / ((j + 1)(j + 2)); a series near 0."""
+    near = 1 / 2 + x / 6 + x**2 / 12 + x**3 / 20
+    safe = np.where(x > 1e-3, x, 0.5)
+    return np.asarray(np.where(x > 1e-3, (1 - (1 - safe) * _log_ratio(safe)) / safe, near), dtype=np.float64)
+
+
+def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
+    """People N_c of the population who fit each class of the release, (J,).
+
+    A person fits when each of his quasi-identifier cells is compatible with the class's cell (equal value, value in the
+    interval or set; missing cells by `table.missing`). Generalised classes may overlap, so one person may fit several.
+    """
+    maps = [_fits(column, population, table.missing) for column in table.quasi_identifiers]
+    people = [population.column(column.name) for column in table.quasi_identifiers]
+    _, sizes, known = group([c.codes for c in people], [len(c.levels) for c in people])
+    classes = table.classes
+    if all(bool((fit.sum(axis=1) <= 1).all()) for fit in maps):
+        return _join(known, sizes, classes.levels, maps)
+    fitting = np.zeros(len(classes.sizes), dtype=np.int64)
+    step = max(1, _CHUNK // max(1, len(known)))
+    for begin in range(0, len(fitting), step):
+        block = classes.levels[begin : begin + step]
+        fits = np.ones((len(block), len(known)), dtype=np.bool_)
+        for j, fit in enumerate(maps):
+            fits &= fit.T[block[:, j]][:, known[:, j]]
+        fitting[begin : begin + step] = np.where(fits, sizes, 0).sum(axis=1)
+    return fitting
+
+
+def _fits(column: Column, population: Table, missing: Missing) -> NDArray[np.bool_]:
+    rule: Missing = "wildcard" if missing == "wildcard" else "own"
+    return compatible(population.column(column.name).levels, column.levels, missing=rule)
+
+
+def _join(
+    known: NDArray[np.int32], sizes: NDArray[np.int64], levels: NDArray[np.int32], maps: list[NDArray[np.bool_]]
+) -> NDArray[np.int64]:
+    """Every known value fits at most one released cell: recode the people and count by equal codes."""
+    fits_one = np.ones(len(known), dtype=np.bool_)
+    recoded = []
+    for j, fit in enumerate(maps):
+        fits_one &= np.asarray(fit.any(axis=1))[known[:, j]]
+        recoded.append(fit.argmax(axis=1).astype(np.int32)[known[:, j]])
+    columns = [np.concatenate((levels[:, j], recoded[j][fits_one])) for j in range(len(maps))]
+    key, _, _ = group(columns, [fit.shape[1] for fit in maps])
+    total = np.bincount(key[len(levels) :], sizes[fits_one], int(key.max()) + 1)
+    return total[key[: len(levels)]].astype(np.int64)

@@ -1,0 +1,122 @@
+"""What is asked of the classes of a release, bound to the sensitive columns of the table that is protected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.tables.constraints import Constraint, DistinctL, KAnonymity, TCloseness, all_allow, bound_of
+from unmask.tables.counts import class_counts
+from unmask.tables.recoding import Points
+from unmask.tables.release import Classes, Column, Table
+from unmask.tables.sensitive import hierarchy_paths, rank_order
+
+_CELLS = 1 << 21  # cells of a dense block of histograms
+
+
+def demands_of(
+    k: int,
+    l: int | None,  # noqa: E741 - the literature's name
+    t: float | None,
+    constraints: Sequence[Constraint],
+) -> tuple[int, tuple[Constraint, ...]]:
+    """The number of rows asked for, and the constraints on the sensitive columns."""
+    for constraint in constraints:
+        if not hasattr(constraint, "allows"):
+            raise UnmaskError(f"{constraint!r} is no constraint, expected one of those in unmask.tables.constraints")
+    sizes = [KAnonymity(k).k, *(c.k for c in constraints if isinstance(c, KAnonymity))]
+    demands = [c for c in constraints if not isinstance(c, KAnonymity)]
+    if l is not None:
+        demands.append(DistinctL(l))
+    if t is not None:
+        demands.append(TCloseness(t))
+    return max(sizes), tuple(demands)
+
+
+@dataclass(frozen=True, eq=False)
+class Secret:
+    """A sensitive column, its values in rank order."""
+
+    name: str
+    codes: NDArray[np.int32]
+    overall: NDArray[np.int64]
+    paths: NDArray[np.int32] | None
+
+    def histograms(self, points: Points) -> csr_array:
+        """Counts of every value at every point, (points, m)."""
+        if points.of_row is None:
+            n, m = self.codes.size, self.overall.size
+            return csr_array((np.ones(n, dtype=np.int32), self.codes, np.arange(n + 1)), shape=(n, m))
+        return class_counts(points.of_row, points.sizes.size, self.codes, self.overall.size)
+
+    def allows(self, demands: Sequence[Constraint]) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
+        """The test of histograms of this column, (P, m) to (P,): all demands at once."""
+        return lambda histogram: all_allow(demands, histogram, self.overall, paths=self.paths)
+
+    def good(self, classes: Classes, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
+        """Which classes of the table satisfy the demands on this column, (J,)."""
+        counts = class_counts(classes.of_row, classes.sizes.size, self.codes, self.overall.size)
+        block = max(1, _CELLS // self.overall.size)
+        parts = [self.allows(demands)(counts[at : at + block].toarray()) for at in range(0, classes.sizes.size, block)]
+        return np.concatenate(parts)
+
+
+def secrets_of(table: Table, demands: Sequence[Constraint]) -> list[Secret]:
+    """The sensitive columns as far as the constraints need them."""
+    if not demands:
+        return []
+    if not table.sensitive:
+        asked = ", ".join(map(repr, demands))
+        raise UnmaskError(f"{asked} is asked for, but the table has no sensitive column; name one, or ask for k alone")
+    distances = {demand.distance for demand in demands if isinstance(demand, TCloseness)}
+    return [_secret(column, distances) for column in table.sensitive]
+
+
+def _secret(column: Column, distances: set[Any]) -> Secret:
+    rank = _ranked(column) if "ordered" in distances else np.arange(len(column.levels), dtype=np.int32)
+    codes = rank[column.codes]
+    paths = _paths(column, rank) if "hierarchical" in distances else None
+    return Secret(column.name, codes, np.bincount(codes, minlength=rank.size), paths)
+
+
+def _ranked(column: Column) -> NDArray[np.int32]:
+    used = np.bincount(column.codes, minlength=len(column.levels)) > 0
+    rank = None if (used & ~column.levels.atomic).any() else rank_order(column)
+    if rank is None:
+        raise UnmaskError(
+            f"the ordered distance is asked for, but sensitive column {column.name!r} has no order, or missing or "
+            "generalised cells; declare its order, or choose the distance 'equal'"
+        )
+    return rank
+
+
+def _paths(column: Column, rank: NDArray[np.int32]) -> NDArray[np.int32]:
+    paths = hierarchy_paths(column, rank=rank)
+    if paths is None:
+        raise UnmaskError(
+            f"the hierarchical distance is asked for, but sensitive column {column.name!r} has no hierarchy; give one, "
+            "or choose the distance 'equal'"
+        )
+    return paths
+
+
+def check_whole(table: Table, k: int, demands: Sequence[Constraint], secrets: Sequence[Secret]) -> None:
+    """Refuse what not even the whole table as one class satisfies."""
+    if table.n_rows < k:
+        raise FailedError(f"the table has {table.n_rows} rows, fewer than k = {k}; ask for k of at most {table.n_rows}")
+    for secret in secrets:
+        whole = secret.overall[None, :]
+        for demand in demands:
+            if not demand.allows(whole, secret.overall, paths=secret.paths)[0]:
+                compares = demand.compares
+                attained = float(demand.value(whole, secret.overall, paths=secret.paths)[0])
+                raise FailedError(
+                    f"{demand!r} cannot be satisfied: the whole table has {compares.quantity} {attained:.6g} on column "
+                    f"{secret.name!r}, expected {compares.sense} {bound_of(demand):g}; ask for what it attains"
+                )

@@ -1,0 +1,82 @@
+"""A sensitive column as criteria and constraints need it: the rank of its levels and their place in its hierarchy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmask.errors import UnmaskError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from unmask.tables.release import Column
+
+
+def rank_order(column: Column) -> NDArray[np.int32] | None:
+    """Rank of each level, (L,), 0 to L - 1: numbers ascending, ordinal values in their declared order.
+
+    None where the column has no order: a categorical column, a missing cell, or cells that overlap ([20, 30] and 25).
+    Levels that no row carries have a rank too, but decide nothing. There are no ties.
+
+    >>> from unmask.tables.release import Table
+    >>> people = Table.read({"age": [1, 2, 3], "pay": [30, 10, 20]}, quasi_identifiers="age", sensitive="pay")
+    >>> rank_order(people.column("pay"))
+    array([0, 1, 2], dtype=int32)
+    """
+    levels = column.levels
+    used = np.bincount(column.codes, minlength=len(levels)) > 0
+    if levels.kind == "categorical" or (levels.missing >= 0 and used[levels.missing]):
+        return None
+    if levels.kind == "numeric":
+        low, high = levels.low, levels.high
+    else:
+        covered = levels.members.any(axis=1)
+        low = np.where(covered, levels.members.argmax(axis=1), -1).astype(np.float64)
+        last = levels.members.shape[1] - 1 - levels.members[:, ::-1].argmax(axis=1)
+        high = np.where(covered, last, -1).astype(np.float64)
+    order = np.lexsort((high, low))
+    in_use = order[used[order]]
+    if np.any(low[in_use][1:] <= high[in_use][:-1]):
+        return None
+    rank = np.empty(len(levels), dtype=np.int32)
+    rank[order] = np.arange(len(levels), dtype=np.int32)
+    return rank
+
+
+def hierarchy_paths(column: Column, *, rank: NDArray[np.int32] | None = None) -> NDArray[np.int32] | None:
+    """Node above each level at heights 0 to H - 1 of the column's hierarchy, (H, L); None without a hierarchy.
+
+    The root at height H is understood; a missing cell has only the root, so it is a node of its own below. Node numbers
+    are local to a height and never negative. rank : (L,) the place each level takes, its own index unless given.
+
+    >>> from unmask.tables.hierarchy import Hierarchy
+    >>> from unmask.tables.release import Table
+    >>> tree = Hierarchy.from_paths([("flu", "lung", "*"), ("ulcer", "gut", "*"), ("asthma", "lung", "*")])
+    >>> roles = {"quasi_identifiers": "age", "sensitive": "ill", "hierarchies": {"ill": tree}}
+    >>> hierarchy_paths(Table.read({"age": [1, 2, 3], "ill": ["flu", "ulcer", "asthma"]}, **roles).column("ill"))
+    array([[2, 0, 1], [0, 0, 1]], dtype=int32)
+    """
+    hierarchy = column.hierarchy
+    if hierarchy is None:
+        return None
+    leaf = {label: i for i, label in enumerate(hierarchy.leaves)}
+    used = np.bincount(column.codes, minlength=len(column.levels)) > 0
+    index = np.array([leaf.get(label, -1) for label in column.levels.labels])
+    outside = int(np.count_nonzero((index < 0) & used & (np.arange(len(index)) != column.levels.missing)))
+    if outside:
+        raise UnmaskError(
+            f"{outside} values of sensitive column {column.name!r} are not leaves of its hierarchy, expected none; "
+            "add them to the hierarchy or leave it out"
+        )
+    rooted = len(set(hierarchy.ancestor[-1])) == 1
+    heights = hierarchy.ancestor[: len(hierarchy.ancestor) - rooted]
+    paths = np.zeros((len(heights), len(index)), dtype=np.int32)
+    for h, nodes in enumerate(heights):
+        number = {node: i for i, node in enumerate(dict.fromkeys(nodes))}
+        of_leaf = np.array([number[node] for node in nodes])
+        paths[h] = np.where(index >= 0, of_leaf[index], len(number))
+    if rank is not None:
+        paths[:, rank] = paths.copy()
+    return paths

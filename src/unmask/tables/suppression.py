@@ -1,0 +1,82 @@
+"""Which cells `*` replaces: the greedy suppression of cells in small classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.tables.cells import EVERYTHING
+from unmask.tables.counts import group
+from unmask.tables.recoding import Recoded, new_cells
+from unmask.tables.release import Classes, Column
+
+
+def with_star(column: Column) -> Recoded:
+    """The levels and `*`: the new levels, and the new code of every old one, that of `*` last."""
+    return new_cells(column, [*column.levels.labels, EVERYTHING])
+
+
+def suppress_cells(
+    classes: Classes,
+    starred: Sequence[Recoded | None],
+    n_levels: Sequence[int],
+    places: Sequence[int],
+    *,
+    k: int,
+    rate: float,
+) -> NDArray[np.int32]:
+    """Codes of every class of the table after the greedy suppression, (J, d)."""
+    codes = classes.levels.copy()
+    widths = list(n_levels)
+    for j, star in enumerate(starred):
+        if star is not None:
+            codes[:, j], widths[j] = star[1][codes[:, j]], len(star[0])
+    stars = {j: int(star[1][-1]) for j, star in enumerate(starred) if star is not None}
+    weight = classes.sizes
+
+    def regroup(columns: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        of, _, _ = group([np.ascontiguousarray(column) for column in columns.T], widths)
+        total = np.bincount(of, weights=weight).astype(np.int64)
+        return of, total[of]
+
+    def suppressed(j: int, where: NDArray[np.bool_]) -> NDArray[np.int32]:
+        trial = codes.copy()
+        trial[where, j] = stars[j]
+        return trial
+
+    def violating(columns: NDArray[np.int32]) -> int:
+        return int(weight[regroup(columns)[1] < k].sum())
+
+    budget = int(rate * weight.sum() * len(places) + 1e-9)
+    left = list(dict.fromkeys(places))
+    while left and budget:
+        of, total = regroup(codes)
+        small = total < k
+        if not small.any():
+            break
+        best = min(left, key=lambda j: violating(suppressed(j, small)))
+        left.remove(best)
+        chosen = _within_budget(of, total, np.where(codes[:, best] == stars[best], 0, weight), small, budget)
+        budget = budget - int(weight[chosen & (codes[:, best] != stars[best])].sum()) if chosen[small].all() else 0
+        codes = suppressed(best, chosen)
+    return codes
+
+
+def _within_budget(
+    of: NDArray[np.int32],
+    total: NDArray[np.int64],
+    cost: NDArray[np.int64],
+    small: NDArray[np.bool_],
+    budget: int,
+) -> NDArray[np.bool_]:
+    """The small classes, from the smallest upwards, whose cells together fit the budget."""
+    size = np.zeros(int(of.max()) + 1, dtype=np.int64)
+    size[of] = total
+    price = np.bincount(of, weights=cost).astype(np.int64)
+    candidates = np.unique(of[small])
+    order = candidates[np.argsort(size[candidates], kind="stable")]
+    affordable = np.zeros(size.size, dtype=np.bool_)
+    affordable[order[np.cumsum(price[order]) <= budget]] = True
+    return affordable[of]

@@ -1,0 +1,266 @@
+"""One column of original and release, cell against cell, and the distributions that follow from its cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from unmask.tables.cells import Levels, compatible
+from unmask.tables.counts import class_counts
+from unmask.tables.utility.sets import Sets, categorical, numeric, ordinal, singletons
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from unmask.tables.hierarchy import Hierarchy
+    from unmask.tables.release import Column
+    from unmask.tables.utility.sets import Floats, Ints
+
+_BINS = 256
+"""Ordered columns of more atoms are compared on this many bins of equal count of the original."""
+_VALUES = 1024
+"""Categorical columns of more atoms keep the commonest values of the original, the others are pooled."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """One column of original and release on the same atoms, with how often each pair of levels met.
+
+    position : (D,) place of each atom on a line (its number, or its rank), None for categorical columns.
+    penalty : (levels of the release,) NCP. pairs : CSR (original levels, released levels) of row counts.
+    before, after : codes of all original rows; of the released rows. lost : original rows not released.
+    """
+
+    kind: Literal["numeric", "ordinal", "categorical"]
+    position: Floats | None
+    n_atoms: int
+    source: Sets
+    target: Sets
+    penalty: Floats
+    pairs: sparse.csr_array[Any, Any]
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
+    lost: NDArray[np.bool_]
+    edges: Ints
+    pool: Ints | None
+    levels: Levels
+    hierarchy: Hierarchy | None
+
+    @classmethod
+    def of(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Cells:
+        """Put the cells of both columns on common atoms; origin : the original row of each released row."""
+        counts = np.bincount(original.codes, minlength=len(original.levels))
+        position: Floats | None
+        if original.levels.kind == "numeric":
+            position, source, target, penalty = numeric(original.levels, released.levels, counts)
+        elif original.levels.kind == "ordinal":
+            position, source, target, penalty = ordinal(original.levels, released.levels)
+        else:
+            position, source, target, penalty = categorical(original.levels, released.levels)
+        penalty = np.where(target.missing, 1.0, penalty)
+        n_atoms = 0 if position is None else len(position)
+        n_atoms = n_atoms if source.members is None else int(source.members.shape[1])
+        pairs = class_counts(original.codes[origin], len(original.levels), released.codes, len(released.levels))
+        edges, pool = _bins(position, n_atoms, source, counts)
+        tree = released.hierarchy or original.hierarchy
+        kind = original.levels.kind
+        shape = (kind, position, n_atoms, source, target, penalty, pairs, original.codes, released.codes, lost)
+        return cls(*shape, edges, pool, released.levels, tree)
+
+    @property
+    def n_lost(self) -> int:
+        """Original rows that were not released."""
+        return int(self.lost.sum())
+
+    def met(self) -> tuple[Ints, Ints, Floats]:
+        """(original level, released level, share of the released rows' number) of each pair that occurs."""
+        source = np.repeat(np.arange(self.pairs.shape[0]), np.diff(self.pairs.indptr))
+        return source, self.pairs.indices.astype(np.int64), self.pairs.data.astype(np.float64)
+
+    def mean(self, loss: Floats, suppressed: float) -> float:
+        """Mean over all original rows of a loss per pair; a suppressed row costs `suppressed`."""
+        _, _, count = self.met()
+        return float((np.sum(loss * count) + suppressed * self.n_lost) / len(self.before))
+
+    def unharmed(self) -> NDArray[np.bool_]:
+        """Pairs in which both cells are missing: nothing was lost."""
+        source, target, _ = self.met()
+        return self.source.missing[source] & self.target.missing[target]
+
+    def ncp(self) -> float:
+        """Normalised certainty penalty: mean share of the domain that a cell leaves open, 0 to 1."""
+        _, target, _ = self.met()
+        flat = self.position is not None and self.kind == "numeric" and self._span() == 0
+        return self.mean(np.where(self.unharmed(), 0.0, self.penalty[target]), 0.0 if flat or self.n_atoms < 2 else 1.0)
+
+    def suppressed(self) -> int:
+        """Released cells that say nothing though the original cell did."""
+        source, target, count = self.met()
+        whole = (self.target.size()[target] == self.n_atoms) & (self.source.size()[source] < self.n_atoms)
+        gone = self.target.missing[target] & ~self.source.missing[source]
+        return int(count[whole | gone].sum())
+
+    def _span(self) -> float:
+        assert self.position is not None
+        return float(self.position[-1] - self.position[0])
+
+    def precision(self) -> float | None:
+        """1 - mean height / root height; the height of a cell is that of the lowest node that contains its set."""
+        if self.hierarchy is None:
+            return None
+        height, root = _heights(self.hierarchy, self.levels)
+        _, target, _ = self.met()
+        return 1.0 if root == 0 else 1 - self.mean(np.where(self.unharmed(), 0.0, height[target] / root), 1.0)
+
+    def distortion(self) -> float:
+        """Mean normalised distance of the original value and a uniform draw from the released cell, 0 to 1."""
+        source, target, _ = self.met()
+        known = ~self.source.missing[source] & ~self.target.missing[target]
+        loss = np.where(self.unharmed(), 0.0, 1.0)
+        loss[known] = self._distance(self.source, source[known], self.target, target[known])
+        everything = self._everything()
+        lost = np.bincount(self.before[self.lost], minlength=len(self.source.missing))
+        at = np.flatnonzero((lost > 0) & ~self.source.missing)
+        away = self._distance(self.source, at, everything, np.zeros(len(at), dtype=np.int64))
+        total = float(np.sum(away * lost[at])) + float(lost[self.source.missing].sum())
+        return self.mean(loss, total / self.n_lost if self.n_lost else 0.0)
+
+    def _everything(self) -> Sets:
+        members = None if self.position is not None else sparse.csr_array(np.ones((1, self.n_atoms), dtype=np.bool_))
+        return Sets(np.array([0]), np.array([self.n_atoms]), members, np.array([False]))
+
+    def _distance(self, one: Sets, at: Ints, other: Sets, to: Ints) -> Floats:
+        """Mean distance of uniform draws from two sets, over the span of the domain; 0/1 for categorical atoms."""
+        if self.position is None:
+            assert one.members is not None
+            assert other.members is not None
+            common = np.concatenate([_overlap(one.members[at[s]], other.members[to[s]]) for s in _slices(len(at))])
+            return np.asarray(1 - common / np.maximum(one.size()[at] * other.size()[to], 1), dtype=np.float64)
+        span = self._span()
+        if span == 0:
+            return np.zeros(len(at))
+        middle = self.position[(one.begin[at] + one.end[at] - 1) // 2]
+        return _mean_distance(self.position, middle, other.begin[to], other.end[to]) / span
+
+    # ----- distributions on bins; the last bin is "missing"
+
+    @property
+    def n_bins(self) -> int:
+        """Bins of the distributions, the one for missing cells included."""
+        return len(self.edges) if self.pool is None else int(self.pool.max()) + 2
+
+    def shares(self, sets: Sets) -> sparse.csr_array[Any, Any]:
+        """(L, n_bins) share of each level in each bin, spread uniformly over its atoms; rows sum to 1."""
+        row, column, value = self._runs(sets) if self.pool is None else self._pooled(sets)
+        gone = np.flatnonzero(sets.missing)
+        row = np.concatenate((row, gone))
+        column = np.concatenate((column, np.full(len(gone), self.n_bins - 1)))
+        value = np.concatenate((value, np.ones(len(gone))))
+        return sparse.csr_array((value, (row, column)), shape=(len(sets.missing), self.n_bins))
+
+    def _runs(self, sets: Sets) -> tuple[Ints, Ints, Floats]:
+        level = np.flatnonzero(~sets.missing)
+        begin, end = sets.begin[level], sets.end[level]
+        first = np.searchsorted(self.edges, begin, side="right") - 1
+        width = np.searchsorted(self.edges, end - 1, side="right") - first
+        at = np.repeat(np.arange(len(level)), width)
+        column = first[at] + np.arange(len(at)) - np.repeat(np.cumsum(width) - width, width)
+        inside = np.minimum(end[at], self.edges[column + 1]) - np.maximum(begin[at], self.edges[column])
+        return level[at], column, inside / (end - begin)[at]
+
+    def _pooled(self, sets: Sets) -> tuple[Ints, Ints, Floats]:
+        assert sets.members is not None
+        assert self.pool is not None
+        row = np.repeat(np.arange(len(sets.missing)), np.diff(sets.members.indptr))
+        return row, self.pool[sets.members.indices], 1 / sets.size()[row]
+
+    def marginal(self) -> Compared:
+        """Expected rows per bin, (n_bins,), of original and release."""
+        counts = (np.bincount(codes, minlength=len(sets.missing)) for codes, sets in self._sides())
+        before, after = (count @ self.shares(sets) for count, (_, sets) in zip(counts, self._sides(), strict=True))
+        return Compared(before, after + self.n_lost * self.unknown())
+
+    def _sides(self) -> Iterator[tuple[NDArray[np.int32], Sets]]:
+        yield self.before, self.source
+        yield self.after, self.target
+
+    def unknown(self) -> Floats:
+        """(n_bins,) distribution of `*`."""
+        return np.asarray(self.shares(self._everything()).toarray()[0], dtype=np.float64)
+
+
+class Compared(NamedTuple):
+    """Expected rows per bin (or pair of bins) in the original and in the release."""
+
+    before: Floats
+    after: Floats
+
+    def distance(self) -> float:
+        """Total variation of the two distributions."""
+        return float(0.5 * np.abs(self.before / self.before.sum() - self.after / self.after.sum()).sum())
+
+
+def joint(a: Cells, b: Cells) -> Compared:
+    """Expected rows per pair of bins, (bins of a, bins of b), of original and release; rows keep their pairs."""
+    tables = []
+    for (codes, sets), (other, other_sets) in zip(a._sides(), b._sides(), strict=True):
+        counts = class_counts(codes, len(sets.missing), other, len(other_sets.missing))
+        tables.append((a.shares(sets).T @ (counts @ b.shares(other_sets))).toarray())
+    return Compared(tables[0], tables[1] + a.n_lost * np.outer(a.unknown(), b.unknown()))
+
+
+def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
+    """Height of the lowest node above all leaves a level may be (the root's, if it is none), and that of the root."""
+    rooted = len(set(hierarchy.ancestor[-1])) == 1
+    root = len(hierarchy.ancestor) - rooted
+    covers = compatible(singletons(hierarchy.leaves), levels, missing="own").T
+    height = np.full(len(levels), float(root))
+    for h in reversed(range(root)):
+        names = hierarchy.ancestor[h]
+        number = {name: i for i, name in enumerate(dict.fromkeys(names))}
+        node = np.array([number[name] for name in names])
+        lowest = np.where(covers, node, len(number)).min(axis=1)
+        highest = np.where(covers, node, -1).max(axis=1)
+        height[lowest == highest] = h
+    return height, root
+
+
+def _bins(position: Floats | None, n_atoms: int, source: Sets, counts: Ints) -> tuple[Ints, Ints | None]:
+    """Edges of the bins in atoms (ordered columns), or the bin of each atom (categorical)."""
+    weight = np.zeros(n_atoms)
+    if position is None:
+        assert source.members is not None
+        weight = np.asarray((counts / np.maximum(source.size(), 1)) @ source.members, dtype=np.float64)
+        order = np.argsort(-weight, kind="stable")
+        pool = np.full(n_atoms, min(n_atoms, _VALUES) - 1, dtype=np.int64)
+        pool[order[:_VALUES]] = np.arange(min(n_atoms, _VALUES))
+        return np.zeros(0, dtype=np.int64), pool
+    if n_atoms <= _BINS:
+        return np.arange(n_atoms + 1), None
+    np.add.at(weight, source.begin[~source.missing], counts[~source.missing])
+    share = np.cumsum(weight) / max(weight.sum(), 1.0)
+    inner = np.searchsorted(share, np.arange(1, _BINS) / _BINS) + 1
+    return np.unique(np.concatenate(([0], inner, [n_atoms]))), None
+
+
+def _mean_distance(position: Floats, x: Floats, begin: Ints, end: Ints) -> Floats:
+    """Mean of |x - y| for y uniform over the atoms begin to end - 1."""
+    total = np.concatenate(([0.0], np.cumsum(position - position[0])))
+    x = x - position[0]
+    cross = np.clip(np.searchsorted(position - position[0], x), begin, end)
+    below = x * (cross - begin) - (total[cross] - total[begin])
+    above = (total[end] - total[cross]) - x * (end - cross)
+    return np.asarray(np.maximum(below + above, 0.0) / (end - begin), dtype=np.float64)
+
+
+def _overlap(one: sparse.csr_array[Any, Any], other: sparse.csr_array[Any, Any]) -> Ints:
+    return np.asarray(one.astype(np.int64).multiply(other.astype(np.int64)).sum(axis=1), dtype=np.int64)
+
+
+def _slices(n: int, step: int = 1 << 16) -> list[slice]:
+    return [slice(begin, begin + step) for begin in range(0, max(n, 1), step)]

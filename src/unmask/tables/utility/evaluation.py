@@ -1,0 +1,200 @@
+"""All utility measures of one release against the table it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unmask.errors import UnmaskError
+from unmask.tables.utility.columns import Cells, joint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from unmask.tables.release import Table
+    from unmask.tables.utility.sets import Floats, Ints
+
+_SANITY = 0.001
+"""A query's relative error is divided by at least this share of the rows (Vitter and Wang's sanity bound)."""
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What is left of the original in a release.
+
+    rows, released_rows, suppressed_rows : n, rows published, rows that were not.
+    suppressed_cells : published quasi-identifier cells that are missing or cover the whole domain though the original
+        cell did not.
+    ncp : normalised certainty penalty per quasi-identifier, 0 to 1; gcp : their mean over rows and columns, 0 to 1.
+    discernibility : sum over classes of n_c^2, plus n for every suppressed row; in row pairs.
+    average_class_size : C_avg = released rows / (J k), at least 1; k is `class_size`, the smallest class unless given.
+        None when nothing is released.
+    precision : 1 - mean height of the released cell in its hierarchy / height of the root, 0 to 1; None without one.
+    marginal_distance : total variation between the distributions of each column, 0 to 1; pairwise_distance : of each
+        pair of columns. Quasi-identifiers and sensitive columns.
+    query_error : median relative error of random counting queries.
+    distortion : per quasi-identifier, mean normalised distance between the original value and a uniform draw from the
+        released cell, 0 to 1.
+    """
+
+    rows: int
+    released_rows: int
+    suppressed_rows: int
+    suppressed_cells: int
+    ncp: Mapping[str, float]
+    gcp: float
+    discernibility: int
+    class_size: int
+    average_class_size: float | None
+    precision: Mapping[str, float | None]
+    marginal_distance: Mapping[str, float]
+    pairwise_distance: Mapping[tuple[str, str], float]
+    query_error: float
+    distortion: Mapping[str, float]
+
+
+def evaluate(
+    original: Table,
+    release: Table,
+    origin: NDArray[np.int64],
+    *,
+    k: int | None = None,
+    queries: int = 1000,
+    rng: np.random.Generator | None = None,
+) -> Utility:
+    """Every utility measure of a release against the table it was made from.
+
+    origin : (release rows,) the row of `original` each released row came from, each at most once; rows of the original
+        that are missing in it are suppressed. k : the divisor of C_avg. queries, rng : number and source of the random
+        queries (seed 0 unless given).
+
+    NCP of a cell: numeric (hi - lo) / (max - min) with the bounds cut to the original's range; ordinal and categorical
+    |set| / |domain|, 0 for a single value (not (|set| - 1) / (|domain| - 1), which others use). A missing cell costs 1
+    unless the original was missing; a constant column costs 0.
+
+    A query counts the rows in a random range (ordered column) or random subset (categorical) of two random
+    quasi-identifiers - of the one, where there is only one; the release answers with its spread cells. Error
+    |answer - true| / max(true, 0.001 n).
+
+    >>> from unmask.tables.release import Table
+    >>> people = Table.read({"age": [20, 30, 40, 60]}, quasi_identifiers="age")
+    >>> release = Table.read({"age": ["20-30", "20-30", "40-60", "40-60"]}, quasi_identifiers="age")
+    >>> found = evaluate(people, release, np.arange(4))
+    >>> found.ncp, found.gcp, found.discernibility, found.average_class_size
+    ({'age': 0.375}, 0.375, 8, 1.0)
+
+    J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006 (NCP); K. LeFevre et al., "Mondrian",
+    ICDE 2006 (C_avg, discernibility); L. Sweeney, 2002 (precision); J. Vitter, M. Wang, SIGMOD 1999 (queries).
+    """
+    origin = _check(original, release, np.asarray(origin))
+    n = original.n_rows
+    suppressed = n - release.n_rows
+    lost = np.ones(n, dtype=np.bool_)
+    lost[origin] = False
+    names = [c.name for c in original.quasi_identifiers]
+    cells = {name: Cells.of(original.column(name), release.column(name), origin, lost) for name in names}
+    every = {**cells, **_sensitive(original, release, origin, lost)}
+    ncp = {name: column.ncp() for name, column in cells.items()}
+    sizes = release.classes.sizes
+    smallest = int(sizes.min()) if len(sizes) else 0
+    divisor = smallest if k is None else k
+    return Utility(
+        rows=n,
+        released_rows=release.n_rows,
+        suppressed_rows=suppressed,
+        suppressed_cells=sum(column.suppressed() for column in cells.values()),
+        ncp=ncp,
+        gcp=float(np.mean(list(ncp.values()))),
+        discernibility=discernibility(sizes, suppressed_rows=suppressed, rows=n),
+        class_size=divisor,
+        average_class_size=average_class_size(sizes, k=divisor) if len(sizes) else None,
+        precision={name: column.precision() for name, column in cells.items()},
+        marginal_distance={name: column.marginal().distance() for name, column in every.items()},
+        pairwise_distance={(a, b): joint(every[a], every[b]).distance() for a, b in combinations(every, 2)},
+        query_error=_query_error(cells, queries, np.random.default_rng(0) if rng is None else rng),
+        distortion={name: column.distortion() for name, column in cells.items()},
+    )
+
+
+def discernibility(sizes: Ints, *, suppressed_rows: int = 0, rows: int | None = None) -> int:
+    """Discernibility: rows that each row cannot be told from, sum_c n_c^2 + suppressed * n. In row pairs.
+
+    sizes : (J,) rows per class; rows : n of the original, released plus suppressed unless given.
+
+    >>> discernibility(np.array([2, 3]), suppressed_rows=1)
+    19
+
+    R. Bayardo, R. Agrawal, ICDE 2005.
+    """
+    n = int(sizes.sum()) + suppressed_rows if rows is None else rows
+    return int(np.dot(sizes, sizes)) + suppressed_rows * n
+
+
+def average_class_size(sizes: Ints, *, k: int) -> float:
+    """C_avg: released rows per class, in units of k: n / (J k), at least 1 if k holds. Suppressed rows do not count.
+
+    >>> average_class_size(np.array([10, 20]), k=10)
+    1.5
+
+    LeFevre et al. 2006, section 5.
+    """
+    if k < 1 or len(sizes) == 0:
+        raise UnmaskError(f"k is {k} with {len(sizes)} classes, expected k at least 1 and a class")
+    return float(sizes.sum() / (len(sizes) * k))
+
+
+def _check(original: Table, release: Table, origin: NDArray[Any]) -> Ints:
+    if original.n_rows == 0:
+        raise UnmaskError("the original has 0 rows, expected at least 1")
+    if origin.shape != (release.n_rows,):
+        raise UnmaskError(
+            f"origin has shape {origin.shape}, expected ({release.n_rows},), one row of the original each"
+        )
+    if len(origin) and (origin.min() < 0 or origin.max() >= original.n_rows):
+        raise UnmaskError(f"origin points outside the {original.n_rows} rows of the original")
+    if len(np.unique(origin)) != len(origin):
+        raise UnmaskError("origin names a row of the original twice, expected each at most once")
+    return origin.astype(np.int64)
+
+
+def _sensitive(original: Table, release: Table, origin: Ints, lost: NDArray[np.bool_]) -> dict[str, Cells]:
+    published = {column.name: column for column in release.sensitive}
+    columns = [column for column in original.sensitive if column.name in published]
+    return {c.name: Cells.of(c, published[c.name], origin, lost) for c in columns}
+
+
+def _query_error(cells: Mapping[str, Cells], queries: int, rng: np.random.Generator) -> float:
+    if queries < 1:
+        raise UnmaskError(f"queries is {queries}, expected at least 1")
+    columns = list(cells.values())
+    pairs: list[tuple[Cells, Cells | None]] = [*combinations(columns, 2)] or [(columns[0], None)]
+    errors = []
+    for number, chosen in zip(rng.multinomial(queries, [1 / len(pairs)] * len(pairs)), pairs, strict=True):
+        a, b = chosen
+        left = _random_predicates(a, int(number), rng)
+        if b is None:
+            before, after = (left @ side for side in a.marginal())
+        else:
+            right = _random_predicates(b, int(number), rng)
+            before, after = (np.sum((left @ side) * right, axis=1) for side in joint(a, b))
+        errors.append(np.abs(after - before) / np.maximum(before, _SANITY * len(a.before)))
+    return float(np.median(np.concatenate(errors)))
+
+
+def _random_predicates(column: Cells, number: int, rng: np.random.Generator) -> Floats:
+    """(number, n_bins) 0/1: a random run of the bins of an ordered column, a random subset of a categorical one."""
+    n = column.n_bins - 1
+    chosen = np.zeros((number, n + 1))
+    if column.position is None:
+        picked = rng.random((number, n)) < rng.random((number, 1))
+        picked[np.arange(number), rng.integers(n, size=number)] = True
+    else:
+        ends = np.sort(rng.integers(n, size=(number, 2)), axis=1)
+        picked = (np.arange(n) >= ends[:, :1]) & (np.arange(n) <= ends[:, 1:])
+    chosen[:, :n] = picked
+    return chosen

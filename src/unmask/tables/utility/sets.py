@@ -1,0 +1,122 @@
+"""What each level covers of the atoms of its column, for numbers, ranks and categories."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from unmask.tables.cells import Levels, compatible
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+class Sets(NamedTuple):
+    """What each level covers of D atoms, in order: a run [begin, end), or any set (`members`, CSR, categorical)."""
+
+    begin: Ints
+    end: Ints
+    members: sparse.csr_array[Any, Any] | None
+    missing: NDArray[np.bool_]
+
+    def size(self) -> Ints:
+        """(L,) atoms that each level covers."""
+        return self.end - self.begin if self.members is None else np.diff(self.members.indptr).astype(np.int64)
+
+
+def numeric(original: Levels, released: Levels, counts: Ints) -> tuple[Floats, Sets, Sets, Floats]:
+    """Atoms, sets of both sides, and the penalty of each released level; counts : rows per original level."""
+    used = (counts > 0) & ~gaps(original)
+    exact = original.low[used & (original.low == original.high)]
+    ends = np.concatenate((original.low[used], original.high[used]))
+    ends = ends[np.isfinite(ends)]
+    if released.kind != "numeric":
+        atoms = _atoms(exact, (original,))
+        labels, no_members = tuple(map(repr, atoms.tolist())), np.zeros((len(atoms), 0), dtype=np.bool_)
+        known = Levels(labels, "numeric", atoms, atoms, (), no_members, -1)
+        target = _runs_of(compatible(known, released, missing="own").T, gaps(released))
+        span = max(float(atoms[-1] - atoms[0]), 0.0)
+        width = atoms[target.end - 1] - atoms[target.begin]
+        return atoms, _between(atoms, original), target, _ratio(width, span)
+    atoms = _atoms(exact, (original, released))
+    low, high = (float(ends.min()), float(ends.max())) if len(ends) else (0.0, 0.0)
+    width = np.clip(released.high, low, high) - np.clip(released.low, low, high)
+    return atoms, _between(atoms, original), _between(atoms, released), _ratio(width, high - low)
+
+
+def _ratio(width: Floats, span: float) -> Floats:
+    return np.zeros(len(width)) if span == 0 else np.clip(np.nan_to_num(width) / span, 0.0, 1.0)
+
+
+def _atoms(exact: Floats, columns: tuple[Levels, ...]) -> Floats:
+    """Exact values, and a point for every released cell that holds none of them: the value itself or its middle."""
+    atoms = np.unique(exact)
+    for levels in columns:
+        low, high = levels.low[~gaps(levels)], levels.high[~gaps(levels)]
+        empty = np.searchsorted(atoms, low, side="left") == np.searchsorted(atoms, high, side="right")
+        low, high = low[empty], high[empty]
+        middle = np.where(np.isfinite(low), np.where(np.isfinite(high), low / 2 + high / 2, low), high)
+        middle = np.where(low == high, low, middle)
+        atoms = np.unique(np.concatenate((atoms, middle[np.isfinite(middle)])))
+    return atoms if len(atoms) else np.zeros(1)
+
+
+def _between(atoms: Floats, levels: Levels) -> Sets:
+    gone = gaps(levels)
+    begin = np.searchsorted(atoms, levels.low, side="left")
+    end = np.searchsorted(atoms, levels.high, side="right")
+    whole = np.isinf(levels.low) & np.isinf(levels.high)
+    begin, end = np.where(gone | whole, 0, begin), np.where(whole, len(atoms), end)
+    return Sets(begin, np.where(gone, begin, np.maximum(end, begin + 1)), None, gone)
+
+
+def ordinal(original: Levels, released: Levels) -> tuple[Floats, Sets, Sets, Floats]:
+    """Atoms are the ranks of the declared domain; returns as `numeric`."""
+    known = singletons(original.domain)
+    source = _runs_of(compatible(known, original, missing="own").T, gaps(original))
+    target = _runs_of(compatible(known, released, missing="own").T, gaps(released))
+    size = target.size()
+    position = np.arange(max(1, len(original.domain)), dtype=np.float64)
+    return position, source, target, np.where(size > 1, size / len(position), 0.0)
+
+
+def _runs_of(covers: NDArray[np.bool_], gone: NDArray[np.bool_]) -> Sets:
+    """The run of atoms from the first to the last that a level covers; an unknown value counts as the first atom."""
+    begin = covers.argmax(axis=1) if covers.shape[1] else np.zeros(len(covers), dtype=np.int64)
+    last = covers.shape[1] - covers[:, ::-1].argmax(axis=1) if covers.shape[1] else begin + 1
+    end = np.where(covers.any(axis=1), last, begin + 1)
+    return Sets(begin, np.where(gone, begin, end), None, gone)
+
+
+def categorical(original: Levels, released: Levels) -> tuple[None, Sets, Sets, Floats]:
+    """Atoms are the original's domain, then one for every level that holds none of it (a value made up)."""
+    known = singletons(original.domain)
+    sides = [(levels, compatible(known, levels, missing="own").T) for levels in (original, released)]
+    stray = [np.flatnonzero(~covers.any(axis=1) & ~gaps(levels)) for levels, covers in sides]
+    label = dict.fromkeys(levels.labels[i] for (levels, _), at in zip(sides, stray, strict=True) for i in at)
+    extra = {text: len(original.domain) + i for i, text in enumerate(label)}
+    n_atoms = max(1, len(original.domain) + len(extra))
+    sets = []
+    for (levels, covers), at in zip(sides, stray, strict=True):
+        row, column = covers.nonzero()
+        row = np.concatenate((row, at))
+        column = np.concatenate((column, np.array([extra[levels.labels[i]] for i in at], dtype=np.int64)))
+        members = sparse.csr_array((np.ones(len(row), np.bool_), (row, column)), shape=(len(levels), n_atoms))
+        empty = np.zeros(0, dtype=np.int64)
+        sets.append(Sets(empty, empty, members, gaps(levels)))
+    size = sets[1].size()
+    return None, sets[0], sets[1], np.where(size > 1, size / max(1, len(original.domain)), 0.0)
+
+
+def singletons(values: tuple[str, ...]) -> Levels:
+    """One level for each value, that covers it and nothing else."""
+    empty = np.zeros(0)
+    return Levels(values, "categorical", empty, empty, values, np.eye(len(values), dtype=np.bool_), -1)
+
+
+def gaps(levels: Levels) -> NDArray[np.bool_]:
+    """(L,) whether the level stands for a missing cell."""
+    return np.asarray(np.arange(len(levels)) == levels.missing)

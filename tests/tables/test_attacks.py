@@ -1,0 +1,190 @@
+"""Each attack against a literal computation on tables small enough to count by hand."""
+
+import numpy as np
+import pytest
+
+from unmask import ABSENT, Truth, UnmaskError, audit
+from unmask.tables import (
+    AttributeInference,
+    BayesAttack,
+    ClassAttack,
+    Knowledge,
+    Mondrian,
+    NearestNeighbour,
+    Register,
+    RegisterAttack,
+    StringLinkage,
+    Table,
+)
+from unmask.tables.attacks.noisy import CellError
+from unmask.tables.knowledge import attribute_truth
+
+
+def dense(belief):
+    table = np.zeros((belief.n_observations, belief.n_candidates))
+    row = np.repeat(np.arange(belief.n_observations), belief.row_length)
+    table[row, belief.candidate] = np.exp(belief.log_probability)
+    return table[belief.observation]
+
+
+def ages(*cells, **more):
+    return Table.read({"age": list(cells), **more}, quasi_identifiers="age", sensitive=tuple(more))
+
+
+def test_containment_reads_intervals_where_text_finds_nothing():
+    release = ages("[20, 29]", "[20, 29]", "[30, 39]")
+    known = ages(25, 35, 30)
+    assert dense(ClassAttack()(release, known)).tolist() == [
+        pytest.approx([0.5, 0.5, 0]),
+        pytest.approx([0, 0, 1]),
+        pytest.approx([0, 0, 1]),
+    ]
+
+
+def test_overlapping_boxes_weigh_records_by_one_over_volume():
+    # among the known ages 20, 22, 24, 26 the boxes hold 2 and 4 values: 24 is in both, (1/2 twice, 1/4 once) / (5/4)
+    release = ages("[24, 26]", "[24, 26]", "[20, 26]")
+    known = ages(20, 22, 24, 26)
+    belief = ClassAttack()(release, known)
+    assert belief.status == "model"
+    assert dense(belief)[2] == pytest.approx([0.4, 0.4, 0.2])
+    assert dense(belief)[0] == pytest.approx([0, 0, 1])
+
+
+def test_a_person_nobody_fits_is_believed_absent():
+    belief = ClassAttack()(ages("[20, 29]"), ages(50))
+    assert belief.unlisted.tolist() == [1.0]
+    assert audit(belief, Truth([ABSENT])).row("realised_success").posterior == 0
+
+
+def test_open_world_prosecutor_by_bayes_rule():
+    # prior 0.5 of being in; 25 fits 1 of 2 records, P(25 given absent) = 1/2: 0.25 against 0.25
+    belief = ClassAttack(prior_present=0.5)(ages(25, 35), ages(25, 35))
+    assert belief.unlisted == pytest.approx([0.5, 0.5])
+    assert dense(belief)[0] == pytest.approx([0.5, 0])
+
+
+def test_register_gives_marketer_and_journalist():
+    # El Emam: marketer (1 / n) sum n_c / N_c = (2 / 4 + 1 / 1) / 3, journalist 1 / min N_c = 1
+    release = ages("[20, 29]", "[20, 29]", "[30, 39]")
+    row = audit(RegisterAttack()(release, ages(21, 22, 23, 24, 35))).row("success_probability")
+    assert row.posterior == pytest.approx((2 / 4 + 1) / 3)
+    assert row.worst == 1
+    assert row.prior == pytest.approx(1 / 5)
+
+
+def test_register_coverage_caps_the_belief():
+    release, register = ages("[20, 29]"), ages(21, 22, 35, 36)
+    belief = RegisterAttack(coverage=0.8)(release, register)
+    assert belief.unlisted == pytest.approx([0.2])
+    assert dense(belief)[0] == pytest.approx([0.4, 0.4, 0, 0])
+
+
+def test_attribute_inference_is_the_histogram_of_the_class():
+    release = ages("[20, 29]", "[20, 29]", "[20, 29]", "40", ill=["flu", "flu", "gout", "gout"])
+    belief = AttributeInference("ill")(release, ages(25, 40, 77))
+    assert belief.candidate_label == ("flu", "gout")
+    assert dense(belief) == pytest.approx(np.array([[2 / 3, 1 / 3], [0, 1], [0.5, 0.5]]), abs=1e-6)
+
+
+def test_missing_release_cells_obey_the_rule_and_unknown_cells_fit_everything():
+    columns = {"age": ["20", "30", ""]}
+    own = Table.read(columns, quasi_identifiers="age")
+    wild = Table.read(columns, quasi_identifiers="age", missing="wildcard")
+    known = Table.read({"age": ["20", ""]}, quasi_identifiers="age")
+    assert dense(ClassAttack()(own, known))[0] == pytest.approx([1, 0, 0])
+    # volume: "20" holds one known value, the wildcard one as well, so both are alike
+    assert dense(ClassAttack()(wild, known))[0] == pytest.approx([0.5, 0, 0.5])
+    assert np.count_nonzero(dense(ClassAttack()(own, known))[1]) == 3
+
+
+def test_bayes_attack_equals_the_formula():
+    release, known = ages("1", "1", "2", "4"), ages(1)
+    redraw = 0.2
+    belief = BayesAttack(error=CellError(redraw=redraw))(release, known)
+    likelihood = np.array([1 - redraw + redraw / 2] * 2 + [redraw / 2] * 2)
+    assert dense(belief)[0] == pytest.approx(likelihood / likelihood.sum(), abs=1e-6)
+
+
+def test_jitter_lets_a_moved_age_be_found():
+    release, known = ages("31", "40"), ages(30, 40)
+    belief = BayesAttack(error=CellError(redraw=0.01, jitter=0.5, width=2))(release, known)
+    assert dense(belief)[0, 0] > 0.9
+    assert dense(BayesAttack(error=CellError(redraw=0.01))(release, known))[0, 0] == pytest.approx(0.5)
+
+
+def test_nearest_neighbours_share_ties():
+    belief = NearestNeighbour()(ages("10", "20", "30"), ages(15, 29))
+    assert belief.status == "scores"
+    assert dense(belief) == pytest.approx(np.array([[0.5, 0.5, 0], [0, 0, 1]]))
+
+
+def test_string_linkage_counts_text_that_matches():
+    # By construction: ten classes of two rows; the person of "30" is found as text, those in an interval are not.
+    cells = [f"[{10 * i}, {10 * i + 5}]" for i in range(9)] + ["30"]
+    release = Table.read(
+        {"age": cells * 2, "sex": ["f"] * 20}, quasi_identifiers=("age", "sex"), kinds={"age": "categorical"}
+    )
+    known = Table.read(
+        {"age": ["30", "12", "12"], "sex": ["f", "f", "m"]},
+        quasi_identifiers=("age", "sex"),
+        kinds={"age": "categorical"},
+    )
+    found = StringLinkage(neighbours=3).count(release, known)
+    # nearest distances 0, 1, 2: median 1 keeps two; 30/f matches 2 + 1 + 1 cells, 12/f matches sex in each of three
+    assert (found.kept, found.possible) == (2, 12)
+    assert found.matches == 4 + 3
+    assert found.tie_averaged == pytest.approx(7)
+
+
+def test_no_shared_column_is_an_error():
+    with pytest.raises(UnmaskError, match="share no quasi-identifier"):
+        ClassAttack()(ages("20"), Table.read({"zip": ["1"]}, quasi_identifiers="zip"))
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_mondrian_is_linked_at_classes_over_people_when_boxes_do_not_overlap(strict):
+    rng = np.random.default_rng(0)
+    people = Table.read({"age": rng.integers(0, 80, 500), "n": rng.integers(0, 9, 500)}, quasi_identifiers=("age", "n"))
+    release, origin = Mondrian(k=5, strict=strict)(people, rng=rng)
+    known = Knowledge(targets=None)(people, origin, rng=rng)
+    belief = ClassAttack()(release, known.auxiliary)
+    row = audit(belief, known.truth).row("realised_success")
+    if strict:
+        assert belief.status == "exact"
+        assert row.posterior == pytest.approx(len(release.classes.sizes) / 500)
+    assert row.worst <= 1 / 5 + 1e-6
+
+
+def test_knowledge_draws_do_not_depend_on_its_rates():
+    people = ages(*range(50))
+    plain = Knowledge(targets=20)(people, np.arange(50), rng=np.random.default_rng(3))
+    blurred = Knowledge(targets=20, missing=0.5)(people, np.arange(50), rng=np.random.default_rng(3))
+    assert plain.person.tolist() == blurred.person.tolist()
+    unknown = blurred.auxiliary.column("age").codes == blurred.auxiliary.column("age").levels.missing
+    assert 0 < unknown.sum() < 20
+
+
+def test_control_people_are_absent():
+    people = ages(*range(50))
+    known = Knowledge(targets=20, outside=0.25)(people, np.arange(30), rng=np.random.default_rng(3))
+    assert (known.truth.candidate == ABSENT).sum() == 5
+    assert np.all(known.person[known.truth.candidate == ABSENT] >= 30)
+    with pytest.raises(UnmaskError, match="outside the release"):
+        Knowledge(targets=20, outside=0.25)(people, np.arange(50), rng=np.random.default_rng(3))
+
+
+def test_register_truth_points_at_the_person():
+    people = ages(*range(50))
+    origin = np.random.default_rng(1).permutation(50)
+    drawn = Register(coverage=0.6)(people, origin, rng=np.random.default_rng(2))
+    assert drawn.auxiliary.n_rows == 30
+    listed = drawn.truth.candidate >= 0
+    assert drawn.person[drawn.truth.candidate[listed]].tolist() == origin[listed].tolist()
+    assert (drawn.truth.candidate == ABSENT).sum() == 20
+
+
+def test_attribute_truth_goes_by_the_release_s_own_values():
+    people = ages(1, 2, 3, 4, ill=["b", "a", "c", ""])
+    release = ages(1, 2, ill=["b", "c"])
+    assert attribute_truth(people, np.arange(4), release, "ill").candidate.tolist() == [0, -2, 1, -1]
