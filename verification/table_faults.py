@@ -45,9 +45,9 @@ def faults(peers: Path | None = None) -> Section:
         rows.append((fault.tool, fault.fault, theirs, answer, fault.truth, word))
         if not right:
             verdicts.append(Verdict(f"{fault.tool}: {fault.fault}", fault.truth, answer, holds=False))
-    right = sum(row[3] == row[4] for row in rows)
+    n_right = sum(row[3] == row[4] for row in rows)
     verdicts.insert(
-        0, Verdict("our answers are right", f"{len(rows)} faults", f"{right} of {len(rows)}", right == len(rows))
+        0, Verdict("our answers are right", f"{len(rows)} faults", f"{n_right} of {len(rows)}", n_right == len(rows))
     )
     return Section(
         "Wrong answers of other tools",

@@ -94,8 +94,8 @@ def proper() -> Section:
         (
             "identity, occupation: realised success of the best guess, ties shared; intervals: Wilson, clustered.",
             f"Baselines: a random record {1 / len(inside):.6f}; the commonest occupation {at_random:.4f}.",
-            "control: people who are not in the release. says: the identity success the attacker announces about them, in",
-            "truth 0; occ.: success on their occupation; fits: share whom some record fits.",
+            "control: people who are not in the release. says: the identity success the attacker announces about them,",
+            "in truth 0; occ.: success on their occupation; fits: share whom some record fits.",
             f"partly: each cell is unknown with chance {BLANK:.3f}, the share of blanks in scenario 2.",
             "t is the total variation, checked on both halves of every cut; t=0.15 can always be met by one class.",
         ),

@@ -15,11 +15,17 @@ from show import Section, Verdict
 from unmask.errors import FailedError
 from unmask.tables import datasets
 from unmask.tables.attacks import StringLinkage
+from unmask.tables.cells import Kind
 from unmask.tables.protections import Mondrian
 from unmask.tables.release import Table
 
 QUASI_IDENTIFIERS = ("age", "education", "marital-status", "race")
-KINDS = {"age": "numeric", "education": "categorical", "marital-status": "categorical", "race": "categorical"}
+KINDS: dict[str, Kind] = {
+    "age": "numeric",
+    "education": "categorical",
+    "marital-status": "categorical",
+    "race": "categorical",
+}
 SENSITIVE = "occupation"
 SEED = 3
 
@@ -170,7 +176,7 @@ def compatibility() -> Section:
             "Procedure reproduced, counts not reproducible. Ties decide which classes come back but not the count: at",
             "equal distance equally many cells match. The counts hang on what the paper leaves open: its cut follows",
             "the order in which categories come, age is text or number, 4 or 8 columns are in the tree, and it prints",
-            "both 45 and 21 for k=3. anonypy ignores the t it is given (6 classes, no match), so the printed t rows are",
+            "both 45 and 21 for k=3. anonypy ignores the t it is given (6 classes, no match), so the t rows are",
             "not explained. No truth enters: the rows are invented, and those at or below the median distance count as",
             "linked whatever the protection.",
         ),

@@ -307,6 +307,9 @@ def protect(
     }
     if as_json:
         click.echo(json.dumps(_strict(result), allow_nan=False))
+    if release.other:
+        names = ", ".join(column.name for column in release.other)
+        click.echo(f"released as they are, drop what names a person with --identifiers: {names}", err=True)
     click.echo(
         f"wrote {output}: {release.n_rows:,} rows in {found.classes:,} classes of at least {found.k}, "
         f"information lost {lost.gcp:.1%}, seed {seed}",

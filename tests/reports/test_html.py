@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
+from unmask.catalog import MEASURES
 from unmask.errors import UnmaskError
-from unmask.reports import ClassRisk, ColumnRisk, Distribution, ReportData, plots, render
+from unmask.reports import ClassRisk, ColumnRisk, Distribution, ReportData, plots, render, words
 from unmask.results import Row
 
 N = 30162
@@ -378,6 +381,76 @@ def test_a_reason_that_begins_with_failed_is_shown_as_a_failure(page):
     assert listed.count('class="not-run"') == 2
 
 
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_has_a_name_and_a_meaning(name):
+    measure = MEASURES[name]
+    known = words.described(words.quantity(name))
+    assert known is not None
+    assert all(known)
+    text = said(replace(single(), rows=(row(), row(measure=name, unit=measure.unit, direction=measure.direction))))
+    assert f"{known[0]} \u2013 {known[1]}" in text
+    assert "_" not in text
+    assert words.needs_truth(name) is measure.needs_truth
+
+
+def test_measures_beside_the_leading_ones_are_folded_away(page):
+    rows = tuple(row(measure=name) for name in ("success_probability", "rank", "total_variation", "own_measure"))
+    text = render(replace(single(), rows=rows))
+    shown, folded = text[text.index('id="measures"') :].split("<details>")
+    folded = folded.split("</details>")[0]
+    for line in ("Success \u2013", "Shift of belief, t \u2013"):
+        assert line in shown
+        assert line not in folded
+    for line in ("Guesses needed \u2013", "own measure \u2013"):
+        assert line in folded
+        assert line not in shown
+    assert "<details>" in page
+    assert "<details>" not in render(single())
+    assert "<details>" not in render(replace(single(), rows=(row(measure="rank"),)))
+
+
+def test_an_adversary_for_whom_a_measure_was_run_nowhere_has_one_row():
+    rows = [row(release, name) for release in ("k=3", "k=5") for name in (ALL, TWO)]
+    rows += [row(release, ALL, measure="calibration_error") for release in ("k=3", "k=5")]
+    text = render(replace(single(), rows=tuple(rows)))
+    calibration = text[text.index("Calibration error \u2013") :].split("</tbody>")[0]
+    assert calibration.count("<tr>") == 3
+    assert calibration.count('<th scope="row">any release</th>') == 1
+    assert calibration.count("not run") == 1
+
+
+def test_an_adversary_who_leaves_a_target_alone_has_one_row_in_its_table():
+    rows = [row(adversary=name) for name in (ALL, TWO)]
+    rows += [row(target="pay", measure=measure) for measure in ("success_probability", "total_variation")]
+    text = render(replace(single(), rows=tuple(rows)))
+    table = text[text.index("<caption>pay</caption>") :].split("</table>")[0]
+    assert table.count("not run") == 1
+
+
+def test_what_was_not_run_is_listed_once_for_each_reason():
+    truth, register = "the truth is not known", "needs a register"
+    measures = "realised_success, rank"
+    things = (
+        ("Linkage", register),
+        (f"{measures} (prosecutor, identity)", truth),
+        (f"{measures} (prosecutor, pay)", truth),
+        ("Population (of people)", register),
+        ("Sorting", "failed: the disk was full"),
+    )
+    text = render(replace(single(), not_run=things))
+    rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", text[text.index('id="not-run"') :])
+    assert [[cell for cell in re.split(r"</?(?:td|th|span)[^>]*>", row) if cell] for row in rows] == [
+        ["Sorting", "failed", "failed: the disk was full"],
+        ["Linkage<br>Population (of people)", "not run", register],
+        ["Realised success, guesses needed \u2013 prosecutor, identity; prosecutor, pay", "not run", truth],
+    ]
+
+
+def test_importing_the_package_loads_no_engine():
+    program = "import sys, unmask.reports; sys.exit(any(m in sys.modules for m in ('altair', 'vl_convert', 'jinja2')))"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
 def test_criteria_without_a_value_anywhere_are_one_line(page):
     assert "for any release: t, hierarchical (occupation)." in Page(page).text
 
@@ -452,4 +525,4 @@ def test_a_report_about_nothing_is_refused():
     ],
 )
 def test_percents_have_the_digits_their_interval_bears(value, low, high, written):
-    assert plots.estimate(value, "probability", low, high).replace(NBSP, " ") == written
+    assert words.estimate(value, "probability", low, high).replace(NBSP, " ") == written

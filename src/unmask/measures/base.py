@@ -107,7 +107,7 @@ def evaluate(
         direction=measure.direction,
         prior=prior,
         posterior=posterior,
-        gain=posterior - prior if measure.direction == "high" else prior - posterior,
+        gain=_gain(prior, posterior, measure.direction),
         low=interval.low,
         high=interval.high,
         interval=interval.over,
@@ -119,6 +119,13 @@ def evaluate(
         status=belief.status,
         note=note,
     )
+
+
+def _gain(prior: float, posterior: float, direction: str) -> float:
+    """What the adversary wins, positive when he profits; 0 where nothing changes, infinite values included."""
+    if prior == posterior:
+        return 0.0
+    return posterior - prior if direction == "high" else prior - posterior
 
 
 def _interval(

@@ -16,13 +16,17 @@ from unmask.truth import UNKNOWN, Truth
 LOG_TIE = 1e-5
 """Candidates whose log-probabilities differ by less share their chance: a few units of float32 in the last place."""
 
+ROUNDING = 1e-6
+"""Probabilities closer than this are equal: beliefs are stored in float32."""
+
 CALIBRATION_BINS = 10
 
 
 def best_guess(rows: Rows) -> NDArray[np.float64]:
     """(n_rows,) the probability of the likeliest candidate that can be named."""
     named = np.where(rows.n_unlisted > 0, rows.share, 0.0)
-    return np.minimum(np.maximum(rows.max(rows.p), named), 1.0)
+    chance = np.maximum(rows.max(rows.p), named)
+    return np.where(chance > 1.0 - ROUNDING, 1.0, chance)
 
 
 success_probability = Measure(
@@ -211,7 +215,7 @@ def _calibration(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
     gap = np.bincount(
         bin_[known], weights=(belief.weight * (announced - happened))[known], minlength=CALIBRATION_BINS
     ) / np.maximum(mass, 1e-300)
-    return np.abs(gap)[bin_]
+    return np.where(np.abs(gap) < ROUNDING, 0.0, np.abs(gap))[bin_]
 
 
 calibration_error = Measure(

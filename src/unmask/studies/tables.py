@@ -255,7 +255,7 @@ def _missing_evidence(evidence: Evidence, releases: Mapping[str, Table]) -> Iter
         yield what, "needs the origin of the records (--origin)"
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
-    yield "Population uniqueness", "not part of this audit; see `unmask.tables.population`"
+    yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
 
 
 def _grouped(not_run: Mapping[tuple[str, str], None]) -> Iterator[tuple[str, str]]:

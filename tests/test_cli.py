@@ -1,0 +1,454 @@
+"""The command line: what it prints, what it writes, how it ends, and that no cell is ever in a message."""
+
+import csv
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import unmask as package
+from unmask.cli import main
+
+SECRET = "SECRET77"
+ROLES = ("-q", "age,sex,zip", "-s", "diagnosis")
+HEADER = ["name", "age", "sex", "zip", "diagnosis"]
+
+
+def people(n=240):
+    return [
+        [f"{SECRET}-{i}", 20 + i * 7 % 40, "fm"[i % 2], 1000 + i * 13 % 9, ["flu", "gout", "asthma"][i * i % 5 % 3]]
+        for i in range(n)
+    ]
+
+
+def write(path, rows, delimiter=","):
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+
+
+def read(path):
+    with Path(path).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def class_sizes(path):
+    keys = [(row["age"], row["sex"], row["zip"]) for row in read(path)]
+    return [keys.count(one) for one in set(keys)]
+
+
+def unmask(*arguments):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    crashed = result.exception is not None and not isinstance(result.exception, SystemExit)
+    assert not crashed, repr(result.exception)
+    return result
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is no JSON")
+
+
+def strict(text):
+    return json.loads(text, parse_constant=no_constant)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the people and their release, k = 10, in which the command runs."""
+    monkeypatch.chdir(tmp_path)
+    write("people.csv", [HEADER, *people()])
+    done = unmask(
+        "protect", "people.csv", *ROLES, "--identifiers", "name", "-o", "release.csv", "--origin", "origin.csv"
+    )
+    assert done.exit_code == 0, done.stderr
+    return tmp_path
+
+
+def everything_in(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+# --- what works ---------------------------------------------------------------------------------------------------
+
+
+def test_origin_names_the_row_of_each_record(folder):
+    released = read("release.csv")
+    rows = [int(line) for line in Path("origin.csv").read_text().split()[1:]]
+    source = people()
+    assert sorted(rows) == list(range(240))
+    assert [record["diagnosis"] for record in released] == [source[row][4] for row in rows]
+    assert "name" not in released[0]
+    assert SECRET not in Path("release.csv").read_text()
+
+
+def test_protect_tells_what_it_did_as_json(folder):
+    done = unmask("protect", "people.csv", *ROLES, "--k", 5, "-o", "k5.csv", "--json")
+    told = strict(done.stdout)
+    sizes = class_sizes("k5.csv")
+    assert told.keys() == {"rows", "classes", "k", "seconds", "utility"}
+    assert (told["rows"], told["classes"], told["k"]) == (240, len(sizes), min(sizes))
+    assert min(sizes) >= 5
+    assert told["utility"]["average_class_size"] == pytest.approx(240 / len(sizes))
+    assert 0 <= told["utility"]["gcp"] <= 1
+    assert "wrote k5.csv" in done.stderr
+    assert "with --identifiers: name\n" in done.stderr
+
+
+def test_audit_with_all_evidence(folder):
+    register = [[row[0], row[1], row[2]] for row in people()]
+    write("register.csv", [["name", "age", "sex"], *register])
+    done = unmask(
+        *("audit", "release.csv", *ROLES, "--original", "people.csv", "--origin", "origin.csv"),
+        *("--register", "register.csv", "--coverage", 0.9, "--report", "report.html", "--json"),
+    )
+    assert done.exit_code == 0, done.stderr
+    found = strict(done.stdout)
+    sizes = class_sizes("release.csv")
+    assert found["release"]["rows"] == 240
+    assert (found["release"]["classes"], found["release"]["k"]) == (len(sizes), min(sizes))
+    assert {"adversary", "measure", "unit", "prior", "posterior", "gain", "low", "high", "n", "worst"} <= found[
+        "measures"
+    ][0].keys()
+    rows = {(row["release"], row["adversary"], row["target"], row["measure"]): row for row in found["measures"]}
+    realised = rows["release", "prosecutor", "identity", "realised_success"]
+    # exact beliefs over disjoint classes succeed for classes / people (Rebollo-Monedero et al. 2012, section V-A1)
+    assert realised["posterior"] == pytest.approx(len(sizes) / 240, abs=1e-6)
+    assert realised["prior"] == pytest.approx(1 / 240, abs=1e-6)
+    assert realised["gain"] == pytest.approx(realised["posterior"] - realised["prior"])
+    assert realised["low"] <= realised["posterior"] <= realised["high"]
+    assert realised["n"] == 240
+    assert ("release", "register", "identity", "success_probability") in rows
+    assert ("release", "prosecutor", "diagnosis", "realised_success") in rows
+    assert ("original", "prosecutor", "identity", "realised_success") in rows
+    assert all(isinstance(warning, str) for warning in found["warnings"])
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert page.lstrip().lower().startswith("<!doctype html")
+    assert SECRET not in page + done.output
+
+
+def test_a_permuted_origin_is_less_successful_than_the_true_one(folder):
+    rows = Path("origin.csv").read_text().split()[1:]
+    Path("wrong.csv").write_text("\n".join(["row", *rows[1:], rows[0]]) + "\n")
+    success = {}
+    for origin in ("origin.csv", "wrong.csv"):
+        done = unmask("audit", "release.csv", *ROLES, "--original", "people.csv", "--origin", origin, "--json")
+        success[origin] = next(
+            row["posterior"]
+            for row in strict(done.stdout)["measures"]
+            if (row["release"], row["target"], row["measure"]) == ("release", "identity", "realised_success")
+        )
+    assert success["wrong.csv"] < success["origin.csv"] / 2
+
+
+def test_several_releases_are_told_apart_by_their_names(folder):
+    unmask("protect", "people.csv", *ROLES, "--identifiers", "name", "--k", 40, "-o", "k40.csv")
+    found = strict(unmask("audit", "release.csv", "k40.csv", *ROLES, "--json").stdout)
+    assert {row["release"] for row in found["measures"]} == {"release", "k40"}
+    assert found["releases"]["k40"]["k"] >= 40 > found["releases"]["release"]["k"]
+
+
+def test_without_json_the_findings_are_sentences(folder):
+    done = unmask("audit", "release.csv", *ROLES)
+    assert "240 people" in done.stdout
+    assert done.stderr == ""
+
+
+def test_identifiers_may_be_gone_from_the_release(folder):
+    done = unmask("audit", "release.csv", *ROLES, "--identifiers", "name", "--original", "people.csv")
+    assert done.exit_code == 0, done.stderr
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv.gz", "parquet"])
+def test_release_formats_give_the_same_audit(folder, suffix):
+    arguments = ("protect", "people.csv", *ROLES, "--identifiers", "name", "-o", f"other.{suffix}")
+    assert unmask(*arguments).exit_code == 0
+    ours, plain = (
+        strict(unmask("audit", name, *ROLES, "--json").stdout)["release"] for name in (f"other.{suffix}", "release.csv")
+    )
+    assert ours == plain
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_delimiters_are_guessed_or_given(tmp_path, monkeypatch, delimiter):
+    monkeypatch.chdir(tmp_path)
+    write("people.csv", [HEADER, *people()], delimiter)
+    given = "\\t" if delimiter == "\t" else delimiter
+    guessed = unmask("audit", "people.csv", *ROLES, "--json")
+    assert guessed.exit_code == 0, guessed.stderr
+    assert unmask("audit", "people.csv", *ROLES, "--json", "--delimiter", given).stdout == guessed.stdout
+
+
+@pytest.mark.parametrize("missing", ["own", "wildcard", "excluded"])
+def test_missing_cells_obey_the_rule(tmp_path, monkeypatch, missing):
+    monkeypatch.chdir(tmp_path)
+    # 6 rows (20, f), 3 rows (20, m), 1 row with an unknown age and f
+    rows = [["20", "f"]] * 6 + [["20", "m"]] * 3 + [["?", "f"]]
+    write("release.csv", [["age", "sex"], *rows])
+    done = unmask("audit", "release.csv", "-q", "age,sex", "--na", "?", "--missing", missing, "--json")
+    found = strict(done.stdout)["release"]
+    assert found["rows_missing"] == 1
+    assert (found["k"], found["rows_excluded"]) == {"own": (1, 0), "wildcard": (3, 0), "excluded": (3, 1)}[missing]
+
+
+def test_a_release_of_one_row_and_absent_targets_stay_strict_json(folder):
+    write("one.csv", [["age", "sex", "zip", "diagnosis"], [99, "f", 1, "flu"]])
+    done = unmask("audit", "one.csv", *ROLES, "--original", "people.csv", "--json")
+    found = strict(done.stdout)
+    assert found["release"]["rows"] == found["release"]["k"] == 1
+    row = next(
+        r
+        for r in found["measures"]
+        if (r["release"], r["target"], r["measure"]) == ("one", "identity", "success_probability")
+    )
+    assert row["posterior"] == 0
+
+
+def test_a_secret_missing_for_everyone_is_not_run_and_does_not_stop_the_audit(folder):
+    write("silent.csv", [HEADER, *[[*row[:4], ""] for row in people()]])
+    done = unmask("audit", "release.csv", *ROLES, "--original", "silent.csv", "--origin", "origin.csv", "--json")
+    assert done.exit_code == 0, done.stderr
+    measured = {(row["release"], row["target"], row["measure"]) for row in strict(done.stdout)["measures"]}
+    assert ("release", "identity", "realised_success") in measured
+    assert ("release", "diagnosis", "realised_success") not in measured
+
+
+def test_list_shows_the_catalog():
+    from unmask.catalog import ATTACKS, MEASURES, PROTECTIONS
+
+    shown = strict(unmask("list", "--json").stdout)
+    assert shown["attacks"].keys() == ATTACKS.keys()
+    assert shown["protections"].keys() == PROTECTIONS.keys()
+    assert shown["measures"].keys() == MEASURES.keys()
+    text = unmask("list").stdout
+    assert all(name in text for items in shown.values() for name in items)
+
+
+def test_demo_writes_a_report_and_says_what_it_found(tmp_path):
+    done = unmask("demo", "--people", 600, "--report", tmp_path / "demo.html")
+    assert done.exit_code == 0, done.stderr
+    assert "600 people" in done.stdout
+    assert "seed 0" in done.stderr
+    assert "k=50" in (tmp_path / "demo.html").read_text(encoding="utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["demo.html"]
+
+
+@pytest.mark.parametrize("command", ["", "audit", "protect", "list", "demo"])
+def test_help(command):
+    done = unmask(*([command] if command else []), "--help")
+    assert done.exit_code == 0
+    assert "Usage:" in done.stdout
+    assert done.stderr == ""
+
+
+# --- how it ends --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("limit", "code"), [(0.01, 3), (0.5, 0), (1, 0)])
+def test_fail_above(folder, limit, code):
+    done = unmask("audit", "release.csv", *ROLES, "--json", "--fail-above", limit)
+    assert done.exit_code == code
+    strict(done.stdout)
+    assert ("is above 0.01" in done.stderr) == (code == 3)
+
+
+def test_fail_above_still_writes_the_report(folder):
+    done = unmask("audit", "release.csv", *ROLES, "--report", "report.html", "--fail-above", 0.01)
+    assert done.exit_code == 3
+    assert Path("report.html").stat().st_size > 1000
+
+
+def test_as_a_program(folder):
+    def run(*arguments):
+        command = [sys.executable, "-m", "unmask", *arguments]
+        environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environment)
+
+    good = run("audit", "release.csv", *ROLES, "--json")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert strict(good.stdout)["release"]["rows"] == 240
+    bad = run("audit", "release.csv", "-q", "agee")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert "did you mean 'age'?" in bad.stderr
+    assert "Traceback" not in bad.stderr
+
+
+# --- what is refused ----------------------------------------------------------------------------------------------
+
+
+GOOD = "age,sex,zip,diagnosis\n" + "20,f,1,flu\n30,m,2,gout\n" * 20
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "message"),
+    [
+        ("", 2, "is empty"),
+        ("age,sex,zip,diagnosis\n", 2, "has no rows"),
+        (f"age,age,sex,zip,diagnosis\n1,2,{SECRET},3,flu\n", 2, "two columns named 'age'"),
+        (f"sex,zip,diagnosis\nf,1,{SECRET}\n", 2, "column 'age' is not in"),
+        (f"{GOOD}{SECRET},f\n", 1, "line 42"),
+        (f'{GOOD}20,f,1,"{SECRET}\n', 1, "line 42"),
+        (GOOD.encode() + b"20,f,1,\xe9" + SECRET.encode() + b"\n", 1, "not UTF-8"),
+        (b"age,sex,zip,diagnosis\n20,f,1,\xe9" + SECRET.encode() + b"\n", 1, "not UTF-8"),
+    ],
+    ids=["empty", "header", "duplicate", "column", "ragged", "quote", "late-encoding", "encoding"],
+)
+def test_bad_files(tmp_path, monkeypatch, content, code, message):
+    monkeypatch.chdir(tmp_path)
+    Path("bad.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    for command in (("audit", "bad.csv"), ("protect", "bad.csv", "-o", "out.csv")):
+        refused(unmask(*command, *ROLES), code, message)
+    assert not Path("out.csv").exists()
+
+
+def refused(result, code, message):
+    """One sentence on standard error, nothing on standard output, no cell."""
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert SECRET not in result.stderr
+    assert "Traceback" not in result.stderr
+    assert sum(line.startswith("Error:") for line in result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("damage", ["cut", "cut early", "no gzip"])
+def test_damaged_gzip(tmp_path, monkeypatch, damage):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i * 7919 % 100_003},f,1,{SECRET}{i}\n" for i in range(20_000))
+    packed = gzip.compress(b"age,sex,zip,diagnosis\n" + rows.encode())
+    data = {"cut": packed[: len(packed) // 2], "cut early": packed[:30], "no gzip": GOOD.encode()}[damage]
+    Path("bad.csv.gz").write_bytes(data)
+    refused(unmask("audit", "bad.csv.gz", *ROLES), 1, "gzip" if damage == "no gzip" else "truncated")
+
+
+def test_damaged_parquet(tmp_path):
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1" + SECRET.encode())
+    refused(unmask("audit", tmp_path / "bad.parquet", *ROLES), 1, "Parquet")
+
+
+@pytest.mark.parametrize(
+    "cell", [SECRET, f'"[20, {SECRET}"', '"[30, 20]"'], ids=["text", "interval with text", "interval turned round"]
+)
+def test_unparsable_cells_of_a_declared_numeric_column(tmp_path, monkeypatch, cell):
+    monkeypatch.chdir(tmp_path)
+    Path("bad.csv").write_text(GOOD + f"{cell},f,1,flu\n")
+    done = unmask("audit", "bad.csv", *ROLES, "--kind", "age=numeric")
+    refused(done, 2, "numeric column 'age' has 1 cells")
+    assert "[30, 20]" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["audit", "release.csv", "-q", "agee"], 2, "did you mean 'age'?"),
+        (["audit", "release.csv", *ROLES, "--delimiter", ";"], 2, "',' seems right"),
+        (["audit", "release.csv", *ROLES, "--delimiter", ";;"], 2, "expected one character"),
+        (["audit", "release.csv", *ROLES, "--delimiter", ""], 2, "expected one character"),
+        (["audit", "release.csv", *ROLES, "--kind", "age=numerical"], 2, "did you mean 'numeric'?"),
+        (["audit", "release.csv", *ROLES, "--kind", "age"], 2, "COLUMN=VALUE"),
+        (["audit", "release.csv", *ROLES, "--kind", "agee=numeric"], 2, "did you mean 'age'?"),
+        (["audit", "release.csv", "-q", ","], 2, "0 quasi-identifiers given"),
+        (["audit", "release.csv", "-q", "age,sex", "-s", "age"], 2, "given twice"),
+        (["audit", "release.csv"], 2, "--quasi-identifiers"),
+        (["audit", *ROLES], 2, "RELEASES"),
+        (["audit", "release.csv", "release.csv", *ROLES], 2, "given twice"),
+        (["audit", "nowhere.csv", *ROLES], 1, "does not exist"),
+        (["audit", ".", *ROLES], 1, "is no file"),
+        (["audit", "release.csv", *ROLES, "--original", "nowhere.csv"], 1, "does not exist"),
+        (["audit", "release.csv", *ROLES, "--register", "nowhere.csv"], 1, "does not exist"),
+        (["audit", "release.csv", *ROLES, "--register", "strangers.csv"], 2, "none of the quasi-identifiers"),
+        (["audit", "release.csv", *ROLES, "--origin", "origin.csv"], 2, "give both"),
+        (["audit", "release.csv", *ROLES, "--original", "no_secret.csv"], 2, "column 'diagnosis' is not in"),
+        (["audit", "release.csv", *ROLES, "--register", "people.csv", "--coverage", "1.5"], 2, "--coverage"),
+        (["audit", "release.csv", *ROLES, "--coverage", "nan"], 2, "--coverage"),
+        (["audit", "release.csv", *ROLES, "--fail-above", "nan"], 2, "--fail-above"),
+        (["audit", "release.csv", *ROLES, "--seed", "-1"], 2, "--seed"),
+        (["audit", "release.csv", *ROLES, "--targets", "0"], 2, "--targets"),
+        (["audit", "release.csv", *ROLES, "--missing", "guess"], 2, "'wildcard'"),
+        (["audit", "people.csv", *ROLES, "--hierarchy", "sex=nowhere.csv"], 1, "hierarchy file 'nowhere.csv'"),
+        (["audit", "people.csv", *ROLES, "--hierarchy", "sex=tree.csv"], 2, "not in its hierarchy"),
+        (["audit", "people.csv", *ROLES, "--hierarchy", "sex=empty.csv"], 2, "is empty"),
+        (["audit", "release.csv", *ROLES, "--report", "people.csv"], 2, "people.csv exists"),
+        (["audit", "release.csv", *ROLES, "--report", "people.csv/x.html"], 1, "cannot be written"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--k", "500"], 1, "240 rows, fewer than k = 500"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--k", "0"], 2, "k is 0"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--l", "9"], 1, "cannot be satisfied"),
+        (["protect", "people.csv", "-q", "age", "-o", "out.csv", "--l", "2"], 2, "no sensitive column"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--t", "-1"], 2, "t is -1"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--t", "nan"], 2, "t is nan"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--seed", "-1"], 2, "--seed"),
+        (["protect", "people.csv", *ROLES, "-o", "out.xlsx"], 2, "unknown suffix"),
+        (["protect", "people.csv", *ROLES, "-o", "release.csv"], 2, "release.csv exists"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--origin", "origin.csv"], 2, "origin.csv exists"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--origin", "out.csv"], 2, "expected two files"),
+        (["protect", "people.csv", *ROLES, "-o", "people.csv/out.csv"], 1, "cannot be written"),
+        (["protect", "people.csv", *ROLES, "-o", "nowhere/out.csv"], 1, "cannot be written"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--origin", "people.csv/o.csv"], 1, "cannot be written"),
+        (["audti", "release.csv"], 2, "did you mean 'audit'?"),
+        (["audit", "release.csv", *ROLES, "--jsn"], 2, "--json"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_refused_and_nothing_written(folder, arguments, code, message):
+    write("strangers.csv", [["name", "town"], [SECRET, SECRET]])
+    write("no_secret.csv", [row[:4] for row in [HEADER, *people()]])
+    Path("tree.csv").write_text("f;person\n")
+    Path("empty.csv").write_text("")
+    before = everything_in(folder)
+    refused(unmask(*arguments), code, message)
+    assert everything_in(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "message"),
+    [
+        (["row", *range(239)], 2, "239 numbers for 240 records"),
+        (["row", *[0] * 240], 2, "must name different rows"),
+        (["row", *range(1, 241)], 2, "from 0 to 239"),
+        (["row", *["9" * 40] * 240], 2, "from 0 to 239"),
+        (["row", *[SECRET] * 240], 2, "one row number a line"),
+        (["row", *["\u00b2"] * 240], 2, "one row number a line"),
+        (["row", *range(-1, 239)], 2, "one row number a line"),
+        ([], 2, "0 numbers"),
+        (b"row\n\xe9\n", 1, "not UTF-8"),
+        (None, 1, "cannot be read"),
+    ],
+    ids=["short", "repeated", "outside", "huge", "text", "superscript", "negative", "empty", "encoding", "absent"],
+)
+def test_an_origin_that_is_none_is_refused(folder, content, code, message):
+    if content is not None:
+        text = content if isinstance(content, bytes) else "\n".join(map(str, content)).encode()
+        Path("bad.csv").write_bytes(text)
+    done = unmask("audit", "release.csv", *ROLES, "--original", "people.csv", "--origin", "bad.csv")
+    refused(done, code, message)
+
+
+def test_one_origin_for_each_release(folder):
+    Path("again.csv").write_bytes(Path("release.csv").read_bytes())
+    done = unmask("audit", "release.csv", "again.csv", *ROLES, "--original", "people.csv", "--origin", "origin.csv")
+    refused(done, 2, "1 origins were given for 2 releases")
+
+
+def test_a_full_disk_leaves_nothing_behind(folder, monkeypatch):
+    def full(self, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    before = everything_in(folder)
+    refused(unmask("protect", "people.csv", *ROLES, "-o", "out.csv", "--origin", "o.csv"), 1, "No space left")
+    refused(unmask("audit", "release.csv", *ROLES, "--report", "out.html"), 1, "No space left")
+    assert everything_in(folder) == before
+
+
+def test_force_overwrites(folder):
+    before = everything_in(folder)
+    arguments = ("protect", "people.csv", *ROLES, "--seed", 1, "-o", "release.csv", "--origin", "origin.csv")
+    assert unmask(*arguments).exit_code == 2
+    assert unmask(*arguments, "--force").exit_code == 0
+    after = everything_in(folder)
+    assert after["people.csv"] == before["people.csv"]
+    assert after["release.csv"] != before["release.csv"]
+    assert after["origin.csv"] != before["origin.csv"]

@@ -1,0 +1,314 @@
+"""Beliefs against literal sums, and a scale that is recovered from data made with it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unmask import Posterior, UnmaskError
+from unmask.inference import (
+    calibrate,
+    compose,
+    fit_scale,
+    from_classes,
+    from_likelihood,
+    from_match_probabilities,
+    from_scores,
+)
+
+SHARE = st.floats(0.01, 0.99)
+
+
+def dense(belief):
+    """(n_observations, n_candidates) probabilities of the listed candidates."""
+    table = np.zeros((belief.n_observations, belief.n_candidates))
+    row = np.repeat(np.arange(belief.n_observations), belief.row_length)
+    table[row, belief.candidate] = np.exp(belief.log_probability)
+    return table
+
+
+def at_most_one_match(p, pair_prior, prior_present):
+    """The chance of each pair and of none, by going through every world in which at most one pair matches.
+
+    A pair's posterior odds p / (1 - p) over its prior odds are how many times likelier its data are in a match.
+    """
+    n = len(p)
+    worlds = []
+    for match in [*range(n), None]:
+        prior = 1 - prior_present if match is None else prior_present / n
+        likelihood = 1.0
+        for j in range(n):
+            bayes = (p[j] / (1 - p[j])) / (pair_prior / (1 - pair_prior))
+            likelihood *= bayes if j == match else 1.0
+        worlds.append(prior * likelihood)
+    return np.array(worlds) / sum(worlds)
+
+
+@given(st.lists(SHARE, min_size=1, max_size=5), SHARE, SHARE)
+def test_match_probabilities_are_the_worlds_with_at_most_one_match(p, pair_prior, prior_present):
+    n = len(p)
+    belief = from_match_probabilities(
+        np.array([0, n]),
+        np.arange(n),
+        np.array(p),
+        n_candidates=n,
+        prior_present=prior_present,
+        pair_prior=pair_prior,
+    )
+    expected = at_most_one_match(p, pair_prior, prior_present)
+    assert np.allclose(dense(belief)[0], expected[:-1], atol=1e-6)
+    assert belief.unlisted[0] == pytest.approx(expected[-1], abs=1e-6)
+    assert belief.status == "model"
+
+
+def test_pairs_that_were_not_compared_or_cannot_match_count_as_candidates_of_chance_zero():
+    belief = from_match_probabilities(
+        np.array([0, 2, 2]), np.array([0, 3]), np.array([0.5, 0.0]), n_candidates=4, prior_present=0.8, pair_prior=0.5
+    )
+    # 0.8 / 4 * 1 against 0.2: even; the second target was compared with nobody
+    assert np.allclose(dense(belief), [[0.5, 0, 0, 0], [0, 0, 0, 0]])
+    assert np.allclose(belief.unlisted, [0.5, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("p", "pair_prior", "prior_present", "message"),
+    [
+        (1.0, 0.5, 0.5, "below 1"),
+        (-0.1, 0.5, 0.5, "at least 0"),
+        (np.nan, 0.5, 0.5, "at least 0"),
+        (0.5, 0.0, 0.5, "pair prior is 0"),
+        (0.5, 1.0, 0.5, "pair prior is 1"),
+        (0.5, 0.5, 0.0, "prior chance of being in the release is 0"),
+        (0.5, 0.5, 1.5, "prior chance of being in the release is 1.5"),
+    ],
+)
+def test_match_probabilities_that_are_none_are_refused(p, pair_prior, prior_present, message):
+    with pytest.raises(UnmaskError, match=message):
+        from_match_probabilities(
+            np.array([0, 1]),
+            np.array([0]),
+            np.array([p]),
+            n_candidates=1,
+            prior_present=prior_present,
+            pair_prior=pair_prior,
+        )
+
+
+# --- scores and their scale ---------------------------------------------------------------------------------------
+
+
+def simulated(n_targets, n_candidates, scale, seed):
+    """Scores, and for each target a true candidate drawn from softmax(scale * score)."""
+    rng = np.random.default_rng(seed)
+    score = rng.normal(size=(n_targets, n_candidates))
+    p = np.exp(scale * score)
+    p /= p.sum(axis=1, keepdims=True)
+    truth = (rng.random(n_targets)[:, None] > np.cumsum(p, axis=1)).sum(axis=1)
+    indptr = np.arange(0, n_targets * n_candidates + 1, n_candidates)
+    candidate = np.tile(np.arange(n_candidates), n_targets)
+    return from_scores(indptr, candidate, score.ravel(), n_candidates=n_candidates), truth
+
+
+def miscalibration(belief, truth):
+    """Mean distance, over ten bins, between the chance of the likeliest candidate and how often it is right."""
+    table = dense(belief)
+    sure, right = table.max(axis=1), table.argmax(axis=1) == truth
+    parts = np.array_split(np.argsort(sure), 10)
+    return np.mean([abs(sure[part].mean() - right[part].mean()) for part in parts])
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
+def test_the_scale_that_made_the_data_is_found(scale):
+    belief, truth = simulated(6000, 6, scale, seed=1)
+    # the standard error of the estimate is about 0.02 at this size
+    assert fit_scale(belief, truth) == pytest.approx(scale, rel=0.08)
+
+
+def test_a_fitted_scale_makes_held_out_beliefs_calibrated():
+    held, truth_held = simulated(6000, 6, 3.0, seed=2)
+    fresh, truth_fresh = simulated(6000, 6, 3.0, seed=3)
+    calibrated = calibrate(fresh, fit_scale(held, truth_held))
+    assert calibrated.status == "calibrated"
+    assert fresh.status == "scores"
+    assert miscalibration(fresh, truth_fresh) > 0.2
+    assert miscalibration(calibrated, truth_fresh) < 0.03
+
+
+def test_targets_whose_candidate_is_unknown_or_absent_do_not_move_the_scale():
+    belief, truth = simulated(500, 4, 2.0, seed=4)
+    dropped = truth.copy()
+    dropped[::2], dropped[::4] = -1, -2
+    alone = replace(belief, observation=np.arange(1, 500, 2), weight=np.full(250, 1 / 250))
+    assert fit_scale(belief, dropped) == pytest.approx(fit_scale(alone, truth[1::2]), rel=1e-4)
+
+
+def test_a_scale_needs_a_target_whose_candidate_is_listed():
+    belief = from_scores(np.array([0, 2]), np.array([0, 1]), np.array([0.0, 1.0]), n_candidates=3)
+    for nobody in (2, -1, -2):
+        with pytest.raises(UnmaskError, match="no target has its true candidate"):
+            fit_scale(belief, np.array([nobody]))
+
+
+def test_scores_become_a_softmax_and_are_called_scores():
+    belief = from_scores(np.array([0, 2]), np.array([0, 2]), np.log([1.0, 3.0]), n_candidates=3)
+    assert np.allclose(dense(belief), [[0.25, 0.0, 0.75]])
+    assert belief.status == "scores"
+    doubled = from_scores(np.array([0, 2]), np.array([0, 2]), np.log([1.0, 3.0]), n_candidates=3, scale=2.0)
+    assert np.allclose(dense(doubled), [[0.1, 0.0, 0.9]])
+
+
+@pytest.mark.parametrize("score", [np.inf, -np.inf, np.nan])
+def test_infinite_scores_are_refused(score):
+    with pytest.raises(UnmaskError, match="infinite or missing scores"):
+        from_scores(np.array([0, 1]), np.array([0]), np.array([score]), n_candidates=1)
+
+
+# --- classes and likelihoods --------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=30))
+def test_members_of_a_class_are_alike(classes):
+    of_row = np.array(classes)
+    table = dense(from_classes(of_row, of_row))[of_row]
+    literal = (of_row[:, None] == of_row) / (of_row[:, None] == of_row).sum(axis=1, keepdims=True)
+    assert np.allclose(table, literal)
+
+
+@pytest.mark.parametrize("seen", [[1], [3]])  # an empty class in the middle, and a class above the last
+def test_a_target_in_an_empty_class_is_refused(seen):
+    with pytest.raises(UnmaskError, match="class that has no record"):
+        from_classes(np.array([0, 0, 2]), np.array(seen))
+
+
+def test_likelihood_is_bayes_rule_with_a_chance_of_absence():
+    likelihood, none, present = np.array([[0.2, 0.6], [0.5, 0.0]]), np.array([0.1, 0.4]), 0.75
+    joint = present / 2 * likelihood
+    evidence = joint.sum(axis=1) + (1 - present) * none
+    belief = from_likelihood(
+        np.array([0, 2, 3]),
+        np.array([0, 1, 0]),
+        np.log([0.2, 0.6, 0.5]),
+        n_candidates=2,
+        observation=np.array([0, 1]),
+        prior_present=present,
+        log_likelihood_none=np.log(none),
+    )
+    assert np.allclose(dense(belief), joint / evidence[:, None])
+    assert np.allclose(belief.unlisted, (1 - present) * none / evidence)
+
+
+@given(st.lists(st.floats(-2000, 2000), min_size=1, max_size=6), st.floats(-500, 500))
+def test_likelihoods_count_up_to_a_factor_however_small(log_likelihood, shift):
+    def belief(values):
+        return from_likelihood(
+            np.array([0, len(values)]),
+            np.arange(len(values)),
+            values,
+            n_candidates=len(values),
+            observation=np.array([0]),
+        )
+
+    values = np.array(log_likelihood)
+    assert np.allclose(dense(belief(values)), dense(belief(values + shift)), atol=1e-6)
+
+
+def test_an_observation_that_no_candidate_explains_is_an_error_and_not_a_row_of_nan():
+    with pytest.raises(UnmaskError, match="observation 1 is explained by no candidate"):
+        from_likelihood(
+            np.array([0, 1, 3]),
+            np.array([0, 0, 1]),
+            np.array([0.0, -np.inf, -np.inf]),
+            n_candidates=2,
+            observation=np.array([0, 1]),
+        )
+
+
+def test_an_observation_that_no_record_fits_is_absent():
+    belief = from_likelihood(
+        np.array([0, 1, 1]), np.array([1]), np.array([0.0]), n_candidates=2, observation=np.array([0, 1])
+    )
+    assert belief.unlisted.tolist() == [0.0, 1.0]
+    assert np.allclose(dense(belief), [[0, 1], [0, 0]])
+
+
+@pytest.mark.parametrize("present", [0.0, -1.0, 1.5, np.nan])
+def test_a_prior_that_is_no_chance_is_refused(present):
+    with pytest.raises(UnmaskError, match="expected above 0 and at most 1"):
+        from_likelihood(
+            np.array([0, 1]),
+            np.array([0]),
+            np.array([0.0]),
+            n_candidates=1,
+            observation=np.array([0]),
+            prior_present=present,
+        )
+
+
+def test_absence_needs_a_likelihood():
+    with pytest.raises(UnmaskError, match="log_likelihood_none"):
+        from_likelihood(
+            np.array([0, 1]),
+            np.array([0]),
+            np.array([0.0]),
+            n_candidates=1,
+            observation=np.array([0]),
+            prior_present=0.5,
+        )
+
+
+# --- one belief through another -----------------------------------------------------------------------------------
+
+
+def literal_values(link, value, n_values):
+    """p(value given observation), candidate by candidate: listed, sharing what is unlisted, or the prior's part."""
+    n = link.n_candidates
+    prior = [sum(value[x] == s for x in range(n)) / n for s in range(n_values)]
+    table = np.zeros((link.n_observations, n_values))
+    listed = dense(link)
+    for y in range(link.n_observations):
+        named = set(link.candidate[link.indptr[y] : link.indptr[y + 1]].tolist())
+        for x in range(n):
+            if x in named:
+                table[y, value[x]] += listed[y, x]
+            elif link.n_unlisted[y] > 0:
+                table[y, value[x]] += link.unlisted[y] / link.n_unlisted[y]
+        if link.n_unlisted[y] <= 0:
+            table[y] += link.unlisted[y] * np.array(prior)
+    return table
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0, -1, 1]), st.integers(2, 7), st.integers(1, 4))
+def test_values_through_people_are_the_literal_sum(seed, sharing, n, n_values):
+    rng = np.random.default_rng(seed)
+    kept = [np.sort(rng.choice(n, rng.integers(0, n), replace=False)) for _ in range(3)]
+    mass = [rng.uniform(0.1, 0.9) if len(row) else 0.0 for row in kept]
+    p = np.concatenate([rng.dirichlet(np.ones(len(row))) * m for row, m in zip(kept, mass, strict=True)])
+    n_unlisted = [n - len(row) if sharing > 0 else sharing for row in kept]
+    link = Posterior(
+        indptr=np.concatenate(([0], np.cumsum([len(row) for row in kept]))),
+        candidate=np.concatenate(kept).astype(np.int32),
+        log_probability=np.log(np.maximum(p, 1e-30)).astype(np.float32),
+        unlisted=1.0 - np.array(mass),
+        n_unlisted=np.array(n_unlisted),
+        observation=np.arange(3),
+        weight=np.full(3, 1 / 3),
+        n_candidates=n,
+        log_prior=-float(np.log(n)),
+    )
+    value = rng.integers(0, n_values, n).astype(np.int32)
+    belief = compose(link, value, labels=tuple(f"value {s}" for s in range(n_values)))
+    assert np.allclose(dense(belief), literal_values(link, value, n_values), atol=1e-6)
+    assert np.allclose(np.exp(belief.log_prior), np.bincount(value, minlength=n_values) / n)
+    assert not belief.unlisted.any()
+
+
+def test_composition_keeps_targets_labels_and_status():
+    link = from_classes(np.array([0, 1, 1]), np.array([1, 1, 0]), weight=np.array([0.2, 0.3, 0.5]))
+    belief = compose(link, np.array([0, 0, 1]), labels=("flu", "gout"), provenance={"column": "diagnosis"})
+    assert belief.observation.tolist() == [1, 1, 0]
+    assert belief.weight.tolist() == [0.2, 0.3, 0.5]
+    assert belief.candidate_label == ("flu", "gout")
+    assert belief.status == "exact"
+    assert belief.provenance["column"] == "diagnosis"
