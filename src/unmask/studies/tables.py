@@ -114,8 +114,13 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[_Att
     if evidence.original is not None:
         known = Knowledge(evidence.targets)(evidence.original, rng=np.random.default_rng(evidence.seed))
     auxiliary = None if known is None else known.auxiliary
-    for name, table in releases.items():
-        truth = known.truth_in(evidence.origins[name]) if known is not None and name in evidence.origins else None
+    for name, published in releases.items():
+        kept = _claimed(published)
+        table = published if kept is None else published.take(kept)
+        origin = evidence.origins.get(name)
+        if origin is not None and kept is not None:
+            origin = origin[kept]
+        truth = known.truth_in(origin) if known is not None and origin is not None else None
         yield _Attack(name, PROSECUTOR, "identity", ClassAttack()(table, auxiliary), truth)
         for column in table.sensitive:
             belief = AttributeInference(column.name)(table, auxiliary)
@@ -123,6 +128,18 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[_Att
         if evidence.register is not None:
             link = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
             yield _Attack(name, REGISTER, "identity", link, None)
+
+
+def _claimed(release: Table) -> NDArray[np.int64] | None:
+    """The rows that the rule "excluded" leaves, those without a missing quasi-identifier; None where all rows stay."""
+    if release.missing != "excluded":
+        return None
+    complete = np.ones(release.n_rows, dtype=bool)
+    for column in release.quasi_identifiers:
+        complete &= column.codes != column.levels.missing
+    if not complete.any():
+        raise UnmaskError("every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule")
+    return np.flatnonzero(complete)
 
 
 def _value_truth(sensitive: str, table: Table, known: Known | None, evidence: Evidence) -> Truth | None:
@@ -231,7 +248,7 @@ def _assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
     rule = {
         "own": "a missing quasi-identifier is a value of its own",
         "wildcard": "a missing quasi-identifier may be any value",
-        "excluded": "rows with a missing quasi-identifier are left out of the criteria",
+        "excluded": "rows with a missing quasi-identifier are left out",
     }[table.missing]
     found = [
         f"Missing cells: {rule}.",

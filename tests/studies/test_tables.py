@@ -1,0 +1,63 @@
+"""The standard audit: same people in every release, one rule for missing cells, nothing silently left out."""
+
+import numpy as np
+import pytest
+
+from unmask import UnmaskError
+from unmask.reports import headlines
+from unmask.studies import Evidence, study_tables
+from unmask.tables import Mondrian, Register, Table
+
+
+def census(n=300, *, missing="own", gaps=0):
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 60, n).astype(str).astype(object)
+    age[:gaps] = ""
+    columns = {"age": age, "sex": rng.choice(["f", "m"], n), "ill": rng.choice(["a", "b"], n)}
+    return Table.read(columns, quasi_identifiers=("age", "sex"), sensitive="ill", missing=missing)
+
+
+def test_every_release_is_attacked_and_the_original_too():
+    people, rng = census(), np.random.default_rng(1)
+    made = {f"k={k}": Mondrian(k=k)(people, rng=rng) for k in (3, 20)}
+    register = Register(coverage=0.5)(people, made["k=3"][1], rng=rng).auxiliary
+    evidence = Evidence(people, {name: origin for name, (_, origin) in made.items()}, register, coverage=0.5)
+    heads = headlines(study_tables({name: release for name, (release, _) in made.items()}, evidence))
+    assert {key[0] for key in heads} == {"original", "k=3", "k=20"}
+    assert {key[1:] for key in heads} == {("prosecutor", "identity"), ("prosecutor", "ill"), ("register", "identity")}
+    for name, (release, _) in made.items():
+        assert heads[name, "prosecutor", "identity"].measure == "realised_success"
+        expected = len(release.classes.sizes) / 300
+        assert heads[name, "prosecutor", "identity"].posterior == pytest.approx(expected)
+    assert heads["k=20", "prosecutor", "identity"].worst <= 1 / 20
+
+
+def test_without_evidence_it_says_what_was_not_run():
+    found = study_tables({"r": census()})
+    assert {row.n for row in found.rows} == {300}
+    reasons = " ".join(why for _, why in found.not_run)
+    assert "--original" in reasons
+    assert "--register" in reasons
+    assert all(row.measure != "realised_success" for row in found.rows)
+
+
+def test_excluded_rows_are_neither_counted_nor_attacked():
+    found = study_tables({"r": census(missing="excluded", gaps=40)})
+    assert {row.n for row in found.rows} == {260}
+    criteria = found.criteria["r"]
+    assert (criteria["rows"], criteria["rows_excluded"]) == (260, 40)
+    success = headlines(found)["r", "prosecutor", "identity"].posterior
+    assert success == pytest.approx(criteria["prosecutor_average"])
+
+
+def test_all_rows_excluded_is_an_error():
+    with pytest.raises(UnmaskError, match="leaves 0"):
+        study_tables({"r": Table.read({"age": ["", ""]}, quasi_identifiers="age", missing="excluded")})
+
+
+def test_targets_are_the_same_people_in_every_release():
+    people = census()
+    evidence = Evidence(people, targets=50, seed=3)
+    found = study_tables({"one": people, "two": people}, evidence)
+    success = {key[0]: row.posterior for key, row in headlines(found).items() if key[2] == "ill"}
+    assert success["one"] == success["two"]
