@@ -16,7 +16,7 @@ import numpy as np
 
 from unmask import Audit, audit
 from unmask.tables import AttributeInference, BayesAttack, Knowledge, NearestNeighbour, Table, datasets
-from unmask.tables.attacks.noisy import CellError
+from unmask.tables.attacks import CellError
 from unmask.tables.knowledge import Known, attribute_truth
 
 QUASI_IDENTIFIERS = (

@@ -16,7 +16,7 @@ from unmask.tables import (
     StringLinkage,
     Table,
 )
-from unmask.tables.attacks.noisy import CellError
+from unmask.tables.attacks import CellError, fit_errors
 from unmask.tables.knowledge import attribute_truth
 
 
@@ -188,3 +188,19 @@ def test_attribute_truth_goes_by_the_release_s_own_values():
     people = ages(1, 2, 3, 4, ill=["b", "a", "c", ""])
     release = ages(1, 2, ill=["b", "c"])
     assert attribute_truth(people, np.arange(4), release, "ill").candidate.tolist() == [0, -2, 1, -1]
+
+
+def test_error_rates_are_recovered_without_the_truth():
+    rng = np.random.default_rng(0)
+    n, rates = 1500, {"a": 0.05, "b": 0.3, "c": 0.1, "d": 0.1}
+    true = {name: rng.integers(0, 40, n) for name in rates}
+    noisy = {name: np.where(rng.random(n) < rate, rng.integers(0, 40, n), true[name]) for name, rate in rates.items()}
+    people = Table.read(true, quasi_identifiers=tuple(rates))
+    release = Table.read(noisy, quasi_identifiers=tuple(rates))
+    fitted = fit_errors(release, people, people=600, rounds=15)
+    for name, rate in rates.items():
+        assert fitted.error[name].redraw == pytest.approx(rate, abs=0.05)
+    known = Knowledge(targets=300)(people, np.arange(n), rng=rng)
+    found = audit(fitted(release, known.auxiliary), known.truth)
+    assert found.row("realised_success").posterior > 0.8
+    assert found.row("calibration_error").posterior < 0.05

@@ -2,15 +2,18 @@
 
 from unmask.tables.attacks.attribute import AttributeInference
 from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
-from unmask.tables.attacks.noisy import BayesAttack, NearestNeighbour
+from unmask.tables.attacks.fitting import fit_errors
+from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbour
 from unmask.tables.attacks.strings import StringLinkage, StringMatches
 
 __all__ = [
     "AttributeInference",
     "BayesAttack",
+    "CellError",
     "ClassAttack",
     "NearestNeighbour",
     "RegisterAttack",
     "StringLinkage",
     "StringMatches",
+    "fit_errors",
 ]

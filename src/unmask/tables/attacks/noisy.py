@@ -20,6 +20,9 @@ NEGLIGIBLE = 18.0
 
 TIE = 1e-9
 
+IMPOSSIBLE = -1e6
+"""Log-likelihood of what the error model rules out: it never ties with anything possible, and is no infinity."""
+
 
 @dataclass(frozen=True)
 class CellError:
@@ -62,7 +65,7 @@ class BayesAttack:
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
         """The belief about each person of the auxiliary table."""
         pairing = pair(auxiliary, release)
-        tables = [self._log_table(known, released) for known, released in pairing.columns]
+        tables = [self.log_table(known, released) for known, released in pairing.columns]
         marginals = [_log_marginal(known, released) for known, released in pairing.columns]
         row, klass, log_likelihood = sums_over(pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - NEGLIGIBLE)
         indptr, candidate, log_likelihood = pairing.expand(row, klass, log_likelihood)
@@ -79,18 +82,26 @@ class BayesAttack:
             provenance={"attack": repr(self), "missing": release.missing},
         )
 
-    def _log_table(self, known: Column, released: Column) -> NDArray[np.float64]:
+    def log_table(self, known: Column, released: Column) -> NDArray[np.float64]:
         """(n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
-        error = self.error if isinstance(self.error, CellError) else self.error.get(known.name, CellError())
+        error = self._error_of(known)
         kept = _kept(known, released, error)
         spread = np.maximum(kept.sum(axis=0, keepdims=True), 1e-300)
-        frequency = np.exp(_log_marginal(known, released))[:, None]
+        redrawn = np.exp(self.log_redrawn(known, released))[:, None]
         with np.errstate(divide="ignore"):
-            table = np.log((1 - error.redraw) * kept / spread + error.redraw * frequency)
-        table = np.maximum(table, -1e6)
+            table = np.log((1 - error.redraw) * kept / spread + redrawn)
+        table = np.maximum(table, IMPOSSIBLE)
         if known.levels.missing >= 0:
             table[known.levels.missing, :] = 0.0
         return np.asarray(table)
+
+    def log_redrawn(self, known: Column, released: Column) -> NDArray[np.float64]:
+        """(n_known_levels,) log of redraw q(v): the part of p(v given r) that is due to a redrawn cell."""
+        log_rate = float(np.log(max(self._error_of(known).redraw, 1e-300)))
+        return np.asarray(log_rate + _log_marginal(known, released))
+
+    def _error_of(self, known: Column) -> CellError:
+        return self.error if isinstance(self.error, CellError) else self.error.get(known.name, CellError())
 
 
 def _kept(known: Column, released: Column, error: CellError) -> NDArray[np.float64]:
