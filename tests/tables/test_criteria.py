@@ -1,7 +1,6 @@
 """Every criterion against its textbook definition, computed the slow way."""
 
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,7 @@ from unmask.errors import UnmaskError
 from unmask.tables import criteria, datasets
 from unmask.tables.counts import class_counts, group
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Table
 
 MATRICES = st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=1, max_size=6).map(
     lambda rows: np.array([row for row in rows if sum(row)] or [[1, 0, 0, 0]])
@@ -390,17 +389,3 @@ def test_published_releases_have_the_k_of_their_name(k, classes):
     found = criteria.evaluate(datasets.adult_release(k))
     assert found.classes == classes
     assert found.k == k
-
-
-def test_a_million_rows_take_less_than_a_second():
-    rng = np.random.default_rng(7)
-    adult = datasets.adult()
-    rows = rng.integers(0, adult.n_rows, 1_000_000)
-    sample = adult.take(rows)
-    age = sample.quasi_identifiers[0]
-    jitter = np.clip(age.codes + rng.integers(-2, 3, len(rows)), 0, len(age.levels) - 1).astype(np.int32)
-    sample = Table((Column("age", jitter, age.levels), *sample.quasi_identifiers[1:]), sample.sensitive)
-    start = time.process_time()
-    found = criteria.evaluate(sample)
-    assert time.process_time() - start < 1
-    assert found.rows == 1_000_000

@@ -1,0 +1,141 @@
+"""Reading what a command is given and writing what it made, whole or not at all."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from unmask.reports import ReportData
+    from unmask.tables.release import Table
+
+
+def read(path: Path, reading: dict[str, Any]) -> Table:
+    """A table, with what the command line says about reading it."""
+    from unmask.tables import Table
+
+    return Table.read(path, **reading)
+
+
+def read_register(path: Path, reading: dict[str, Any]) -> Table:
+    """The register has some of the quasi-identifiers and none of the sensitive columns."""
+    from unmask.errors import UnmaskError
+    from unmask.tables import Table
+    from unmask.tables.reading import read_encoded
+
+    names = list(read_encoded(path, delimiter=reading["delimiter"]))
+    wanted = reading["quasi_identifiers"]
+    shared = [name for name in wanted if name in names]
+    if not shared:
+        raise UnmaskError(
+            f"the register has none of the quasi-identifiers {', '.join(wanted)}; its columns are {', '.join(names)}: "
+            "name at least one column alike"
+        )
+
+    def only(given: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in given.items() if name in shared}
+
+    return Table.read(
+        path,
+        quasi_identifiers=shared,
+        kinds=only(reading["kinds"]),
+        hierarchies=only(reading["hierarchies"]),
+        missing=reading["missing"],
+        na=reading["na"],
+        delimiter=reading["delimiter"],
+    )
+
+
+def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int64]:
+    """(n_released,) the row of the original behind each record, from the file that `protect` wrote."""
+    import numpy as np
+
+    from unmask.errors import FailedError, UnmaskError
+
+    try:
+        lines = path.read_text(encoding="utf-8").split()
+    except OSError as error:
+        raise FailedError(f"origin {path.name!r} cannot be read: {error.strerror}; check the path") from None
+    except UnicodeDecodeError:
+        raise FailedError(f"origin {path.name!r} is not UTF-8 text; expected the file that protect wrote") from None
+    digits = lines[1:]
+    if len(digits) != n_released or not all(text.isascii() and text.isdigit() for text in digits):
+        raise UnmaskError(
+            f"origin {path.name!r} has {len(digits)} numbers for {n_released} records, "
+            "expected a heading and one row number a line"
+        )
+    origin = np.array([min(int(text), n_original) if len(text) < 20 else n_original for text in digits], dtype=np.int64)
+    if origin.max() >= n_original or len(np.unique(origin)) != len(origin):
+        raise UnmaskError(f"origin {path.name!r} must name different rows from 0 to {n_original - 1} of the original")
+    return origin
+
+
+def refuse_to_overwrite(path: Path, *, force: bool) -> None:
+    """An error for a file that exists, unless --force was given."""
+    from unmask.errors import UnmaskError
+
+    if path.exists() and not force:
+        raise UnmaskError(f"{path} exists; choose another name or give --force")
+
+
+def write_report(found: ReportData, path: Path, *, force: bool) -> None:
+    """Render the report and write it."""
+    from unmask.reports import render
+
+    refuse_to_overwrite(path, force=force)
+    write_text(path, render(found))
+
+
+def write_release(table: Table, output: Path, rows: NDArray[np.int64], origin: Path | None, *, force: bool) -> None:
+    """The release and its origin, both or neither: an origin of another release would spoil every later audit."""
+    import tempfile
+
+    from unmask.errors import FailedError
+
+    if origin is None:
+        table.write(output, force=force)
+        return
+    text = "row\n" + "\n".join(map(str, rows.tolist())) + "\n"
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{origin.name}-", dir=origin.parent) as folder:
+            whole = Path(folder) / origin.name
+            whole.write_text(text, encoding="utf-8")
+            table.write(output, force=force)
+            whole.replace(origin)
+    except OSError as error:
+        raise FailedError(f"{origin} cannot be written: {error.strerror or error}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    import tempfile
+
+    from unmask.errors import FailedError
+
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
+            whole = Path(folder) / path.name
+            whole.write_text(text, encoding="utf-8")
+            whole.replace(path)
+    except OSError as error:
+        raise FailedError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def provenance(seed: int, paths: tuple[Path | None, ...]) -> dict[str, object]:
+    """What it takes to run this again: command, seed, version, digests of the files read."""
+    import hashlib
+    import shlex
+
+    from unmask import __version__
+
+    digests = {
+        f"sha256 of {path.name}": hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        for path in paths
+        if path is not None and path.is_file()
+    }
+    command = shlex.join(["unmask", *sys.argv[1:]])
+    return {"command": command, "seed": seed, "version": __version__, **digests}

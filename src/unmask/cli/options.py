@@ -1,0 +1,118 @@
+"""Options that several commands share, and how a wrong one is told."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+KINDS = ("numeric", "ordinal", "categorical")
+
+
+class Sentences(click.Group):
+    """Turns a user's mistake into one sentence and an exit code; a mistake of ours keeps its traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an `UnmaskError` becomes its sentence and its exit code."""
+        from unmask.errors import UnmaskError
+
+        try:
+            return super().invoke(ctx)
+        except UnmaskError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command; suggest the nearest name for a typo."""
+        from difflib import get_close_matches
+
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(self.list_commands(ctx))}"
+            raise click.UsageError(f"{args[0]!r} is not a command; {hint}", ctx) from None
+
+
+def split(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Names separated by commas."""
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
+def pairs(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    """COLUMN=VALUE, given any number of times."""
+    wrong = [item for item in value if "=" not in item]
+    if wrong:
+        raise click.BadParameter("expected COLUMN=VALUE", ctx, parameter)
+    return dict(item.split("=", 1) for item in value)
+
+
+def kinds(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    """COLUMN=KIND, with a kind that exists."""
+    from difflib import get_close_matches
+
+    given = pairs(ctx, parameter, value)
+    for column, kind in given.items():
+        if kind not in KINDS:
+            near = get_close_matches(kind, KINDS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise click.BadParameter(
+                f"{kind!r} of column {column!r} is no kind, expected {', '.join(KINDS)}{hint}", ctx, parameter
+            )
+    return given
+
+
+def delimiter(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """One character; the two characters of an escaped tab are what a shell hands over for it."""
+    character = "\t" if value == "\\t" else value
+    if character is not None and (len(character) != 1 or character in '"\r\n'):
+        raise click.BadParameter(
+            f"expected one character, given {value!r}; leave it out to have it guessed", ctx, parameter
+        )
+    return character
+
+
+def share(ctx: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """A number; click's range lets nan through."""
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("expected a number, given nan", ctx, parameter)
+    return value
+
+
+def table_options(command: Any) -> Any:
+    """What every command that reads a table takes."""
+    for option in (
+        click.option("--delimiter", callback=delimiter, help="Of a text file; guessed when left out."),
+        click.option("--na", callback=split, help="Texts that stand for a missing cell, separated by commas."),
+        click.option(
+            "--missing",
+            type=click.Choice(["own", "wildcard", "excluded"]),
+            default="own",
+            show_default=True,
+            help="What a missing quasi-identifier means: a value of its own, any value, or a row left out.",
+        ),
+        click.option(
+            "--kind",
+            "kinds",
+            multiple=True,
+            callback=kinds,
+            help="COLUMN=numeric|ordinal|categorical; guessed when left out.",
+        ),
+        click.option(
+            "--hierarchy", "hierarchies", multiple=True, callback=pairs, help="COLUMN=FILE, generalization hierarchy."
+        ),
+        click.option("--identifiers", callback=split, help="Columns that name a person; dropped before anything else."),
+        click.option(
+            "--sensitive", "-s", callback=split, help="Columns an adversary wants to learn, separated by commas."
+        ),
+        click.option(
+            "--quasi-identifiers",
+            "-q",
+            required=True,
+            callback=split,
+            help="Columns an adversary may know, separated by commas.",
+        ),
+    ):
+        command = option(command)
+    return command

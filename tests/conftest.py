@@ -1,0 +1,32 @@
+"""Tests that need a public data set are skipped, with the reason, where it is not to be had."""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+from unmask import FailedError
+
+
+def _skip_without_data(error: FailedError) -> None:
+    """Only without UNMASK_DATA: where the folder is named, a file that is missing from it is a failure."""
+    if not os.environ.get("UNMASK_DATA") and str(error).startswith("data file "):
+        pytest.skip(str(error))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, None, None]:
+    try:
+        yield
+    except FailedError as error:
+        _skip_without_data(error)
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, None, None]:
+    try:
+        yield
+    except FailedError as error:
+        _skip_without_data(error)
+        raise
