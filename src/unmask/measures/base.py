@@ -95,7 +95,7 @@ def evaluate(
     before = measure.per_target(belief.prior(), truth)[known]
     weight, observation = belief.weight[known] / belief.weight[known].sum(), belief.observation[known]
     assert after.shape == before.shape == weight.shape
-    prior, posterior = float(weight @ before), float(weight @ after)
+    prior, posterior = _mean(before, weight), _mean(after, weight)
     worst = int(np.argmax(after) if measure.direction == "high" else np.argmin(after))
     interval = _interval(measure, after, weight, observation)
     return Row(
@@ -119,6 +119,11 @@ def evaluate(
         status=belief.status,
         note=note,
     )
+
+
+def _mean(value: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    """Weighted mean, never outside the values: summing 200 times 1 / 200 gives a little more than 1."""
+    return float(np.clip(weight @ value, value.min(), value.max()))
 
 
 def _gain(prior: float, posterior: float, direction: str) -> float:
