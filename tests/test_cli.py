@@ -452,3 +452,16 @@ def test_force_overwrites(folder):
     assert after["people.csv"] == before["people.csv"]
     assert after["release.csv"] != before["release.csv"]
     assert after["origin.csv"] != before["origin.csv"]
+
+
+def test_an_ordinal_column_is_cut_in_the_order_given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    grades = ["low", "mid", "high", "top"]
+    write("grades.csv", [["grade"], *[[grades[i % 4]] for i in range(16)]])
+    order = "grade=low,mid,high,top"
+    done = unmask("protect", "grades.csv", "-q", "grade", "--order", order, "--k", "8", "-o", "release.csv")
+    assert done.exit_code == 0, done.stderr
+    assert {row["grade"] for row in read("release.csv")} == {"{low, mid}", "{high, top}"}
+    audited = unmask("audit", "release.csv", "-q", "grade", "--order", order, "--original", "grades.csv", "--json")
+    rows = {(row["release"], row["measure"]): row for row in strict(audited.stdout)["measures"]}
+    assert rows["release", "success_probability"]["posterior"] == pytest.approx(1 / 8)

@@ -43,6 +43,7 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
         path,
         quasi_identifiers=shared,
         kinds=only(reading["kinds"]),
+        orders=only(reading["orders"]),
         hierarchies=only(reading["hierarchies"]),
         missing=reading["missing"],
         na=reading["na"],

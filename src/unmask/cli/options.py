@@ -63,6 +63,11 @@ def kinds(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
     return given
 
 
+def orders(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """COLUMN=VALUE,VALUE,...: the values of ordinal columns from lowest to highest."""
+    return {column: split(ctx, parameter, text) for column, text in pairs(ctx, parameter, value).items()}
+
+
 def delimiter(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """One character; the two characters of an escaped tab are what a shell hands over for it."""
     character = "\t" if value == "\\t" else value
@@ -98,6 +103,13 @@ def table_options(command: Any) -> Any:
             multiple=True,
             callback=kinds,
             help="COLUMN=numeric|ordinal|categorical; guessed when left out.",
+        ),
+        click.option(
+            "--order",
+            "orders",
+            multiple=True,
+            callback=orders,
+            help="COLUMN=LOWEST,...,HIGHEST: the values of an ordinal column in their order.",
         ),
         click.option(
             "--hierarchy", "hierarchies", multiple=True, callback=pairs, help="COLUMN=FILE, generalization hierarchy."

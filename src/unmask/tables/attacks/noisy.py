@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.inference import from_likelihood
-from unmask.posterior import Posterior, equal_weights
-from unmask.tables.attacks.pairing import Pairing, pair, sums_over
+from unmask.posterior import Posterior
+from unmask.tables.attacks.pairing import pair, sums_over
 from unmask.tables.cells import compatible
 from unmask.tables.release import Column, Table
 
@@ -156,24 +156,7 @@ class NearestNeighbour:
         ]
         row, klass, _ = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
-        return _uniform(pairing, indptr, candidate, repr(self))
-
-
-def _uniform(pairing: Pairing, indptr: NDArray[np.int64], candidate: NDArray[np.int32], attack: str) -> Posterior:
-    sizes = np.diff(indptr)
-    return Posterior(
-        indptr=indptr,
-        candidate=candidate,
-        log_probability=np.repeat(-np.log(sizes), sizes).astype(np.float32),
-        unlisted=np.zeros(len(sizes)),
-        n_unlisted=np.zeros(len(sizes), dtype=np.int64),
-        observation=pairing.observation.astype(np.int64),
-        weight=equal_weights(len(pairing.observation)),
-        n_candidates=pairing.n_candidates,
-        log_prior=-float(np.log(pairing.n_candidates)),
-        status="scores",
-        provenance={"attack": attack},
-    )
+        return pairing.all_alike(indptr, candidate, attack=repr(self))
 
 
 def _gower(known: Column, released: Column, *, wildcard: bool) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.posterior import Posterior, equal_weights
 from unmask.tables.counts import group
 from unmask.tables.release import Column, Table
 
@@ -57,6 +58,23 @@ class Pairing:
         order = np.lexsort((candidate, rows))
         indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(self.observed)))))
         return indptr, candidate[order], values[order]
+
+    def all_alike(self, indptr: NDArray[np.int64], candidate: NDArray[np.int32], *, attack: str) -> Posterior:
+        """The belief that holds all listed candidates of an observation alike; its status is `scores`."""
+        sizes = np.diff(indptr)
+        return Posterior(
+            indptr=indptr,
+            candidate=candidate,
+            log_probability=np.repeat(-np.log(sizes), sizes).astype(np.float32),
+            unlisted=np.zeros(len(sizes)),
+            n_unlisted=np.zeros(len(sizes), dtype=np.int64),
+            observation=self.observation.astype(np.int64),
+            weight=equal_weights(len(self.observation)),
+            n_candidates=self.n_candidates,
+            log_prior=-float(np.log(self.n_candidates)),
+            status="scores",
+            provenance={"attack": attack},
+        )
 
 
 def pair(observed: Table, candidates: Table) -> Pairing:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.posterior import Posterior
-from unmask.tables.attacks.noisy import _uniform
 from unmask.tables.attacks.pairing import Pairing, pair, sums_over
 from unmask.tables.release import Table
 
@@ -55,7 +54,7 @@ class StringLinkage:
         pairing = pair(auxiliary, release)
         row, klass, _ = sums_over(pairing, _tables(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
-        return _uniform(pairing, indptr, candidate, repr(self))
+        return pairing.all_alike(indptr, candidate, attack=repr(self))
 
     def count(self, release: Table, auxiliary: Table) -> StringMatches:
         """The tally over targets: keep those whose nearest distance is at most the median, link each to its nearest
