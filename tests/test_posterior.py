@@ -35,6 +35,14 @@ def test_what_is_no_belief_is_refused(belief, change, message):
         replace(belief, **change)
 
 
+def test_building_a_belief_freezes_it_and_not_the_arrays_given():
+    weight = np.array([0.25, 0.75])
+    belief = Posterior.from_dense(np.array([[1.0, 0.0], [0.5, 0.5]]), weight=weight)
+    weight[0] = 0.25
+    with pytest.raises(ValueError, match="read-only"):
+        belief.weight[0] = 1
+
+
 def test_dense_round_trip(belief):
     assert np.allclose(np.exp(belief.log_probability), [0.5, 0.5, 0.1, 0.2, 0.7])
     assert belief.observation_weight.tolist() == [0.5, 0.5]

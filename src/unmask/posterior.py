@@ -67,8 +67,10 @@ class Posterior:
         _check_rows(self)
         _check_targets(self)
         _check_prior(self)
-        for array in (self.indptr, self.candidate, self.log_probability, self.unlisted, self.observation, self.weight):
-            array.setflags(write=False)
+        for name in ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight"):
+            view = getattr(self, name).view()  # a view: the caller's own array stays as writable as it was
+            view.setflags(write=False)
+            object.__setattr__(self, name, view)
 
     @property
     def n_observations(self) -> int:

@@ -51,6 +51,15 @@ def test_overlapping_boxes_weigh_records_by_one_over_volume():
     assert dense(belief)[0] == pytest.approx([0, 0, 1])
 
 
+def test_what_the_adversary_does_not_know_changes_no_weight():
+    # three disjoint boxes over age; of the second person he knows the sex alone, so every record of that sex is alike
+    columns = {"age": ["[20, 24]", "[30, 31]", "[40, 49]"], "sex": ["f", "f", "m"]}
+    release = Table.read(columns, quasi_identifiers=("age", "sex"))
+    people = {"age": ["20", "", "30", "22", "45"], "sex": ["f", "f", "f", "f", "m"]}
+    known = Table.read(people, quasi_identifiers=("age", "sex"))
+    assert dense(ClassAttack()(release, known))[1] == pytest.approx([0.5, 0.5, 0])
+
+
 def test_a_person_nobody_fits_is_believed_absent():
     belief = ClassAttack()(ages("[20, 29]"), ages(50))
     assert belief.unlisted.tolist() == [1.0]

@@ -28,9 +28,8 @@ class ClassAttack:
     people attacked, that the box contains.
 
     Without auxiliary data every person's class is taken as seen: the prosecutor's best case, from the release alone.
-    A cell that the adversary does not know (missing in the auxiliary table) fits everything; a missing released cell
-    obeys
-    the release's rule for missing cells. A person whom no record fits is believed absent.
+    A cell that the adversary does not know (missing in the auxiliary table) fits everything and adds no volume; a
+    missing released cell obeys the release's rule for missing cells. A person whom no record fits is believed absent.
 
     prior_present : chance that a person is in the release at all (prosecutor: 1). Below 1, an absent person's values
                     are
@@ -53,11 +52,13 @@ class ClassAttack:
         pairing = pair(release if auxiliary is None else auxiliary, release)
         tables = fitting(pairing, missing=release.missing)
         row, klass = pairs_where(pairing, tables)
-        log_volume = np.zeros(len(pairing.classes))
-        for i, table in enumerate(tables):
-            log_volume += np.log(np.maximum(table.sum(axis=0), 1))[pairing.classes[:, i]]
+        log_volume = np.zeros(len(row))
+        for i, ((known, _), table) in enumerate(zip(pairing.columns, tables, strict=True)):
+            stated = np.arange(len(known.levels)) != known.levels.missing
+            log_size = np.log(np.maximum(table[stated].sum(axis=0), 1))[pairing.classes[klass, i]]
+            log_volume += np.where(stated[pairing.observed[row, i]], log_size, 0.0)
         overlapping = bool(np.bincount(row, minlength=1).max() > 1)
-        indptr, candidate, log_likelihood = pairing.expand(row, klass, -log_volume[klass])
+        indptr, candidate, log_likelihood = pairing.expand(row, klass, -log_volume)
         share = np.bincount(pairing.observation) / len(pairing.observation)
         return from_likelihood(
             indptr,
@@ -81,10 +82,9 @@ class RegisterAttack:
     cells of a record contain are alike, p = 1 / N over the N that fit. The mean success over records is the marketer's
     risk (1 / n) sum n_c / N_c, the worst-off record the journalist's, 1 / min N_c.
 
-    coverage : chance that the person behind a record is in the register. With c < 1 and N of M people fitting,
-               p(not in the register) is proportional to (1 - c) N' / M', the share of the register that fits the
-               record, which
-               stands for people in general; a record that nobody fits has no candidate.
+    coverage : chance c that the person behind a record is in the register. With N of its M people fitting the record,
+               p(each of them) is proportional to c / M and p(not in the register) to (1 - c) N / M: the register stands
+               for people in general, so p(not in the register) is 1 - c. A record that nobody fits has no candidate.
 
     >>> RegisterAttack(coverage=0.8)
     RegisterAttack(coverage=0.8)
