@@ -3,9 +3,8 @@
     An attack turns a release, and what the adversary already knows, into a belief about each target.
     The truth never passes through it.
 
-Every attack, on any kind of release, yields a `Posterior`; every measure applies to it; `audit` is the one place
-where a
-belief meets the `Truth`. The kinds of release live in wings of their own: `unmask.tables`.
+Every attack, on any kind of release, yields a `Posterior`; every measure applies to it; `audit` is the one place where
+a belief meets the `Truth`. The kinds of release live in wings of their own: `unmask.tables`.
 """
 
 from unmask.audit import Audit, audit

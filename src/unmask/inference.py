@@ -69,8 +69,8 @@ def from_likelihood(
     """Bayes' rule over the listed candidates and "none of these": p(x given y) = pi_x p(y given x) / p(y).
 
     log_likelihood      : (n_entries,) log p(y given x); a candidate that is not listed has likelihood 0
-    prior_present       : chance that the target is among the candidates at all; each is then alike, pi_x =
-                          prior_present / n
+    prior_present       : chance that the target is among the candidates at all; each is then alike,
+                          pi_x = prior_present / n
     log_likelihood_none : (n_observations,) log p(y given none of them), needed when prior_present < 1
     An observation with no listed candidate is one that nobody in the release can have produced: the target is absent.
     Listed candidates that are all impossible are an error, never a row of NaN.
@@ -130,8 +130,8 @@ def from_match_probabilities(
     pair_prior        : the prior probability of a match that the linker used for every pair; it is divided out
     prior_present     : your own prior that the target is among the candidates
     With o_j the odds of pair j and b_j = o_j (1 - pair_prior) / pair_prior its Bayes factor,
-    p(j) is proportional to prior_present / n b_j, p(none) to 1 - prior_present; a pair that was not compared has b_j
-    = 0.
+    p(j) is proportional to prior_present / n b_j, p(none) to 1 - prior_present; a pair that was not compared has
+    b_j = 0.
 
     >>> belief = from_match_probabilities(
     ...     np.array([0, 2]),
@@ -253,8 +253,7 @@ def compose(
 
     value_of_candidate : (n_candidates,) the sensitive value of each released record
     The prior is the histogram of the whole release, which is what the adversary knows of people in general; that is
-    also
-    what he believes of a target who is none of the candidates.
+    also what he believes of a target who is none of the candidates.
 
     >>> link = from_classes(np.array([0, 1, 1]), np.array([1]))
     >>> belief = compose(link, np.array([0, 0, 1]), labels=("flu", "gout"))
@@ -292,9 +291,8 @@ def compose(
 
 
 def _unlisted_values(link: Posterior, value: NDArray[np.int32], prior: NDArray[np.float64]) -> csr_array:
-    """(n_observations, n_values) the part of the belief that is not listed: shared by the other candidates where
-    their number
-    is known, otherwise spread like the prior.
+    """(n_observations, n_values) the part of the belief that is not listed: shared by the other candidates where their
+    number is known, otherwise spread like the prior.
     """
     shape = (link.n_observations, len(prior))
     ones = csr_array((np.ones(len(link.candidate)), value[link.candidate], link.indptr), shape=shape)

@@ -30,8 +30,7 @@ class Posterior:
     log_probability : (n_entries,) float32, finite and at most 0
     unlisted        : (n_observations,) probability that the truth is none of the listed candidates
     n_unlisted      : (n_observations,) how many candidates share it equally: 0 nobody (closed world, `unlisted` is 0,
-                      or
-                      the truth may be no candidate at all), -1 unknown
+                      or the truth may be no candidate at all), -1 unknown
     observation     : (n_targets,) the row that each target produced
     weight          : (n_targets,) weights of the targets, sum 1
     n_candidates    : size of the universe of candidates
@@ -43,8 +42,7 @@ class Posterior:
     candidate_label : (n_candidates,) names for candidates that are values; None for records
 
     Checked once, here. Rows that do not sum to 1 within 1e-5, repeated candidates, empty rows, infinite entries,
-    weights
-    that do not sum to 1 and candidates believed in against a prior of zero are refused.
+    weights that do not sum to 1 and candidates believed in against a prior of zero are refused.
 
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
     """

@@ -79,9 +79,8 @@ def evaluate(
 ) -> Row:
     """A measure of a belief beside the same measure of the prior: mean, gain, interval, worst-off target, quantiles.
 
-    The mean is over targets, by weight; targets whose truth is UNKNOWN are left out of realised measures. The
-    interval is
-    over the sampling of targets: members of one observation are not independent, so observations are the clusters.
+    The mean is over targets, by weight; targets whose truth is UNKNOWN are left out of realised measures. The interval
+    is over the sampling of targets: members of one observation are not independent, so observations are the clusters.
     A measure that needs probabilities is refused for a belief made of mere scores.
     """
     if measure.needs_probabilities and belief.status == "scores":

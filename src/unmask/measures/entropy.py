@@ -36,9 +36,8 @@ def renyi_entropy(alpha: float) -> Measure:
 
     alpha = 0 Hartley (log2 of the number of possible candidates), 1 Shannon, 2 collision, inf min-entropy -log2 max p:
     the best, average and worst case for the user. "None of these" counts as one more symbol, and so does an unknown
-    number
-    of unlisted candidates, which makes the entropy a lower bound. The mean over targets is the average of H(X given y),
-    for alpha = inf larger than the conditional min-entropy -log2 E max p of Smith.
+    number of unlisted candidates, which makes the entropy a lower bound. The mean over targets is the average of
+    H(X given y), for alpha = inf larger than the conditional min-entropy -log2 E max p of Smith.
 
     >>> from unmask import Posterior
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.25, 0.25]]))

@@ -23,10 +23,8 @@ def estimation_error(loss: NDArray[np.float64] | None = None, *, name: str = "es
 
     loss : (n_candidates, n_answers), d >= 0; Hamming loss when left out, where P(y) = 1 - max_x p(x given y).
     The mean over targets is P_avg, the worst-off target P_min. What is "none of these" (or an unknown number of
-    unlisted
-    candidates) costs him the largest loss whatever he answers; mass shared by a known number of unlisted candidates
-    costs
-    their average.
+    unlisted candidates) costs him the largest loss whatever he answers; mass shared by a known number of unlisted
+    candidates costs their average.
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
     >>> estimation_error().per_target(belief).round(6)
@@ -60,9 +58,8 @@ def realised_error(loss: NDArray[np.float64] | None = None, *, name: str = "real
     """The loss that the adversary's best decision really costs him, d(x_true, a(y)), averaged over equally good
     decisions.
 
-    loss : as in `estimation_error`; under Hamming loss it is 1 - success of the best guess, ties shared. A target
-           that is
-    ABSENT costs the largest loss.
+    loss : as in `estimation_error`; under Hamming loss it is 1 - success of the best guess, ties shared. A target that
+           is ABSENT costs the largest loss.
     """
     if loss is None:
         assert realised_success.realised is not None

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 Z95 = 1.959963984540054
 RESAMPLES = 1000
 GROUPS = 500
-"""Most clusters that are resampled one by one; more are first put into this many random groups, which keeps a
-bootstrap over
-a million observations as cheap as one over five hundred."""
+"""Most clusters that are resampled one by one; more are first put into this many random groups, which keeps a bootstrap
+over a million observations as cheap as one over five hundred."""
 
 
 class Interval(NamedTuple):
@@ -29,8 +28,7 @@ def wilson(rate: float, n: float) -> tuple[float, float]:
     """Wilson's 95 % score interval for a proportion: the rates p0 with |rate - p0| <= z sqrt(p0 (1 - p0) / n).
 
     rate in [0, 1]; n > 0, not necessarily whole (an effective sample size). Never leaves [0, 1]; at rate 0 the upper
-    end
-    is z^2 / (n + z^2), about 3.8 / n.
+    end is z^2 / (n + z^2), about 3.8 / n.
 
     >>> low, high = wilson(0.04, 2000)
     >>> round(low, 4), round(high, 4)

@@ -62,10 +62,9 @@ information_gain = Measure(
     self_assessed=lambda belief: per_row(belief, _information),
     needs_probabilities=True,
 )
-"""D(p(. given y) || prior) in bits. What is unlisted is compared as a whole, exact where its belief is proportional
-to the
-prior and a lower bound elsewhere. For identity over a uniform prior on n records it is log2 n - log2 k in a class of
-k."""
+"""D(p(. given y) || prior) in bits. What is unlisted is compared as a whole, exact where its belief is proportional to
+the prior and a lower bound elsewhere. For identity over a uniform prior on n records it is log2 n - log2 k in a class
+of k."""
 
 total_variation = Measure(
     name="total_variation",
@@ -76,9 +75,8 @@ total_variation = Measure(
     self_assessed=lambda belief: per_row(belief, _total_variation),
     needs_probabilities=True,
 )
-"""1/2 sum_x |p(x given y) - p(x)|: half of the largest bound on what the adversary can gain under any loss of range
-1; its
-worst-off observation is t of t-closeness under the equal distance."""
+"""1/2 sum_x |p(x given y) - p(x)|: half of the largest bound on what the adversary can gain under any loss of range 1;
+its worst-off observation is t of t-closeness under the equal distance."""
 
 confirmation = Measure(
     name="delta_up",

@@ -46,8 +46,7 @@ target is the one he is surest of (min-entropy); the mean is 1 - P_avg."""
 
 class Standing(NamedTuple):
     """Where the true candidate of each target stands: its probability, how many are strictly likelier, how many tie
-    with it
-    (itself included; 0 where the target is ABSENT).
+    with it (itself included; 0 where the target is ABSENT).
     """
 
     probability: NDArray[np.float64]
@@ -146,8 +145,7 @@ def success_at(k: int) -> Measure:
     tied, 0, 1).
 
     `better` counts the candidates strictly likelier than the true one, `tied` those equal to it, itself included. A
-    target
-    that is ABSENT can never be found: 0.
+    target that is ABSENT can never be found: 0.
 
     >>> from unmask import Posterior, Truth
     >>> belief = Posterior.from_dense(np.array([[0.25, 0.25, 0.5]]))
@@ -184,8 +182,7 @@ rank = Measure(
     realised=_rank,
 )
 """How many guesses, from most to least likely, until the true candidate is named: better + (tied + 1) / 2; the number
-of
-candidates plus 1 where the target is ABSENT."""
+of candidates plus 1 where the target is ABSENT."""
 
 
 def _log_loss(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
@@ -227,5 +224,5 @@ calibration_error = Measure(
     realised=_calibration,
 )
 """Gap between announced and realised success, |mean announced - mean realised| in the target's tenth of announced
-success; its
-mean is the expected calibration error with ten equal bins. A gap is a finding about the attack, not about privacy."""
+success; its mean is the expected calibration error with ten equal bins.
+A gap is a finding about the attack, not about privacy."""

@@ -64,8 +64,7 @@ class Knowledge:
         self, population: Table, origin: NDArray[np.int64] | None = None, *, rng: np.random.Generator
     ) -> Known:
         """population : the original table; origin : (n_released,) the population row behind each released record.
-        Without it
-        anyone may be a target, and his record is UNKNOWN.
+        Without it anyone may be a target, and his record is UNKNOWN.
         """
         released = np.full(population.n_rows, ABSENT if origin is not None else UNKNOWN, dtype=np.int64)
         if origin is not None:
@@ -149,9 +148,8 @@ class Register:
 
 
 def attribute_truth(population: Table, person: NDArray[np.int64], release: Table, sensitive: str) -> Truth:
-    """The true sensitive value of each person, as a candidate of the release's own values; UNKNOWN where the
-    population does not
-    say, ABSENT where the release has no such value.
+    """The true sensitive value of each person, as a candidate of the release's own values; UNKNOWN where the population
+    does not say, ABSENT where the release has no such value.
     """
     true, released = population.column(sensitive), release.column(sensitive)
     position = {label: code for code, label in enumerate(released.levels.labels)}

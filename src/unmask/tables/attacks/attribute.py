@@ -20,8 +20,7 @@ class AttributeInference:
     value s].
 
     The link is any attack whose candidates are released records; over an equivalence class the answer is the class's
-    own
-    histogram. A target believed absent gets the histogram of the whole release, which is also the prior.
+    own histogram. A target believed absent gets the histogram of the whole release, which is also the prior.
 
     sensitive : the column
     link      : how the adversary finds the target's record

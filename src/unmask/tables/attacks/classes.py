@@ -20,20 +20,17 @@ class ClassAttack:
     containment.
 
     A record fits a person when each released cell, as a set of values, contains what the adversary knows. Believing
-    values
-    to be spread evenly within a released box, p(record given person) is proportional to 1 / volume(box) over the
-    records
-    that fit; where boxes do not overlap (strict recodings) that is 1 / n over the class, and exact. Overlapping boxes
-    (relaxed recodings, sets from several tools) give a `model`. The volume counts the values, among those known of the
-    people attacked, that the box contains.
+    values to be spread evenly within a released box, p(record given person) is proportional to 1 / volume(box) over the
+    records that fit; where boxes do not overlap (strict recodings) that is 1 / n over the class, and exact. Overlapping
+    boxes (relaxed recodings, sets from several tools) give a `model`. The volume counts the values, among those known
+    of the people attacked, that the box contains.
 
     Without auxiliary data every person's class is taken as seen: the prosecutor's best case, from the release alone.
     A cell that the adversary does not know (missing in the auxiliary table) fits everything and adds no volume; a
     missing released cell obeys the release's rule for missing cells. A person whom no record fits is believed absent.
 
     prior_present : chance that a person is in the release at all (prosecutor: 1). Below 1, an absent person's values
-                    are
-                    thought to be distributed as among the people attacked.
+                    are thought to be distributed as among the people attacked.
 
     >>> ClassAttack()
     ClassAttack(prior_present=1.0)
@@ -78,9 +75,8 @@ class RegisterAttack:
     """Which person is this released record? The adversary links records to a register of named people.
 
     The targets are the released records, the candidates the people of the register (the auxiliary table); those whom
-    the
-    cells of a record contain are alike, p = 1 / N over the N that fit. The mean success over records is the marketer's
-    risk (1 / n) sum n_c / N_c, the worst-off record the journalist's, 1 / min N_c.
+    the cells of a record contain are alike, p = 1 / N over the N that fit. The mean success over records is the
+    marketer's risk (1 / n) sum n_c / N_c, the worst-off record the journalist's, 1 / min N_c.
 
     coverage : chance c that the person behind a record is in the register. With N of its M people fitting the record,
                p(each of them) is proportional to c / M and p(not in the register) to (1 - c) N / M: the register stands

@@ -138,8 +138,7 @@ class NearestNeighbour:
 
     Distance = mean over columns of |v - cell| / range for numbers (0 inside a released interval) and of 0 / 1 for
     categories (0 when the cell contains the value); a missing cell on either side counts 1, unless the release's rule
-    is
-    "wildcard" or it is the adversary who does not know: then 0. The range is that of the released column.
+    is "wildcard" or it is the adversary who does not know: then 0. The range is that of the released column.
     Its status is `scores`: it says who, not how surely.
 
     >>> NearestNeighbour()

@@ -37,10 +37,8 @@ class StringLinkage:
     """One-hot KD-tree linkage: which equivalence class has labels that equal the adversary's raw values as text?
 
     The Euclidean distance between one-hot rows is sqrt(2 x columns that differ, a missing cell counting half), so the
-    tree
-    does no more than this comparison: "[28, 40]" never equals 35. Classes at the least distance share the belief;
-    status
-    `scores`. `count` gives the paper's own tally.
+    tree does no more than this comparison: "[28, 40]" never equals 35. Classes at the least distance share the belief;
+    status `scores`. `count` gives the paper's own tally.
 
     neighbours : classes linked to each target
 
@@ -58,8 +56,7 @@ class StringLinkage:
 
     def count(self, release: Table, auxiliary: Table) -> StringMatches:
         """The tally over targets: keep those whose nearest distance is at most the median, link each to its nearest
-        classes
-        in class order, count the cells that match as text.
+        classes in class order, count the cells that match as text.
         """
         pairing = pair(auxiliary, release)
         row, _, distance = sums_over(pairing, _tables(pairing), lambda s: np.ones(s.shape, dtype=bool))
