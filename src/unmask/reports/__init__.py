@@ -3,13 +3,18 @@
 from unmask.reports.data import ORIGINAL, ClassRisk, ColumnRisk, Distribution, ReportData, headlines
 from unmask.reports.findings import sentences
 from unmask.reports.html import render
+from unmask.reports.price import Price, PriceCurve, ReleasePrice, Swing
 
 __all__ = [
     "ORIGINAL",
     "ClassRisk",
     "ColumnRisk",
     "Distribution",
+    "Price",
+    "PriceCurve",
+    "ReleasePrice",
     "ReportData",
+    "Swing",
     "headlines",
     "render",
     "sentences",

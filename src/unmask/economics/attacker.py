@@ -1,0 +1,212 @@
+"""The rational attacker: what he gains, what he pays, when he is caught, and how the clock runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import InitVar, dataclass, fields
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+
+Ties = Literal["walk_away", "attack"]
+
+FROM_PROFILE: Final[Any] = None
+"""A timing switch left to the profile."""
+
+PROFILES: Final = {
+    "undiscounted": {"discount": 1.0, "gain_delay": 1, "fine_delay": 1, "link_delay": 1},
+    "literal": {"discount": 0.9, "gain_delay": 1, "fine_delay": 1, "link_delay": 1},
+    "folded": {"discount": 1 / 1.07, "gain_delay": 1, "fine_delay": 0, "link_delay": 0},
+}
+"""Readings of the paper, which never states its discount.
+
+undiscounted : the default: an attack takes minutes to days, and then the delays are irrelevant
+literal      : reward on the state before the action (equation 2), so gain and fine arrive one step after the exploit;
+               discount 0.9. Gives the paper's 14, 29 and 48.
+folded       : the fine is folded into the exploit as an expected cost, the free link takes no step; discount 1 / 1.07.
+               Gives all of the paper's thresholds (14, 29, 48, 51), but was found by search.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attacker:
+    """A planner who may access outside data, link a target to it, try the candidates one by one, and stop at any time.
+
+    gain             : G, what one right name is worth to him
+    access_cost      : C_d, paid once for the outside data
+    link_cost        : C_l, paid to link a target to it
+    exploit_cost     : C_e, paid for every candidate he tries
+    fine             : C_p, paid when an exploit is detected
+    max_fines        : how often he can be fined for one target at most: a whole number, or math.inf. It has no default:
+                       a capped and an uncapped fine differ in kind, see `warnings`.
+    detection_base   : h0 of the chance q_j = 1 / (1 + exp(-(h0 + h1 j))) that the exploit after j failures is detected
+    detection_growth : h1 of the same; 0 for a constant chance
+    detection        : q_0, q_1, ... instead of h0 and h1; the last one holds for all later exploits
+    audit_every      : only every so-manieth exploit is looked at: T leaves q_{T-1}, q_{2T-1}, ... and makes the others 0
+    arrest           : the attack ends when it is detected (after the fine)
+    prior            : chance that the target is in the outside data at all, above 0. A target alike with g people there
+                       is one of N = g / prior people, so that every try succeeds with unconditional chance 1 / N.
+    confirmation     : v, chance that he notices a success; v < 1 acts like N = g / (prior v)
+    max_tries        : exploits for one target at most; None: as many as there are candidates
+    ties             : what he does when attacking and walking away are worth the same: "walk_away" (strict profit is
+                       needed) or "attack" (the prudent publisher's reading)
+    discount         : gamma, the worth of one unit a step later, in (0, 1]
+    gain_delay, fine_delay : steps from an exploit to its gain and to its fine, 0 or 1
+    link_delay       : whether linking takes a step of time, 0 or 1
+    profile          : fills the four timing switches that are not given; see `PROFILES`
+
+    All money is in one currency, which is never named. W. Xia et al., "Process-driven data privacy", 2015, section 4.
+
+    >>> attacker = Attacker(
+    ...     gain=8000,
+    ...     access_cost=100,
+    ...     exploit_cost=10,
+    ...     fine=10_000,
+    ...     max_fines=1,
+    ...     detection_base=-4.59,
+    ...     detection_growth=0.18,
+    ...     prior=0.63,
+    ... )
+    >>> attacker.detection_at(3).round(4)
+    array([0.0101, 0.012 , 0.0143])
+    """
+
+    gain: float
+    access_cost: float = 0.0
+    link_cost: float = 0.0
+    exploit_cost: float = 0.0
+    fine: float = 0.0
+    max_fines: float = None  # type: ignore[assignment]
+    detection_base: float | None = None
+    detection_growth: float | None = None
+    detection: tuple[float, ...] | None = None
+    audit_every: int = 1
+    arrest: bool = False
+    prior: float = 1.0
+    confirmation: float = 1.0
+    max_tries: int | None = None
+    ties: Ties = "walk_away"
+    discount: float = FROM_PROFILE
+    gain_delay: int = FROM_PROFILE
+    fine_delay: int = FROM_PROFILE
+    link_delay: int = FROM_PROFILE
+    profile: InitVar[str] = "undiscounted"
+
+    def __post_init__(self, profile: str) -> None:
+        if profile not in PROFILES:
+            raise UnmaskError(f"profile is {profile!r}, expected one of {', '.join(PROFILES)}")
+        for switch, value in PROFILES[profile].items():
+            if getattr(self, switch) is FROM_PROFILE:
+                object.__setattr__(self, switch, value)
+        if self.detection is not None:
+            object.__setattr__(self, "detection", tuple(self.detection))
+        _check_money(self)
+        _check_counts(self)
+        _check_chances(self)
+        _check_detection(self)
+
+    def detection_at(self, n_tries: int) -> NDArray[np.float64]:
+        """(n_tries,) q_j: chance that the exploit after j failed ones is detected, equation (4) or as given."""
+        j = np.arange(n_tries)
+        if self.detection is not None:
+            q = np.asarray(self.detection, dtype=np.float64)[np.minimum(j, len(self.detection) - 1)]
+        elif self.detection_base is not None and self.detection_growth is not None:
+            from scipy.special import expit  # not at the top: the command line shows its help without it
+
+            q = expit(self.detection_base + self.detection_growth * j)
+        else:
+            q = np.zeros(n_tries)
+        return np.where((j + 1) % self.audit_every == 0, q, 0.0)
+
+    @property
+    def constant_detection(self) -> bool:
+        """Whether every exploit is detected with the same chance."""
+        if self.audit_every > 1:
+            return False
+        return len(set(self.detection)) == 1 if self.detection is not None else not self.detection_growth
+
+    @property
+    def capped(self) -> bool:
+        """Whether fines can run out: then being caught buys immunity."""
+        return 0 < self.max_fines < math.inf and not self.arrest
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before he trusts that more protection means less risk."""
+        if not self.capped or self.constant_detection or self.fine == 0:
+            return ()
+        times = "once" if self.max_fines == 1 else f"at most {self.max_fines:.0f} times"
+        return (
+            f"He is fined {times} for a target and detection changes with his tries: being caught early buys "
+            "immunity, so the risk may rise with the size of a group, and with more detection.",
+        )
+
+
+def _check_money(attacker: Attacker) -> None:
+    for name in ("gain", "access_cost", "link_cost", "exploit_cost", "fine"):
+        value = _number(name, getattr(attacker, name))
+        if not 0 <= value < math.inf:
+            raise UnmaskError(f"{name} is {value:g}, expected a finite amount of at least 0")
+
+
+def _check_counts(attacker: Attacker) -> None:
+    if attacker.max_fines is None:
+        raise UnmaskError(
+            'max_fines is missing: give the number of fines after which he is fined no more, or math.inf ("unlimited" '
+            "in a file)"
+        )
+    fines = _number("max_fines", attacker.max_fines)
+    if not (fines >= 0 and (fines == math.inf or fines == int(fines))):
+        raise UnmaskError(f"max_fines is {fines:g}, expected a whole number of at least 0, or math.inf")
+    for name in ("audit_every", "max_tries"):
+        value = getattr(attacker, name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise UnmaskError(f"{name} is {value!r}, expected a whole number of at least 1")
+    for name in ("gain_delay", "fine_delay", "link_delay"):
+        if getattr(attacker, name) not in (0, 1):
+            raise UnmaskError(f"{name} is {getattr(attacker, name)!r}, expected 0 or 1 steps")
+    if not isinstance(attacker.arrest, bool):
+        raise UnmaskError(f"arrest is {attacker.arrest!r}, expected true or false")
+    if attacker.ties not in get_args(Ties):
+        raise UnmaskError(f"ties is {attacker.ties!r}, expected one of {', '.join(get_args(Ties))}")
+
+
+def _check_chances(attacker: Attacker) -> None:
+    for name in ("prior", "confirmation", "discount"):
+        value = _number(name, getattr(attacker, name))
+        if not 0 < value <= 1:
+            raise UnmaskError(f"{name} is {value:g}, expected a number above 0 and at most 1")
+
+
+def _check_detection(attacker: Attacker) -> None:
+    base, growth, given = attacker.detection_base, attacker.detection_growth, attacker.detection
+    if given is not None and (base is not None or growth is not None):
+        raise UnmaskError("detection is given twice: give detection, or detection_base and detection_growth")
+    if (base is None) != (growth is None):
+        missing = "detection_growth" if growth is None else "detection_base"
+        raise UnmaskError(f"{missing} is missing: base and growth go together, growth 0 for a constant chance")
+    if given is None and base is None and (attacker.arrest or (attacker.fine > 0 and attacker.max_fines > 0)):
+        raise UnmaskError(
+            "a detected exploit has a consequence, and nothing says how likely detection is: give detection_base and "
+            "detection_growth, or detection"
+        )
+    for name, value in (("detection_base", base), ("detection_growth", growth)):
+        if value is not None and not math.isfinite(_number(name, value)):
+            raise UnmaskError(f"{name} is {value}, expected a finite number")
+    if given is not None and not (given and all(0 <= _number("detection", q) <= 1 for q in given)):
+        raise UnmaskError(f"detection has {len(given)} numbers, expected at least 1, each from 0 to 1")
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or math.isnan(float(value)):
+        raise UnmaskError(f"{name} is {value!r}, expected a number")
+    return float(value)
+
+
+def parameters(attacker: Attacker) -> dict[str, Any]:
+    """What the attacker is made of, by name: every field that is set."""
+    values = {item.name: getattr(attacker, item.name) for item in fields(attacker)}
+    return {name: value for name, value in values.items() if value is not None}

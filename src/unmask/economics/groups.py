@@ -1,0 +1,136 @@
+"""Who is attacked: the distinct groups of candidates behind a list of sizes, or behind a belief."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.economics.attacker import Attacker
+from unmask.economics.exploitation import CLEAN, Alike, Floats, Games, Ranked
+from unmask.economics.prices import group_sizes, plans_by_size
+from unmask.errors import UnmaskError
+from unmask.posterior import Posterior, segment_max
+
+LOG_TIE = 1e-5
+"""Candidates whose log-probabilities differ by less are alike: a few units of float32 in the last place."""
+
+NEGLIGIBLE = 1e-9
+"""Chance below which the candidates at the end of a list are not told apart from none."""
+
+BLOCK_ENTRIES = 2**24
+"""Candidates of different chance that are held in memory at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Games of one kind, and the members that play them: member[i] of the list plays game[i]."""
+
+    games: Games
+    member: NDArray[np.int64]
+    game: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups behind a list of n members; whoever is in none of them is worth nothing to the attacker."""
+
+    n: int
+    parts: tuple[Group, ...]
+
+    def spread(self, value: Callable[[Games], Floats], *, otherwise: float = 0.0) -> Floats:
+        """(k, n) a value of each game, (k, n_games), handed to the members that play it."""
+        out: Floats | None = None
+        for part in self.parts:
+            found = value(part.games)
+            out = np.full((len(found), self.n), otherwise) if out is None else out
+            out[:, part.member] = found[:, part.game]
+        return np.full((8, self.n), otherwise) if out is None else out
+
+
+def groups_of(attacker: Attacker, who: ArrayLike | Posterior) -> Groups:
+    """The distinct games behind group sizes (with the attacker's prior) or behind the observations of a belief.
+
+    Groups so large that the attacker would leave them alone even if the target were surely inside are left out.
+    """
+    if isinstance(who, Posterior):
+        return _of_belief(attacker, who)
+    sizes = group_sizes(who)
+    inside = np.full(len(sizes), attacker.prior)
+    return Groups(len(sizes), _alike(attacker, np.arange(len(sizes)), sizes, inside))
+
+
+def _alike(attacker: Attacker, member: NDArray[np.int64], size: NDArray[np.int64], inside: Floats) -> tuple[Group, ...]:
+    """Games of equal candidates, each distinct pair of size and chance once."""
+    pairs, game = np.unique(np.stack([size.astype(np.float64), inside]), axis=1, return_inverse=True)
+    distinct = np.unique(size)
+    certain = plans_by_size(replace(attacker, prior=1.0), distinct)[CLEAN] > 0
+    worth = certain[np.searchsorted(distinct, pairs[0].astype(np.int64))]
+    kept = worth[game]
+    games = Alike(pairs[0, worth].astype(np.int64), pairs[1, worth] * attacker.confirmation)
+    return (Group(games, member[kept], (np.cumsum(worth) - 1)[game[kept]]),) if kept.any() else ()
+
+
+def _of_belief(attacker: Attacker, belief: Posterior) -> Groups:
+    """Rows whose candidates are alike become pairs of size and chance; the others are ranked, likeliest first.
+
+    What is not listed is "none of these", except where nothing is listed and the number of candidates is known.
+    """
+    if belief.status == "scores":
+        raise UnmaskError(
+            "an attack that gives scores cannot be priced, a price needs probabilities: calibrate it first"
+        )
+    log_p = belief.log_probability.astype(np.float64)
+    length = belief.row_length
+    highest = segment_max(log_p, belief.indptr, empty=0.0)
+    alike = highest + segment_max(-log_p, belief.indptr, empty=0.0) <= LOG_TIE
+    size = np.where((length == 0) & (belief.n_unlisted > 0), belief.n_unlisted, length)
+    inside = np.where(length > 0, 1.0 - belief.unlisted, np.where(size > 0, belief.unlisted, 0.0))
+    rows = np.flatnonzero(alike)
+    parts = _alike(attacker, rows, size[rows], np.clip(inside[rows], 0.0, 1.0))
+    return Groups(belief.n_observations, (*parts, *_ranked(attacker, belief, np.flatnonzero(~alike))))
+
+
+def _ranked(attacker: Attacker, belief: Posterior, rows: NDArray[np.int64]) -> list[Group]:
+    """Games of unequal candidates, in blocks that fit in memory."""
+    parts: list[Group] = []
+    chances: list[Floats] = []
+    members: list[int] = []
+    held = 0
+    for row in rows.tolist():
+        chances.append(_worth_trying(attacker, belief, row))
+        members.append(row)
+        held += len(chances[-1])
+        if held > BLOCK_ENTRIES or row == rows[-1]:
+            parts.append(_ranked_group(chances, members))
+            chances, members, held = [], [], 0
+    return parts
+
+
+def _worth_trying(attacker: Attacker, belief: Posterior, row: int) -> Floats:
+    """The chances of a row's candidates, descending, until no later one is worth its cost even without a fine."""
+    entries = slice(belief.indptr[row], belief.indptr[row + 1])
+    p = np.sort(np.exp(belief.log_probability[entries].astype(np.float64)))[::-1]
+    p *= attacker.confirmation * (1.0 - belief.unlisted[row]) / p.sum()
+    tried = np.cumsum(p)
+    p = p[: int(np.searchsorted(tried, tried[-1] - NEGLIGIBLE)) + 1]
+    at_large = 1.0 - np.concatenate(([0.0], tried[: len(p) - 1]))
+    profit = np.cumsum(attacker.gain * p - attacker.exploit_cost * at_large)
+    best_later = np.maximum.accumulate(profit[::-1])[::-1]
+    before = np.concatenate(([0.0], profit[:-1]))
+    worth = np.flatnonzero(best_later >= before)
+    return p[: int(worth[-1]) + 1 if len(worth) else 0]
+
+
+def _ranked_group(chances: list[Floats], members: list[int]) -> Group:
+    size = np.array([len(chance) for chance in chances])
+    order = np.argsort(size, kind="stable")
+    chance = np.concatenate([chances[i] for i in order])
+    start = np.concatenate(([0], np.cumsum(size[order])[:-1]))
+    total = np.concatenate(([0.0], np.cumsum(chance)))
+    before = total[:-1] - np.repeat(total[start], size[order])
+    return Group(
+        Ranked(size[order], start, chance, before), np.asarray(members)[order], np.arange(len(members), dtype=np.int64)
+    )

@@ -1,0 +1,407 @@
+"""What an attack is worth to the attacker and does to his targets: by size of group, and for a file of records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.economics.attacker import Attacker
+from unmask.economics.exploitation import (
+    CLEAN,
+    COST_SLOPE,
+    FINE_SLOPE,
+    FINES,
+    GAIN_SLOPE,
+    SUCCESS,
+    TIE,
+    TRIES,
+    VALUE,
+    Alike,
+    Floats,
+    Games,
+    Stakes,
+    exploit,
+    worthwhile,
+)
+from unmask.errors import UnmaskError
+
+Belief = Literal["known", "binomial", "coherent"]
+
+FIRST_BLOCK = 128
+"""Group sizes that are solved at first; the block doubles until a size is worth nothing."""
+
+TAIL = 12.0
+"""Standard deviations of a binomial belief beyond which a size is not believed in: chance below 1e-30."""
+
+BLOCK_GAMES = 2**20
+"""Games that are held in memory at once."""
+
+
+class Thresholds(NamedTuple):
+    """First sizes of a group that escape; None where no size of the table does.
+
+    exhausted : smallest size of which he does not try every candidate, with the outside data at hand
+    attacked  : smallest size that he does not attack, with the outside data still to be paid for
+    sunk      : smallest size that he does not attack with the outside data at hand
+    """
+
+    exhausted: int | None
+    attacked: int | None
+    sunk: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """The optimal attack on each of n targets, before the outside data is paid for and once that is sunk cost.
+
+    access                   : (n,) whether he pays for the outside data
+    payoff                   : (n,) his expected payoff, at least 0; discounted as `Attacker.discount` says
+    sunk_payoff              : (n,) the same with the outside data at hand
+    success_probability      : (n,) P_reid, chance that the target is named, equation (5); never discounted
+    sunk_success_probability : (n,) the same with the outside data at hand
+    expected_tries           : (n,) exploits to expect
+    clean_tries              : (n,) exploits if he is never caught and never lucky
+    expected_fines           : (n,) how often he is fined, on average
+
+    W. Xia et al., "Process-driven data privacy", 2015. Where access is decided on a belief about the size of the group,
+    `payoff` is his expectation and everything else is what happens at the size that he finds.
+    """
+
+    access: NDArray[np.bool_]
+    payoff: Floats
+    sunk_payoff: Floats
+    success_probability: Floats
+    sunk_success_probability: Floats
+    expected_tries: Floats
+    clean_tries: NDArray[np.int64]
+    expected_fines: Floats
+
+    def __len__(self) -> int:
+        return len(self.payoff)
+
+    def take(self, target: NDArray[np.int64]) -> Prices:
+        """The prices of these targets, in their order."""
+        return Prices(**{name: values[target] for name, values in vars(self).items()})
+
+    def risk(self, loss: ArrayLike = 1.0) -> Floats:
+        """(n,) P_reid times the publisher's loss when the target is named, equation (1)."""
+        losses = np.asarray(loss, dtype=np.float64)
+        if not (np.all(losses >= 0) and np.all(np.isfinite(losses))):
+            raise UnmaskError("a loss is negative, infinite or missing, expected amounts of at least 0")
+        return np.asarray(self.success_probability * losses)
+
+
+@dataclass(frozen=True, eq=False)
+class ExploitationTable:
+    """`Prices` by size of the group, index 0..max_size, with the slopes of the payoff and the sizes that escape.
+
+    slope : name of an amount -> (max_size + 1,) derivative of `payoff` in it: discounted success for the gain, minus
+            discounted tries for exploit_cost, minus discounted fines for fine, minus 1 where he accesses for access_cost.
+            The payoff is the sum of amount times slope (envelope theorem).
+    """
+
+    attacker: Attacker
+    prices: Prices
+    slope: dict[str, Floats]
+    thresholds: Thresholds
+
+    @property
+    def payoff(self) -> Floats:
+        """Expected payoff with the outside data still to be paid for."""
+        return self.prices.payoff
+
+    @property
+    def sunk_payoff(self) -> Floats:
+        """Expected payoff with the outside data at hand."""
+        return self.prices.sunk_payoff
+
+    @property
+    def success_probability(self) -> Floats:
+        """P_reid."""
+        return self.prices.success_probability
+
+    @property
+    def sunk_success_probability(self) -> Floats:
+        """P_reid with the outside data at hand."""
+        return self.prices.sunk_success_probability
+
+    @property
+    def expected_tries(self) -> Floats:
+        """Exploits to expect."""
+        return self.prices.expected_tries
+
+    @property
+    def clean_tries(self) -> NDArray[np.int64]:
+        """Exploits if he is never caught and never lucky."""
+        return self.prices.clean_tries
+
+    @property
+    def expected_fines(self) -> Floats:
+        """How often he is fined, on average."""
+        return self.prices.expected_fines
+
+    @property
+    def rises(self) -> NDArray[np.int64]:
+        """Sizes at which P_reid, with the data at hand, is larger than in the group that is smaller by one."""
+        return np.flatnonzero(np.diff(self.sunk_success_probability[1:]) > TIE) + 2
+
+
+def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
+    """The optimal attack on a group of every size from 0 to `max_size`, the size known to the attacker.
+
+    The value falls with the size whatever the detection and the cap on fines, so the table stops where it is 0.
+    Memory is 8 numbers for each size and each fine until the cap; UnmaskError beyond 2 GiB.
+
+    >>> case = Attacker(
+    ...     gain=8000,
+    ...     access_cost=100,
+    ...     exploit_cost=10,
+    ...     fine=10_000,
+    ...     max_fines=1,
+    ...     prior=0.63,
+    ...     detection_base=-4.59,
+    ...     detection_growth=0.0,
+    ... )
+    >>> table = exploitation_table(case, 120)
+    >>> table.thresholds
+    Thresholds(exhausted=91, attacked=89, sunk=91)
+    >>> table.payoff[[1, 40]].round(2), table.success_probability[[1, 40]].round(2)
+    (array([4829.49, 2289.45]), array([0.63, 0.63]))
+    """
+    if isinstance(max_size, bool) or not isinstance(max_size, int | np.integer) or max_size < 0:
+        raise UnmaskError(f"the largest group size is {max_size!r}, expected a whole number of at least 0")
+    plan = plans_by_size(attacker, np.arange(max_size + 1))
+    prices = prices_of(attacker, plan, plan[VALUE])
+    return ExploitationTable(
+        attacker=attacker,
+        prices=prices,
+        slope=_slopes(attacker, plan, prices.access),
+        thresholds=_thresholds(attacker, plan, prices.access),
+    )
+
+
+def price_records(
+    attacker: Attacker,
+    sizes: ArrayLike,
+    *,
+    population: int | None = None,
+    cell_probability: ArrayLike | None = None,
+    belief: Belief = "known",
+) -> Prices:
+    """The optimal attack on each record of a file, given the size of its group in the outside data.
+
+    sizes            : (n_records,) people of the outside data who match the record, whole numbers of at least 0
+    belief           : what he believes of the size before he pays for the data. "known": the size itself. "binomial":
+                       Bin(population, cell_probability), equation (6). "coherent": the same, and that the target is in
+                       the data with chance prior and then one of the group: 1 + Bin(population - 1, cell_probability)
+                       with that chance, and P(inside given g) = prior g / (prior g + (1 - prior) population p).
+    population       : people in the outside data
+    cell_probability : (n_records,) chance that somebody there matches the record
+
+    The access decision rests on the belief, what follows on the size found. The cost does not depend on `population`:
+    sizes that are worth nothing are never looked at. Records that look alike are priced once.
+
+    >>> case = Attacker(
+    ...     gain=8000,
+    ...     access_cost=100,
+    ...     exploit_cost=10,
+    ...     fine=10_000,
+    ...     max_fines=1,
+    ...     detection_base=-4.59,
+    ...     detection_growth=0.0,
+    ...     prior=0.63,
+    ...     discount=0.9,
+    ... )
+    >>> price_records(case, [1, 50, 60]).success_probability
+    array([0.63, 0.  , 0.  ])
+    >>> unknown = price_records(case, [50, 50], population=6_000_000, cell_probability=[8e-6, 1e-5], belief="binomial")
+    >>> unknown.access, unknown.success_probability.round(2)
+    (array([ True, False]), array([0.63, 0.  ]))
+    """
+    if belief not in get_args(Belief):
+        raise UnmaskError(f"belief is {belief!r}, expected one of {', '.join(get_args(Belief))}")
+    counts = group_sizes(sizes)
+    if belief == "known":
+        distinct, of_record = _distinct(counts)
+        plan = plans_by_size(attacker, distinct)
+        return prices_of(attacker, plan, plan[VALUE]).take(of_record)
+    n, p = _checked_cells(counts, population, cell_probability)
+    if belief == "coherent":
+        return _coherent(attacker, counts, n, p)
+    distinct = np.union1d(np.arange(_largest_believed(n, p) + 1), counts)
+    plan = plans_by_size(attacker, distinct)
+    cells, of_record = np.unique(p, return_inverse=True)
+    expected = _binomial_mean(plan[VALUE], n, cells)[of_record]
+    return prices_of(attacker, plan[:, np.searchsorted(distinct, counts)], expected)
+
+
+def group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
+    """(n,) sizes of groups as whole numbers of at least 0; UnmaskError for anything else."""
+    given = np.asarray(sizes)
+    if given.ndim != 1:
+        raise UnmaskError(f"the group sizes have {given.ndim} axes, expected a list of numbers")
+    if given.dtype.kind not in "iuf" and given.size:
+        raise UnmaskError(f"the group sizes are of type {given.dtype}, expected whole numbers of at least 0")
+    if given.size and not (given.min() >= 0 and given.max() < 2**62):
+        raise UnmaskError("a group size is negative, missing or infinite, expected whole numbers of at least 0")
+    whole = given.astype(np.int64)
+    if given.dtype.kind == "f" and np.any(whole != given):
+        raise UnmaskError("a group size is a fraction, expected whole numbers of at least 0")
+    return whole
+
+
+def plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
+    """(8, n_sizes) the optimal plan with the data at hand, for ascending group sizes; zeros from the first worthless one.
+
+    By the lemma that the value falls with the size, whatever the detection, the cap and the discount.
+    """
+    inside = attacker.prior * attacker.confirmation
+    plan = np.zeros((8, len(sizes)))
+    start, block = 0, FIRST_BLOCK
+    while start < len(sizes):
+        part = slice(start, start + block)
+        plan[:, part] = sunk_plans(attacker, Alike(sizes[part], np.full(len(sizes[part]), inside)))
+        if plan[VALUE, part][-1] <= 0 < sizes[part][-1] and not plan[SUCCESS, part][-1]:
+            break
+        start, block = start + block, 2 * block
+    return plan
+
+
+def sunk_plans(attacker: Attacker, games: Games, stakes: Stakes | None = None) -> Floats:
+    """(8, n_games) the optimal plan with the data at hand: linking is paid for, or everything is 0."""
+    plan = exploit(attacker, games, stakes)
+    step = attacker.discount**attacker.link_delay
+    plan[[VALUE, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE]] *= step
+    plan[VALUE] -= attacker.link_cost
+    tried = plan[CLEAN] > 0
+    gain = attacker.gain if stakes is None or stakes.gain is None else stakes.gain
+    return np.where(tried & worthwhile(attacker, plan[VALUE], 0.0, gain), plan, 0.0)
+
+
+def prices_of(attacker: Attacker, plan: Floats, expected: Floats) -> Prices:
+    """Prices of plans with the data at hand, accessed where the payoff `expected` after access is worth the access."""
+    payoff = attacker.discount * expected - attacker.access_cost
+    access = (expected > 0) & worthwhile(attacker, payoff, 0.0, attacker.gain)
+    return Prices(
+        access=access,
+        payoff=np.where(access, payoff, 0.0),
+        sunk_payoff=plan[VALUE],
+        success_probability=np.where(access, plan[SUCCESS], 0.0),
+        sunk_success_probability=plan[SUCCESS],
+        expected_tries=np.where(access, plan[TRIES], 0.0),
+        clean_tries=np.where(access, plan[CLEAN], 0).astype(np.int64),
+        expected_fines=np.where(access, plan[FINES], 0.0),
+    )
+
+
+def _slopes(attacker: Attacker, plan: Floats, access: NDArray[np.bool_]) -> dict[str, Floats]:
+    gamma, linked = attacker.discount, plan[CLEAN] > 0
+    slope = {
+        "gain": gamma * plan[GAIN_SLOPE],
+        "access_cost": -np.ones(plan.shape[1]),
+        "link_cost": np.where(linked, -gamma, 0.0),
+        "exploit_cost": -gamma * plan[COST_SLOPE],
+        "fine": -gamma * plan[FINE_SLOPE],
+    }
+    return {name: np.where(access, value, 0.0) for name, value in slope.items()}
+
+
+def _thresholds(attacker: Attacker, plan: Floats, access: NDArray[np.bool_]) -> Thresholds:
+    every = np.arange(plan.shape[1])
+    at_most = every if attacker.max_tries is None else np.minimum(every, attacker.max_tries)
+
+    def first(escapes: NDArray[np.bool_]) -> int | None:
+        found = np.flatnonzero(escapes[1:])
+        return int(found[0]) + 1 if len(found) else None
+
+    return Thresholds(first(plan[CLEAN] < at_most), first(~access), first(plan[CLEAN] == 0))
+
+
+def _distinct(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ascending distinct sizes, and which of them each record has; counted where the sizes are not far apart."""
+    if counts.max(initial=0) > 16 * len(counts) + FIRST_BLOCK:
+        distinct, of_record = np.unique(counts, return_inverse=True)
+        return distinct, of_record
+    present = np.bincount(counts) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[counts]
+
+
+def _checked_cells(
+    counts: NDArray[np.int64], population: int | None, cell_probability: ArrayLike | None
+) -> tuple[int, Floats]:
+    if population is None or cell_probability is None:
+        raise UnmaskError("a belief about unknown sizes needs the population and each record's cell_probability")
+    if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < 1:
+        raise UnmaskError(f"the population is {population!r}, expected a whole number of at least 1")
+    p = np.broadcast_to(np.asarray(cell_probability, dtype=np.float64), counts.shape)
+    if not np.all((p >= 0) & (p <= 1)):
+        raise UnmaskError("a cell probability is missing or outside 0..1, expected numbers from 0 to 1")
+    if counts.max(initial=0) > population:
+        raise UnmaskError(f"a group has more members than the population of {population:,}, expected at most as many")
+    return int(population), p
+
+
+def _largest_believed(n: int, p: Floats) -> int:
+    """Largest size that some binomial belief gives a chance worth counting."""
+    mean = n * p.max(initial=0.0)
+    return int(min(n, math.ceil(mean + TAIL * math.sqrt(mean) + TAIL**2)))
+
+
+def _log_binomial(k: NDArray[np.int64], n: int, p: Floats) -> Floats:
+    """(n_cells, n_sizes) log Bin(k; n, p), by the running sum of log((n - i) / (i + 1)): exact for small k at any n."""
+    from scipy.special import xlog1py, xlogy  # not at the top: the command line shows its help without it
+
+    i = np.arange(k.max(initial=0))
+    choose = np.concatenate(([0.0], np.cumsum(np.log((n - i) / (i + 1)))))[k]
+    return np.asarray(choose + xlogy(k, p[:, None]) + xlog1py(n - k, -p[:, None]))
+
+
+def _binomial_mean(value: Floats, n: int, cells: Floats) -> Floats:
+    """(n_cells,) expectation of a value by size, 0 beyond its end, over G ~ Bin(n, p)."""
+    worth = np.trim_zeros(value, "b")[: n + 1]
+    sizes = np.arange(len(worth))
+    mean = np.zeros(len(cells))
+    step = max(1, BLOCK_GAMES // max(len(worth), 1))
+    for start in range(0, len(cells) if len(worth) else 0, step):
+        part = slice(start, start + step)
+        mean[part] = np.exp(_log_binomial(sizes, n, cells[part])) @ worth
+    return mean
+
+
+def _coherent(attacker: Attacker, counts: NDArray[np.int64], n: int, p: Floats) -> Prices:
+    """Records whose belief counts the target in: the chance that he is inside depends on the size and on the cell.
+
+    A group of g is worth at most what it is worth when the target is surely inside, which falls with g: sizes from
+    the first worthless one of that case are not looked at.
+    """
+    certain = plans_by_size(replace(attacker, prior=1.0), np.arange(_largest_believed(n, p) + 2))
+    reach = len(np.trim_zeros(certain[CLEAN], "b"))
+    sizes = np.arange(reach)
+    cells, of_record = np.unique(p, return_inverse=True)
+    expected = np.zeros(len(cells))
+    step = max(1, BLOCK_GAMES // max(reach, 1))
+    for start in range(0, len(cells) if reach else 0, step):
+        part = cells[start : start + step]
+        value = _coherent_plans(attacker, np.tile(sizes, len(part)), np.repeat(n * part, reach))[VALUE]
+        outside = np.exp(_log_binomial(sizes, n, part))
+        with_him = np.zeros_like(outside)
+        with_him[:, 1:] = np.exp(_log_binomial(sizes[:-1], n - 1, part))
+        chance = attacker.prior * with_him + (1 - attacker.prior) * outside
+        expected[start : start + step] = (chance * value.reshape(len(part), reach)).sum(axis=1)
+    pairs, of_pair = np.unique(np.stack([counts, of_record]), axis=1, return_inverse=True)
+    plan = _coherent_plans(attacker, pairs[0], n * cells[pairs[1]])
+    return prices_of(attacker, plan, expected[pairs[1]]).take(of_pair)
+
+
+def _coherent_plans(attacker: Attacker, sizes: NDArray[np.int64], others: Floats) -> Floats:
+    """Plans for groups of these sizes where so many others are expected: P(inside) = pi g / (pi g + (1 - pi) others)."""
+    pi = attacker.prior
+    inside = pi * sizes / np.maximum(pi * sizes + (1 - pi) * others, 1e-300)
+    order = np.argsort(sizes, kind="stable")
+    plan = np.empty((8, len(sizes)))
+    plan[:, order] = sunk_plans(attacker, Alike(sizes[order], inside[order] * attacker.confirmation))
+    return plan
