@@ -45,7 +45,7 @@ class Attacker:
     detection_base   : h0 of the chance q_j = 1 / (1 + exp(-(h0 + h1 j))) that the exploit after j failures is detected
     detection_growth : h1 of the same; 0 for a constant chance
     detection        : q_0, q_1, ... instead of h0 and h1; the last one holds for all later exploits
-    audit_every      : only every so-manieth exploit is looked at: T leaves q_{T-1}, q_{2T-1}, ... and makes the others 0
+    audit_every      : T, only every T-th exploit is looked at: q_{T-1}, q_{2T-1}, ... stay, the others become 0
     arrest           : the attack ends when it is detected (after the fine)
     prior            : chance that the target is in the outside data at all, above 0. A target alike with g people there
                        is one of N = g / prior people, so that every try succeeds with unconditional chance 1 / N.
@@ -139,10 +139,11 @@ class Attacker:
         if not self.capped or self.constant_detection or self.fine == 0:
             return ()
         times = "once" if self.max_fines == 1 else f"at most {self.max_fines:.0f} times"
-        return (
+        sentence = (
             f"He is fined {times} for a target and detection changes with his tries: being caught early buys "
-            "immunity, so the risk may rise with the size of a group, and with more detection.",
+            "immunity, so the risk may rise with the size of a group, and with more detection."
         )
+        return (sentence,)
 
 
 def _check_money(attacker: Attacker) -> None:
@@ -163,7 +164,7 @@ def _check_counts(attacker: Attacker) -> None:
         raise UnmaskError(f"max_fines is {fines:g}, expected a whole number of at least 0, or math.inf")
     for name in ("audit_every", "max_tries"):
         value = getattr(attacker, name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        if value is not None and not is_whole(value, at_least=1):
             raise UnmaskError(f"{name} is {value!r}, expected a whole number of at least 1")
     for name in ("gain_delay", "fine_delay", "link_delay"):
         if getattr(attacker, name) not in (0, 1):
@@ -198,6 +199,11 @@ def _check_detection(attacker: Attacker) -> None:
             raise UnmaskError(f"{name} is {value}, expected a finite number")
     if given is not None and not (given and all(0 <= _number("detection", q) <= 1 for q in given)):
         raise UnmaskError(f"detection has {len(given)} numbers, expected at least 1, each from 0 to 1")
+
+
+def is_whole(value: object, *, at_least: int) -> bool:
+    """Whether a value is a whole number, truth values excepted, and large enough."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= at_least
 
 
 def _number(name: str, value: object) -> float:

@@ -1,4 +1,4 @@
-"""Any belief can be priced: the candidates of an observation are a group, "none of these" is the chance to be outside."""
+"""Any belief can be priced: the candidates of an observation are a group, "none of these" are those outside it."""
 
 from __future__ import annotations
 

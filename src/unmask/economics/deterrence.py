@@ -66,9 +66,10 @@ def break_even(attacker: Attacker, who: ArrayLike | Posterior, amount: Amount = 
         return np.asarray(attacker.discount * plan[VALUE])
     if amount == "gain":
         found = groups_of(replace(attacker, access_cost=0.0, link_cost=0.0, exploit_cost=0.0, fine=0.0), who)
-        return found.spread(lambda games: _break_even_gain(attacker, games)[None], otherwise=math.inf)[0]
-    groups = groups_of(replace(attacker, **{amount: 0.0}), who)
-    return groups.spread(lambda games: _least(attacker, games, amount)[None])[0]
+        gains = found.spread(lambda games: _break_even_gain(attacker, games)[None], otherwise=math.inf)
+        return np.asarray(gains[0])
+    groups = groups_of(_with(attacker, amount, 0.0), who)
+    return np.asarray(groups.spread(lambda games: _least(attacker, games, amount)[None])[0])
 
 
 def _balance(attacker: Attacker, games: Games, stakes: Stakes, slope: int) -> tuple[Floats, Floats]:
@@ -133,10 +134,10 @@ def deter(
         raise UnmaskError(f"the risk budget is {budget:g}, expected at least 0")
     if amount not in ("fine", "access_cost"):
         raise UnmaskError(f"amount is {amount!r}, expected fine or access_cost")
-    groups = groups_of(replace(attacker, **{amount: 0.0}), who)
+    groups = groups_of(_with(attacker, amount, 0.0), who)
 
     def risk(value: float) -> float:
-        changed = replace(attacker, **{amount: value})
+        changed = _with(attacker, amount, value)
         plan = groups.spread(lambda games: sunk_plans(changed, games))
         return float(prices_of(changed, plan, plan[VALUE]).risk(loss).sum())
 

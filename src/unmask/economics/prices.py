@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.economics.attacker import Attacker
+from unmask.economics.attacker import Attacker, is_whole
 from unmask.economics.exploitation import (
     CLEAN,
     COST_SLOPE,
@@ -100,8 +100,8 @@ class ExploitationTable:
     """`Prices` by size of the group, index 0..max_size, with the slopes of the payoff and the sizes that escape.
 
     slope : name of an amount -> (max_size + 1,) derivative of `payoff` in it: discounted success for the gain, minus
-            discounted tries for exploit_cost, minus discounted fines for fine, minus 1 where he accesses for access_cost.
-            The payoff is the sum of amount times slope (envelope theorem).
+            discounted tries for exploit_cost, minus discounted fines for fine, minus 1 for access_cost, minus
+            the discount for link_cost; 0 where he does not access. The payoff is the sum of amount times slope (envelope theorem).
     """
 
     attacker: Attacker
@@ -172,7 +172,7 @@ def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
     >>> table.payoff[[1, 40]].round(2), table.success_probability[[1, 40]].round(2)
     (array([4829.49, 2289.45]), array([0.63, 0.63]))
     """
-    if isinstance(max_size, bool) or not isinstance(max_size, int | np.integer) or max_size < 0:
+    if not is_whole(max_size, at_least=0):
         raise UnmaskError(f"the largest group size is {max_size!r}, expected a whole number of at least 0")
     plan = plans_by_size(attacker, np.arange(max_size + 1))
     prices = prices_of(attacker, plan, plan[VALUE])
@@ -255,9 +255,9 @@ def group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
 
 
 def plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
-    """(8, n_sizes) the optimal plan with the data at hand, for ascending group sizes; zeros from the first worthless one.
+    """(8, n_sizes) the optimal plan with the data at hand, for ascending group sizes.
 
-    By the lemma that the value falls with the size, whatever the detection, the cap and the discount.
+    Zeros from the first worthless size on: the value falls with the size, whatever detection, cap and discount are.
     """
     inside = attacker.prior * attacker.confirmation
     plan = np.zeros((8, len(sizes)))
@@ -335,7 +335,7 @@ def _checked_cells(
 ) -> tuple[int, Floats]:
     if population is None or cell_probability is None:
         raise UnmaskError("a belief about unknown sizes needs the population and each record's cell_probability")
-    if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < 1:
+    if not is_whole(population, at_least=1):
         raise UnmaskError(f"the population is {population!r}, expected a whole number of at least 1")
     p = np.broadcast_to(np.asarray(cell_probability, dtype=np.float64), counts.shape)
     if not np.all((p >= 0) & (p <= 1)):
@@ -398,7 +398,7 @@ def _coherent(attacker: Attacker, counts: NDArray[np.int64], n: int, p: Floats) 
 
 
 def _coherent_plans(attacker: Attacker, sizes: NDArray[np.int64], others: Floats) -> Floats:
-    """Plans for groups of these sizes where so many others are expected: P(inside) = pi g / (pi g + (1 - pi) others)."""
+    """Plans where so many `others` are expected: P(inside given g) = pi g / (pi g + (1 - pi) others)."""
     pi = attacker.prior
     inside = pi * sizes / np.maximum(pi * sizes + (1 - pi) * others, 1e-300)
     order = np.argsort(sizes, kind="stable")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
-from unmask.reports.words import IDENTITY, percent, row_estimate, row_value
+from unmask.reports.price_words import price_findings
+from unmask.reports.words import IDENTITY, named, percent, row_estimate, row_value
 from unmask.results import Row
 
 
 def sentences(data: ReportData) -> list[str]:
     """The findings of the report, a sentence each, for those who read no page."""
-    return findings(Scope.of(data), headlines(data))
+    scope = Scope.of(data)
+    return [*findings(scope, headlines(data)), *price_findings(data.price, scope)]
 
 
 def findings(scope: Scope, heads: Heads) -> list[str]:
@@ -33,7 +34,7 @@ def findings(scope: Scope, heads: Heads) -> list[str]:
 
 def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     row, subject = rows[0], scope.subject(rows[0].adversary)
-    where = f"From {_named(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
+    where = f"From {named(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
     realised = row.measure.startswith("realised")
     value, n = row_estimate(row), f"{row.n:,} people"
     if row.target == IDENTITY:
@@ -46,14 +47,9 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
         text += " The interval includes guessing: no gain is shown."
     if len(rows) > 1:
         some = f"{len(rows)} of " if len(rows) < len(scope.protected) else ""
-        lowest = f"the lowest is {_named(rows[-1].release)} with {row_estimate(rows[-1])}"
+        lowest = f"the lowest is {named(rows[-1].release)} with {row_estimate(rows[-1])}"
         text += f" Of {some}{len(scope.protected)} releases {lowest}."
     return text + (f" The unprotected table gives {row_estimate(original)}." if original else "")
-
-
-def _named(release: str) -> str:
-    """The name of a release inside a sentence: in quotes where it could be read as part of it."""
-    return release if re.fullmatch(r"[\w=.+-]+", release) else f"\u201c{release}\u201d"
 
 
 def contrasts(scope: Scope, heads: Heads) -> list[str]:
@@ -75,7 +71,7 @@ def contrasts(scope: Scope, heads: Heads) -> list[str]:
         if named >= 1.5 and _apart(worst[0], least[0]) and 1 <= inferred < 1 + (named - 1) / 4:
             first, second = (f"from {row_value(worst[i])} to {row_value(least[i])}" for i in (0, 1))
             sentences.append(
-                f"From {_named(worst[0].release)} to {_named(least[0].release)} the people named fall {first}, "
+                f"From {named(worst[0].release)} to {named(least[0].release)} the people named fall {first}, "
                 f"those whose {target} is inferred only {second}: what hides the name does not hide {target}."
             )
     return sentences

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unmask.reports import canvas, ledger, sections
+from unmask.reports import canvas, ledger, price_sections, sections
 from unmask.reports.data import ReportData, Scope, headlines
 from unmask.reports.findings import contrasts, findings
+from unmask.reports.price_words import price_findings
 from unmask.reports.words import CRITERIA, UTILITIES, letter
 
 
@@ -61,7 +62,7 @@ def render(data: ReportData) -> str:
     return environment.get_template("report.html.j2").render(
         data=data,
         key=[(letter(i), canvas.swatch(i), scope.words[name]) for name, i in scope.styles.items()] if several else [],
-        findings=findings(scope, heads),
+        findings=[*findings(scope, heads), *price_findings(data.price, scope)],
         contrast=contrasts(scope, heads),
         success=sections.success_figures(data, scope, heads),
         success_table=sections.success_table(data, scope, heads),
@@ -73,6 +74,7 @@ def render(data: ReportData) -> str:
         quantiles=sections.quantile_tables(data, scope),
         columns=sections.column_tables(data),
         classes=sections.class_tables(data),
+        price=price_sections.price_section(data.price, scope),
         plane=sections.plane_figures(data, scope, heads),
         utility=sections.listing(data.utility, UTILITIES, "Utility lost"),
         criteria=sections.listing(data.criteria, CRITERIA, "Criterion"),
