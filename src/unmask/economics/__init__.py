@@ -3,25 +3,38 @@
 from unmask.economics.attacker import Attacker
 from unmask.economics.baselines import journalist, one_shot, prosecutor
 from unmask.economics.beliefs import price_posterior
+from unmask.economics.campaign import Campaign, campaign
 from unmask.economics.deterrence import Offer, Sway, break_even, deter, menu, sweep, tornado
+from unmask.economics.gains import risk_over_gains
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table, price_records
+from unmask.economics.profile import read_attacker, write_attacker
+from unmask.economics.resources import Plan, Resource, best_resource, fall_back
 
 __all__ = [
     "Attacker",
+    "Campaign",
     "ExploitationTable",
     "Offer",
+    "Plan",
     "Prices",
+    "Resource",
     "Sway",
     "Thresholds",
+    "best_resource",
     "break_even",
+    "campaign",
     "deter",
     "exploitation_table",
+    "fall_back",
     "journalist",
     "menu",
     "one_shot",
     "price_posterior",
     "price_records",
     "prosecutor",
+    "read_attacker",
+    "risk_over_gains",
     "sweep",
     "tornado",
+    "write_attacker",
 ]

@@ -101,7 +101,8 @@ class ExploitationTable:
 
     slope : name of an amount -> (max_size + 1,) derivative of `payoff` in it: discounted success for the gain, minus
             discounted tries for exploit_cost, minus discounted fines for fine, minus 1 for access_cost, minus
-            the discount for link_cost; 0 where he does not access. The payoff is the sum of amount times slope (envelope theorem).
+            the discount for link_cost; 0 where he does not access. The payoff is the sum of amount times slope
+            (envelope theorem).
     """
 
     attacker: Attacker

@@ -1,0 +1,81 @@
+"""Attackers in files: the `[attacker]` table of a TOML file, and the one that comes with the package."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import tomllib
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from unmask.economics.attacker import Attacker, parameters
+from unmask.errors import FailedError, UnmaskError
+
+EMBEDDED: Final = "case-study"
+"""The name of the attacker that comes with the package. His figures are an assumption, taken from the paper's case."""
+
+UNLIMITED: Final = "unlimited"
+
+
+def read_attacker(source: str | Path) -> Attacker:
+    """The attacker in the `[attacker]` table of a TOML file, or the embedded one for the name "case-study".
+
+    Keys are the names of `Attacker`, `profile` among them; max_fines may be "unlimited". Unknown keys are refused.
+    FailedError where the file cannot be read, UnmaskError where it does not describe an attacker.
+
+    >>> read_attacker("case-study").gain
+    8000.0
+    """
+    name = str(source)
+    if name == EMBEDDED:
+        return _parse(files("unmask.economics").joinpath(f"{EMBEDDED}.toml").read_text(encoding="utf-8"), name)
+    try:
+        return _parse(Path(source).read_text(encoding="utf-8"), name)
+    except OSError as error:
+        raise FailedError(
+            f"attacker {name!r} cannot be read: {error.strerror}; give a TOML file, or {EMBEDDED!r}"
+        ) from None
+    except UnicodeDecodeError:
+        raise UnmaskError(f"attacker {name!r} is not UTF-8 text; expected a TOML file") from None
+
+
+def _parse(text: str, name: str) -> Attacker:
+    try:
+        table = tomllib.loads(text).get("attacker")
+    except tomllib.TOMLDecodeError as error:
+        raise UnmaskError(f"attacker {name!r} is not TOML: {error}") from None
+    if not isinstance(table, dict):
+        raise UnmaskError(f"attacker {name!r} has no table [attacker]; put the parameters below that line")
+    known = list(inspect.signature(Attacker).parameters)
+    for key in table:
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"the parameters are {', '.join(known)}"
+            raise UnmaskError(f"attacker {name!r} has a parameter {key!r} that does not exist; {hint}")
+    if "gain" not in table:
+        raise UnmaskError(f"attacker {name!r} has no gain: give what one right name is worth to him")
+    given: dict[str, Any] = dict(table)
+    if given.get("max_fines") == UNLIMITED:
+        given["max_fines"] = math.inf
+    return Attacker(**given)
+
+
+def write_attacker(attacker: Attacker, path: str | Path) -> None:
+    """Write the `[attacker]` table; what `read_attacker` reads from it is the same attacker."""
+    lines = ["[attacker]", *(f"{name} = {_toml(value)}" for name, value in parameters(attacker).items())]
+    try:
+        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise FailedError(f"{path} cannot be written: {error.strerror}; check the path") from None
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{UNLIMITED}"' if value == math.inf else repr(value)
