@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
+from unmask.economics import Attacker, Prices, price_posterior
 from unmask.measures import (
     Measure,
     calibration_error,
@@ -55,6 +58,33 @@ REALISED: tuple[Measure, ...] = (
 """What needs the truth."""
 
 
+STANDARD = SELF_ASSESSED + REALISED
+"""What an audit takes unless it is told otherwise."""
+
+
+def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
+    """What a rational attacker would do with a belief, as measures like any other: each prices the whole belief."""
+    priced = lru_cache(maxsize=2)(lambda belief: price_posterior(attacker, belief))  # once for all measures
+
+    def of(name: str, unit: str, largest: float, value: Callable[[Prices], NDArray[np.float64]]) -> Measure:
+        return Measure(
+            name=name,
+            unit=unit,
+            direction="high",
+            range=(0.0, largest),
+            source="W. Xia et al., 'Process-driven data privacy', 2015, sections 4 and 5",
+            self_assessed=lambda belief: value(priced(belief)),
+            needs_probabilities=True,
+        )
+
+    return (
+        of("rational_access", "share", 1.0, lambda prices: prices.access.astype(np.float64)),
+        of("rational_success", "probability", 1.0, lambda prices: prices.success_probability),
+        of("rational_payoff", "money", np.inf, lambda prices: prices.payoff),
+        of("rational_tries", "tries", np.inf, lambda prices: prices.expected_tries),
+    )
+
+
 @dataclass(frozen=True)
 class Audit:
     """The rows of one belief, and the measures that could not be taken, each with its reason."""
@@ -74,7 +104,7 @@ def audit(
     release: str = "release",
     adversary: str = "adversary",
     target: str = "identity",
-    measures: Sequence[Measure] = SELF_ASSESSED + REALISED,
+    measures: Sequence[Measure] = STANDARD,
     note: str = "",
 ) -> Audit:
     """Take every measure that the belief allows: without a truth the self-assessed ones, for mere scores no entropies.

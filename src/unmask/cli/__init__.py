@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import (
+    as_text,
     provenance,
     read,
+    read_motive,
     read_origin,
     read_register,
     refuse_to_overwrite,
     write_release,
     write_report,
 )
-from unmask.cli.options import Sentences, share, table_options
+from unmask.cli.options import Sentences, attacker_option, share, table_options
+from unmask.cli.price import price
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
@@ -66,6 +68,7 @@ def main() -> None:
     "--targets", type=click.IntRange(min=1), help="Attack so many people drawn from the original; all when left out."
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
+@attacker_option
 @click.option("--report", type=click.Path(path_type=Path), help="Write the report, one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite the report.")
@@ -83,6 +86,7 @@ def audit(
     coverage: float,
     targets: int | None,
     seed: int,
+    attacker: str | None,
     report: Path | None,
     as_json: bool,
     force: bool,
@@ -94,6 +98,7 @@ def audit(
     \b
     unmask audit release.csv -q age,sex,zip -s diagnosis
     unmask audit k3.csv k10.csv -q age,sex -s job --original people.csv --origin o3.csv --origin o10.csv --json
+    unmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml
     """
     from dataclasses import replace
 
@@ -129,12 +134,13 @@ def audit(
         tables,
         evidence,
         title=f"Audit of {', '.join(names)}",
-        reproduce=provenance(seed, (*releases, original, register)),
+        reproduce=provenance(seed, (*releases, original, register, None if attacker is None else Path(attacker))),
+        motive=None if attacker is None else read_motive(attacker),
     )
     if report is not None:
         write_report(found, report, force=force)
     if as_json:
-        click.echo(json.dumps(_strict(_audit_json(found, names, tables)), allow_nan=False))
+        click.echo(as_text(_audit_json(found, names, tables)))
     else:
         _say_findings(found)
     if report is not None:
@@ -207,7 +213,7 @@ def protect(
         "utility": {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes},
     }
     if as_json:
-        click.echo(json.dumps(_strict(result), allow_nan=False))
+        click.echo(as_text(result))
     if release.other:
         names = ", ".join(column.name for column in release.other)
         click.echo(f"released as they are, drop what names a person with --identifiers: {names}", err=True)
@@ -216,6 +222,9 @@ def protect(
         f"information lost {lost.gcp:.1%}, seed {seed}",
         err=True,
     )
+
+
+main.add_command(price)
 
 
 @main.command(name="list")
@@ -285,24 +294,18 @@ def _labels(paths: tuple[Path, ...]) -> list[str]:
 
 
 def _audit_json(found: ReportData, names: list[str], tables: dict[str, Table]) -> dict[str, Any]:
+    from dataclasses import asdict
+
     criteria = {name: dict(found.criteria[name]) for name in names}
     unused = sorted({column.name for table in tables.values() for column in table.other})
     warnings = [f"not run: {what}: {why}" for what, why in found.not_run]
+    warnings += found.price.warnings if found.price is not None else ()
     if unused:
         warnings.insert(0, f"columns without a role, used by no adversary: {', '.join(unused)}")
     result = {"release": criteria[names[0]], "measures": [row.as_dict() for row in found.rows], "warnings": warnings}
+    if found.price is not None:
+        result["price"] = asdict(found.price)
     return result if len(names) == 1 else {**result, "releases": criteria}
-
-
-def _strict(value: Any) -> Any:
-    """What JSON can say: an infinity as the text "inf" or "-inf", what is undefined (inf - inf) as null."""
-    if isinstance(value, dict):
-        return {key: _strict(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_strict(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
 
 
 def _say_findings(found: ReportData) -> None:

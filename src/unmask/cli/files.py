@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unmask.reports import ReportData
+    from unmask.studies.price import Motive
     from unmask.tables.release import Table
+
+
+def as_text(result: dict[str, Any]) -> str:
+    """One JSON object: an infinity as the text "inf" or "-inf", what is undefined (inf - inf) as null."""
+    return json.dumps(_strict(result), allow_nan=False)
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
 def read(path: Path, reading: dict[str, Any]) -> Table:
@@ -49,6 +67,15 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
         na=reading["na"],
         delimiter=reading["delimiter"],
     )
+
+
+def read_motive(attacker: str) -> Motive:
+    """The rational attacker of an audit, and whether he is the embedded assumption."""
+    from unmask.economics import read_attacker
+    from unmask.economics.profile import EMBEDDED
+    from unmask.studies.price import Motive
+
+    return Motive(read_attacker(attacker), source=Path(attacker).name, assumed=attacker == EMBEDDED)
 
 
 def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int64]:

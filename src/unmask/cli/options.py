@@ -87,6 +87,20 @@ def share(ctx: click.Context, parameter: click.Parameter, value: float | None) -
 
 def table_options(command: Any) -> Any:
     """What every command that reads a table takes."""
+    return _reading_options(command, required=True)
+
+
+def optional_table_options(command: Any) -> Any:
+    """The same for a command that can do without a table."""
+    return _reading_options(command, required=False)
+
+
+attacker_option = click.option(
+    "--attacker", help="The rational attacker: a TOML file with [attacker], or case-study, the embedded assumption."
+)
+
+
+def _reading_options(command: Any, *, required: bool) -> Any:
     for option in (
         click.option("--delimiter", callback=delimiter, help="Of a text file; guessed when left out."),
         click.option("--na", callback=split, help="Texts that stand for a missing cell, separated by commas."),
@@ -121,7 +135,7 @@ def table_options(command: Any) -> Any:
         click.option(
             "--quasi-identifiers",
             "-q",
-            required=True,
+            required=required,
             callback=split,
             help="Columns an adversary may know, separated by commas.",
         ),

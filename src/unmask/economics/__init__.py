@@ -4,7 +4,7 @@ from unmask.economics.attacker import Attacker
 from unmask.economics.baselines import journalist, one_shot, prosecutor
 from unmask.economics.beliefs import price_posterior
 from unmask.economics.campaign import Campaign, campaign
-from unmask.economics.deterrence import Offer, Sway, break_even, deter, menu, sweep, tornado
+from unmask.economics.deterrence import Offer, Sway, break_even, deter, menu, risk_by_fine, sweep, tornado
 from unmask.economics.gains import risk_over_gains
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table, price_records
 from unmask.economics.profile import read_attacker, write_attacker
@@ -33,6 +33,7 @@ __all__ = [
     "price_records",
     "prosecutor",
     "read_attacker",
+    "risk_by_fine",
     "risk_over_gains",
     "sweep",
     "tornado",

@@ -209,7 +209,10 @@ def _plans(attacker: Attacker, game: _Game, later: list[float]) -> list[list[flo
 
 def _one_plan(game: _Game, fine: float, caught_then: list[float], gain: float) -> list[float]:
     """The value of trying on by number of failures, at a fine and at what trying on is worth once caught."""
-    plan, value, tie = [0.0] * len(game.immune), 0.0, TIE * gain
+    tie = TIE * gain
+    if abs(fine) <= tie and caught_then is game.immune:  # being caught costs nothing: soon so, in a large campaign
+        return game.immune
+    plan, value = [0.0] * len(game.immune), 0.0
     for j in range(len(game.hit) - 1, -1, -1):
         q = game.caught[j]
         value = game.profit[j] - game.large[j] * q * fine + q * caught_then[j + 1] + (1 - q) * value

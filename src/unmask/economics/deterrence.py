@@ -22,7 +22,7 @@ from unmask.economics.exploitation import (
     Stakes,
     exploit,
 )
-from unmask.economics.groups import groups_of
+from unmask.economics.groups import Groups, groups_of
 from unmask.economics.prices import Thresholds, exploitation_table, price_records, prices_of, sunk_plans
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
@@ -134,12 +134,13 @@ def deter(
         raise UnmaskError(f"the risk budget is {budget:g}, expected at least 0")
     if amount not in ("fine", "access_cost"):
         raise UnmaskError(f"amount is {amount!r}, expected fine or access_cost")
+    losses = np.asarray(loss, dtype=np.float64)
+    if not (np.all(losses >= 0) and np.all(np.isfinite(losses))):
+        raise UnmaskError("a loss is negative, infinite or missing, expected amounts of at least 0")
     groups = groups_of(_with(attacker, amount, 0.0), who)
 
     def risk(value: float) -> float:
-        changed = _with(attacker, amount, value)
-        plan = groups.spread(lambda games: sunk_plans(changed, games))
-        return float(prices_of(changed, plan, plan[VALUE]).risk(loss).sum())
+        return float((_named(_with(attacker, amount, value), groups) * losses).sum())
 
     if risk(0.0) <= budget:
         return 0.0
@@ -151,6 +152,18 @@ def deter(
         middle = (low + high) / 2
         low, high = (low, middle) if risk(middle) <= budget else (middle, high)
     return high
+
+
+def _named(attacker: Attacker, groups: Groups) -> Floats:
+    """(n,) P_reid."""
+    plan = groups.spread(lambda games: sunk_plans(attacker, games))
+    return prices_of(attacker, plan, plan[VALUE]).success_probability
+
+
+def risk_by_fine(attacker: Attacker, who: ArrayLike | Posterior, fines: ArrayLike) -> Floats:
+    """(n_fines, n) P_reid of each target, or observation, at each fine, all else as it is."""
+    groups = groups_of(replace(attacker, fine=0.0), who)
+    return np.stack([_named(replace(attacker, fine=float(fine)), groups) for fine in np.asarray(fines)])
 
 
 def sweep(attacker: Attacker, parameter: str, values: Sequence[float], max_size: int) -> list[Thresholds]:

@@ -66,7 +66,8 @@ def _alike(attacker: Attacker, member: NDArray[np.int64], size: NDArray[np.int64
     """Games of equal candidates, each distinct pair of size and chance once."""
     pairs, game = np.unique(np.stack([size.astype(np.float64), inside]), axis=1, return_inverse=True)
     distinct = np.unique(size)
-    certain = plans_by_size(replace(attacker, prior=1.0), distinct)[CLEAN] > 0
+    fines = attacker.max_fines if attacker.fine > 0 or attacker.arrest else 0  # counting fines of 0 would cost time
+    certain = plans_by_size(replace(attacker, prior=1.0, max_fines=fines), distinct)[CLEAN] > 0
     worth = certain[np.searchsorted(distinct, pairs[0].astype(np.int64))]
     kept = worth[game]
     games = Alike(pairs[0, worth].astype(np.int64), pairs[1, worth] * attacker.confirmation)

@@ -260,12 +260,14 @@ def plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
 
     Zeros from the first worthless size on: the value falls with the size, whatever detection, cap and discount are.
     """
-    inside = attacker.prior * attacker.confirmation
+    inside = np.full(len(sizes), attacker.prior * attacker.confirmation)
     plan = np.zeros((8, len(sizes)))
+    unfined = replace(attacker, fine=0.0, max_fines=0, arrest=False, discount=1.0)
+    end = len(np.trim_zeros(sunk_plans(unfined, Alike(sizes, inside))[CLEAN], "b"))  # in closed form
     start, block = 0, FIRST_BLOCK
-    while start < len(sizes):
-        part = slice(start, start + block)
-        plan[:, part] = sunk_plans(attacker, Alike(sizes[part], np.full(len(sizes[part]), inside)))
+    while start < end:
+        part = slice(start, min(start + block, end))
+        plan[:, part] = sunk_plans(attacker, Alike(sizes[part], inside[part]))
         if plan[VALUE, part][-1] <= 0 < sizes[part][-1] and not plan[SUCCESS, part][-1]:
             break
         start, block = start + block, 2 * block

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
 from unmask.reports.price_words import price_findings
-from unmask.reports.words import IDENTITY, named, percent, row_estimate, row_value
+from unmask.reports.words import IDENTITY, percent, release_name, row_estimate, row_value
 from unmask.results import Row
 
 
@@ -34,7 +34,9 @@ def findings(scope: Scope, heads: Heads) -> list[str]:
 
 def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     row, subject = rows[0], scope.subject(rows[0].adversary)
-    where = f"From {named(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
+    where = (
+        f"From {release_name(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
+    )
     realised = row.measure.startswith("realised")
     value, n = row_estimate(row), f"{row.n:,} people"
     if row.target == IDENTITY:
@@ -47,7 +49,7 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
         text += " The interval includes guessing: no gain is shown."
     if len(rows) > 1:
         some = f"{len(rows)} of " if len(rows) < len(scope.protected) else ""
-        lowest = f"the lowest is {named(rows[-1].release)} with {row_estimate(rows[-1])}"
+        lowest = f"the lowest is {release_name(rows[-1].release)} with {row_estimate(rows[-1])}"
         text += f" Of {some}{len(scope.protected)} releases {lowest}."
     return text + (f" The unprotected table gives {row_estimate(original)}." if original else "")
 
@@ -70,8 +72,9 @@ def contrasts(scope: Scope, heads: Heads) -> list[str]:
         named, inferred = (worst[i].posterior / least[i].posterior for i in (0, 1))
         if named >= 1.5 and _apart(worst[0], least[0]) and 1 <= inferred < 1 + (named - 1) / 4:
             first, second = (f"from {row_value(worst[i])} to {row_value(least[i])}" for i in (0, 1))
+            start, end = release_name(worst[0].release), release_name(least[0].release)
             sentences.append(
-                f"From {named(worst[0].release)} to {named(least[0].release)} the people named fall {first}, "
+                f"From {start} to {end} the people named fall {first}, "
                 f"those whose {target} is inferred only {second}: what hides the name does not hide {target}."
             )
     return sentences

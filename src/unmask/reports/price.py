@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from unmask.errors import UnmaskError
+
 
 @dataclass(frozen=True)
 class PriceCurve:
     """The rational attacker by size of the group of candidates: entry i is about groups of `sizes[i]`.
 
+    sizes                 : whole numbers in increasing order; a size of 0 is kept but never drawn
     payoff, sunk_payoff   : his expected payoff before he has paid for the outside data, and once he has
     success, sunk_success : chance that he names the target, in the same two cases
     tries, clean_tries    : candidates he tries on average, and if he is never caught and never lucky
@@ -24,6 +27,16 @@ class PriceCurve:
     tries: tuple[float, ...]
     clean_tries: tuple[float, ...]
     break_even_fine: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse curves of unequal length, and sizes that do not increase."""
+        for name, values in vars(self).items():
+            if len(values) != len(self.sizes):
+                raise UnmaskError(
+                    f"{name} has {len(values)} entries for {len(self.sizes)} sizes, expected one for each size"
+                )
+        if list(self.sizes) != sorted(set(self.sizes)):
+            raise UnmaskError("the sizes of the price curve do not increase, expected each once, the smallest first")
 
 
 @dataclass(frozen=True)

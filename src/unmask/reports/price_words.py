@@ -8,7 +8,7 @@ from typing import Any
 
 from unmask.reports.data import ORIGINAL, Scope
 from unmask.reports.price import Price, ReleasePrice
-from unmask.reports.words import letter, named, number, percent
+from unmask.reports.words import letter, number, percent, release_name
 
 PARAMETERS = {
     "gain": ("Gain for a right name", "what naming one person correctly is worth to him"),
@@ -55,8 +55,9 @@ def least(amount: float) -> str:
     """
     if not math.isfinite(amount):
         return number(amount)
-    scale = 1 if amount >= 100 else 100
-    return number(math.ceil(scale * amount * (1 - 1e-12)) / scale)
+    places = 0 if amount >= 100 or amount == int(amount) else 2
+    scale = 10**places
+    return number(math.ceil(scale * amount * (1 - 1e-12)) / scale, places)
 
 
 def amount(value: float) -> str:
@@ -108,7 +109,7 @@ def parameter_value(name: str, value: object) -> str:
     if name == "detection_base":
         return percent(_logistic(value))
     if name == "detection_growth":
-        growth = math.expm1(value)
+        growth = math.expm1(min(value, 700.0))
         return ("+" if growth > 0 else "") + percent(growth)
     if name in ("prior", "confirmation", "discount", "detection"):
         return percent(value)
@@ -164,16 +165,16 @@ def price_findings(price: Price | None, scope: Scope) -> list[str]:
 
 def _attack(price: Price, worst: ReleasePrice, rivals: Sequence[ReleasePrice], scope: Scope) -> str:
     subject = f"A rational attacker{_knowing(price, worst, scope)}"
-    if (gain := _amount_of(price, "gain")) is not None:
+    if (gain := amount_of(price, "gain")) is not None:
         subject += f", to whom a right name is worth {amount(gain)},"
-    where = named(worst.release)
+    where = release_name(worst.release)
     if worst.attacked == 0:
         any_of = where if len(rivals) == 1 else f"any of the {len(rivals)} releases"
         return f"{subject} attacks nobody in {any_of} one by one: no single attack pays."
     return (
-        f"{subject} attacks {percent(worst.attacked)} of {worst.n:,} people in {where} one by one, tries "
-        f"{number(worst.tries, 1)} candidates and spends {amount(worst.cost)} on each of those, and names "
-        f"{percent(worst.success)} of all; {stop(price, worst)}."
+        f"{subject} attacks {percent(worst.attacked)} of {worst.n:,} people in {where} one by one: for each of them he "
+        f"tries {number(worst.tries, 1)} candidates and spends {amount(worst.cost)}. He names {percent(worst.success)} "
+        f"of all; {stop(price, worst)}."
     )
 
 
@@ -184,7 +185,8 @@ def _knowing(price: Price, worst: ReleasePrice, scope: Scope) -> str:
     return f" who {words}" if words != worst.adversary or words.startswith("knows ") else f" ({words})"
 
 
-def _amount_of(price: Price, name: str) -> float | None:
+def amount_of(price: Price, name: str) -> float | None:
+    """The value of a parameter, if it is a number."""
     value = price.parameters.get(name)
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
@@ -192,27 +194,36 @@ def _amount_of(price: Price, name: str) -> float | None:
 def stop(price: Price, item: ReleasePrice) -> str:
     """What fine would keep him away from everybody, as the end of a sentence."""
     if math.isinf(item.stopping_fine):
-        return "no fine stops him altogether"
-    now = _amount_of(price, "fine")
+        return "no fine would stop him altogether"
+    now = amount_of(price, "fine")
     instead = f" instead of {amount(now)}" if now is not None and now < item.stopping_fine else ""
-    return f"a fine of {least(item.stopping_fine)}{instead} stops him altogether"
+    return f"a fine of {least(item.stopping_fine)}{instead} would stop him altogether"
 
 
 def _safest(worst: ReleasePrice, rivals: Sequence[ReleasePrice]) -> str:
+    """How far the other releases go; where nobody is attacked in some of them, which."""
     if len(rivals) < 2 or worst.attacked == 0:
         return ""
+    spared = [release_name(item.release) for item in rivals if item.attacked == 0]
+    if spared:
+        some = f"{len(spared)} of the {len(rivals)} releases" if len(spared) > 3 else _listed(spared)
+        return f"In {some} he attacks nobody one by one."
     best = min(rivals, key=lambda item: (item.success, item.attacked))
     if percent(best.success) == percent(worst.success):
         return f"In all {len(rivals)} releases he names as many."
-    does = (
-        f"attacks {percent(best.attacked)} and names {percent(best.success)}" if best.attacked else "attacks nobody"
+    return (
+        f"Of {len(rivals)} releases the lowest is {release_name(best.release)}: there he attacks "
+        f"{percent(best.attacked)} and names {percent(best.success)}."
     )
-    return f"Of {len(rivals)} releases the lowest is {named(best.release)}: there he {does}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _campaign(rivals: Iterable[ReleasePrice]) -> str:
     """The campaign that matters most: one that pays where no single attack does, else one that names more people."""
-    more = [item for item in rivals if percent(item.campaign_success) != percent(max(item.success, 0.0))]
+    more = [item for item in rivals if percent(item.campaign_success) != percent(item.success)]
     more = [item for item in more if item.campaign_success > item.success]
     alone = [item for item in more if item.attacked == 0]
     if not more:
@@ -220,7 +231,7 @@ def _campaign(rivals: Iterable[ReleasePrice]) -> str:
     item = max(alone or more, key=lambda one: one.campaign_success)
     although = "pays although no single attack does: it " if alone else ""
     return (
-        f"One campaign against all people in {named(item.release)}, the outside data paid once, {although}"
+        f"One campaign against all people in {release_name(item.release)}, the outside data paid once, {although}"
         f"names {bounded(percent(item.campaign_success), item)} and brings him "
         f"{bounded(amount(item.campaign_payoff), item)}."
     )
@@ -229,11 +240,14 @@ def _campaign(rivals: Iterable[ReleasePrice]) -> str:
 def thresholds_sentence(price: Price) -> str:
     """Up to which size of the group he tries everybody, attacks, and attacks with the outside data at hand."""
     exhausted, attacked, sunk = price.thresholds
-    both = [size for size in (exhausted, attacked) if size is not None]
-    return (
-        f"He tries every candidate of {_up_to(min(both, default=None))}, attacks {_up_to(attacked)}, "
-        f"and with the outside data at hand {_up_to(sunk)}."
-    )
+    if attacked is not None and attacked <= 1:
+        return f"He attacks no group, and with the outside data at hand {_up_to(sunk)}."
+    if attacked is None and exhausted is None:
+        return "He attacks groups of every size shown, and tries every candidate."
+    both = min(size for size in (exhausted, attacked) if size is not None)
+    at_hand = f", and with the outside data at hand {_up_to(sunk)}" if attacked is not None else ""
+    comma = "," if at_hand else " and"
+    return f"He tries every candidate of {_up_to(both)}{comma} attacks {_up_to(attacked)}{at_hand}."
 
 
 def _up_to(threshold: int | None) -> str:

@@ -193,7 +193,7 @@ def letter(style: int) -> str:
     return (letter(style // 26 - 1) if style >= 26 else "") + chr(ord("A") + style % 26)
 
 
-def named(release: str) -> str:
+def release_name(release: str) -> str:
     """The name of a release inside a sentence: in quotes where it could be read as part of it."""
     return release if re.fullmatch(r"[\w=.+-]+", release) else f"\u201c{release}\u201d"
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import audit
+from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
 from unmask.reports import ORIGINAL, ClassRisk, ColumnRisk, Distribution, ReportData
 from unmask.results import Row
+from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
 from unmask.tables.counts import class_counts
@@ -68,11 +69,13 @@ def study_tables(
     *,
     title: str = "Audit of a table",
     reproduce: Mapping[str, object] | None = None,
+    motive: Motive | None = None,
 ) -> ReportData:
     """Attack every release as prosecutor (identity and each sensitive column) and, with a register, as its holder.
 
     The same people are attacked in every release. With an original, the original itself is attacked too, as the case
-    without protection. All results are in the rows; nothing in them identifies a person.
+    without protection. With a motive, the strongest knowledge about identity, the register's if there is one, is also
+    priced: what a rational attacker does with it. All results are in the rows; nothing in them identifies a person.
     """
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
@@ -84,10 +87,20 @@ def study_tables(
     rows: list[Row] = []
     not_run: dict[tuple[str, str], None] = {}
     spread: list[Distribution] = []
+    motive = None if motive is None else _facing(motive, evidence)
+    priced: dict[str, Posterior] = {}
     for attack in _attacks(everything, evidence):
+        pricing = motive is not None and (attack.adversary, attack.target) == (_priced(evidence), "identity")
         found = audit(
-            attack.belief, attack.truth, release=attack.release, adversary=attack.adversary, target=attack.target
+            attack.belief,
+            attack.truth,
+            release=attack.release,
+            adversary=attack.adversary,
+            target=attack.target,
+            measures=STANDARD + (price_measures(motive.attacker) if motive is not None and pricing else ()),
         )
+        if pricing:
+            priced[attack.release] = attack.belief
         rows.extend(found.rows)
         not_run |= dict.fromkeys((f"{name}, {attack.adversary}, {attack.target}", why) for name, why in found.not_run)
         spread.append(_distribution(attack))
@@ -105,7 +118,19 @@ def study_tables(
         not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run)),
         reproduce=reproduce or {},
         adversaries=_adversaries(first, evidence),
+        price=None if motive is None else price_releases(motive, _priced(evidence), priced),
     )
+
+
+def _priced(evidence: Evidence) -> str:
+    """The adversary whose knowledge is priced: to hold a register costs money, and so does every name tried."""
+    return PROSECUTOR if evidence.register is None else REGISTER
+
+
+def _facing(motive: Motive, evidence: Evidence) -> Motive:
+    """The chance that a target is among the candidates is known here: the coverage of the register, or 1."""
+    inside = 1.0 if evidence.register is None else evidence.coverage
+    return replace(motive, attacker=replace(motive.attacker, prior=inside))
 
 
 def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[_Attack]:

@@ -1,0 +1,135 @@
+"""`unmask price`: what a rational attacker does to groups of given sizes, without any attack on data."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unmask.cli.files import as_text, read
+from unmask.cli.options import attacker_option, optional_table_options
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from unmask.economics import Attacker
+
+MOST_SIZES = 10_000_000
+"""Groups that a list on the command line may stand for."""
+
+SHOWN = 12
+"""Sizes in the table that people see; --json has them all."""
+
+
+@click.command()
+@click.argument("target")
+@attacker_option
+@optional_table_options
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> None:
+    r"""Price the attack on groups of candidates: TARGET is a list of sizes, or a release.
+
+    Sizes are numbers and ranges, "1,2,5-20". Of a release, the sizes of its classes are taken, one for each row.
+
+    \b
+    unmask price 1-100 --attacker attacker.toml
+    unmask price release.csv -q age,sex,zip --attacker case-study --json
+    """
+    import numpy as np
+
+    from unmask.economics import break_even, price_records, read_attacker
+    from unmask.economics.profile import EMBEDDED
+
+    planner = read_attacker(attacker or EMBEDDED)
+    sizes = _sizes(target, reading)
+    prices = price_records(planner, sizes)
+    groups, first, records = np.unique(sizes, return_index=True, return_counts=True)
+    columns = {
+        "size": groups,
+        "records": records,
+        **vars(prices.take(first)),
+        "break_even_fine": break_even(planner, groups),
+    }
+    rows = [
+        dict(zip(columns, values, strict=True)) for values in zip(*(c.tolist() for c in columns.values()), strict=True)
+    ]
+    result = {
+        "attacker": EMBEDDED if attacker is None else attacker,
+        "assumed": attacker in (None, EMBEDDED),
+        "records": len(sizes),
+        "attacked": float(prices.access.mean()),
+        "success_probability": float(prices.success_probability.mean()),
+        "payoff": float(prices.payoff.sum()),
+        "stopping_fine": max(row["break_even_fine"] for row in rows),
+        "sizes": rows,
+        "warnings": list(planner.warnings),
+    }
+    click.echo(as_text(result) if as_json else _said(result, planner))
+    if result["assumed"]:
+        click.echo(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
+
+
+def _sizes(target: str, reading: dict[str, Any]) -> NDArray[np.int64]:
+    """The group size of each record: from a list on the command line, or the class of each row of a release."""
+    import numpy as np
+
+    from unmask.errors import UnmaskError
+
+    if re.fullmatch(r"[\d,\s-]+", target) and not Path(target).exists():
+        return _listed(target)
+    if not reading["quasi_identifiers"]:
+        raise UnmaskError(
+            f"{target!r} is no list of group sizes such as 1,2,5-20, and a release needs --quasi-identifiers; give them"
+        )
+    classes = read(Path(target), reading).classes
+    return np.asarray(classes.sizes[classes.of_row], dtype=np.int64)
+
+
+def _listed(text: str) -> NDArray[np.int64]:
+    import numpy as np
+
+    from unmask.errors import UnmaskError
+
+    parts = []
+    for part in text.replace(" ", "").split(","):
+        found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
+        low, high = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if low > high:
+            raise UnmaskError(f"{part!r} is no group size, expected a whole number or a range such as 5-20")
+        parts.append(np.arange(low, high + 1))
+    if sum(map(len, parts)) > MOST_SIZES:
+        raise UnmaskError(
+            f"the sizes stand for more than {MOST_SIZES:,} groups, expected fewer; give a release instead"
+        )
+    return np.concatenate(parts)
+
+
+def _said(result: dict[str, Any], planner: Attacker) -> str:
+    """A sentence and a short table for people."""
+    from unmask.reports.words import number, percent
+
+    rows = result["sizes"]
+    step = max(1, -(-len(rows) // SHOWN))
+    lines = [
+        f"{percent(result['attacked'])} of {result['records']:,} records are attacked, "
+        f"{percent(result['success_probability'])} named; " + _stops(result["stopping_fine"], planner.fine),
+        f"{'size':>9}{'records':>10}{'payoff':>12}{'named':>9}{'tries':>8}{'fine that stops him':>22}",
+    ]
+    lines += [
+        f"{row['size']:>9,}{row['records']:>10,}{number(row['payoff'], 0):>12}"
+        f"{percent(row['success_probability']):>9}{number(row['expected_tries'], 1):>8}"
+        f"{number(row['break_even_fine'], 0):>22}"
+        for row in rows[::step]
+    ]
+    return "\n".join([*lines, *(f"warning: {text}" for text in result["warnings"])])
+
+
+def _stops(fine: float, now: float) -> str:
+    from unmask.reports.words import number
+
+    if fine == float("inf"):
+        return "no fine stops him."
+    return f"a fine of {number(fine, 0)} stops him; it is {number(now, 0)}."

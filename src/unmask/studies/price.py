@@ -1,0 +1,145 @@
+"""The rational attacker in a study: what he does to each release, and what would stop him."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.economics import (
+    Attacker,
+    ExploitationTable,
+    Prices,
+    break_even,
+    campaign,
+    exploitation_table,
+    price_posterior,
+    risk_by_fine,
+    tornado,
+)
+from unmask.economics.attacker import parameters
+from unmask.posterior import Posterior
+from unmask.reports import Price, PriceCurve, ReleasePrice, Swing
+
+LARGEST_SIZE = 2000
+"""Group sizes that are drawn at most."""
+
+FINES = 20
+"""Fines at which the share of people named is reckoned."""
+
+
+@dataclass(frozen=True)
+class Motive:
+    """The attacker of a study, where he comes from, and whether he is an assumption of ours."""
+
+    attacker: Attacker
+    source: str = "attacker"
+    assumed: bool = False
+
+
+def price_releases(motive: Motive, adversary: str, beliefs: Mapping[str, Posterior]) -> Price:
+    """The price section of a study: release -> belief about identity, all of one adversary."""
+    attacker = motive.attacker
+    releases = tuple(price_release(attacker, name, adversary, belief) for name, belief in beliefs.items())
+    size = _typical_size(attacker, beliefs.values())
+    table = exploitation_table(attacker, _reach(attacker, [release.largest_attacked for release in releases]))
+    return Price(
+        source=motive.source,
+        assumed=motive.assumed,
+        parameters=parameters(attacker),
+        thresholds=(table.thresholds.exhausted, table.thresholds.attacked, table.thresholds.sunk),
+        curve=_curve(attacker, table),
+        releases=releases,
+        tornado=tuple(
+            Swing(sway.parameter, sway.low, sway.high, sway.payoff_low, sway.payoff_high)
+            for sway in tornado(attacker, size)
+        ),
+        tornado_size=size,
+        tornado_payoff=float(exploitation_table(attacker, size).payoff[size]),
+        warnings=attacker.warnings,
+    )
+
+
+def price_release(attacker: Attacker, release: str, adversary: str, belief: Posterior) -> ReleasePrice:
+    """What he does to one release: person by person, in one campaign, and at other fines."""
+    prices = price_posterior(attacker, belief)
+    people = belief.observation_weight
+    stops = break_even(attacker, belief)[people > 0]
+    attacked = people * prices.access
+    together = campaign(replace(attacker, discount=1.0), belief)
+
+    def of_attacked(value: NDArray[np.float64]) -> float:
+        return float(attacked @ value / attacked.sum()) if attacked.any() else 0.0
+
+    return ReleasePrice(
+        release=release,
+        adversary=adversary,
+        n=belief.n_targets,
+        attacked=float(attacked.sum()),
+        success=float(people @ prices.success_probability),
+        sunk_success=float(people @ prices.sunk_success_probability),
+        payoff=of_attacked(prices.payoff),
+        tries=of_attacked(prices.expected_tries),
+        fines=of_attacked(prices.expected_fines),
+        cost=of_attacked(_spent(attacker, prices)),
+        largest_attacked=int(belief.row_length[attacked > 0].max(initial=0)),
+        stopping_fine=float(stops.max(initial=0.0)),
+        campaign_payoff=together.payoff,
+        campaign_success=float(belief.weight @ together.success_probability),
+        campaign_exact=together.exact,
+        deterrence=_deterrence(attacker, belief, stops),
+    )
+
+
+def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:
+    """What he lays out for each target that he attacks, undiscounted."""
+    return (
+        attacker.access_cost
+        + attacker.link_cost * (prices.clean_tries > 0)
+        + attacker.exploit_cost * prices.expected_tries
+        + attacker.fine * prices.expected_fines
+    )
+
+
+def _deterrence(attacker: Attacker, belief: Posterior, stops: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
+    """Share of people named at fines from 0 to the one that stops him, or to ten times his own."""
+    finite = stops[np.isfinite(stops) & (stops > 0)]
+    if not len(finite):
+        return ()
+    fines = np.unique(np.concatenate(([0.0, attacker.fine], np.geomspace(finite.min(), finite.max(), FINES))))
+    named = risk_by_fine(attacker, belief, fines) @ belief.observation_weight
+    return tuple(zip(fines.tolist(), named.tolist(), strict=True))
+
+
+def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
+    """The median group of the people whom he attacks in the first release where he attacks anybody, else 1."""
+    for belief in beliefs:
+        attacked = price_posterior(attacker, belief).access[belief.observation]
+        if attacked.any():
+            return max(1, int(np.median(belief.row_length[belief.observation][attacked])))
+    return 1
+
+
+def _reach(attacker: Attacker, attacked: list[int]) -> int:
+    """The largest group drawn: a little beyond the one that he leaves alone with the data at hand."""
+    size = 64
+    while size < LARGEST_SIZE and exploitation_table(attacker, size).thresholds.sunk is None:
+        size *= 2
+    end = exploitation_table(attacker, size).thresholds.sunk
+    return min(LARGEST_SIZE, max(10, round(1.15 * (end or size)), *attacked))
+
+
+def _curve(attacker: Attacker, table: ExploitationTable) -> PriceCurve:
+    sizes = np.arange(1, len(table.payoff))
+    return PriceCurve(
+        sizes=tuple(sizes.tolist()),
+        payoff=tuple(table.payoff[1:].tolist()),
+        sunk_payoff=tuple(table.sunk_payoff[1:].tolist()),
+        success=tuple(table.success_probability[1:].tolist()),
+        sunk_success=tuple(table.sunk_success_probability[1:].tolist()),
+        tries=tuple(table.expected_tries[1:].tolist()),
+        clean_tries=tuple(table.clean_tries[1:].tolist()),
+        break_even_fine=tuple(break_even(attacker, sizes).tolist()),
+    )

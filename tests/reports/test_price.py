@@ -1,0 +1,424 @@
+"""The section on the rational attacker says what his prices say."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.reports.test_html import ALL, TWO, Page, row, sample, sections, single
+from unmask.economics import Attacker, exploitation_table
+from unmask.errors import UnmaskError
+from unmask.reports import Price, PriceCurve, ReleasePrice, Swing, price_plots, render, sentences
+
+CASE = {
+    "gain": 8000,
+    "access_cost": 100,
+    "exploit_cost": 10,
+    "fine": 10_000,
+    "max_fines": 1,
+    "detection_base": -4.59,
+    "detection_growth": 0.18,
+    "prior": 0.63,
+}
+INF = math.inf
+
+
+def curve() -> PriceCurve:
+    table = exploitation_table(Attacker(**CASE), 100)
+    return PriceCurve(
+        sizes=tuple(range(101)),
+        payoff=tuple(table.payoff),
+        sunk_payoff=tuple(table.sunk_payoff),
+        success=tuple(table.success_probability),
+        sunk_success=tuple(table.sunk_success_probability),
+        tries=tuple(table.expected_tries),
+        clean_tries=tuple(map(float, table.clean_tries)),
+        break_even_fine=(0.0, *(490_507.2 / size for size in range(1, 101))),  # made up, of the true order
+    )
+
+
+def release(name: str = "k=3", share: float = 0.831, **changes) -> ReleasePrice:
+    values = {
+        "adversary": ALL,
+        "n": 30162,
+        "attacked": share,
+        "success": share * 0.4935,
+        "sunk_success": 0.45,
+        "payoff": 2519.92,
+        "tries": 12.3,
+        "fines": 0.21,
+        "cost": 1234.4,
+        "largest_attacked": 47,
+        "stopping_fine": 490_507.2,
+        "campaign_payoff": 61_234_567.8,
+        "campaign_success": 0.452,
+        "campaign_exact": True,
+        "deterrence": ((0.0, 0.63), (1000.0, 0.6), (10_000.0, share * 0.4935), (1e6, 0.0)),
+    } | changes
+    return ReleasePrice(release=name, **values)
+
+
+def spared(name: str = "k=100", **changes) -> ReleasePrice:
+    nothing = dict.fromkeys(("success", "payoff", "tries", "fines", "cost", "campaign_payoff", "campaign_success"), 0.0)
+    return release(name, 0.0, **({"largest_attacked": 0, "stopping_fine": 0.0, "deterrence": ()} | nothing | changes))
+
+
+def price(**changes) -> Price:
+    values = {
+        "source": "clinical-2015",
+        "assumed": True,
+        "parameters": CASE,
+        "thresholds": (14, 48, 77),
+        "curve": curve(),
+        "releases": (release(), release("k=10", 0.5, sunk_success=0.3), release("k=20", 0.062)),
+        "tornado": (
+            Swing("gain", 4000, 16000, 300.0, 5000.0),
+            Swing("max_fines", 1, INF, 1038.87, 500.0),
+            Swing("detection_base", -5.28, -3.9, 1800.0, 350.0),
+        ),
+        "tornado_size": 20,
+        "tornado_payoff": 1038.87,
+        "warnings": ("Being caught early buys immunity.",),
+    } | changes
+    return Price(**values)
+
+
+def page(**changes) -> str:
+    """The report on one release with this price."""
+    return render(replace(single(), price=price(**changes)))
+
+
+def section(text: str) -> str:
+    return text[text.index('<section id="price">') :].partition("</section>")[0]
+
+
+def words(text: str) -> str:
+    return Page(text).text
+
+
+def figures(text: str) -> list[str]:
+    return re.findall(r"<figcaption>(.*?)</figcaption>", section(text))
+
+
+def cells(text: str) -> list[list[str]]:
+    rows = re.findall(r"<tr>(.*?)</tr>", section(text), flags=re.DOTALL)
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line.replace("\u00a0", " ")) for line in rows]
+
+
+def found(*releases: ReleasePrice, **changes) -> list[str]:
+    data = replace(single(), price=price(releases=releases, **changes))
+    return [sentence.replace("\u00a0", " ") for sentence in sentences(data)[1:]]
+
+
+@pytest.fixture(scope="module")
+def full() -> str:
+    return render(replace(sample(), price=price()))
+
+
+def test_the_same_prices_give_the_same_bytes(full):
+    assert render(replace(sample(), price=price())) == full
+
+
+def test_the_page_stays_well_formed_whole_and_self_contained(full):
+    read = Page(full)
+    assert len(read.ids) == len(set(read.ids))
+    assert not re.search(r"https?:|\bsrc=|\bhref=", full)
+    assert sections(full).index("price") == sections(full).index("utility") - 1
+    assert section(full).count('role="img"') == section(full).count("aria-label=") == 6
+    assert not re.search(r"\b(inf|nan|None)\b", read.text)
+
+
+def test_without_an_attacker_there_is_no_section():
+    assert "price" not in sections(render(sample()))
+    assert len(sentences(sample())) == 4
+
+
+def test_findings_say_who_attacks_whom_at_what_cost_and_what_would_stop_him():
+    # 0.831 * 0.4935 = 41.0 %; 0.062 * 0.4935 = 3.1 %; the fine that stops him is rounded up: 490,507 would not do
+    assert found(*price().releases) == [
+        (
+            "A rational attacker, to whom a right name is worth 8,000, attacks 83.1 % of 30,162 people in k=3 one by one: "
+            "for each of them he tries 12.3 candidates and spends 1,234. He names 41.0 % of all; a fine of 490,508 instead "
+            "of 10,000 would stop him altogether."
+        ),
+        "Of 3 releases the lowest is k=20: there he attacks 6.2 % and names 3.1 %.",
+        "One campaign against all people in k=3, the outside data paid once, names 45.2 % and brings him 61,234,568.",
+    ]
+
+
+def test_the_findings_open_the_page_and_are_said_on_the_command_line(full):
+    data = replace(sample(), price=price())
+    head = words(full[: full.index("<main>")] + "</body></html>")
+    assert len(sentences(data)) == 4 + 3
+    assert all(re.sub(r"\s+", " ", sentence) in head for sentence in sentences(data))
+
+
+def test_the_riskiest_release_comes_first_wherever_it_stands():
+    assert "people in k=3 one by one" in found(release("k=20", 0.1), release("k=3"))[0]
+
+
+def test_the_original_is_no_finding_but_stands_in_the_table():
+    original = release("original", 1.0, stopping_fine=1e6)
+    assert not any("original" in sentence for sentence in found(original, release()))
+    assert "people in original one by one" in found(original)[0]
+    assert cells(page(releases=(original, release())))[-4][:3] == ["original", "30,162", "100 %"] or "original" in str(
+        cells(page(releases=(original, release())))
+    )
+
+
+def test_releases_in_which_nobody_is_attacked_are_named():
+    said = found(release(), spared("k=50"), spared())
+    assert said[1] == "In k=50 and k=100 he attacks nobody one by one."
+    many = found(release(), *(spared(f"k={k}") for k in range(50, 54)))
+    assert many[1] == "In 4 of the 5 releases he attacks nobody one by one."
+
+
+def test_nobody_attacked_anywhere_is_said():
+    assert found(spared(), spared("k=50")) == [
+        (
+            "A rational attacker, to whom a right name is worth 8,000, attacks nobody in any of the 2 releases one by one: "
+            "no single attack pays."
+        )
+    ]
+    assert "attacks nobody in k=100 one by one" in found(spared())[0]
+
+
+def test_a_campaign_that_pays_although_no_single_attack_does_is_said():
+    bulk = spared(campaign_payoff=1_272_573.6, campaign_success=0.048, campaign_exact=False)
+    campaign = "One campaign against all people in k=100, the outside data paid once, pays although no single attack "
+    assert found(release(), bulk)[2] == campaign + ("does: it names at least 4.8 % and brings him at least 1,272,574.")
+    assert "at least" not in found(release(), replace(bulk, campaign_exact=True))[2]
+    assert len(found(bulk)) == 2
+
+
+def test_a_campaign_that_names_no_more_is_not_worth_a_sentence():
+    assert len(found(release(campaign_success=0.831 * 0.4935 + 1e-6))) == 1
+
+
+@pytest.mark.parametrize(
+    ("stopping", "fine", "said"),
+    [
+        (INF, 10_000, "no fine would stop him altogether."),
+        (20_000.0, 10_000, "a fine of 20,000 instead of 10,000 would stop him altogether."),
+        (20_000.0, None, "a fine of 20,000 would stop him altogether."),
+        (12.341, 0, "a fine of 12.35 instead of 0 would stop him altogether."),
+    ],
+)
+def test_the_fine_that_stops_him(stopping, fine, said):
+    known = {name: value for name, value in (CASE | {"fine": fine}).items() if value is not None}
+    assert found(release(stopping_fine=stopping), parameters=known)[0].endswith(said)
+
+
+def test_an_assumed_attacker_is_called_an_assumption_and_warnings_are_shown():
+    text = words(page())
+    assert "an embedded profile (clinical-2015): an assumption that nobody has checked against this release" in text
+    assert "Keep in mind. Being caught early buys immunity." in text
+    given = words(page(assumed=False, source="attacker.toml", warnings=()))
+    assert "The attacker was read from attacker.toml." in given
+    assert "nobody has checked" not in given
+    assert "Keep in mind" not in given
+
+
+def test_parameters_are_told_in_plain_words():
+    rows = cells(page())
+    assert ["Gain for a right name", "what naming one person correctly is worth to him", "8,000"] in rows
+    assert [
+        "Person is in the outside data",
+        "chance that the person attacked is in the outside data at all",
+        "63.0 %",
+    ] in rows
+    # 1 / (1 + exp(4.59)), exp(0.18) - 1, 1 / (1 + exp(4.59 - 9 * 0.18)), 1 / (1 + exp(4.59 - 19 * 0.18))
+    assert ["Caught at the first try", "chance that the first try is detected", "1.0 %"] in rows
+    growth = (
+        "by so much the odds of being caught change with every failed try: 4.9 % at the 10th try, 23.7 % at the 20th"
+    )
+    assert ["Growth of that chance", growth, "+19.7 %"] in rows
+
+
+def test_parameters_that_say_nothing_are_left_out_and_unknown_ones_are_kept():
+    more = CASE | {
+        "arrest": False,
+        "discount": 1.0,
+        "gain_delay": 1,
+        "ties": "walk_away",
+        "max_fines": INF,
+        "new_tax": 5,
+    }
+    rows = cells(page(parameters=more))
+    assert not any("Delay of the gain" in line or "Caught once, the attack ends" in line for line in rows)
+    assert ["new tax", "", "5"] in rows
+    assert any(line[0] == "Fines at most" and line[2] == "without limit" for line in rows if len(line) == 3)
+    told = str(cells(page(parameters=more | {"arrest": True, "discount": 0.9, "ties": "attack"})))
+    assert all(word in told for word in ("Caught once, the attack ends", "90.0 %", "Delay of the gain", "attacks"))
+
+
+def test_the_tables_have_the_prices():
+    rows = cells(page())
+    assert ["k=3", "30,162", "83.1 %", "41.0 %", "12.3", "0.21", "1,234", "2,520"] in rows
+    assert ["k=3", "47", "45.0 %", "45.2 %", "61,234,568", "490,508"] in rows
+
+
+def test_the_tables_where_nobody_is_attacked_and_where_no_fine_helps():
+    rows = cells(page(releases=(spared(), release(stopping_fine=INF, campaign_exact=False))))
+    assert ["k=100", "30,162", "0 %", "0 %", *["\u2013"] * 4] in rows
+    assert ["k=100", "none", "45.0 %", "0 %", "0", "none needed"] in rows
+    assert ["k=3", "47", "45.0 %", "at least 45.2 %", "at least 61,234,568", "no fine does"] in rows
+
+
+def test_adversaries_are_told_apart_where_there_are_several():
+    both = (release(), release("k=3", 0.3, adversary=TWO))
+    data = replace(sample(), price=price(releases=both))
+    text = render(data)
+    assert ["k=3", "B", "30,162", "30.0 %", "14.8 %", "12.3", "0.21", "1,234", "2,520"] in cells(text)
+    assert "A rational attacker who knows all five quasi-identifiers, to whom" in words(text)
+    assert "A  People named against the fine" in figures(text)
+    assert not any("Adversary" in line for line in cells(page()))
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "said"),
+    [
+        (
+            (14, 48, 77),
+            (
+                "He tries every candidate of groups up to 13, attacks groups up to 47, and with the outside data at hand "
+                "groups up to 76."
+            ),
+        ),
+        (
+            (14, 48, None),
+            (
+                "He tries every candidate of groups up to 13, attacks groups up to 47, and with the outside data at hand "
+                "groups of every size shown."
+            ),
+        ),
+        ((67, 65, 67), "He tries every candidate of groups up to 64, attacks groups up to 64, and with the outside"),
+        ((14, None, None), "He tries every candidate of groups up to 13 and attacks groups of every size shown."),
+        ((None, None, None), "He attacks groups of every size shown, and tries every candidate."),
+        ((3, 1, 3), "He attacks no group, and with the outside data at hand groups up to 2."),
+    ],
+)
+def test_thresholds_are_a_sentence(thresholds, said):
+    assert said in words(page(thresholds=thresholds))
+
+
+def test_all_six_charts_are_drawn_and_the_thresholds_are_marked():
+    text = page()
+    assert figures(text) == [
+        "Payoff of attacking one person",
+        "Chance of naming the person",
+        "Candidates tried",
+        "Least fine that keeps him away",
+        "What moves the payoff of a group of 20",
+        "People named against the fine",
+    ]
+    assert all(f">{label}<" in text for label in ("attacked up to 47", "data at hand up to 76", "all tried up to 13"))
+    assert text.count(">fine now 10,000<") == 2
+    assert all(f">{label}<" in text for label in ("now 1,039", "without limit", "0.51\u00a0%", "16,000"))
+
+
+def test_functions_of_whole_sizes_are_steps():
+    drawn = price_plots.by_size([1, 2], [price_plots.Line("", (10.0, 5.0))], label="x", key="s")
+    path = re.search(r'<path[^>]* d="(M[^"]*)"[^>]*stroke-width="2.2"', drawn)
+    assert path
+    corners = [tuple(map(float, point)) for point in re.findall(r"[ML]([\d.]+),([\d.]+)", path[1])]
+    assert len(corners) == 4
+    assert [corners[0][1], corners[1][0]] == [corners[1][1], corners[2][0]]  # across, then straight down
+    assert corners[1][0] - corners[0][0] == pytest.approx(corners[3][0] - corners[2][0], abs=0.01)
+
+
+def test_infinite_fines_are_absent_from_the_chart_and_said():
+    endless = replace(curve(), break_even_fine=(0.0, INF, INF, INF, *(1e5 / size for size in range(4, 101))))
+    text = page(curve=endless)
+    assert "No fine keeps him away from groups up to 3;" in words(text)
+    assert "Least fine that keeps him away" in figures(text)
+    everywhere = page(curve=replace(endless, break_even_fine=(INF,) * 101))
+    assert "No fine keeps him away from groups of any size shown" in words(everywhere)
+    assert "Least fine that keeps him away" not in figures(everywhere)
+    assert "No fine keeps" not in words(page())
+
+
+def test_a_logarithmic_scale_is_used_only_where_fines_span_widely_and_is_said():
+    narrow = replace(curve(), break_even_fine=(0.0, *(20_000.0 - 10 * size for size in range(1, 101))))
+    level = ((0.0, 0.6), (5000.0, 0.4), (20_000.0, 0.0))
+    linear = page(curve=narrow, releases=(release(deterrence=level),))
+    assert "logarithmic" not in words(linear)
+    assert words(page()).count("logarithmic") == 2
+    assert ">1,000,000<" in page()
+
+
+def test_only_the_first_six_releases_are_drawn_and_that_is_said():
+    text = page(releases=tuple(release(f"r{i}") for i in range(8)))
+    assert "The first 6 of 8 releases are drawn; the tables have all." in words(text)
+    drawn = section(text).rpartition('aria-label="People named')[2]
+    assert ">r5<" in drawn
+    assert ">r6<" not in drawn
+
+
+def test_a_release_without_a_curve_over_fines_has_no_line():
+    assert "People named against the fine" not in figures(page(releases=(release(deterrence=()),)))
+
+
+def test_no_release_no_size_and_no_parameter_still_make_a_page():
+    empty = Price("x", True, {}, (None, None, None), PriceCurve((), (), (), (), (), (), (), ()), ())
+    text = render(replace(single(), price=empty))
+    assert figures(text) == []
+    assert "By size of the group" not in text
+    assert "What he does to each release" not in text
+    assert len(sentences(replace(single(), price=empty))) == 1
+
+
+def test_an_attack_that_never_pays_is_said_instead_of_drawn():
+    nothing = (0.0,) * 101
+    flat = PriceCurve(tuple(range(101)), *(nothing,) * 7)
+    swings = tuple(replace(swing, payoff_low=0.0, payoff_high=0.0) for swing in price().tornado)
+    none_named = spared(deterrence=((0.0, 0.0), (1000.0, 0.0)))
+    text = page(curve=flat, thresholds=(1, 1, 1), releases=(none_named,), tornado=swings, tornado_payoff=0.0)
+    assert figures(text) == []
+    assert "No group of any size shown is worth an attack, not even with the outside data at hand." in words(text)
+    assert "A group of 20 stays worth nothing whichever single assumption is changed." in words(text)
+    assert "Nobody is named, one by one, at any fine that was tried." in words(text)
+
+
+def test_a_single_size_and_amounts_of_any_magnitude_are_drawn():
+    one = PriceCurve((1,), (4.8e9,), (4.9e9,), (0.63,), (0.63,), (1.0,), (1.0,), (5e11,))
+    text = page(curve=one, thresholds=(None, None, None), parameters=CASE | {"fine": 1e10})
+    assert len(figures(text)) == 6
+    assert ">4,000,000,000<" in text
+
+
+def test_bars_of_both_values_on_one_side_are_both_drawn():
+    same = (Swing("fine", 5000, 20_000, 400.0, 300.0),)
+    drawn = price_plots.tornado(same, payoff=100.0, label="x", key="t")
+    assert len(re.findall(r'<path [^>]*stroke="#12436d"', drawn)) == 2
+    assert ">5,000<" in drawn
+    assert ">20,000<" in drawn
+
+
+def test_names_are_escaped():
+    evil = "<b>&\"'</b><script>x</script>"
+    text = page(
+        source=evil,
+        parameters={evil: evil, "gain": 5},
+        releases=(release(evil, adversary=evil), release(f"{evil}2", 0.2)),
+        tornado=(Swing(evil, 1, 2, 3.0, 4.0),),
+        warnings=(evil,),
+    )
+    read = Page(text)
+    assert not read.tags & {"b", "script"}
+    assert read.said.count(evil) >= 6
+
+
+def test_prices_come_after_what_the_rows_found():
+    data = replace(single(), rows=(row(),), price=price())
+    assert sentences(data)[0].startswith("An adversary who knows all quasi-identifiers expects to name")
+
+
+def test_curves_that_cannot_be_drawn_are_refused():
+    with pytest.raises(UnmaskError, match="tries has 2 entries for 101 sizes"):
+        replace(curve(), tries=(1.0, 2.0))
+    with pytest.raises(UnmaskError, match="do not increase"):
+        replace(curve(), sizes=tuple(range(101))[::-1])

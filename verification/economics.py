@@ -1,0 +1,51 @@
+"""Published results about the economics of an attack, run again: `python verification/economics.py` (about a minute).
+
+W. Xia, R. Heatherly, M. Kantarcioglu, Y. Vorobeychik, Z. Wan, B. Malin, "Process-driven data privacy", CIKM 2015,
+sections 7.1 to 7.3: every claim beside what was found, and a verdict; exit code 1 if a verdict that must hold fails.
+`--figures FOLDER` also draws our Figures 5 to 10 there, as SVG and PNG. No data are needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from economics_findings import findings
+from economics_ignorance import ignorance
+from economics_solvers import solvers
+from economics_thresholds import thresholds
+from economics_timing import Timing, timing
+from show import Section, failures, show
+
+
+def main() -> int:
+    """Run all parts in order; draw if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--figures", type=Path, help="folder for our Figures 5 to 10")
+    given = parser.parse_args()
+    sections: list[Section] = []
+    for part in (solvers, thresholds, findings, ignorance):
+        sections.append(part())
+        show(sections[-1])
+        sys.stdout.flush()
+    measured: tuple[Timing, ...]
+    section, measured = timing()
+    sections.append(section)
+    show(section)
+    if given.figures:
+        from economics_figures import draw_all  # not at the top: a run without figures needs no drawing library
+
+        for path in draw_all(given.figures, measured):
+            print(f"wrote {path}")
+    wrong = failures(sections)
+    verdicts = [verdict for section in sections for verdict in section.verdicts]
+    held = sum(verdict.holds for verdict in verdicts)
+    print(f"\n{held} verdicts hold, {len(verdicts) - held - len(wrong)} differ as explained, {len(wrong)} fail")
+    for verdict in wrong:
+        print(f"  FAILS: {verdict.claim}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
