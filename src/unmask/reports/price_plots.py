@@ -140,7 +140,9 @@ def _size_frame(right: float, values: Sequence[float], *, room: float, share: bo
     floor = math.floor(math.log10(min(values))) if logs else 0.0
     high = math.log10(largest) if logs else largest
     y_axis = _log_axis(floor, high, about=5) if logs else axis(largest, about=4, share=share)
-    longest = max(len(_tick(value, share=share)) for value in ([10**floor, 10**high] if logs else y_axis.values))
+    longest = max(
+        len(_tick(value, share=share)) for value in ([10.0**floor, 10.0 ** math.floor(high)] if logs else y_axis.values)
+    )
     left = 16 + math.ceil(CHARACTER * longest)
     width = PANEL - left - 12.0
     x_axis = axis(right, about=min(6.0, right), title="Candidates in the group", share=False)
