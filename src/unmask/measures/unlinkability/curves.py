@@ -1,0 +1,172 @@
+"""Merging the clusters of each subject, most relevant first: what is linked and what is mixed in after each merging."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.measures.unlinkability.weighing import Weighed
+
+Floats = NDArray[np.float64]
+
+LINK_TIE: Final = 1e-12
+"""Shares of a subject that differ by less are the same: counts below 1e12 never do."""
+
+MAX_PACKED: Final = 2**62
+"""Sorting keys whose ranges multiply to less are packed into one integer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Merging:
+    """The cells of a table in the order in which each subject's clusters are merged, and what the first ones err.
+
+    cell          : (n_cells,) cells, subject by subject, the most relevant first
+    rank          : (n_cells,) number of mergings before the cell is part of the whole, from 0
+    miss, include : (n_subjects,) errors of the most relevant cluster, averaged over exact ties
+    """
+
+    cell: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    miss: Floats
+    include: Floats
+
+
+def merging(weighed: Weighed, alpha: Fraction | NDArray[np.object_]) -> Merging:
+    """Order by cost alpha m + (1 - alpha) i, then less foreign, then more own weight, then cluster: in exact integers.
+
+    alpha : one weight for all, or (n_subjects,) fractions
+    """
+    table = weighed.table
+    p, q = _as_ratio(alpha, len(weighed.own_total))
+    of = table.subject
+    miss = weighed.own_total[of] - weighed.own
+    cost = p[of] * miss + (q - p)[of] * weighed.foreign
+    largest = int(weighed.own.max(initial=0))
+    order = _ordered(of, cost, weighed.foreign, largest - weighed.own)
+    start = table.indptr[:-1]
+    first = cost[order[start]]  # every subject has a cell
+    relevant = cost == first[of]
+    count = np.bincount(of[relevant], minlength=len(start))
+    return Merging(
+        cell=order,
+        rank=np.arange(len(order)) - start[of],
+        miss=np.bincount(of[relevant], miss[relevant], len(start)) / count / weighed.unit,
+        include=np.bincount(of[relevant], weighed.foreign[relevant], len(start)) / count / weighed.unit,
+    )
+
+
+def _as_ratio(alpha: Fraction | NDArray[np.object_], n_subjects: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if isinstance(alpha, Fraction):
+        return np.full(n_subjects, alpha.numerator), np.full(n_subjects, alpha.denominator)
+    return (
+        np.array([a.numerator for a in alpha], dtype=np.int64),
+        np.array([a.denominator for a in alpha], dtype=np.int64),
+    )
+
+
+def _ordered(subject: NDArray[np.int32], *keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order by subject, then by each key; cells that tie in all stay as they are."""
+    several = np.flatnonzero(np.bincount(subject)[subject] > 1)  # a cell that is alone needs no sorting
+    columns = [subject[several].astype(np.int64), *(key[several] for key in keys)]
+    spans = [int(column.max(initial=0)) + 1 for column in columns]
+    if np.prod(np.array(spans, dtype=np.float64)) < MAX_PACKED:
+        packed = columns[0]
+        for column, span in zip(columns[1:], spans[1:], strict=True):
+            packed = packed * span + column
+        within = np.argsort(packed, kind="stable")
+    else:
+        within = np.lexsort(columns[::-1])
+    order = np.arange(len(subject))
+    order[several] = several[within]
+    return order
+
+
+class Reached(NamedTuple):
+    """Where each subject's linked curve reaches its threshold, all (n_subjects,).
+
+    mergings : until then, 0 where breached
+    mixed    : share mixed in by then
+    breached : whether it is reached before any merging
+    """
+
+    beta: Floats
+    mergings: Floats
+    mixed: Floats
+    breached: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Piecewise linear curves of all subjects, as what each merging adds.
+
+    subject, rank : (n_steps,) ascending by subject and then by rank, which runs from 0 without gaps
+    linked, mixed : (n_steps,) what the merging adds to the share linked and to the share mixed in
+    """
+
+    subject: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    linked: Floats
+    mixed: Floats
+    n_subjects: int
+
+    @cached_property
+    def start(self) -> NDArray[np.int64]:
+        """(n_subjects,) where the steps of a subject begin."""
+        return np.flatnonzero(self.rank == 0)
+
+    @cached_property
+    def linked_now(self) -> Floats:
+        """(n_steps,) share linked after each step."""
+        return np.minimum(self._running(self.linked), 1.0)
+
+    @cached_property
+    def mixed_now(self) -> Floats:
+        """(n_steps,) share mixed in after each step."""
+        return np.clip(self._running(self.mixed), 0.0, 1.0)
+
+    def _running(self, value: Floats) -> Floats:
+        total = np.cumsum(value)
+        before = total[self.start] - value[self.start]
+        return np.asarray(total - before[self.subject])
+
+    def at(self, beta: Floats) -> Reached:
+        """Where the linked curve of each subject reaches its threshold.
+
+        beta : (n_subjects,)
+        """
+        reached = self.linked_now >= (beta - LINK_TIE)[self.subject]
+        lacking = np.bincount(self.subject[~reached], minlength=self.n_subjects)
+        last = np.diff(np.concatenate([self.start, [len(self.rank)]])) - 1
+        j = np.minimum(lacking, last)
+        here = self.start + j
+        there = np.maximum(here - 1, self.start)
+        breached = j == 0
+        rise = np.where(breached, 1.0, self.linked_now[here] - self.linked_now[there])
+        share = np.where(breached, 0.0, (beta - self.linked_now[there]) / np.where(rise > 0, rise, 1.0))
+        mergings = np.where(breached, 0.0, j - 1 + share)
+        mixed = self.mixed_now[there] + share * (self.mixed_now[here] - self.mixed_now[there])
+        return Reached(beta, mergings, np.where(breached, self.mixed_now[self.start], mixed), breached)
+
+    def average(self, weight: Floats) -> tuple[Floats, Floats]:
+        """(n_ranks,) the curves of the average subject; a curve that has ended stays where it is."""
+        share = (weight / weight.sum())[self.subject]
+        linked = np.cumsum(np.bincount(self.rank, self.linked * share))
+        mixed = np.cumsum(np.bincount(self.rank, self.mixed * share))
+        return np.minimum(linked, 1.0), np.clip(mixed, 0.0, 1.0)
+
+
+def mixture(parts: list[Steps], probability: Floats) -> Steps:
+    """The expected curves of a view: the mean over its partitions at every rank, ended curves staying put."""
+    n = parts[0].n_subjects
+    ranks = max(int(part.rank.max()) for part in parts) + 1
+    key = np.concatenate([part.subject * ranks + part.rank for part in parts])
+    linked = np.concatenate([p * part.linked for p, part in zip(probability, parts, strict=True)])
+    mixed = np.concatenate([p * part.mixed for p, part in zip(probability, parts, strict=True)])
+    at, place = np.unique(key, return_inverse=True)
+    linked_sum, mixed_sum = (np.bincount(place, value).astype(np.float64) for value in (linked, mixed))
+    return Steps(at // ranks, at % ranks, linked_sum, mixed_sum, n)

@@ -1,0 +1,416 @@
+"""Errors, curves and risk of every subject at once, from the table of a solution against an adversary's partition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.measures.unlinkability.curves import Merging, Reached, Steps, merging, mixture
+from unmask.measures.unlinkability.overlap import overlap
+from unmask.measures.unlinkability.weighing import Floats, Weighed, as_fraction, as_weights, counted, weighed
+from unmask.view import Partition, View, align
+
+Norm = Literal["weight", "count"]
+Mixed = Literal["rest", "share"]
+BreachedSlope = Literal["nan", "one", "limit"]
+Override = tuple[Any, Any, float]
+Alpha = float | Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Unlinkability:
+    """How well every subject stays hidden. S subjects; A values of alpha and B of beta, whose axes a scalar leaves out.
+
+    subjects           : (S,) their labels, as in `solution.names`
+    size, pieces       : (S,) items of a subject, and clusters they are spread over (expected number, for a view)
+    counted            : (S,) whether the subject has `min_size` items and takes part in what is overall
+    miss, include      : (A, S) items of the subject missing from its most relevant cluster, and foreign ones in it
+    error              : (A, S) alpha miss + (1 - alpha) include
+    linked_now         : (A, S) share of the subject's items in the first cluster of the merge order
+    foreign_share      : (A, S) share of foreign items in that cluster, i / (i + x)
+    mergings           : (A, B, S) mergings until the share beta is linked, 0 where breached; fractions are interpolated
+    mixed_at_threshold : (A, B, S) share mixed in by then, see `mixed` of `evaluate`
+    slope              : (A, B, S) risk slope, equation of section 3.2; nan where breached unless another convention
+                         was asked for
+    breached           : (A, B, S) whether beta is linked already
+    miss_total, include_total : (A,) sums over subjects
+    kind               : (A,) "conservative" (more misses), "liberal" (more includes) or "neutral"
+    normalised_error   : (A,) mean over subjects of error / (n - 1); nan for one item
+    linked_curve, mixed_curve : (A, J) the curves of the average subject after 0, 1, ... J - 1 mergings for each
+    slope_overall      : (A, B) risk slope of those averaged curves (not the mean of the slopes); nan where subjects
+                         have thresholds of their own
+    breach_rate        : (A, B) share of subjects breached
+    """
+
+    subjects: NDArray[Any]
+    size: NDArray[np.int64]
+    pieces: Floats
+    counted: NDArray[np.bool_]
+    miss: Floats
+    include: Floats
+    error: Floats
+    linked_now: Floats
+    foreign_share: Floats
+    mergings: Floats
+    mixed_at_threshold: Floats
+    slope: Floats
+    breached: NDArray[np.bool_]
+    miss_total: Floats
+    include_total: Floats
+    kind: NDArray[np.str_]
+    normalised_error: Floats
+    linked_curve: Floats
+    mixed_curve: Floats
+    slope_overall: Floats
+    breach_rate: Floats
+
+    def clean_breach_rate(self, most_foreign: float = 0.0) -> Floats:
+        """(A, B) share of subjects breached by a cluster with at most this share of foreign items.
+
+        Breaches alone are no success: an adversary who puts everything into one cluster breaches everybody.
+        """
+        clean = self.foreign_share <= most_foreign
+        if self.breached.ndim > clean.ndim:
+            clean = np.expand_dims(clean, -2)
+        return np.asarray((self.breached & clean)[..., self.counted].mean(axis=-1))
+
+
+def evaluate(
+    solution: Partition,
+    adversary: Partition | View,
+    *,
+    alpha: Alpha | Sequence[Alpha] | Floats = 0.5,
+    beta: Alpha | Sequence[Alpha] | Floats = 0.8,
+    contamination_wanted: bool = False,
+    weights: ArrayLike | None = None,
+    overrides: Sequence[Override] = (),
+    norm: Norm = "weight",
+    mixed: Mixed = "rest",
+    floor_free: bool = False,
+    min_size: int = 1,
+    breached_slope: BreachedSlope | None = None,
+    subject_alpha: ArrayLike | None = None,
+    subject_beta: ArrayLike | None = None,
+    subject_contamination_wanted: ArrayLike | None = None,
+    missing: Literal["error", "singleton"] = "error",
+) -> Unlinkability:
+    """How well each subject's items stay hidden in the adversary's partition, or in his view over partitions.
+
+    alpha                : weight of misses and linking, 1 - alpha that of includes and mixing. (The formulas of the
+                           paper say so; two sentences of its prose have it the other way round.)
+    beta                 : share of a subject's items whose linking is a breach
+    contamination_wanted : whether foreign items are welcome to the subject; turns the mixed curve round (b = 1)
+    weights, overrides   : (n,) sensitivity of each item in [0, 1], and exceptions (subject, item, weight)
+    norm                 : with weights, shares are of the "weight" of a subject and of the rest, or of their "count"
+                           as the paper has it literally
+    mixed                : foreign items as share of all foreign items ("rest", the paper's, which vanishes in large
+                           sets), or of the merged cluster ("share")
+    floor_free           : linked as (x - 1) / (c - 1): an adversary who links nothing has linked nothing
+    min_size             : subjects with fewer items are left out of what is overall (one item is always "linked")
+    breached_slope       : slope where beta is linked at once: "nan"; "one"; "limit", the limit of a threshold just
+                           above. None: nan for subjects, one for the overall curve
+    subject_...          : (S,) for each subject its own alpha, beta, or whether contamination is wanted
+    missing              : see `unmask.view.align`
+
+    Shares are taken as fractions (1/3 is 1/3), costs are integers and ties exact. Clusters are merged by cost, then
+    fewer foreign, then more own items. A view's errors and curves are expectations over its partitions.
+
+    A. Pashalidis and S. Schiffner, "Evaluating adversarial partitions", 2010, section 3.
+
+    >>> truth = Partition(["ann"] * 5 + ["bob"] * 2)
+    >>> guess = Partition([0, 0, 0, 0, 1, 1, 1])
+    >>> found = evaluate(truth, guess, beta=0.9)
+    >>> found.miss, found.include, found.mergings
+    (array([1., 0.]), array([0., 1.]), array([0.5, 0. ]))
+    """
+    solution, partitions, probability = _same_items(solution, adversary, missing)
+    alphas, betas = _shares("alpha", alpha), _shares("beta", beta)
+    own_alphas = None if subject_alpha is None else _own_shares("alpha", subject_alpha, solution)
+    own_betas = None if subject_beta is None else _own_shares("beta", subject_beta, solution)
+    wanted = _own_flags(subject_contamination_wanted, contamination_wanted, solution)
+    if floor_free and (weights is not None or overrides):
+        raise UnmaskError("the floor-free curve counts items, and weights were given; leave one of them out")
+    room = max(a.denominator for a in (*alphas, *(() if own_alphas is None else own_alphas)))
+    tables = [_weighed(solution, guess, weights, tuple(overrides), room) for guess in partitions]
+    keep = solution.sizes >= max(min_size, 2 if floor_free else 1)
+    if not keep.any():
+        raise UnmaskError(f"no subject has {min_size} items, expected at least one; give a smaller min_size")
+    shares = _Shares(norm, mixed, floor_free=floor_free, wanted=wanted)
+    levels = [np.full(solution.n_clusters, float(b)) for b in betas] if own_betas is None else [_as_float(own_betas)]
+    found = [
+        _at_alpha(
+            tables,
+            probability,
+            a if own_alphas is None else own_alphas,
+            levels,
+            shares,
+            keep,
+            breached_slope,
+            one_threshold=own_betas is None,
+        )
+        for a in alphas
+    ]
+    result = {name: np.stack([one[name] for one in found]) for name in found[0]}
+    return Unlinkability(
+        subjects=solution.names,
+        size=solution.sizes,
+        pieces=np.asarray(probability @ np.array([t.table.pieces for t in tables], dtype=np.float64)),
+        counted=keep,
+        **_squeezed(result, scalar_alpha=np.ndim(cast(Any, alpha)) == 0, scalar_beta=np.ndim(cast(Any, beta)) == 0),
+    )
+
+
+def _same_items(
+    solution: Partition, adversary: Partition | View, missing: Literal["error", "singleton"]
+) -> tuple[Partition, list[Partition], Floats]:
+    """The solution and every partition of the adversary over the same items in the same order."""
+    if isinstance(adversary, Partition):
+        ours, theirs = align(solution, adversary, missing=missing)
+        return ours, [theirs], np.ones(1)
+    for guess in adversary.partitions:  # the solution grows by items that only he has; then all are brought in line
+        solution, _ = align(solution, guess, missing=missing)
+    return (
+        solution,
+        [align(solution, guess, missing=missing)[1] for guess in adversary.partitions],
+        adversary.probability,
+    )
+
+
+def _weighed(
+    solution: Partition, guess: Partition, weights: ArrayLike | None, overrides: tuple[Override, ...], room: int
+) -> Weighed:
+    table = overlap(solution, guess)
+    if weights is None and not overrides:
+        return counted(table)
+    item = np.ones(len(solution)) if weights is None else as_weights(weights, len(solution))
+    as_weights([weight for _, _, weight in overrides], len(overrides))
+    return weighed(table, solution, guess, item, overrides, largest_denominator=room)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """How weights become the shares that are drawn: see `evaluate`."""
+
+    norm: Norm
+    mixed: Mixed
+    floor_free: bool
+    wanted: NDArray[np.bool_]
+
+    def steps(self, weighed: Weighed, order: Merging) -> Steps:
+        """What each merging adds to the curves."""
+        of, first = weighed.table.subject, order.rank == 0
+        own, foreign = weighed.own[order.cell] / weighed.unit, weighed.foreign[order.cell] / weighed.unit
+        size, rest = weighed.own_total / weighed.unit, weighed.rest_total / weighed.unit
+        whole = size
+        if self.norm == "count":
+            whole = weighed.table.subject_size.astype(np.float64)
+            rest = weighed.table.n - whole
+        elif self.floor_free:
+            whole = size - 1.0
+        nothing = whole <= 0
+        linked = own / np.where(nothing, 1.0, whole)[of]
+        start = np.where(nothing, 1.0, (whole - size) / np.where(nothing, 1.0, whole))
+        linked = np.where(nothing[of], 0.0, linked) + np.where(first, start[of], 0.0)
+        mixed = foreign / np.where(rest > 0, rest, 1.0)[of]
+        if self.mixed == "share":
+            mixed = _cumulated_share(own, foreign, first, of)
+        mixed = np.where(self.wanted[of], np.where(first, 1.0, 0.0) - mixed, mixed)
+        return Steps(of.astype(np.int64), order.rank, linked, mixed, len(size))
+
+
+def _cumulated_share(own: Floats, foreign: Floats, first: NDArray[np.bool_], of: NDArray[np.int32]) -> Floats:
+    """(n_steps,) what each merging adds to the share of foreign items in what is merged."""
+    start = np.flatnonzero(first)
+
+    def running(value: Floats) -> Floats:
+        total = np.cumsum(value)
+        return np.asarray(total - (total[start] - value[start])[of])
+
+    inside, mixed_in = running(own), running(foreign)
+    whole = inside + mixed_in
+    share = np.where(whole > 0, mixed_in / np.where(whole > 0, whole, 1.0), 0.0)
+    return np.asarray(share - np.where(first, 0.0, np.concatenate(([0.0], share[:-1]))))
+
+
+def _at_alpha(
+    tables: list[Weighed],
+    probability: Floats,
+    alpha: Fraction | NDArray[np.object_],
+    levels: list[Floats],
+    shares: _Shares,
+    keep: NDArray[np.bool_],
+    breached_slope: BreachedSlope | None,
+    *,
+    one_threshold: bool,
+) -> dict[str, Any]:
+    """Everything at one alpha, or at the subjects' own: values (S,), (B, S), scalars and (B,)."""
+    orders = [merging(table, alpha) for table in tables]
+    parts = [shares.steps(table, order) for table, order in zip(tables, orders, strict=True)]
+    steps = parts[0] if len(parts) == 1 else mixture(parts, probability)
+    miss = _expected(probability, [order.miss for order in orders])
+    include = _expected(probability, [order.include for order in orders])
+    a = np.full(len(miss), float(alpha)) if isinstance(alpha, Fraction) else _as_float(alpha)
+    error = a * miss + (1 - a) * include
+    n = tables[0].table.n
+    reached = [steps.at(level) for level in levels]
+    breached = np.stack([one.breached for one in reached])
+    linked_curve, mixed_curve = steps.average(keep.astype(np.float64))
+    overall = Steps(
+        np.zeros(len(linked_curve), dtype=np.int64),
+        np.arange(len(linked_curve)),
+        np.diff(linked_curve, prepend=0.0),
+        np.diff(mixed_curve, prepend=0.0),
+        1,
+    )
+    mean_alpha = np.array([float(a[keep].mean())])
+    slopes = [
+        slope(overall, overall.at(level[:1]), mean_alpha, breached_slope or "one")[0] if one_threshold else np.nan
+        for level in levels
+    ]
+    m, i = float(miss[keep].sum()), float(include[keep].sum())
+    even = abs(m - i) <= 1e-9 * max(m, i, 1.0)
+    return {
+        "miss": miss,
+        "include": include,
+        "error": error,
+        "linked_now": steps.linked_now[steps.start],
+        "foreign_share": _expected(probability, [_foreign_now(t, o) for t, o in zip(tables, orders, strict=True)]),
+        "mergings": np.stack([one.mergings for one in reached]),
+        "mixed_at_threshold": np.stack([one.mixed for one in reached]),
+        "slope": np.stack([slope(steps, one, a, breached_slope or "nan") for one in reached]),
+        "breached": breached,
+        "miss_total": m,
+        "include_total": i,
+        "kind": "neutral" if even else "conservative" if m > i else "liberal",
+        "normalised_error": float(error[keep].mean()) / (n - 1) if n > 1 else np.nan,
+        "linked_curve": linked_curve,
+        "mixed_curve": mixed_curve,
+        "slope_overall": np.array(slopes),
+        "breach_rate": breached[:, keep].mean(axis=1),
+    }
+
+
+def _expected(probability: Floats, values: list[Floats]) -> Floats:
+    return np.asarray(values[0] if len(values) == 1 else probability @ np.stack(values))
+
+
+def _foreign_now(weighed: Weighed, order: Merging) -> Floats:
+    """(S,) share of foreign items in the first cluster of each subject."""
+    cell = order.cell[weighed.table.indptr[:-1]]
+    own, foreign = weighed.own[cell], weighed.foreign[cell]
+    return np.asarray(foreign / np.maximum(own + foreign, 1))
+
+
+def slope(steps: Steps, reached: Reached, alpha: Floats, breached_slope: BreachedSlope) -> Floats:
+    """(S,) 2 / pi (alpha atan(beta / x) + (1 - alpha) atan(y / x)), x mergings and y mixed in at the threshold beta.
+
+    Where beta is linked at once, x is 0: nan, 1, or alpha + (1 - alpha) times 1 if anything is mixed in and otherwise
+    2 / pi atan of what the first merging mixes in.
+    """
+    beta, mergings, mixed, breached = reached
+    x = np.where(breached, 1.0, mergings)
+    risk = 2 / np.pi * (alpha * np.arctan(beta / x) + (1 - alpha) * np.arctan(mixed / x))
+    if breached_slope == "limit":
+        last = np.diff(np.concatenate([steps.start, [len(steps.rank)]])) - 1
+        now = steps.mixed_now[steps.start]
+        rise = np.maximum(steps.mixed_now[steps.start + np.minimum(1, last)] - now, 0.0)
+        filling = alpha + (1 - alpha) * np.where(now > 0, 1.0, 2 / np.pi * np.arctan(rise))
+    else:
+        filling = np.full(len(risk), 1.0 if breached_slope == "one" else np.nan)
+    return np.where(breached, filling, risk)
+
+
+def _shares(name: str, value: Any) -> list[Fraction]:
+    """One share or several, as fractions."""
+    values = [value] if np.ndim(value) == 0 else list(value)
+    if not values:
+        raise UnmaskError(f"0 values of {name} were given, expected at least 1")
+    return [as_fraction(name, share) for share in values]
+
+
+def _own_shares(name: str, values: ArrayLike, solution: Partition) -> NDArray[np.object_]:
+    shares = list(cast(Any, values))
+    if len(shares) != solution.n_clusters:
+        raise UnmaskError(
+            f"there are {len(shares)} values of {name} for {solution.n_clusters} subjects, expected as many"
+        )
+    out = np.empty(len(shares), dtype=object)
+    out[:] = [as_fraction(name, share) for share in shares]
+    return out
+
+
+def _own_flags(values: ArrayLike | None, common: bool, solution: Partition) -> NDArray[np.bool_]:
+    flags = np.full(solution.n_clusters, common) if values is None else np.asarray(values, dtype=bool)
+    if flags.shape != (solution.n_clusters,):
+        raise UnmaskError(
+            f"contamination is said to be wanted or not for {flags.size} subjects, expected {solution.n_clusters}"
+        )
+    return flags
+
+
+def _as_float(values: NDArray[np.object_]) -> Floats:
+    return np.array([float(value) for value in values])
+
+
+def _squeezed(result: dict[str, Any], *, scalar_alpha: bool, scalar_beta: bool) -> dict[str, Any]:
+    """Leave out the axes of what was given as one number."""
+    by_beta = ("mergings", "mixed_at_threshold", "slope", "breached", "slope_overall", "breach_rate")
+    found = {name: value[:, 0] if scalar_beta and name in by_beta else value for name, value in result.items()}
+    return {name: value[0] for name, value in found.items()} if scalar_alpha else found
+
+
+@dataclass(frozen=True, eq=False)
+class MergeList:
+    """The clusters of one subject in the order in which an informed adversary merges them.
+
+    cluster         : (L,) their labels
+    own, foreign    : (L,) weight of the subject's items and of others in it
+    linked, mixed   : (L,) shares once it is part of the whole
+    """
+
+    cluster: NDArray[Any]
+    own: Floats
+    foreign: Floats
+    linked: Floats
+    mixed: Floats
+
+
+def merge_list(
+    solution: Partition,
+    adversary: Partition,
+    subject: Any,
+    *,
+    alpha: Alpha = 0.5,
+    weights: ArrayLike | None = None,
+    missing: Literal["error", "singleton"] = "error",
+) -> MergeList:
+    """What to merge, in order, to link the items of one subject; see `evaluate`.
+
+    >>> truth, guess = Partition(["ann"] * 3 + ["bob"] * 2), Partition(["p", "p", "q", "q", "q"])
+    >>> merge_list(truth, guess, "ann").cluster.tolist()
+    ['p', 'q']
+    """
+    ours, theirs = align(solution, adversary, missing=missing)
+    numbers = np.flatnonzero(ours.names == subject)
+    if not len(numbers):
+        raise UnmaskError("the solution has no such subject; give a label of one of its clusters")
+    share = as_fraction("alpha", alpha)
+    table = _weighed(ours, theirs, weights, (), share.denominator)
+    order = merging(table, share)
+    shares = _Shares("weight", "rest", floor_free=False, wanted=np.zeros(ours.n_clusters, dtype=bool))
+    steps = shares.steps(table, order)
+    part = slice(table.table.indptr[numbers[0]], table.table.indptr[numbers[0] + 1])
+    cell = order.cell[part]
+    return MergeList(
+        cluster=theirs.names[table.table.cluster[cell]],
+        own=table.own[cell] / table.unit,
+        foreign=table.foreign[cell] / table.unit,
+        linked=steps.linked_now[part],
+        mixed=steps.mixed_now[part],
+    )

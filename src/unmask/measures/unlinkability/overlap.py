@@ -1,0 +1,69 @@
+"""The sparse table of a solution against an adversary's partition: all that any measure here looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+from unmask.view import Partition
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """The cells where a subject C and a cluster D have items in common, subject by subject, clusters ascending.
+
+    subject, cluster : (n_cells,) int32
+    own              : (n_cells,) int64, |C and D| >= 1
+    indptr           : (n_subjects + 1,) the cells of subject s are indptr[s]:indptr[s + 1]
+    subject_size     : (n_subjects,) |C|
+    cluster_size     : (n_clusters,) |D|
+    """
+
+    subject: NDArray[np.int32]
+    cluster: NDArray[np.int32]
+    own: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    subject_size: NDArray[np.int64]
+    cluster_size: NDArray[np.int64]
+
+    @cached_property
+    def n(self) -> int:
+        """Number of items."""
+        return int(self.subject_size.sum())
+
+    @property
+    def pieces(self) -> NDArray[np.int64]:
+        """(n_subjects,) clusters in which a subject has items."""
+        return np.diff(self.indptr)
+
+
+def overlap(solution: Partition, adversary: Partition) -> Overlap:
+    """The table of two partitions over the same items in the same order, in O(items + cells).
+
+    >>> table = overlap(Partition([0, 0, 1, 1]), Partition([0, 1, 1, 1]))
+    >>> table.subject, table.cluster, table.own
+    (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32), array([1, 1, 2]))
+    """
+    ones = np.ones(len(solution), dtype=np.int64)
+    shape = (solution.n_clusters, adversary.n_clusters)
+    table = coo_array((ones, (solution.code, adversary.code)), shape=shape).tocsr()
+    table.sum_duplicates()
+    indptr = table.indptr.astype(np.int64)
+    return Overlap(
+        subject=np.repeat(np.arange(shape[0], dtype=np.int32), np.diff(indptr)),
+        cluster=table.indices.astype(np.int32),
+        own=table.data,
+        indptr=indptr,
+        subject_size=solution.sizes,
+        cluster_size=adversary.sizes,
+    )
+
+
+def cell_of_item(table: Overlap, solution: Partition, adversary: Partition) -> NDArray[np.int64]:
+    """(n,) the cell that each item is in."""
+    keys = table.subject.astype(np.int64) * adversary.n_clusters + table.cluster
+    return np.searchsorted(keys, solution.code.astype(np.int64) * adversary.n_clusters + adversary.code)
