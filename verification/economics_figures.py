@@ -143,7 +143,7 @@ def _by_size(reading: str, what: str) -> Any:
 
 
 def _places(what: str, values: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Where the name of each curve stands: beside a stretch that it has to itself."""
+    """Where the name of each curve stands: beside a stretch that it has to itself, or in the order of the curves."""
     last = {name: int(np.flatnonzero(of[:LAST_SIZE])[-1]) for name, of in values.items()}
     if what == "risk":
         return {
@@ -153,8 +153,8 @@ def _places(what: str, values: Mapping[str, Any]) -> dict[str, tuple[float, floa
             "one try": (2.2, 0.4),
         }
     if what == "payoff":
-        return {"b": (36, 700), "a": (41.5, 380), "c": (1.5, 150), "one try": (2.5, 3900)}
-    return {"b": (last["b"] - 13, last["b"] + 2), "a": (22, 38), "c": (18, 15), "one try": (25, 2.4)}
+        return {name: (24.0, 4000.0 - 260 * row) for row, name in enumerate(("b", "a", "c", "one try"))}
+    return {"b": (last["b"] - 13, last["b"] + 2), "a": (22, 38), "c": (18, 15), "one try": (10, 3.2)}
 
 
 def _runtime(measured: Sequence[Timing]) -> Any:
@@ -173,7 +173,7 @@ def _runtime(measured: Sequence[Timing]) -> Any:
         "y:Q",
         title="seconds for 5,000 records, logarithmic",
         scale=alt.Scale(type="log", domain=[0.001, 100_000], nice=False),
-        axis=alt.Axis(values=[0.001, 0.01, 0.1, 1, 10, 100, 1000, 10_000, 100_000], format="~g"),
+        axis=alt.Axis(values=[0.001, 0.01, 0.1, 1, 10, 100, 1000, 10_000, 100_000], format=",~f"),
     )
     lines = _data(rows).mark_line(strokeWidth=2.5, point={"size": 70, "filled": True})
     layers = [lines.encode(x=x, y=y, color=_colour(colours))]
@@ -186,16 +186,16 @@ def _runtime(measured: Sequence[Timing]) -> Any:
         row["text"] = f"{row['curve']}: {row['y']:.2g} s" if row["y"] < 1 else f"{row['curve']}: {row['y']:.0f} s"
     for row in published:
         row["text"] = f"{row['text']}: {row['y']:,.0f} s"
-    marks = _data(published).mark_point(shape="diamond", size=110, strokeWidth=2)
+    marks = _data(published).mark_point(shape="diamond", size=110, strokeWidth=2, opacity=1)
     layers.append(marks.encode(x=x, y=y, color=_colour(colours)))
     text = _data([*last, *published]).mark_text(align="left", dx=12, fontSize=12, fontWeight="bold")
     layers.append(text.encode(x=x, y=y, text="text:N", color=_colour(colours)))
     title = _title(
         "Figure 5: time to price 5,000 records of unknown group size",
-        "Points: this machine, one thread; the programs by HiGHS on some records, scaled.",
+        "Points: this machine, one thread; the programs by HiGHS on 200 records, scaled.",
         "Diamonds: the paper, CPLEX on 24 cores, another machine.",
     )
-    return alt.layer(*layers).properties(width=560, height=360, padding={"right": 150}, title=title)
+    return alt.layer(*layers).properties(width=560, height=360, title=title)
 
 
 def _ignorance(reading: str) -> Any:
@@ -216,11 +216,12 @@ def _ignorance(reading: str) -> Any:
         if before != now
     ]
     limits = table(setting, reading).thresholds
-    assert limits.attacked is not None and limits.sunk is not None
+    assert limits.attacked is not None
+    assert limits.sunk is not None
     x = alt.X(
         "x:Q",
         title="actual size of the group",
-        scale=alt.Scale(domain=[20, 60], nice=False),
+        scale=alt.Scale(domain=[20, 64], nice=False),
         axis=alt.Axis(grid=False),
     )
     y = alt.Y("y:Q", title="chance of the cell, in millionths", scale=alt.Scale(domain=[4, 13], nice=False, zero=False))
@@ -238,7 +239,7 @@ def _ignorance(reading: str) -> Any:
         rule = _data([{"x": at}]).mark_rule(color=SOFT, strokeDash=[4, 3])
         layers += [rule.encode(x="x:Q"), _label(text, SOFT, at, 12.6, dx=dx, align=align)]
     mean = max(row["y"] for row in rows if row["x"] >= limits.attacked)
-    layers.append(_label(f"access paid below a mean size of {mean * POPULATION / 1e6:.1f}", SOFT, 21, mean, dy=-9))
+    layers.append(_label(f"access paid below a mean size of {mean * POPULATION / 1e6:.1f}", SOFT, 20.5, mean, dy=12))
     layers.append(_data([{"y": mean}]).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y="y:Q"))
     title = _title(
         f"Figure 9: {len(rows):,} of {len(found.known):,} records are at another risk when the size is unknown",
@@ -285,7 +286,7 @@ def _sensitivity(reading: str) -> Any:
                 shape="diamond", size=110, strokeWidth=2, color=INK
             )
             layers.append(dots.encode(x="x:Q", y="y:Q"))
-            layers.append(_label("published: 9 and 2", INK, 11_000, 9, dx=8, dy=-8))
+            layers.append(_label("diamonds: published", INK, 58_000, 13, align="right"))
         panels.append(alt.layer(*layers).properties(width=330, height=230))
     grid = alt.vconcat(alt.hconcat(*panels[:2]), alt.hconcat(*panels[2:]))
     title = _title(

@@ -7,18 +7,14 @@ downloaded there when it is in neither. Every file is checked against its SHA-25
 from __future__ import annotations
 
 import gzip
-import hashlib
-import os
-import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from unmask.errors import FailedError, UnmaskError
+from unmask import files
+from unmask.errors import UnmaskError
 from unmask.tables.cells import Kind
 from unmask.tables.census import census_hierarchies, diagnosis_weights, synthetic_census
 from unmask.tables.hierarchy import Hierarchy
@@ -102,51 +98,12 @@ def locate(name: str) -> Path:
     """The path of a data file such as "adult/adult.data", its checksum verified; Adult is downloaded when missing."""
     if name not in _SHA256:
         raise UnmaskError(f"data file {name!r} is unknown; expected one of {', '.join(sorted(_SHA256))}")
-    given = os.environ.get("UNMASK_DATA")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unmask"
-    for folder in ([Path(given)] if given else []) + [cache]:
-        path = folder / "tables" / name
-        if path.is_file():
-            _verify(path, name)
-            return path
-    if given or name not in _ORIGIN:
-        raise FailedError(
-            f"data file tables/{name} was not found; set UNMASK_DATA to the folder that holds `tables/` with that file"
-        )
-    return _download(name, cache / "tables" / name)
+    return files.locate(f"tables/{name}", sha256=_SHA256[name], origin=_ORIGIN.get(name))
 
 
 def _header(path: Path) -> list[str]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [name.strip() for name in lines.readline().split(",")]
-
-
-def _verify(path: Path, name: str) -> None:
-    try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise FailedError(f"data file tables/{name} cannot be read: {error.strerror}") from None
-    if digest != _SHA256[name]:
-        raise FailedError(
-            f"data file tables/{name} has SHA-256 {digest[:12]}..., expected {_SHA256[name][:12]}...; fetch it again"
-        )
-
-
-def _download(name: str, path: Path) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:
-            part = Path(folder) / path.name
-            with urllib.request.urlopen(_ORIGIN[name], timeout=60) as answer:
-                part.write_bytes(answer.read())
-            _verify(part, name)
-            part.replace(path)
-    except (OSError, urllib.error.URLError):
-        raise FailedError(
-            f"data file tables/{name} could not be downloaded; set UNMASK_DATA to the folder that holds `tables/`"
-        ) from None
-    return path
 
 
 # --- Adult --------------------------------------------------------------------------------------------------------
