@@ -6,11 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unmask.audit import REALISED, SELF_ASSESSED
+from unmask.audit import STANDARD, price_measures
+from unmask.economics import read_attacker
+from unmask.economics.profile import EMBEDDED
 from unmask.measures import Measure
 from unmask.tables import attacks, protections
 
-MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*SELF_ASSESSED, *REALISED)}
+MEASURES: Mapping[str, Measure] = {
+    measure.name: measure for measure in (*STANDARD, *price_measures(read_attacker(EMBEDDED)))
+}
 
 ATTACKS: Mapping[str, object] = {
     "tables.ClassAttack": attacks.ClassAttack(),

@@ -35,6 +35,10 @@ MEASURES = {
     "delta_down": ("Strongest refutation", "log ratio by which a candidate became less likely, in nats"),
     "rank": ("Guesses needed", "place of the truth among the candidates, from most to least likely"),
     "log_loss_bits": ("Log loss", "minus log2 of the probability given to the truth"),
+    "rational_access": ("Worth attacking", "share of people whom a rational attacker attacks, each for himself"),
+    "rational_success": ("Named by a rational attacker", "chance that he names the person while he does what pays"),
+    "rational_payoff": ("Rational payoff", "what attacking the person is worth to him"),
+    "rational_tries": ("Rational tries", "candidates he tries to name the person"),
     "calibration_error": ("Calibration error", "how far announced success is from success that came true"),
 }
 """`quantity` of a measure -> name and meaning for readers; others show the name they were filed under."""

@@ -1,0 +1,61 @@
+"""Public data files by name: found, fetched where that is possible, and checked against their SHA-256 before use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from unmask.errors import FailedError
+
+
+def locate(name: str, *, sha256: str, origin: str | None = None) -> Path:
+    """The path of a data file such as "tables/adult/adult.data", its checksum verified.
+
+    Looked for in the folder that the environment variable UNMASK_DATA names, then in the user's cache
+    (`~/.cache/unmask`). Where it is in neither and UNMASK_DATA is not set, it is downloaded from `origin`, if one is
+    given, into the cache: whole and checked, or not at all.
+    """
+    given = os.environ.get("UNMASK_DATA")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unmask"
+    for folder in ([Path(given)] if given else []) + [cache]:
+        path = folder / name
+        if path.is_file():
+            _verify(path, name, sha256)
+            return path
+    if given or origin is None:
+        folder_name = name.partition("/")[0]
+        raise FailedError(
+            f"data file {name} was not found; set UNMASK_DATA to the folder that holds `{folder_name}/` with that file"
+        )
+    return _download(origin, cache / name, name, sha256)
+
+
+def _verify(path: Path, name: str, sha256: str) -> None:
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FailedError(f"data file {name} cannot be read: {error.strerror}") from None
+    if digest != sha256:
+        raise FailedError(f"data file {name} has SHA-256 {digest[:12]}..., expected {sha256[:12]}...; fetch it again")
+
+
+def _download(origin: str, path: Path, name: str, sha256: str) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:
+            part = Path(folder) / path.name
+            with urllib.request.urlopen(origin, timeout=60) as answer:
+                part.write_bytes(answer.read())
+            _verify(part, name, sha256)
+            part.replace(path)
+    except (OSError, urllib.error.URLError):
+        raise FailedError(
+            f"data file {name} could not be downloaded; set UNMASK_DATA to the folder that holds "
+            f"`{name.partition('/')[0]}/`"
+        ) from None
+    return path

@@ -1,0 +1,98 @@
+"""Columns of a file or a mapping as arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import FailedError, UnmaskError
+
+
+def read_columns(
+    source: str | PathLike[str] | Mapping[str, ArrayLike], names: Sequence[str], *, delimiter: str | None = None
+) -> dict[str, NDArray[Any]]:
+    """The columns of these names, of equal length; at least one name.
+
+    Cells of a text file are texts, trimmed, None where empty; those of a Parquet file or a mapping keep their type.
+
+    >>> read_columns({"a": [1, 2], "b": ["x", "y"]}, ["b"])
+    {'b': array(['x', 'y'], dtype='<U1')}
+    """
+    if not names:
+        raise UnmaskError("0 columns are asked for, expected an item, a pseudonym or a feature")
+    if isinstance(source, Mapping):
+        return _from_mapping(source, names)
+    path = Path(os.fspath(source))
+    if not path.is_file():
+        raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
+    with duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"}) as connection:
+        try:
+            relation, known = _relation(connection, path, delimiter)
+            _check_known(names, list(known), f"file {path.name!r}")
+            cells = connection.execute(f"select {', '.join(known[name] for name in names)} from {relation}")
+            arrays = list(cells.fetchnumpy().values())
+        except duckdb.Error:  # the engine's own message quotes the row
+            raise FailedError(
+                f"file {path.name!r} cannot be read; expected CSV or TSV (.gz) with a header, in UTF-8, or Parquet"
+            ) from None
+    if not len(arrays[0]):
+        raise UnmaskError(f"file {path.name!r} has no rows, expected at least 1")
+    return {name: _plain(array) for name, array in zip(names, arrays, strict=True)}
+
+
+def _relation(
+    connection: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None
+) -> tuple[str, dict[str, str]]:
+    """The SQL of the rows of a file, and of each of its columns by trimmed name."""
+    quoted = "'" + str(path).replace("'", "''") + "'"
+    if path.suffix.lower() in {".parquet", ".pq"}:
+        relation = f"read_parquet({quoted})"
+    else:
+        separator = delimiter or ("\\t" if ".tsv" in path.name.lower() else None)
+        given = "" if separator is None else f", delim='{separator}'"
+        relation = f"read_csv({quoted}, header=true, all_varchar=true, sample_size=-1, nullstr=''{given})"
+    known: dict[str, str] = {}
+    for at, (raw, kind) in enumerate(row[:2] for row in connection.execute(f"describe from {relation}").fetchall()):
+        column = '"' + str(raw).replace('"', '""') + '"'
+        known[str(raw).strip()] = f"{f'nullif(trim({column}), {_EMPTY})' if kind == 'VARCHAR' else column} as c{at}"
+    return relation, known
+
+
+_EMPTY = "''"
+
+
+def _from_mapping(source: Mapping[str, ArrayLike], names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    _check_known(names, [str(name) for name in source], "the mapping")
+    columns = {name: _plain(np.ma.asarray(source[name])) for name in names}
+    shapes = {column.shape for column in columns.values()}
+    if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
+        raise UnmaskError(f"the columns have shapes {sorted(shapes)}, expected one dimension and equal lengths")
+    if shapes == {(0,)}:
+        raise UnmaskError("the mapping has no rows, expected at least 1")
+    return columns
+
+
+def _plain(cells: NDArray[Any]) -> NDArray[Any]:
+    """A masked array without its mask: None, or NaN for floats, where it was masked."""
+    masked = np.ma.getmaskarray(cells)
+    values = np.asarray(np.ma.getdata(cells))
+    if values.dtype.kind == "T":
+        values = values.astype(object)
+    if not masked.any():
+        return values
+    out = values.astype(np.float64 if values.dtype.kind == "f" else object)
+    out[masked] = np.nan if values.dtype.kind == "f" else None
+    return out
+
+
+def _check_known(names: Sequence[str], known: Sequence[str], where: str) -> None:
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        raise UnmaskError(f"column {unknown!r} is not in {where}; its columns are {', '.join(known)}")

@@ -1,0 +1,377 @@
+"""What would stop him: break-even amounts, budgets and menus, each against enumeration or bracketing."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask import Posterior, UnmaskError
+from unmask.economics import (
+    Attacker,
+    break_even,
+    deter,
+    exploitation_table,
+    menu,
+    price_posterior,
+    price_records,
+    sweep,
+    tornado,
+)
+
+CASE = Attacker(
+    gain=8000,
+    access_cost=100,
+    exploit_cost=10,
+    fine=10_000,
+    max_fines=1,
+    detection_base=-4.59,
+    detection_growth=0.0,
+    prior=0.63,
+)
+AMOUNTS = ("fine", "exploit_cost", "access_cost", "gain")
+VARIANTS = {
+    "capped": CASE,
+    "uncapped": replace(CASE, max_fines=math.inf),
+    "growing": replace(CASE, detection_growth=0.18),
+    "discounted": replace(CASE, detection_growth=0.18, discount=0.9, link_cost=7.0),
+    "arrested": replace(CASE, arrest=True, detection_growth=0.1),
+    "audited": replace(CASE, audit_every=3, max_fines=2, detection_base=-2.0),
+    "hasty": replace(CASE, max_tries=2, confirmation=0.8),
+}
+UNIFORM = np.arange(2000) % 119 + 1  # as even as 2,000 records on the sizes 1 to 119 can be
+
+
+# -------------------------------------------------------------------------------------------------------- break even
+
+
+def test_break_even_fines_of_the_case_study():
+    # one fine, constant detection, no discount
+    found = break_even(CASE, [1, 5, 10, 20, 50])
+    assert found.round().tolist() == [490508, 132620, 70203, 36887, 16143]
+
+
+def test_break_even_fine_of_a_single_candidate_by_hand():
+    q = 1 / (1 + math.exp(4.59))
+    assert break_even(CASE, [1])[0] == pytest.approx((8000 * 0.63 - 110) / q, rel=1e-12)
+    assert break_even(CASE, [1], "exploit_cost")[0] == pytest.approx(8000 * 0.63 - 100 - 10_000 * q, rel=1e-12)
+    assert break_even(CASE, [1], "access_cost")[0] == pytest.approx(8000 * 0.63 - 10 - 10_000 * q, rel=1e-12)
+    assert break_even(CASE, [1], "gain")[0] == pytest.approx((110 + 10_000 * q) / 0.63, rel=1e-12)
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_access_flips_at_the_break_even_amount(name, amount):
+    attacker, sizes = VARIANTS[name], np.array([1, 2, 5, 13, 30])
+    for size, value in zip(sizes, break_even(attacker, sizes, amount), strict=True):
+        if not math.isfinite(value):
+            assert price_records(replace(attacker, **{amount: 1e12}), [size]).access[0] == (amount != "gain")
+            continue
+        below, above = (
+            price_records(replace(attacker, **{amount: value * (1 + side)}), [size]).access[0] for side in (-1e-7, 1e-7)
+        )
+        if amount == "gain":
+            assert (below, above) == (False, True)
+        else:
+            assert above == False  # noqa: E712 a NumPy truth value
+            assert below == (value > 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    gain=st.floats(1, 1e6),
+    cost=st.floats(0, 100),
+    access=st.floats(0, 500),
+    fine=st.floats(0, 1e5),
+    cap=st.sampled_from([1, 2, 5, math.inf]),
+    base=st.floats(-6, 2),
+    growth=st.floats(-0.3, 0.5),
+    prior=st.floats(0.05, 1),
+    discount=st.sampled_from([1.0, 0.9]),
+    size=st.integers(1, 25),
+    amount=st.sampled_from(AMOUNTS),
+)
+def test_access_flips_at_the_break_even_amount_of_any_attacker(
+    gain, cost, access, fine, cap, base, growth, prior, discount, size, amount
+):
+    attacker = Attacker(
+        gain=gain,
+        exploit_cost=cost,
+        access_cost=access,
+        fine=fine,
+        max_fines=cap,
+        detection_base=base,
+        detection_growth=growth,
+        prior=prior,
+        discount=discount,
+    )
+    value = float(break_even(attacker, [size], amount)[0])
+    assert value >= 0
+    away, attacks = (value * (1 - 1e-6), value * (1 + 1e-6) + 1e-9)
+    if amount != "gain":
+        away, attacks = value * (1 + 1e-6) + 1e-6 * gain, value * (1 - 1e-6) - 1e-6 * gain
+    if math.isfinite(away):
+        assert not price_records(replace(attacker, **{amount: away}), [size]).access[0]
+    if math.isfinite(attacks) and attacks >= 0:
+        assert price_records(replace(attacker, **{amount: attacks}), [size]).access[0]
+
+
+def test_groups_that_nothing_or_anything_keeps_away():
+    assert break_even(CASE, [0, 2000]).tolist() == [0, 0]
+    assert break_even(CASE, [0], "gain").tolist() == [math.inf]
+    assert break_even(replace(CASE, max_fines=0), [1, 5]).tolist() == [math.inf, math.inf]
+    assert break_even(replace(CASE, access_cost=1e6), [1]).tolist() == [0]
+    assert break_even(replace(CASE, access_cost=0, exploit_cost=0, fine=0), [1, 9], "gain").tolist() == [0, 0]
+
+
+def test_the_amount_that_is_asked_for_does_not_matter():
+    for amount in AMOUNTS:
+        other = replace(CASE, **{amount: 0.0})
+        assert break_even(other, [1, 7, 40], amount) == pytest.approx(break_even(CASE, [1, 7, 40], amount), rel=1e-9)
+
+
+def test_break_even_of_a_belief_is_that_of_its_groups():
+    belief = Posterior.from_dense(
+        np.array([[0.2, 0.2, 0.2, 0.03], [0.21, 0.21, 0.21, 0], [0, 0.63, 0, 0], [0, 0, 0, 0]])
+    )
+    for amount in AMOUNTS:
+        found = break_even(CASE, belief, amount)
+        assert found[1:3] == pytest.approx(break_even(CASE, [3, 1], amount), rel=1e-5)
+        assert found[3] == (math.inf if amount == "gain" else 0)
+        below, above = (
+            price_posterior(replace(CASE, **{amount: found[0] * factor}), belief).access[0]
+            for factor in (0.9999, 1.0001)
+        )
+        assert (below, above) == ((False, True) if amount == "gain" else (True, False))
+
+
+def test_a_belief_in_none_of_these_needs_an_infinite_gain():
+    # a candidate is listed with a chance of 2e-6 while "none of these" has 1: nobody is inside
+    belief = Posterior(
+        indptr=np.array([0, 1]),
+        candidate=np.array([0], dtype=np.int32),
+        log_probability=np.array([-13.0], dtype=np.float32),
+        unlisted=np.array([1.0]),
+        n_unlisted=np.array([0]),
+        observation=np.array([0]),
+        weight=np.array([1.0]),
+        n_candidates=3,
+        log_prior=float(-np.log(3)),
+    )
+    assert break_even(CASE, belief, "gain").tolist() == [math.inf]
+
+
+@pytest.mark.parametrize("amount", ["prior", "", None, "link_cost"])
+def test_a_bad_amount_is_refused(amount):
+    with pytest.raises(UnmaskError, match="amount"):
+        break_even(CASE, [1], amount)
+
+
+# ------------------------------------------------------------------------------------------------------------ deter
+
+
+def risk(attacker, sizes, loss=1.0):
+    return price_records(attacker, sizes).risk(loss).sum()
+
+
+@pytest.mark.parametrize("amount", ["fine", "access_cost"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_amount_meets_the_budget_and_a_little_less_does_not(name, amount):
+    attacker, sizes = VARIANTS[name], [1, 2, 2, 7, 30, 30, 60]
+    loss = np.array([5.0, 1, 1, 1, 2, 2, 1])
+    whole = risk(replace(attacker, **{amount: 0.0}), sizes, loss)
+    for share in (0.7, 0.3, 0.1, 0.0):
+        found = deter(attacker, sizes, share * whole, amount=amount, loss=loss)
+        if math.isinf(found):
+            assert amount == "fine"
+            assert risk(replace(attacker, fine=1e15), sizes, loss) > share * whole
+            continue
+        assert risk(replace(attacker, **{amount: found}), sizes, loss) <= share * whole
+        assert risk(replace(attacker, **{amount: 0.999 * found}), sizes, loss) > share * whole
+
+
+@pytest.mark.parametrize("amount", ["fine", "access_cost"])
+@pytest.mark.parametrize("size", [1, 40, 88, 90])
+def test_a_prudent_budget_is_met_as_well(size, amount):
+    # attacking at a tie: a hair above the amount at which both are worth the same
+    prudent = replace(CASE, ties="attack")
+    found = deter(prudent, [size], 0.0, amount=amount)
+    assert found == pytest.approx(break_even(CASE, [size], amount)[0], rel=1e-6)
+    assert risk(replace(prudent, **{amount: found}), [size]) == 0
+
+
+def test_fines_that_bring_2000_records_below_a_budget():
+    # case study; risk without a fine is the prior for each record: 20 %, 5 % and nothing of it are left
+    whole = risk(replace(CASE, fine=0.0), UNIFORM)
+    assert whole == pytest.approx(0.63 * 2000)
+    assert [round(deter(CASE, UNIFORM, share * whole)) for share in (0.20, 0.05, 0.0)] == [31186, 112406, 490508]
+
+
+def test_a_budget_that_needs_nothing_and_one_that_cannot_be_met():
+    assert deter(CASE, [1, 2], 2.0) == 0
+    assert deter(CASE, [], 0.0) == 0
+    assert deter(CASE, [0, 5000], 0.0) == 0
+    assert deter(replace(CASE, max_fines=0), [3], 0.1) == math.inf
+    assert deter(replace(CASE, max_fines=0), [3], 0.1, amount="access_cost") == pytest.approx(8000 * 0.63 - 10 * 2.37)
+
+
+def test_a_fine_that_keeps_nobody_away_can_still_meet_a_budget():
+    # the first two tries are never looked at, so no fine keeps him away; from the third on it makes him stop
+    attacker = Attacker(gain=100, max_fines=math.inf, fine=1.0, detection=(0.0, 0.0, 0.1))
+    assert break_even(attacker, [10]).tolist() == [math.inf]
+    found = deter(attacker, [10], 0.5)
+    assert math.isfinite(found)
+    assert risk(replace(attacker, fine=found), [10]) <= 0.5
+    assert risk(replace(attacker, fine=0.999 * found), [10]) > 0.5
+    assert deter(attacker, [10], 0.1) == math.inf
+
+
+def test_a_belief_is_deterred_like_its_groups():
+    belief = Posterior.from_dense(np.array([[0.21, 0.21, 0.21], [0, 0.63, 0]]))
+    assert deter(CASE, belief, 0.7) == pytest.approx(deter(CASE, [3, 1], 0.7), rel=1e-5)
+    weight = np.array([0.0, 1.0])
+    assert deter(CASE, belief, 0.0, loss=weight) == pytest.approx(deter(CASE, [1], 0.0), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"budget": -1}, "budget"),
+        ({"budget": math.nan}, "budget"),
+        ({"budget": None}, "budget"),
+        ({"budget": "1"}, "budget"),
+        ({"budget": 1, "amount": "gain"}, "amount"),
+        ({"budget": 0.1, "loss": [1, 2, 3]}, "loss"),
+        ({"budget": 0.1, "loss": -1}, "loss"),
+        ({"budget": 0.1, "loss": np.ones((2, 1))}, "loss"),
+    ],
+)
+def test_bad_budgets_are_refused(arguments, message):
+    with pytest.raises(UnmaskError, match=message):
+        deter(CASE, [1, 2], **arguments)
+
+
+# ------------------------------------------------------------------------------------------------- sweep and tornado
+
+
+@pytest.mark.parametrize("parameter", ["gain", "fine", "exploit_cost", "access_cost", "prior", "discount", "max_fines"])
+def test_a_sweep_is_a_table_for_each_value(parameter):
+    values = [1, 0.5] if parameter in ("prior", "discount") else [1, 500, 40_000]
+    expected = [exploitation_table(replace(CASE, **{parameter: value}), 120).thresholds for value in values]
+    assert sweep(CASE, parameter, values, 120) == expected
+
+
+def test_a_sweep_of_detection_sets_the_chance_of_the_first_try():
+    expected = [
+        exploitation_table(replace(CASE, detection_base=math.log(q / (1 - q)), detection_growth=0.18), 120).thresholds
+        for q in (0.005, 0.02, 0.5)
+    ]
+    assert sweep(replace(CASE, detection_growth=0.18), "detection", [0.005, 0.02, 0.5], 120) == expected
+    schedule = replace(CASE, detection_base=None, detection_growth=None, detection=(0.1, 0.2))
+    doubled = replace(schedule, detection=(0.2, 0.4))
+    assert sweep(schedule, "detection", [0.2], 120) == [exploitation_table(doubled, 120).thresholds]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("fines", 1.0), ("profile", "literal"), ("gain", -1.0), ("detection", 1.5)]
+)
+def test_a_sweep_of_what_is_not_there_is_refused(parameter, value):
+    with pytest.raises(UnmaskError, match=parameter):
+        sweep(CASE, parameter, [value], 10)
+
+
+def test_a_sweep_of_detection_needs_no_detection_to_start_with():
+    nothing = replace(CASE, fine=0.0, max_fines=0, detection_base=None, detection_growth=None)
+    assert sweep(nothing, "detection", [0.1], 50) == [exploitation_table(nothing, 50).thresholds]
+
+
+def test_a_tornado_solves_both_ends_anew():
+    attacker = replace(CASE, link_cost=3.0, detection_growth=0.18)
+    sways = {sway.parameter: sway for sway in tornado(attacker, 12, 0.2)}
+    assert set(sways) == {"gain", "access_cost", "link_cost", "exploit_cost", "fine", "prior", "detection"}
+    for name in set(sways) - {"detection"}:
+        low, high = (replace(attacker, **{name: getattr(attacker, name) * factor}) for factor in (0.8, 1.2))
+        assert sways[name].low == pytest.approx(getattr(low, name))
+        assert sways[name].high == pytest.approx(getattr(high, name))
+        assert sways[name].payoff_low == pytest.approx(price_records(low, [12]).payoff[0])
+        assert sways[name].payoff_high == pytest.approx(price_records(high, [12]).payoff[0])
+    widths = [abs(sway.payoff_high - sway.payoff_low) for sway in tornado(attacker, 12, 0.2)]
+    assert widths == sorted(widths, reverse=True)
+    assert sways["detection"].payoff_low > sways["detection"].payoff_high
+
+
+def test_a_small_change_is_the_slope():
+    table = exploitation_table(CASE, 12)
+    for sway in tornado(CASE, 12, 1e-4):
+        if sway.parameter in table.slope:
+            slope = (sway.payoff_high - sway.payoff_low) / (sway.high - sway.low)
+            assert slope == pytest.approx(table.slope[sway.parameter][12], rel=1e-6)
+
+
+def test_a_tornado_knows_chances_that_do_not_start_at_the_first_try():
+    audited = replace(CASE, audit_every=5, detection_base=-1.0)
+    late = replace(CASE, detection_base=None, detection_growth=None, detection=(0.0, 0.2))
+    for attacker in (audited, late):
+        sways = {sway.parameter: sway for sway in tornado(attacker, 12)}
+        assert sways["detection"].payoff_low > sways["detection"].payoff_high
+
+
+def test_a_tornado_stays_within_1_and_leaves_out_what_is_0():
+    attacker = Attacker(gain=10, exploit_cost=1, max_fines=0, prior=0.95)
+    sways = {sway.parameter: sway for sway in tornado(attacker, 2)}
+    assert set(sways) == {"gain", "exploit_cost", "prior"}
+    assert sways["prior"].high == 1.0
+
+
+@pytest.mark.parametrize("change", [0, 1, -0.1, math.nan])
+def test_a_bad_change_is_refused(change):
+    with pytest.raises(UnmaskError, match="change"):
+        tornado(CASE, 5, change)
+
+
+# ------------------------------------------------------------------------------------------------------------- menu
+
+
+def test_a_menu_is_every_protection_with_every_instrument():
+    protections = {"raw": ([1, 1, 2, 5], 0.0), "coarse": ([4, 4, 4, 12], 0.2), "flat": ([100] * 4, 0.9)}
+    instruments = {
+        "none": (replace(CASE, fine=0.0), 0.0),
+        "fine": (replace(CASE, fine=80_000.0), 30.0),
+        "price": (replace(CASE, access_cost=4000.0), 55.0),
+    }
+    offers = menu(protections, instruments, benefit=300.0, loss=900.0)
+    by_name = {(offer.protection, offer.instrument): offer for offer in offers}
+    assert set(by_name) == set(itertools.product(protections, instruments))
+    for (protection, instrument), offer in by_name.items():
+        (sizes, lost), (attacker, cost) = protections[protection], instruments[instrument]
+        one_by_one = [price_records(attacker, [size]) for size in sizes]
+        named = sum(price.success_probability[0] for price in one_by_one)
+        assert offer.named == pytest.approx(named)
+        assert offer.attacked == sum(price.access[0] for price in one_by_one)
+        assert offer.attacker_payoff == pytest.approx(sum(price.payoff[0] for price in one_by_one))
+        assert offer.publisher_payoff == pytest.approx(4 * 300 * (1 - lost) - 900 * named - cost)
+    payoffs = [offer.publisher_payoff for offer in offers]
+    assert payoffs == sorted(payoffs, reverse=True)
+    assert len(set(np.round(payoffs, 6))) == 9
+    assert (offers[0].protection, offers[0].instrument) != ("raw", "none")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"benefit": math.nan},
+        {"loss": -1.0},
+        {"loss": math.inf},
+        {"protections": {"raw": ([1], 3.0)}},
+        {"protections": {"raw": ([1], math.nan)}},
+        {"instruments": {"none": (CASE, math.nan)}},
+    ],
+)
+def test_a_menu_of_impossible_numbers_is_refused(bad):
+    arguments = {"protections": {"raw": ([1], 0.1)}, "instruments": {"none": (CASE, 0.0)}, "benefit": 1.0, "loss": 1.0}
+    arguments |= bad
+    with pytest.raises(UnmaskError):
+        menu(arguments.pop("protections"), arguments.pop("instruments"), **arguments)

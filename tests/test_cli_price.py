@@ -1,0 +1,167 @@
+"""The rational attacker on the command line: `unmask price`, and the price section of an audit."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from unmask.cli import main
+from unmask.economics import Attacker, price_records, read_attacker, write_attacker
+from unmask.reports import headlines
+from unmask.studies.price import Motive
+from unmask.studies.tables import Evidence, study_tables
+from unmask.tables import Mondrian, Register, Table
+
+SECRET = "SECRET77"
+PLAIN = Attacker(
+    gain=1000, access_cost=50, exploit_cost=20, fine=2000, max_fines=math.inf, detection=(0.02,), prior=0.8
+)
+
+
+def unmask(*arguments):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result
+
+
+@pytest.fixture
+def attacker(tmp_path):
+    path = tmp_path / "attacker.toml"
+    write_attacker(PLAIN, path)
+    return path
+
+
+def census(n=300):
+    rng = np.random.default_rng(0)
+    columns = {
+        "age": rng.integers(20, 60, n),
+        "sex": rng.choice(["f", "m"], n),
+        "ill": rng.choice([SECRET, "b"], n),
+    }
+    return Table.read(columns, quasi_identifiers=("age", "sex"), sensitive="ill")
+
+
+@pytest.fixture
+def release(tmp_path):
+    path = tmp_path / "release.csv"
+    Mondrian(k=5)(census(), rng=np.random.default_rng(1))[0].write(path)
+    return path
+
+
+def test_a_file_holds_the_same_attacker(tmp_path):
+    for one in (PLAIN, Attacker(gain=1.5, max_fines=2, ties="attack", max_tries=3, arrest=True, detection=(0.1, 0.2))):
+        write_attacker(one, tmp_path / "a.toml")
+        assert read_attacker(tmp_path / "a.toml") == one
+
+
+def test_prices_of_sizes_are_those_of_the_library(attacker):
+    told = json.loads(unmask("price", "1,3,10-12", "--attacker", attacker, "--json").stdout)
+    sizes = [1, 3, 10, 11, 12]
+    expected = price_records(PLAIN, sizes)
+    assert [row["size"] for row in told["sizes"]] == sizes
+    assert [row["payoff"] for row in told["sizes"]] == pytest.approx(expected.payoff)
+    assert told["attacked"] == pytest.approx(expected.access.mean())
+    assert told["assumed"] is False
+
+
+def test_sizes_given_twice_are_two_records(attacker):
+    told = json.loads(unmask("price", "2,2,5", "--attacker", attacker, "--json").stdout)
+    assert told["records"] == 3
+    assert [row["records"] for row in told["sizes"]] == [2, 1]
+
+
+def test_prices_of_a_release_are_those_of_its_classes(release, attacker):
+    told = json.loads(unmask("price", release, "-q", "age,sex", "--attacker", attacker, "--json").stdout)
+    assert told["records"] == 300
+    assert min(row["size"] for row in told["sizes"]) >= 5
+    assert sum(row["records"] for row in told["sizes"]) == 300
+
+
+def test_without_an_attacker_it_is_called_an_assumption():
+    done = unmask("price", "1-20")
+    assert done.exit_code == 0
+    assert "assumption" in done.stderr
+    assert "a fine of" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("gain = 1", "no table [attacker]"),
+        ("[attacker]\nmax_fines = 1", "has no gain"),
+        ("[attacker]\ngain = 1", "max_fines is missing"),
+        ("[attacker]\ngain = -1\nmax_fines = 1", "gain is -1"),
+        ("[attacker]\ngain = 1\nmax_fines = 1\nprior = 0", "prior is 0"),
+        ("[attacker]\ngain = 1\nmax_fines = 1\nprior = nan", "prior is nan"),
+        ("[attacker]\ngain = 1\nmax_fines = 1.5", "max_fines is 1.5"),
+        ("[attacker]\ngain = 1\nmax_fines = 1\nfine = 5", "how likely detection is"),
+        ("[attacker]\ngian = 1\nmax_fines = 1", "did you mean 'gain'"),
+        ("[attacker]\ngain = 1\nmax_fines = 1\nprofile = 'x'", "profile is 'x'"),
+        ("[attacker]\ngain = 1\nmax_fines = 1\ndetection = 'often'", "detection"),
+        ("[attacker", "is not TOML"),
+    ],
+)
+def test_a_bad_attacker_is_one_sentence(tmp_path, content, said):
+    path = tmp_path / "bad.toml"
+    path.write_text(content)
+    done = unmask("price", "1,2", "--attacker", path)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("sizes", ["1,,2", "5-2", "1.5", "-3", "1-99999999"])
+def test_bad_sizes_are_one_sentence(sizes):
+    done = unmask("price", "--", sizes)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("Error: ")
+
+
+def test_an_audit_with_an_attacker_prices_identity(release, attacker, tmp_path):
+    report = tmp_path / "out.html"
+    done = unmask("audit", release, "-q", "age,sex", "-s", "ill", "--attacker", attacker, "--report", report, "--json")
+    assert done.exit_code == 0, done.stderr
+    told = json.loads(done.stdout)
+    (priced,) = told["price"]["releases"]
+    by_name = {row["measure"]: row for row in told["measures"] if row["target"] == "identity"}
+    assert by_name["rational_success"]["posterior"] == pytest.approx(priced["success"])
+    assert by_name["rational_access"]["posterior"] == pytest.approx(priced["attacked"])
+    assert all(row["target"] == "identity" for row in told["measures"] if row["measure"].startswith("rational"))
+    page = report.read_text()
+    assert "What the attack is worth" in page
+    assert SECRET not in page
+
+
+def test_an_audit_without_an_attacker_has_no_price(release):
+    told = json.loads(unmask("audit", release, "-q", "age,sex", "--json").stdout)
+    assert "price" not in told
+
+
+def test_the_coverage_of_the_register_takes_the_place_of_the_prior():
+    people = census()
+    released, origin = Mondrian(k=5)(people, rng=np.random.default_rng(1))
+    register = Register(coverage=0.5)(people, origin, rng=np.random.default_rng(2)).auxiliary
+    found = study_tables({"r": released}, Evidence(people, {"r": origin}, register, coverage=0.5), motive=Motive(PLAIN))
+    assert found.price is not None
+    assert found.price.parameters["prior"] == 0.5
+    assert {one.adversary for one in found.price.releases} == {"register"}
+    assert {one.release for one in found.price.releases} == {"original", "r"}
+    assert headlines(found)  # the rows of the audit are all there
+
+
+def test_the_fine_that_stops_him_stops_him():
+    from dataclasses import replace
+
+    found = study_tables({"r": census()}, motive=Motive(PLAIN)).price
+    assert found is not None
+    fine = found.releases[0].stopping_fine
+    assert 0 < fine < math.inf
+    stopped = study_tables({"r": census()}, motive=Motive(replace(PLAIN, fine=fine + 1.0))).price
+    assert stopped is not None
+    assert stopped.releases[0].attacked == 0
+    attacked = study_tables({"r": census()}, motive=Motive(replace(PLAIN, fine=fine - 1.0))).price
+    assert attacked is not None
+    assert attacked.releases[0].attacked > 0
