@@ -313,7 +313,7 @@ def test_a_small_change_is_the_slope():
 
 def test_a_tornado_knows_chances_that_do_not_start_at_the_first_try():
     audited = replace(CASE, audit_every=5, detection_base=-1.0)
-    late = replace(CASE, detection_base=None, detection_growth=None, detection=(0.0, 0.2))
+    late = replace(CASE, detection_base=None, detection_growth=None, detection=(0.0, 0.02))
     for attacker in (audited, late):
         sways = {sway.parameter: sway for sway in tornado(attacker, 12)}
         assert sways["detection"].payoff_low > sways["detection"].payoff_high

@@ -402,7 +402,7 @@ def test_a_coherent_belief_is_an_explicit_sum(seed):
     rng = np.random.default_rng([seed, 5])
     attacker = replace(random_game(rng), access_cost=float(rng.uniform(0, 60)))
     n, p = int(rng.integers(1, 60)), float(rng.choice([1.0, rng.uniform(0.001, 0.3)]))
-    actual = int(rng.integers(0, min(n, 12) + 1))
+    actual = int(rng.integers(0, min(n, 12) + 1)) if p < 1 else n  # no other size can be found
     payoff, risk = coherent(attacker, n, p, actual)
     price = price_records(attacker, [actual], population=n, cell_probability=[p], belief="coherent")
     assert price.payoff[0] == pytest.approx(payoff, abs=1e-7 * attacker.gain)
@@ -448,7 +448,6 @@ def test_limits_of_the_coherent_belief():
         ({"belief": "coherent", "population": 10, "cell_probability": [0.1, math.nan]}, "cell probability"),
         ({"belief": "coherent", "population": 10, "cell_probability": [0.1, 0.1, 0.1]}, "cell_probability|cell prob"),
         ({"belief": "coherent", "population": 10, "cell_probability": "many"}, "cell_probability|cell prob"),
-        ({"population": 10, "cell_probability": 0.1}, "belief"),  # given, and of no use for known sizes
     ],
 )
 def test_bad_beliefs_are_refused(arguments, message):

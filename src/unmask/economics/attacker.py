@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import InitVar, dataclass, fields
+from itertools import pairwise
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -96,13 +97,12 @@ class Attacker:
     profile: InitVar[str] = "undiscounted"
 
     def __post_init__(self, profile: str) -> None:
-        if profile not in PROFILES:
+        if profile not in list(PROFILES):
             raise UnmaskError(f"profile is {profile!r}, expected one of {', '.join(PROFILES)}")
         for switch, value in PROFILES[profile].items():
             if getattr(self, switch) is FROM_PROFILE:
                 object.__setattr__(self, switch, value)
-        if self.detection is not None:
-            object.__setattr__(self, "detection", tuple(self.detection))
+        object.__setattr__(self, "detection", _schedule(self.detection))
         _check_money(self)
         _check_counts(self)
         _check_chances(self)
@@ -136,19 +136,39 @@ class Attacker:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before he trusts that more protection means less risk."""
-        if not self.capped or self.constant_detection or self.fine == 0:
-            return ()
-        times = "once" if self.max_fines == 1 else f"at most {self.max_fines:.0f} times"
-        sentence = (
-            f"He is fined {times} for a target and detection changes with his tries: being caught early buys "
-            "immunity, so the risk may rise with the size of a group, and with more detection."
-        )
-        return (sentence,)
+        found = []
+        if self.capped and self.fine > 0:
+            times = "once" if self.max_fines == 1 else f"at most {self.max_fines:.0f} times"
+            found.append(
+                f"He is fined {times} for a target: being caught early buys immunity, so the risk may rise with the "
+                "size of a group, and with more detection."
+            )
+        if self._detection_falls and (self.arrest or (self.fine > 0 and self.max_fines > 0)):
+            found.append(
+                "Some tries are detected less than those before them: a larger group brings him there, so the risk may "
+                "rise with its size."
+            )
+        return tuple(found)
+
+    @property
+    def _detection_falls(self) -> bool:
+        if self.detection is not None:
+            return self.audit_every > 1 or any(a > b for a, b in pairwise(self.detection))
+        return self.detection_growth is not None and (self.audit_every > 1 or self.detection_growth < 0)
+
+
+def _schedule(detection: object) -> tuple[float, ...] | None:
+    """The chances of detection as a tuple, whatever sequence they were given as."""
+    if detection is None or isinstance(detection, tuple):
+        return detection
+    if not isinstance(detection, list | np.ndarray):
+        raise UnmaskError(f"detection is {detection!r}, expected a list of chances, such as [0.05]")
+    return tuple(detection)
 
 
 def _check_money(attacker: Attacker) -> None:
     for name in ("gain", "access_cost", "link_cost", "exploit_cost", "fine"):
-        value = _number(name, getattr(attacker, name))
+        value = as_number(name, getattr(attacker, name))
         if not 0 <= value < math.inf:
             raise UnmaskError(f"{name} is {value:g}, expected a finite amount of at least 0")
 
@@ -159,12 +179,12 @@ def _check_counts(attacker: Attacker) -> None:
             'max_fines is missing: give the number of fines after which he is fined no more, or math.inf ("unlimited" '
             "in a file)"
         )
-    fines = _number("max_fines", attacker.max_fines)
+    fines = as_number("max_fines", attacker.max_fines)
     if not (fines >= 0 and (fines == math.inf or fines == int(fines))):
         raise UnmaskError(f"max_fines is {fines:g}, expected a whole number of at least 0, or math.inf")
     for name in ("audit_every", "max_tries"):
         value = getattr(attacker, name)
-        if value is not None and not is_whole(value, at_least=1):
+        if not (name == "max_tries" and value is None) and not is_whole(value, at_least=1):
             raise UnmaskError(f"{name} is {value!r}, expected a whole number of at least 1")
     for name in ("gain_delay", "fine_delay", "link_delay"):
         if getattr(attacker, name) not in (0, 1):
@@ -177,7 +197,7 @@ def _check_counts(attacker: Attacker) -> None:
 
 def _check_chances(attacker: Attacker) -> None:
     for name in ("prior", "confirmation", "discount"):
-        value = _number(name, getattr(attacker, name))
+        value = as_number(name, getattr(attacker, name))
         if not 0 < value <= 1:
             raise UnmaskError(f"{name} is {value:g}, expected a number above 0 and at most 1")
 
@@ -195,9 +215,9 @@ def _check_detection(attacker: Attacker) -> None:
             "detection_growth, or detection"
         )
     for name, value in (("detection_base", base), ("detection_growth", growth)):
-        if value is not None and not math.isfinite(_number(name, value)):
+        if value is not None and not math.isfinite(as_number(name, value)):
             raise UnmaskError(f"{name} is {value}, expected a finite number")
-    if given is not None and not (given and all(0 <= _number("detection", q) <= 1 for q in given)):
+    if given is not None and not (given and all(0 <= as_number("detection", q) <= 1 for q in given)):
         raise UnmaskError(f"detection has {len(given)} numbers, expected at least 1, each from 0 to 1")
 
 
@@ -206,10 +226,17 @@ def is_whole(value: object, *, at_least: int) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= at_least
 
 
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or math.isnan(float(value)):
+def as_number(name: str, value: object) -> float:
+    """A number, NaN excepted; UnmaskError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise UnmaskError(f"{name} is {value!r}, expected a number")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise UnmaskError(f"{name} is too large, expected a number below 1e308") from None
+    if math.isnan(number):
+        raise UnmaskError(f"{name} is nan, expected a number")
+    return number
 
 
 def parameters(attacker: Attacker) -> dict[str, Any]:

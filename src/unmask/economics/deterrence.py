@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.economics.attacker import Attacker
+from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.exploitation import (
     COST_SLOPE,
     FINE_SLOPE,
@@ -23,7 +23,7 @@ from unmask.economics.exploitation import (
     exploit,
 )
 from unmask.economics.groups import Groups, groups_of
-from unmask.economics.prices import Thresholds, exploitation_table, price_records, prices_of, sunk_plans
+from unmask.economics.prices import Thresholds, amounts, exploitation_table, price_records, prices_of, sunk_plans
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -34,6 +34,9 @@ NEWTON_STEPS: Final = 200
 
 PRECISION: Final = 1e-10
 """Relative width at which a bisection stops."""
+
+LARGEST_AMOUNT: Final = 2.0**60
+"""A fine or price above which none is looked for."""
 
 
 def break_even(attacker: Attacker, who: ArrayLike | Posterior, amount: Amount = "fine") -> Floats:
@@ -65,7 +68,8 @@ def break_even(attacker: Attacker, who: ArrayLike | Posterior, amount: Amount = 
         plan = groups_of(attacker, who).spread(lambda games: sunk_plans(attacker, games))
         return np.asarray(attacker.discount * plan[VALUE])
     if amount == "gain":
-        found = groups_of(replace(attacker, access_cost=0.0, link_cost=0.0, exploit_cost=0.0, fine=0.0), who)
+        free = replace(attacker, gain=1.0, access_cost=0.0, link_cost=0.0, exploit_cost=0.0, fine=0.0)
+        found = groups_of(free, who)
         gains = found.spread(lambda games: _break_even_gain(attacker, games)[None], otherwise=math.inf)
         return np.asarray(gains[0])
     groups = groups_of(_with(attacker, amount, 0.0), who)
@@ -100,14 +104,14 @@ def _break_even_gain(attacker: Attacker, games: Games) -> Floats:
     every = slice(0, len(games.size))
     hit = games.hit(0, every)
     paid = attacker.access_cost + attacker.link_cost + attacker.exploit_cost + attacker.fine
-    at = 2 * paid / (np.maximum(hit, 1e-300) * attacker.discount**4)
+    at = np.where(hit > 0, 2 * paid / (np.where(hit > 0, hit, 1.0) * attacker.discount**4), 0.0)
     for _ in range(NEWTON_STEPS):
         balance, rises = _balance(attacker, games, Stakes(gain=at), GAIN_SLOPE)
         above = (balance > TIE * at) & (rises > 0)
         if not above.any():
             break
         at = np.where(above, at - balance / np.where(rises > 0, rises, 1.0), at)
-    return at
+    return np.where(hit > 0, at, math.inf)
 
 
 def deter(
@@ -121,8 +125,8 @@ def deter(
     """The least fine, or access price, with which the risk of a file, sum of P_reid times loss, is at most `budget`.
 
     loss : (n,) or one number, what the publisher loses when a target is named (weights of a belief's observations)
-    P_reid never rises with a fine or a price, whatever the cap on fines, so bisection is safe; inf where no amount is
-    enough. The amount returned meets the budget; one that is smaller by a 1e-10th may not.
+    P_reid never rises with a fine or a price, whatever the cap on fines, so bisection is safe; inf where an amount of
+    2^60 is not enough. The amount returned meets the budget; one that is smaller by a 1e-10th may not.
 
     >>> case = Attacker(
     ...     gain=8000, exploit_cost=10, max_fines=math.inf, fine=1000, detection_base=-4.59, detection_growth=0.0
@@ -130,24 +134,23 @@ def deter(
     >>> deter(case, [1, 2, 2, 40], budget=1.0) > deter(case, [1, 2, 2, 40], budget=3.0)
     True
     """
-    if not budget >= 0:
+    if not as_number("the risk budget", budget) >= 0:
         raise UnmaskError(f"the risk budget is {budget:g}, expected at least 0")
     if amount not in ("fine", "access_cost"):
         raise UnmaskError(f"amount is {amount!r}, expected fine or access_cost")
-    losses = np.asarray(loss, dtype=np.float64)
-    if not (np.all(losses >= 0) and np.all(np.isfinite(losses))):
-        raise UnmaskError("a loss is negative, infinite or missing, expected amounts of at least 0")
     groups = groups_of(_with(attacker, amount, 0.0), who)
+    losses = amounts(loss, groups.n)
 
     def risk(value: float) -> float:
         return float((_named(_with(attacker, amount, value), groups) * losses).sum())
 
     if risk(0.0) <= budget:
         return 0.0
-    stops = break_even(attacker, who, amount)
-    low, high = 0.0, float(np.max(stops[np.isfinite(stops)], initial=0.0)) * (1 + PRECISION)
-    if risk(high) > budget:
-        return math.inf
+    low, high = 0.0, 1.0
+    while risk(high) > budget:
+        low, high = high, 2 * high
+        if high > LARGEST_AMOUNT:
+            return math.inf
     while high - low > PRECISION * high:
         middle = (low + high) / 2
         low, high = (low, middle) if risk(middle) <= budget else (middle, high)
@@ -185,14 +188,15 @@ class Sway:
 def tornado(attacker: Attacker, size: int, change: float = 0.1) -> list[Sway]:
     """How far the payoff of a group of `size` moves when a parameter is lower or higher by the share `change`.
 
-    Amounts, prior, and "detection": the chance of every try, scaled. Parameters that are 0 are left out; the widest
-    swing comes first. Each end is solved anew, so that a change of plan counts.
+    Amounts, prior, and "detection", the chance of the first try that can be detected: a schedule is scaled to it, of a
+    sigmoid the base is moved. Parameters that are 0 are left out; the widest swing comes first. Each end is solved
+    anew, so that a change of plan counts.
     """
     if not 0 < change < 1:
         raise UnmaskError(f"the change is {change:g}, expected a share between 0 and 1")
     found = []
     for parameter in ("gain", "access_cost", "link_cost", "exploit_cost", "fine", "prior", "detection"):
-        now = float(attacker.detection_at(1)[0]) if parameter == "detection" else getattr(attacker, parameter)
+        now = _first_detection(attacker) if parameter == "detection" else getattr(attacker, parameter)
         low, high = now * (1 - change), now * (1 + change)
         if parameter in ("prior", "detection"):
             high = min(high, 1.0)
@@ -203,16 +207,26 @@ def tornado(attacker: Attacker, size: int, change: float = 0.1) -> list[Sway]:
 
 
 def _with(attacker: Attacker, parameter: str, value: float) -> Attacker:
-    """The attacker with one parameter changed; "detection" is the chance at the first try, the others in proportion."""
+    """The attacker with one parameter changed; "detection" is the first chance to be detected, see `tornado`."""
     if parameter != "detection":
+        if parameter not in (item.name for item in fields(Attacker)):
+            raise UnmaskError(f"{parameter!r} is no parameter of an attacker; give one, such as fine or gain")
         changes: dict[str, Any] = {parameter: value}
         return replace(attacker, **changes)
-    if attacker.detection is not None:
-        scale = value / attacker.detection[0] if attacker.detection[0] else 1.0
-        return replace(attacker, detection=tuple(min(1.0, q * scale) for q in attacker.detection))
-    if not 0 < value < 1:
+    now = _first_detection(attacker)
+    if attacker.detection is not None and now > 0:
+        return replace(attacker, detection=tuple(min(1.0, q * value / now) for q in attacker.detection))
+    if attacker.detection_base is None or attacker.detection_growth is None or not 0 < value < 1:
         return replace(attacker, detection=(value,), detection_base=None, detection_growth=None)
-    return replace(attacker, detection_base=math.log(value / (1 - value)), detection_growth=attacker.detection_growth)
+    first = math.log(value / (1 - value)) - attacker.detection_growth * (attacker.audit_every - 1)
+    return replace(attacker, detection_base=first)
+
+
+def _first_detection(attacker: Attacker) -> float:
+    """The chance of the first try that can be detected, 0 if none can."""
+    length = 1 if attacker.detection is None else len(attacker.detection)
+    chances = attacker.detection_at(length * attacker.audit_every)
+    return float(next((q for q in chances if q > 0), 0.0))
 
 
 @dataclass(frozen=True)
@@ -249,8 +263,14 @@ def menu(
     The attacker answers optimally and exactly. With capped fines the risk need not fall with the group size: the menu
     is enumerated, never pruned.
     """
+    costs = [("the cost of an instrument", cost) for _, cost in instruments.values()]
+    for name, value in (("benefit", benefit), ("loss", loss), *costs):
+        if not 0 <= as_number(name, value) < math.inf:
+            raise UnmaskError(f"{name} is {value:g}, expected a finite amount of at least 0")
     offers = []
     for protection, (sizes, lost) in protections.items():
+        if not 0 <= as_number("utility lost", lost) <= 1:
+            raise UnmaskError(f"the utility lost by {protection!r} is {lost:g}, expected a share from 0 to 1")
         for instrument, (attacker, cost) in instruments.items():
             prices = price_records(attacker, sizes)
             named = float(prices.success_probability.sum())

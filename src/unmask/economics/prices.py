@@ -31,13 +31,13 @@ from unmask.errors import UnmaskError
 
 Belief = Literal["known", "binomial", "coherent"]
 
-FIRST_BLOCK = 128
-"""Group sizes that are solved at first; the block doubles until a size is worth nothing."""
+FIRST_PROBE = 64
+"""The first group size of which it is asked whether it is worth anything."""
 
 TAIL = 12.0
 """Standard deviations of a binomial belief beyond which a size is not believed in: chance below 1e-30."""
 
-BLOCK_GAMES = 2**20
+BLOCK_GAMES = 2**14
 """Games that are held in memory at once."""
 
 
@@ -89,10 +89,7 @@ class Prices:
 
     def risk(self, loss: ArrayLike = 1.0) -> Floats:
         """(n,) P_reid times the publisher's loss when the target is named, equation (1)."""
-        losses = np.asarray(loss, dtype=np.float64)
-        if not (np.all(losses >= 0) and np.all(np.isfinite(losses))):
-            raise UnmaskError("a loss is negative, infinite or missing, expected amounts of at least 0")
-        return np.asarray(self.success_probability * losses)
+        return self.success_probability * amounts(loss, len(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,23 +230,44 @@ def price_records(
     n, p = _checked_cells(counts, population, cell_probability)
     if belief == "coherent":
         return _coherent(attacker, counts, n, p)
-    distinct = np.union1d(np.arange(_largest_believed(n, p) + 1), counts)
+    believed = min(_worthless(attacker, _largest_believed(n, p)), n)
+    distinct = np.union1d(np.arange(believed + 1), counts)
     plan = plans_by_size(attacker, distinct)
     cells, of_record = np.unique(p, return_inverse=True)
-    expected = _binomial_mean(plan[VALUE], n, cells)[of_record]
+    expected = _binomial_mean(plan[VALUE, : believed + 1], n, cells)[of_record]
     return prices_of(attacker, plan[:, np.searchsorted(distinct, counts)], expected)
+
+
+def amounts(values: ArrayLike, n: int) -> Floats:
+    """(n,) what the publisher loses with each target, from one number or n; UnmaskError for anything else."""
+    losses = _numbers("losses", values)
+    if losses.ndim and losses.shape != (n,):
+        raise UnmaskError(f"the losses have shape {losses.shape}, expected one number or {n}")
+    if not (np.all(losses >= 0) and np.all(np.isfinite(losses))):
+        raise UnmaskError("a loss is negative, infinite or missing, expected amounts of at least 0")
+    return np.broadcast_to(losses, (n,))
+
+
+def _numbers(what: str, values: ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnmaskError(f"the {what} are no list of numbers; give one number for each record") from None
 
 
 def group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     """(n,) sizes of groups as whole numbers of at least 0; UnmaskError for anything else."""
-    given = np.asarray(sizes)
+    try:
+        given = np.asarray(sizes)
+    except ValueError:
+        raise UnmaskError("the group sizes are a list of lists, expected a list of numbers") from None
     if given.ndim != 1:
         raise UnmaskError(f"the group sizes have {given.ndim} axes, expected a list of numbers")
     if given.dtype.kind not in "iuf" and given.size:
         raise UnmaskError(f"the group sizes are of type {given.dtype}, expected whole numbers of at least 0")
     if given.size and not (given.min() >= 0 and given.max() < 2**62):
         raise UnmaskError("a group size is negative, missing or infinite, expected whole numbers of at least 0")
-    whole = given.astype(np.int64)
+    whole = given.astype(np.int64, copy=False)
     if given.dtype.kind == "f" and np.any(whole != given):
         raise UnmaskError("a group size is a fraction, expected whole numbers of at least 0")
     return whole
@@ -262,16 +280,28 @@ def plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
     """
     inside = np.full(len(sizes), attacker.prior * attacker.confirmation)
     plan = np.zeros((8, len(sizes)))
-    unfined = replace(attacker, fine=0.0, max_fines=0, arrest=False, discount=1.0)
-    end = len(np.trim_zeros(sunk_plans(unfined, Alike(sizes, inside))[CLEAN], "b"))  # in closed form
-    start, block = 0, FIRST_BLOCK
-    while start < end:
-        part = slice(start, min(start + block, end))
-        plan[:, part] = sunk_plans(attacker, Alike(sizes[part], inside[part]))
-        if plan[VALUE, part][-1] <= 0 < sizes[part][-1] and not plan[SUCCESS, part][-1]:
-            break
-        start, block = start + block, 2 * block
+    end = int(np.searchsorted(sizes, _worthless(attacker, int(sizes.max(initial=0)))))
+    plan[:, :end] = sunk_plans(attacker, Alike(sizes[:end], inside[:end]))
     return plan
+
+
+def _worthless(attacker: Attacker, most: int) -> int:
+    """A size from which on no group is tried: the first worthless one of 64, 128, 256 ..., or the one after `most`.
+
+    Without fines and discount, which only make the attacker stop sooner, the plan has a closed form: that is probed
+    first.
+    """
+    unfined = replace(attacker, fine=0.0, max_fines=0, arrest=False, discount=1.0)
+    for planner in (unfined, attacker):
+        size = FIRST_PROBE
+        while size <= most and sunk_plans(planner, _one(attacker, size))[CLEAN, 0] > 0:
+            size *= 2
+        most = min(most, size - 1)
+    return most + 1
+
+
+def _one(attacker: Attacker, size: int) -> Alike:
+    return Alike(np.array([size]), np.array([attacker.prior * attacker.confirmation]))
 
 
 def sunk_plans(attacker: Attacker, games: Games, stakes: Stakes | None = None) -> Floats:
@@ -288,7 +318,7 @@ def sunk_plans(attacker: Attacker, games: Games, stakes: Stakes | None = None) -
 def prices_of(attacker: Attacker, plan: Floats, expected: Floats) -> Prices:
     """Prices of plans with the data at hand, accessed where the payoff `expected` after access is worth the access."""
     payoff = attacker.discount * expected - attacker.access_cost
-    access = (expected > 0) & worthwhile(attacker, payoff, 0.0, attacker.gain)
+    access = ((expected > 0) | (plan[CLEAN] > 0)) & worthwhile(attacker, payoff, 0.0, attacker.gain)
     return Prices(
         access=access,
         payoff=np.where(access, payoff, 0.0),
@@ -326,7 +356,7 @@ def _thresholds(attacker: Attacker, plan: Floats, access: NDArray[np.bool_]) -> 
 
 def _distinct(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Ascending distinct sizes, and which of them each record has; counted where the sizes are not far apart."""
-    if counts.max(initial=0) > 16 * len(counts) + FIRST_BLOCK:
+    if counts.max(initial=0) > 16 * len(counts) + FIRST_PROBE:
         distinct, of_record = np.unique(counts, return_inverse=True)
         return distinct, of_record
     present = np.bincount(counts) > 0
@@ -340,7 +370,10 @@ def _checked_cells(
         raise UnmaskError("a belief about unknown sizes needs the population and each record's cell_probability")
     if not is_whole(population, at_least=1):
         raise UnmaskError(f"the population is {population!r}, expected a whole number of at least 1")
-    p = np.broadcast_to(np.asarray(cell_probability, dtype=np.float64), counts.shape)
+    p = _numbers("cell probabilities", cell_probability)
+    if p.ndim and p.shape != counts.shape:
+        raise UnmaskError(f"there are {p.size} cell probabilities for {len(counts)} records, expected one for each")
+    p = np.broadcast_to(p, counts.shape)
     if not np.all((p >= 0) & (p <= 1)):
         raise UnmaskError("a cell probability is missing or outside 0..1, expected numbers from 0 to 1")
     if counts.max(initial=0) > population:
@@ -356,11 +389,12 @@ def _largest_believed(n: int, p: Floats) -> int:
 
 def _log_binomial(k: NDArray[np.int64], n: int, p: Floats) -> Floats:
     """(n_cells, n_sizes) log Bin(k; n, p), by the running sum of log((n - i) / (i + 1)): exact for small k at any n."""
-    from scipy.special import xlog1py, xlogy  # not at the top: the command line shows its help without it
-
     i = np.arange(k.max(initial=0))
     choose = np.concatenate(([0.0], np.cumsum(np.log((n - i) / (i + 1)))))[k]
-    return np.asarray(choose + xlogy(k, p[:, None]) + xlog1py(n - k, -p[:, None]))
+    with np.errstate(divide="ignore", invalid="ignore"):  # p = 0 and p = 1, with 0 log 0 = 0
+        inside = np.where(k > 0, np.log(p)[:, None] * k, 0.0)
+        outside = np.where(k < n, np.log1p(-p)[:, None] * (n - k), 0.0)
+    return np.asarray(choose + inside + outside)
 
 
 def _binomial_mean(value: Floats, n: int, cells: Floats) -> Floats:
@@ -381,8 +415,7 @@ def _coherent(attacker: Attacker, counts: NDArray[np.int64], n: int, p: Floats) 
     A group of g is worth at most what it is worth when the target is surely inside, which falls with g: sizes from
     the first worthless one of that case are not looked at.
     """
-    certain = plans_by_size(replace(attacker, prior=1.0), np.arange(_largest_believed(n, p) + 2))
-    reach = len(np.trim_zeros(certain[CLEAN], "b"))
+    reach = _worthless(replace(attacker, prior=1.0), min(n, _largest_believed(n, p) + 1))
     sizes = np.arange(reach)
     cells, of_record = np.unique(p, return_inverse=True)
     expected = np.zeros(len(cells))
@@ -396,7 +429,9 @@ def _coherent(attacker: Attacker, counts: NDArray[np.int64], n: int, p: Floats) 
         chance = attacker.prior * with_him + (1 - attacker.prior) * outside
         expected[start : start + step] = (chance * value.reshape(len(part), reach)).sum(axis=1)
     pairs, of_pair = np.unique(np.stack([counts, of_record]), axis=1, return_inverse=True)
-    plan = _coherent_plans(attacker, pairs[0], n * cells[pairs[1]])
+    plan = np.zeros((8, pairs.shape[1]))
+    tried = pairs[0] < _worthless(replace(attacker, prior=1.0), int(counts.max(initial=0)))
+    plan[:, tried] = _coherent_plans(attacker, pairs[0, tried], n * cells[pairs[1, tried]])
     return prices_of(attacker, plan, expected[pairs[1]]).take(of_pair)
 
 

@@ -1,0 +1,32 @@
+"""Items under pseudonyms: which of them an adversary finds to belong to the same user."""
+
+from unmask.pseudonyms import datasets
+from unmask.pseudonyms.attacks import (
+    ExactMatch,
+    Family,
+    FeatureClustering,
+    Links,
+    RecordLinkage,
+    SplinkLinkage,
+    Threshold,
+    Weights,
+)
+from unmask.pseudonyms.protections import PerContext, PerItem, PerPeriod, Split
+from unmask.pseudonyms.release import Items
+
+__all__ = [
+    "ExactMatch",
+    "Family",
+    "FeatureClustering",
+    "Items",
+    "Links",
+    "PerContext",
+    "PerItem",
+    "PerPeriod",
+    "RecordLinkage",
+    "Split",
+    "SplinkLinkage",
+    "Threshold",
+    "Weights",
+    "datasets",
+]

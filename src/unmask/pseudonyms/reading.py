@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,15 @@ from unmask.errors import FailedError, UnmaskError
 
 
 def read_columns(
-    source: str | PathLike[str] | Mapping[str, ArrayLike], names: Sequence[str], *, delimiter: str | None = None
+    source: str | PathLike[str] | Mapping[str, ArrayLike],
+    names: Sequence[str],
+    *,
+    header: Sequence[str] = (),
 ) -> dict[str, NDArray[Any]]:
     """The columns of these names, of equal length; at least one name.
 
     Cells of a text file are texts, trimmed, None where empty; those of a Parquet file or a mapping keep their type.
+    header : the names of all columns of a text file that has none in its first line
 
     >>> read_columns({"a": [1, 2], "b": ["x", "y"]}, ["b"])
     {'b': array(['x', 'y'], dtype='<U1')}
@@ -32,9 +38,9 @@ def read_columns(
     path = Path(os.fspath(source))
     if not path.is_file():
         raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
-    with duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"}) as connection:
+    with _engine() as connection:
         try:
-            relation, known = _relation(connection, path, delimiter)
+            relation, known = _relation(connection, path, header)
             _check_known(names, list(known), f"file {path.name!r}")
             cells = connection.execute(f"select {', '.join(known[name] for name in names)} from {relation}")
             arrays = list(cells.fetchnumpy().values())
@@ -47,25 +53,35 @@ def read_columns(
     return {name: _plain(array) for name, array in zip(names, arrays, strict=True)}
 
 
-def _relation(
-    connection: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None
-) -> tuple[str, dict[str, str]]:
+@contextmanager
+def _engine() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A private in-memory database that spills into a folder of its own; both are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as folder:
+        config = {"memory_limit": "4GB", "temp_directory": folder}
+        quiet = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+        with duckdb.connect(":memory:", config=config | quiet) as connection:
+            yield connection
+
+
+def _relation(connection: duckdb.DuckDBPyConnection, path: Path, header: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The SQL of the rows of a file, and of each of its columns by trimmed name."""
-    quoted = "'" + str(path).replace("'", "''") + "'"
     if path.suffix.lower() in {".parquet", ".pq"}:
-        relation = f"read_parquet({quoted})"
+        relation = f"read_parquet({_quoted(str(path))})"
     else:
-        separator = delimiter or ("\\t" if ".tsv" in path.name.lower() else None)
-        given = "" if separator is None else f", delim='{separator}'"
-        relation = f"read_csv({quoted}, header=true, all_varchar=true, sample_size=-1, nullstr=''{given})"
+        options = f"names=[{', '.join(map(_quoted, header))}], header=false" if header else "header=true"
+        if ".tsv" in path.name.lower():
+            options += ", delim='\\t'"
+        relation = f"read_csv({_quoted(str(path))}, all_varchar=true, {options})"
     known: dict[str, str] = {}
     for at, (raw, kind) in enumerate(row[:2] for row in connection.execute(f"describe from {relation}").fetchall()):
         column = '"' + str(raw).replace('"', '""') + '"'
-        known[str(raw).strip()] = f"{f'nullif(trim({column}), {_EMPTY})' if kind == 'VARCHAR' else column} as c{at}"
+        cell = f"nullif(trim({column}), '')" if kind == "VARCHAR" else column
+        known[str(raw).strip()] = f"{cell} as c{at}"
     return relation, known
 
 
-_EMPTY = "''"
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _from_mapping(source: Mapping[str, ArrayLike], names: Sequence[str]) -> dict[str, NDArray[Any]]:

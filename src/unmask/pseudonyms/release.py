@@ -25,6 +25,9 @@ class Numeric:
     name: str
     values: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        return f"Numeric({self.name!r}, {len(self.values)} cells)"
+
     @property
     def missing(self) -> NDArray[np.bool_]:
         """(n,) where the cell is missing."""
@@ -46,6 +49,9 @@ class Coded:
     codes: NDArray[np.int32]
     labels: NDArray[Any]
     kind: Literal["categorical", "text"] = "categorical"
+
+    def __repr__(self) -> str:
+        return f"Coded({self.name!r}, {len(self.codes)} cells, {len(self.labels)} {self.kind} labels)"
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -273,9 +279,7 @@ def _numbers(cells: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.floa
     return values if np.isfinite(values[~missing]).all() else None
 
 
-def _coded(
-    name: str, cells: NDArray[Any], missing: NDArray[np.bool_], kind: Literal["categorical", "text"]
-) -> Coded:
+def _coded(name: str, cells: NDArray[Any], missing: NDArray[np.bool_], kind: Literal["categorical", "text"]) -> Coded:
     codes = np.full(len(cells), -1, dtype=np.int32)
     labels, found = np.unique(cells[~missing].astype(np.str_), return_inverse=True)
     codes[~missing] = found

@@ -1,0 +1,272 @@
+"""What the literature on comparing clusterings says of the same two partitions, all of it from the one sparse table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.measures.unlinkability.overlap import Overlap, overlap
+from unmask.measures.unlinkability.transfer import transfer_distance
+from unmask.view import Partition, align
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """Precision, recall and F in [0, 1]; nan where there is nothing to divide by."""
+
+    precision: float
+    recall: float
+    f: float
+
+
+@dataclass(frozen=True, eq=False)
+class SubjectCompanions:
+    """What exists per subject. Subject C has c items, x of them in the cluster D of size d; sums run over C's clusters.
+
+    Each is (n_subjects,), in the order of the table. The mean weighted by c is the number of the whole partition.
+
+    split             : -sum (x/c) log2(x/c), bits in [0, log2 c]; 0 when all items of C are together
+    mix               : -sum (x/c) log2(x/d), bits in [0, log2 n]; 0 when no foreign item is with them
+    bcubed_precision  : sum x^2/(c d) in (0, 1], the mean over C's items of the share of C in the item's cluster
+    bcubed_recall     : sum (x/c)^2 in (0, 1], the mean over C's items of the part of C that is in the item's cluster
+    pair_recall       : the share of C's pairs that are together; nan for one item, weighted by pairs, not by c
+    recovered         : 1 when some D = C, else 0; weighted equally, not by c
+    expected_missing  : mean over C's items of c - x, items of C that are not with the item
+    expected_extra    : mean over C's items of d - x, foreign items that are with the item
+    """
+
+    split: NDArray[np.float64]
+    mix: NDArray[np.float64]
+    bcubed_precision: NDArray[np.float64]
+    bcubed_recall: NDArray[np.float64]
+    pair_recall: NDArray[np.float64]
+    recovered: NDArray[np.float64]
+    expected_missing: NDArray[np.float64]
+    expected_extra: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Companions:
+    """Two partitions of n items compared as a whole: P, the solution, and Q, the adversary's.
+
+    x = items of a subject and a cluster in common, c and d their sizes, c2(k) = k (k - 1)/2 pairs, A = c2(n),
+    T = sum c2(x), entropies in bits of a uniformly drawn item's block. Where a number would be 0/0 because the
+    partitions are equal and trivial (one block, or all alone) it is that of equal partitions; without any pair (n = 1)
+    `rand`, `adjusted_rand` and what is divided by log2 n or n - 1 is nan.
+
+    rand            : share of the pairs that both treat alike, (A + 2 T - sum c2(c) - sum c2(d))/A
+    adjusted_rand   : (T - E)/(M - E), M = (sum c2(c) + sum c2(d))/2, E = sum c2(c) sum c2(d)/A: 0 for chance at fixed
+                      sizes, 1 for equal, may be negative (Hubert and Arabie 1985)
+    pairs           : T/sum c2(d), T/sum c2(c), 2 T/(sum c2(c) + sum c2(d)); nan for a partition without pairs
+    bcubed          : mean over *items* of x/d and of x/c, and their harmonic mean (Bagga and Baldwin 1998)
+    bcubed_subjects : the same, mean over *subjects*, one vote each whatever their size
+    clusters        : clusters recovered exactly over all clusters of Q, over all subjects, and twice over both
+    voi             : variation of information H(P given Q) + H(Q given P) in bits, a metric in [0, log2 n]
+                      (Meila 2007); the mean of split + mix weighted by c
+    entropy_solution, entropy_adversary, mutual_information : H(P), H(Q), I = H(P) + H(Q) - H(P,Q), bits
+    homogeneity     : I/H(P), 1 when H(P) = 0: clusters hold one subject only
+    completeness    : I/H(Q), 1 when H(Q) = 0: subjects are in one cluster only (Rosenberg and Hirschberg 2007)
+    normalised_mutual_information : 2 I/(H(P) + H(Q)), the *arithmetic mean* as normaliser, which is the V-measure
+    expected_missing, expected_extra : mean over items of c - x and d - x
+    subject         : the same per subject
+    table           : what all this was computed from
+    """
+
+    rand: float
+    adjusted_rand: float
+    pairs: Retrieval
+    bcubed: Retrieval
+    bcubed_subjects: Retrieval
+    clusters: Retrieval
+    voi: float
+    entropy_solution: float
+    entropy_adversary: float
+    mutual_information: float
+    homogeneity: float
+    completeness: float
+    normalised_mutual_information: float
+    expected_missing: float
+    expected_extra: float
+    subject: SubjectCompanions = field(repr=False)
+    table: Overlap = field(repr=False)
+
+    @property
+    def voi_over_log_n(self) -> float:
+        """VOI/log2 n in [0, 1]; nan for n = 1."""
+        return self.voi / math.log2(self.table.n) if self.table.n > 1 else math.nan
+
+    @property
+    def voi_over_joint(self) -> float:
+        """VOI/H(P,Q) = 1 - I/H(P,Q) in [0, 1]; 0 when both are one block."""
+        joint = self.entropy_solution + self.entropy_adversary - self.mutual_information
+        return min(_ratio(self.voi, joint, 0.0), 1.0)
+
+    @property
+    def average_cluster_purity(self) -> float:
+        """ACP = sum x^2/d / n, the item mean of B-cubed precision."""
+        return self.bcubed.precision
+
+    @property
+    def average_subject_purity(self) -> float:
+        """AAP = sum x^2/c / n ("average author purity"), the item mean of B-cubed recall."""
+        return self.bcubed.recall
+
+    @property
+    def k_metric(self) -> float:
+        """K = sqrt(ACP AAP) in (0, 1]."""
+        return math.sqrt(self.bcubed.precision * self.bcubed.recall)
+
+    @cached_property
+    def transfer_distance(self) -> int:
+        """Items to move until the partitions are equal; an assignment problem, solved when first asked for."""
+        return transfer_distance(self.table)
+
+    @property
+    def transfer_over_n(self) -> float:
+        """Transfer distance/(n - 1) in [0, 1], 1 between one block and all alone; nan for n = 1."""
+        return self.transfer_distance / (self.table.n - 1) if self.table.n > 1 else math.nan
+
+
+def companions(
+    solution: Partition, adversary: Partition, *, missing: Literal["error", "singleton"] = "error"
+) -> Companions:
+    """The numbers by which two partitions are usually compared, of the adversary's against the solution.
+
+    missing : what an item means that only one of them has: an "error", or a cluster of its own ("singleton")
+
+    >>> found = companions(Partition([0, 0, 0, 1]), Partition([0, 0, 1, 1]))
+    >>> found.pairs
+    Retrieval(precision=0.5, recall=0.3333333333333333, f=0.4)
+    >>> found.adjusted_rand, round(found.voi, 3), found.transfer_distance
+    (0.0, 1.189, 1)
+    >>> found.subject.split.round(3), found.subject.mix.round(3)
+    (array([0.918, 0.   ]), array([0.333, 1.   ]))
+    """
+    return companions_of(overlap(*align(solution, adversary, missing=missing)))
+
+
+def companions_of(table: Overlap) -> Companions:
+    """The same from the table, in O(cells)."""
+    subject = _subjects(table)
+    h_solution, h_adversary = _entropy(table.subject_size), _entropy(table.cluster_size)
+    split, mix = _item_mean(subject.split, table), _item_mean(subject.mix, table)
+    information = max(h_solution - mix, 0.0)
+    rand, adjusted, pairs = _pair_numbers(table)
+    recovered = int(subject.recovered.sum())
+    return Companions(
+        rand=rand,
+        adjusted_rand=adjusted,
+        pairs=pairs,
+        bcubed=_harmonic(_item_mean(subject.bcubed_precision, table), _item_mean(subject.bcubed_recall, table)),
+        bcubed_subjects=_harmonic(float(subject.bcubed_precision.mean()), float(subject.bcubed_recall.mean())),
+        clusters=_retrieval(recovered, len(table.cluster_size), len(table.subject_size)),
+        voi=split + mix,
+        entropy_solution=h_solution,
+        entropy_adversary=h_adversary,
+        mutual_information=information,
+        homogeneity=_ratio(information, h_solution, 1.0),
+        completeness=min(_ratio(information, h_adversary, 1.0), 1.0),
+        normalised_mutual_information=min(_ratio(2 * information, h_solution + h_adversary, 1.0), 1.0),
+        expected_missing=_item_mean(subject.expected_missing, table),
+        expected_extra=_item_mean(subject.expected_extra, table),
+        subject=subject,
+        table=table,
+    )
+
+
+def variation_of_information(table: Overlap) -> float:
+    """H(P given Q) + H(Q given P) in bits, in [0, log2 n].
+
+    >>> variation_of_information(overlap(Partition([0, 0, 1, 1]), Partition([0, 1, 0, 1])))
+    2.0
+    """
+    x, c, d = _cell_sizes(table)
+    return float((x * (np.log2(c / x) + np.log2(d / x))).sum()) / table.n
+
+
+def rand_distance(table: Overlap) -> float:
+    """1 - Rand index: the share of the pairs that are together in one partition only, in [0, 1]; nan for n = 1.
+
+    >>> rand_distance(overlap(Partition([0, 0, 0]), Partition([0, 0, 1])))
+    0.6666666666666666
+    """
+    together, solution, adversary, pairs = _pair_counts(table)
+    return _ratio(solution + adversary - 2 * together, pairs, math.nan)
+
+
+def _cell_sizes(table: Overlap) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """x, c and d of every cell."""
+    return (
+        table.own.astype(np.float64),
+        table.subject_size[table.subject].astype(np.float64),
+        table.cluster_size[table.cluster].astype(np.float64),
+    )
+
+
+def _subjects(table: Overlap) -> SubjectCompanions:
+    x, c, d = _cell_sizes(table)
+    size = table.subject_size.astype(np.float64)
+
+    def mean(value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Over the items of each subject of a number that all items of a cell share."""
+        return np.add.reduceat(x * value, table.indptr[:-1]) / size
+
+    own, cluster = mean(x), mean(d)
+    pairs = size * (size - 1)
+    return SubjectCompanions(
+        split=mean(np.log2(c / x)),
+        mix=mean(np.log2(d / x)),
+        bcubed_precision=mean(x / d),
+        bcubed_recall=own / size,
+        pair_recall=np.divide(size * (own - 1), pairs, out=np.full(len(size), np.nan), where=pairs > 0),
+        recovered=np.add.reduceat((x == c) & (x == d), table.indptr[:-1], dtype=np.float64),
+        expected_missing=size - own,
+        expected_extra=cluster - own,
+    )
+
+
+def _item_mean(value: NDArray[np.float64], table: Overlap) -> float:
+    return float(value @ table.subject_size) / table.n
+
+
+def _entropy(size: NDArray[np.int64]) -> float:
+    n = size.sum()
+    return float((size * np.log2(n / size)).sum() / n)
+
+
+def _pair_counts(table: Overlap) -> tuple[int, int, int, int]:
+    """T, sum c2(c), sum c2(d) and A, as Python integers, whose products do not overflow."""
+
+    def pairs(size: NDArray[np.int64]) -> int:
+        return int((size * (size - 1) // 2).sum())
+
+    return pairs(table.own), pairs(table.subject_size), pairs(table.cluster_size), table.n * (table.n - 1) // 2
+
+
+def _pair_numbers(table: Overlap) -> tuple[float, float, Retrieval]:
+    """Rand, ARI (numerator and denominator times 2 A, so that one division rounds) and the pairwise numbers."""
+    together, solution, adversary, pairs = _pair_counts(table)
+    rand = _ratio(pairs + 2 * together - solution - adversary, pairs, math.nan)
+    chance = solution * adversary
+    above, room = 2 * (together * pairs - chance), (solution + adversary) * pairs - 2 * chance
+    adjusted = _ratio(above, room, 1.0) if pairs else math.nan
+    return rand, adjusted, _retrieval(together, adversary, solution)
+
+
+def _retrieval(right: int, found: int, sought: int) -> Retrieval:
+    return Retrieval(
+        _ratio(right, found, math.nan), _ratio(right, sought, math.nan), _ratio(2 * right, found + sought, math.nan)
+    )
+
+
+def _harmonic(precision: float, recall: float) -> Retrieval:
+    return Retrieval(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+def _ratio(part: float, whole: float, empty: float) -> float:
+    return part / whole if whole else empty

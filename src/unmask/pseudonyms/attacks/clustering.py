@@ -1,0 +1,126 @@
+"""Linking by the clustering algorithms that everybody has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.pseudonyms.attacks.components import over_items
+from unmask.pseudonyms.attacks.extras import extra
+from unmask.pseudonyms.attacks.threshold import Scale, check_scale, profiles_of, scaled
+from unmask.pseudonyms.release import Coded, Feature, Items
+from unmask.view import Partition
+
+_METHODS = ("agglomerative", "kmeans", "hdbscan")
+_MAX_AGGLOMERATIVE = 20_000
+_MAX_COLUMNS = 2_000
+
+
+@dataclass(frozen=True)
+class FeatureClustering:
+    """Which pseudonyms belong together? Those that scikit-learn puts into one cluster of their profiles.
+
+    A profile is a point: the scaled numeric features, and for each categorical feature the indicator columns of its
+    labels, so weighted that two profiles that differ in it are `mismatch` apart. Missing numeric cells take the mean,
+    missing categorical cells the origin. Text features are refused.
+
+    method     : "agglomerative" (average linkage; O(n^2) time and memory, at most 20,000 pseudonyms), "kmeans"
+                 (O(n k) a round), or "hdbscan" (about O(n log n) in few dimensions; its noise is linked to nobody)
+    n_clusters : how many users the adversary expects; for "agglomerative" and "kmeans", at most one for each pseudonym
+    distance   : instead of it, for "agglomerative": the average distance at which merging stops
+    min_size   : for "hdbscan": the fewest pseudonyms a user has, at least 2
+    features   : names of the features to compare; all of them for none
+    scale      : as in `Threshold`
+    seed       : for the starts of "kmeans"
+
+    Needs scikit-learn: pip install "unmask[cluster]".
+
+    >>> FeatureClustering("agglomerative", n_clusters=2)
+    FeatureClustering(method='agglomerative', n_clusters=2, distance=None, min_size=2, features=(), scale='deviation',
+    mismatch=1.0, seed=0)
+
+    F. Pedregosa et al., "Scikit-learn: machine learning in Python", JMLR 12, 2011; R. Campello, D. Moulavi, J. Sander,
+    "Density-based clustering based on hierarchical density estimates", PAKDD 2013.
+    """
+
+    method: Literal["agglomerative", "kmeans", "hdbscan"] = "agglomerative"
+    n_clusters: int | None = None
+    distance: float | None = None
+    min_size: int = 2
+    features: tuple[str, ...] = ()
+    scale: Scale = "deviation"
+    mismatch: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in _METHODS:
+            raise UnmaskError(f"the method is {self.method!r}, expected one of {', '.join(_METHODS)}")
+        needs = {"agglomerative": "either n_clusters or distance", "kmeans": "n_clusters", "hdbscan": "min_size only"}
+        given = (self.n_clusters is not None, self.distance is not None)
+        allowed = {
+            "agglomerative": [(True, False), (False, True)],
+            "kmeans": [(True, False)],
+            "hdbscan": [(False,) * 2],
+        }
+        if given not in allowed[self.method]:
+            raise UnmaskError(
+                f"n_clusters is {self.n_clusters} and distance {self.distance}; {self.method} expects "
+                f"{needs[self.method]}"
+            )
+        if self.n_clusters is not None and self.n_clusters < 1:
+            raise UnmaskError(f"n_clusters is {self.n_clusters}, expected at least 1")
+        if self.distance is not None and not self.distance >= 0:
+            raise UnmaskError(f"the distance is {self.distance}, expected a number of at least 0")
+        if self.min_size < 2:
+            raise UnmaskError(f"min_size is {self.min_size}, expected at least 2")
+        if not 0 <= self.mismatch < np.inf:
+            raise UnmaskError(f"the mismatch is {self.mismatch}, expected a number of at least 0")
+        check_scale(self.scale)
+
+    def __call__(self, release: Items) -> Partition:
+        """The adversary's partition of the items."""
+        library = extra("sklearn.cluster", "cluster")
+        points = _points(profiles_of(release, self.features), self.scale, self.mismatch)
+        if len(points) < max(2, self.min_size if self.method == "hdbscan" else 2):
+            return over_items(release, np.arange(len(points)))
+        labels = np.asarray(self._algorithm(library, len(points)).fit(points).labels_, dtype=np.int64)
+        noise = np.flatnonzero(labels < 0)
+        labels[noise] = len(points) + noise
+        return over_items(release, labels)
+
+    def _algorithm(self, library: Any, n: int) -> Any:
+        if self.method == "hdbscan":
+            return library.HDBSCAN(min_cluster_size=self.min_size, copy=True)
+        if self.method == "kmeans":
+            assert self.n_clusters is not None
+            return library.KMeans(n_clusters=min(self.n_clusters, n), n_init=10, random_state=self.seed)
+        if n > _MAX_AGGLOMERATIVE:
+            raise FailedError(
+                f"agglomerative clustering of {n} pseudonyms needs {8e-9 * n * n:.0f} GB, expected at most "
+                f"{_MAX_AGGLOMERATIVE}; use another method, or Threshold"
+            )
+        count = None if self.n_clusters is None else min(self.n_clusters, n)
+        return library.AgglomerativeClustering(n_clusters=count, distance_threshold=self.distance, linkage="average")
+
+
+def _points(features: tuple[Feature, ...], scale: Scale, mismatch: float) -> NDArray[np.float64]:
+    coded = [feature for feature in features if isinstance(feature, Coded)]
+    text = next((feature.name for feature in coded if feature.kind == "text"), None)
+    if text is not None:
+        raise UnmaskError(f"feature {text!r} is text, expected numeric or categorical; use RecordLinkage for texts")
+    columns = sum(len(feature.labels) for feature in coded)
+    if columns > _MAX_COLUMNS:
+        raise UnmaskError(
+            f"the categorical features have {columns} labels, expected at most {_MAX_COLUMNS}; choose fewer features"
+        )
+    numeric = scaled(features, scale)
+    if numeric.size:
+        there = ~np.isnan(numeric)
+        mean = np.where(there, numeric, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+        numeric = np.where(there, numeric, mean)
+    indicators = [feature.codes[:, None] == np.arange(len(feature.labels)) for feature in coded]
+    return np.column_stack([numeric, *(mismatch / np.sqrt(2) * indicator for indicator in indicators)])

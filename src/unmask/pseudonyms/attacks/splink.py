@@ -1,0 +1,113 @@
+"""The published probabilistic linker, as an adversary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import FailedError
+from unmask.pseudonyms.attacks.blocking import Blocks
+from unmask.pseudonyms.attacks.extras import extra
+from unmask.pseudonyms.attacks.linkage import check_blocks
+from unmask.pseudonyms.attacks.links import Links
+from unmask.pseudonyms.attacks.threshold import profiles_of
+from unmask.pseudonyms.release import Coded, Feature, Items, Numeric
+from unmask.view import Partition
+
+
+@dataclass(frozen=True)
+class SplinkLinkage:
+    """Which pseudonyms belong together? Those that Splink links: an adversary who uses the tool at hand.
+
+    Texts are compared by Jaro-Winkler similarity at 0.9 and 0.7, categories and numbers as equal or not. Splink's
+    usual training on the release alone: u on random pairs, m by expectation maximisation over the pairs of each block
+    rule, the prior from the trained values of the last rule. Give at least two rules with no feature in common, or the
+    features of the only one are left untrained. Linked pairs are closed to connected components.
+
+    blocks    : rules, each the names of features; a pair that agrees on all features of a rule is compared
+    threshold : the least probability of a link
+    features  : names of the features to compare; all of them for none
+    least     : pairs below this probability are not kept; families and views below it are not to be had
+    seed      : of the random pairs; Splink's own numbers may differ in the last digits with its threads
+
+    Needs Splink: pip install "unmask[link]".
+
+    >>> SplinkLinkage(blocks=(("name",), ("born",)))
+    SplinkLinkage(blocks=(('name',), ('born',)), threshold=0.9, features=(), least=0.01, seed=0)
+
+    R. Linacre et al., "Splink: free software for probabilistic record linkage at scale", IJPDS 7(3), 2022.
+    """
+
+    blocks: Blocks
+    threshold: float = 0.9
+    features: tuple[str, ...] = ()
+    least: float = 0.01
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_blocks(self.blocks, self.threshold)
+        check_blocks(self.blocks, self.least)
+
+    def __call__(self, release: Items) -> Partition:
+        """The adversary's partition of the items at the threshold."""
+        return self.link(release).clusters(self.threshold)
+
+    def link(self, release: Items) -> Links:
+        """The pairs that Splink predicts, and its probabilities."""
+        splink, library = extra("splink", "link"), extra("splink.comparison_library", "link")
+        chosen = tuple(feature.name for feature in release.chosen(self.features))
+        blocking = tuple(name for rule in self.blocks for name in rule)
+        release.chosen(blocking)
+        features = profiles_of(release, tuple(dict.fromkeys((*chosen, *blocking))))
+        alias = {feature.name: f"f{at}" for at, feature in enumerate(features)}
+        rules = [splink.block_on(*(alias[name] for name in rule)) for rule in self.blocks]
+        settings = splink.SettingsCreator(
+            link_type="dedupe_only",
+            comparisons=[_comparison(library, feature, alias[feature.name]) for feature in features],
+            blocking_rules_to_generate_predictions=rules,
+            retain_matching_columns=False,
+        )
+        columns = {alias[feature.name]: _cells(feature) for feature in features}
+        found = _predicted(splink, settings, columns, rules, self.least, self.seed)
+        left, right = np.minimum(found[0], found[1]), np.maximum(found[0], found[1])
+        order = np.lexsort((right, left))
+        return Links(release, left[order], right[order], np.clip(found[2][order], 0.0, 1.0))
+
+
+def _comparison(library: Any, feature: Feature, name: str) -> Any:
+    if isinstance(feature, Coded) and feature.kind == "text":
+        return library.JaroWinklerAtThresholds(name, [0.9, 0.7])
+    return library.ExactMatch(name)
+
+
+def _cells(feature: Feature) -> list[str | float | None]:
+    if isinstance(feature, Numeric):
+        return [None if value != value else value for value in feature.values.tolist()]
+    return np.append(feature.labels, None)[feature.codes].tolist()  # missing is -1: the None
+
+
+def _predicted(
+    splink: Any, settings: Any, columns: dict[str, list[str | float | None]], rules: list[Any], least: float, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Left, right and probability of the pairs, from a Splink that is trained on these columns."""
+    arrow = extra("pyarrow", "link")
+    table = arrow.table({"unique_id": list(range(len(next(iter(columns.values()))))), **columns})
+    backend = extra("splink.backends.duckdb", "link").DuckDBAPI()
+    linker = splink.Linker(backend.register(table), settings, log_level=None)
+    try:
+        linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=seed)
+        for at, rule in enumerate(rules):
+            linker.training.estimate_parameters_using_expectation_maximisation(
+                rule, populate_probability_two_random_records_match_from_trained_values=at == len(rules) - 1
+            )
+        predicted = linker.inference.predict(threshold_match_probability=least).as_duckdbpyrelation()
+    except Exception as error:  # noqa: BLE001 - whatever it raises may quote a record
+        raise FailedError(
+            f"Splink could not be trained on the release ({type(error).__name__}); choose looser blocks or other features"
+        ) from None
+    got = predicted.select("unique_id_l, unique_id_r, match_probability").fetchnumpy()
+    left, right, probability = (np.asarray(got[name]) for name in got)
+    return left.astype(np.int64), right.astype(np.int64), probability.astype(np.float64)

@@ -1,0 +1,148 @@
+"""Ways to protect items: each gives the items of a population new pseudonyms, and says whose every item is.
+
+A protection is called with a population, whose pseudonyms are the users, and a random generator, and returns (release,
+solution): the same items with the same features under new pseudonyms, shuffled, and the partition of the released items
+by user. New pseudonyms are numbers 0, 1, ... dealt out by a uniformly random permutation: they carry no order and tell
+only how many there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.pseudonyms.release import Items
+from unmask.view import Partition
+
+Released = tuple[Items, Partition]
+
+
+@dataclass(frozen=True)
+class PerItem:
+    """A new pseudonym for every item: nothing is linked for free.
+
+    >>> population = Items.read({"user": ["a", "a", "b"]}, pseudonym="user")
+    >>> release, solution = PerItem()(population, rng=np.random.default_rng(1))
+    >>> release.partition.n_clusters, sorted(solution.sizes.tolist())
+    (3, [1, 2])
+    """
+
+    def __call__(self, population: Items, *, rng: np.random.Generator) -> Released:
+        """The release under new pseudonyms, and the solution."""
+        _users(population)
+        return _released(population, np.arange(len(population)), rng)
+
+
+@dataclass(frozen=True)
+class PerPeriod:
+    """A new pseudonym for every user at the start of every period of the same length.
+
+    length : of a period, above 0, in the unit of the items' time
+    phase  : where periods start. "common": at whole multiples of the length, for everybody; "own": each user's periods
+             are put off by a random part of the length, so that not all pseudonyms change at once
+
+    >>> population = Items.read({"user": ["a"] * 4, "hour": [0, 5, 10, 11]}, pseudonym="user", time="hour")
+    >>> release, _ = PerPeriod(10)(population, rng=np.random.default_rng(1))
+    >>> release.partition.sizes.tolist()
+    [2, 2]
+    """
+
+    length: float
+    phase: Literal["common", "own"] = "common"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.length < np.inf:
+            raise UnmaskError(f"the length is {self.length}, expected a number above 0")
+        if self.phase not in ("common", "own"):
+            raise UnmaskError(f"the phase is {self.phase!r}, expected 'common' or 'own'")
+
+    def __call__(self, population: Items, *, rng: np.random.Generator) -> Released:
+        """The release under new pseudonyms, and the solution."""
+        users = _users(population)
+        if population.time is None:
+            raise UnmaskError("the items have no time, which PerPeriod needs; name it in Items.read(time=...)")
+        delay = rng.random(users.n_clusters) if self.phase == "own" else np.zeros(users.n_clusters)
+        period = np.floor(population.time / self.length - delay[users.code]).astype(np.int64)
+        return _released(population, _cells(users.code, Partition(period).code), rng)
+
+
+@dataclass(frozen=True)
+class PerContext:
+    """A new pseudonym for every user in every context.
+
+    >>> population = Items.read({"user": ["a"] * 3, "shop": ["x", "y", "x"]}, pseudonym="user", context="shop")
+    >>> release, _ = PerContext()(population, rng=np.random.default_rng(1))
+    >>> sorted(release.partition.sizes.tolist())
+    [1, 2]
+    """
+
+    def __call__(self, population: Items, *, rng: np.random.Generator) -> Released:
+        """The release under new pseudonyms, and the solution."""
+        users = _users(population)
+        return _released(population, _cells(users.code, _contexts(population, "PerContext").code), rng)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Identity separation: every user appears as up to k pseudonyms, between which his items are dealt at random.
+
+    k  : pseudonyms of a user, at least 1; a user gets fewer where nothing is dealt to one. k = 1 only renames users.
+    by : "item" deals each item by itself, "context" all items of a user in one context together
+
+    >>> population = Items.read({"user": ["a"] * 6}, pseudonym="user")
+    >>> release, solution = Split(2)(population, rng=np.random.default_rng(1))
+    >>> release.partition.n_clusters, solution.n_clusters
+    (2, 1)
+    """
+
+    k: int = 2
+    by: Literal["item", "context"] = "item"
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise UnmaskError(f"k is {self.k}, expected at least 1 pseudonym for each user")
+        if self.by not in ("item", "context"):
+            raise UnmaskError(f"by is {self.by!r}, expected 'item' or 'context'")
+
+    def __call__(self, population: Items, *, rng: np.random.Generator) -> Released:
+        """The release under new pseudonyms, and the solution."""
+        users = _users(population)
+        if self.by == "item":
+            part = rng.integers(self.k, size=len(population))
+        else:
+            cells = _cells(users.code, _contexts(population, "Split by context").code)
+            part = rng.integers(self.k, size=int(cells.max()) + 1)[cells]
+        return _released(population, _cells(users.code, part), rng)
+
+
+def _users(population: Items) -> Partition:
+    if population.pseudonym is None:
+        raise UnmaskError(
+            "the items have no pseudonym, expected the user of each; name it in Items.read(pseudonym=...)"
+        )
+    return population.partition
+
+
+def _contexts(population: Items, who: str) -> Partition:
+    if population.context is None:
+        raise UnmaskError(f"the items have no context, which {who} needs; name it in Items.read(context=...)")
+    return Partition(population.context)
+
+
+def _cells(user: NDArray[np.integer[Any]], other: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """(n,) equal numbers 0, 1, ... where both are equal."""
+    wide = user.astype(np.int64) * (int(other.max()) + 1) + other
+    return np.unique(wide, return_inverse=True)[1]
+
+
+def _released(population: Items, group: NDArray[np.int64], rng: np.random.Generator) -> Released:
+    """The items under one new label for each group 0, 1, ..., shuffled."""
+    labels = rng.permutation(int(group.max()) + 1)
+    order = rng.permutation(len(population))
+    shuffled = population.take(order)
+    assert shuffled.pseudonym is not None
+    return replace(shuffled, pseudonym=labels[group[order]]), Partition(shuffled.pseudonym, items=shuffled.ids)
