@@ -114,9 +114,7 @@ class Attacker:
         if self.detection is not None:
             q = np.asarray(self.detection, dtype=np.float64)[np.minimum(j, len(self.detection) - 1)]
         elif self.detection_base is not None and self.detection_growth is not None:
-            from scipy.special import expit  # not at the top: the command line shows its help without it
-
-            q = expit(self.detection_base + self.detection_growth * j)
+            q = np.exp(-np.logaddexp(0.0, -(self.detection_base + self.detection_growth * j)))
         else:
             q = np.zeros(n_tries)
         return np.where((j + 1) % self.audit_every == 0, q, 0.0)
