@@ -3,6 +3,7 @@
 from unmask.reports.data import ORIGINAL, ClassRisk, ColumnRisk, Distribution, ReportData, headlines
 from unmask.reports.findings import sentences
 from unmask.reports.html import render
+from unmask.reports.linkage import GuessLinkage, Linkage, SubjectRisk
 from unmask.reports.price import Price, PriceCurve, ReleasePrice, Swing
 
 __all__ = [
@@ -10,10 +11,13 @@ __all__ = [
     "ClassRisk",
     "ColumnRisk",
     "Distribution",
+    "GuessLinkage",
+    "Linkage",
     "Price",
     "PriceCurve",
     "ReleasePrice",
     "ReportData",
+    "SubjectRisk",
     "Swing",
     "headlines",
     "render",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from unmask.errors import UnmaskError
+from unmask.reports.linkage import Linkage
 from unmask.reports.price import Price
 from unmask.reports.words import FAILURES, IDENTITY, Value, letter
 from unmask.results import Row
@@ -70,6 +71,7 @@ class ReportData:
     adversaries  : adversary -> words that complete "an adversary who ..."; by default the name in `Row.adversary`
     success      : the measures that findings and charts speak about, the preferred one first
     price        : the economics of the attack, where an attacker was given
+    linkage      : what adversaries who cluster pseudonyms do, where they were audited
     """
 
     title: str
@@ -86,6 +88,7 @@ class ReportData:
     adversaries: Mapping[str, str] = field(default_factory=dict)
     success: tuple[str, ...] = ("realised_success", "success_probability")
     price: Price | None = None
+    linkage: Linkage | None = None
 
     def __post_init__(self) -> None:
         """Refuse a report about nothing, and distributions that cannot be drawn."""
