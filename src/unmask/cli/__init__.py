@@ -17,9 +17,12 @@ from unmask.cli.files import (
     read_origin,
     read_register,
     refuse_to_overwrite,
+    say_findings,
+    stems,
     write_release,
     write_report,
 )
+from unmask.cli.linkage import audit_linkage
 from unmask.cli.options import Sentences, attacker_option, share, table_options
 from unmask.cli.price import price
 
@@ -115,7 +118,7 @@ def audit(
         raise UnmaskError("--origin gives rows of the original, and no --original was given; give both")
     if len(set(releases)) < len(releases):
         raise UnmaskError("a release was given twice, expected different files; name each one once")
-    names = _labels(releases)
+    names = stems(releases)
     of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
     tables = {name: read(path, of_release) for name, path in zip(names, releases, strict=True)}
     source = None if original is None else read(original, reading)
@@ -142,7 +145,7 @@ def audit(
     if as_json:
         click.echo(as_text(_audit_json(found, names, tables)))
     else:
-        _say_findings(found)
+        say_findings(found)
     if report is not None:
         click.echo(f"wrote {report}", err=True)
     worst = max(
@@ -225,6 +228,7 @@ def protect(
 
 
 main.add_command(price)
+main.add_command(audit_linkage)
 
 
 @main.command(name="list")
@@ -279,18 +283,12 @@ def demo(report: Path, people: int, seed: int) -> None:
         tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance(seed, ())
     )
     write_report(found, report, force=True)
-    _say_findings(found)
+    say_findings(found)
     click.echo(f"wrote {report} (seed {seed})", err=True)
 
 
 def _first_line(item: object) -> str:
     return (type(item).__doc__ or "").strip().splitlines()[0]
-
-
-def _labels(paths: tuple[Path, ...]) -> list[str]:
-    """Short names of the releases, made different where two files are called alike."""
-    stems = [path.name.split(".")[0] for path in paths]
-    return stems if len(set(stems)) == len(stems) and "original" not in stems else [str(path) for path in paths]
 
 
 def _audit_json(found: ReportData, names: list[str], tables: dict[str, Table]) -> dict[str, Any]:
@@ -306,10 +304,3 @@ def _audit_json(found: ReportData, names: list[str], tables: dict[str, Table]) -
     if found.price is not None:
         result["price"] = asdict(found.price)
     return result if len(names) == 1 else {**result, "releases": criteria}
-
-
-def _say_findings(found: ReportData) -> None:
-    from unmask.reports import sentences
-
-    for sentence in sentences(found):
-        click.echo(sentence)

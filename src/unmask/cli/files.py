@@ -17,6 +17,22 @@ if TYPE_CHECKING:
     from unmask.tables.release import Table
 
 
+def stems(paths: tuple[Path, ...]) -> list[str]:
+    """Short names of files, made different where two are called alike."""
+    short = [path.name.split(".")[0] for path in paths]
+    return short if len(set(short)) == len(short) and "original" not in short else [str(path) for path in paths]
+
+
+def say_findings(found: ReportData) -> None:
+    """The findings on standard output, a sentence each."""
+    import click
+
+    from unmask.reports import sentences
+
+    for sentence in sentences(found):
+        click.echo(sentence)
+
+
 def as_text(result: dict[str, Any]) -> str:
     """One JSON object: an infinity as the text "inf" or "-inf", what is undefined (inf - inf) as null."""
     return json.dumps(_strict(result), allow_nan=False)

@@ -56,7 +56,8 @@ def rldata(n: Literal[500, 10_000] = 10_000) -> tuple[Items, Partition]:
     if n not in (500, 10_000):
         raise UnmaskError(f"n is {n}, expected 500 or 10000: the sizes of RLdata")
     names = ("fname_c1", "fname_c2", "lname_c1", "lname_c2")
-    kinds: dict[str, Kind] = dict.fromkeys(names, "text") | dict.fromkeys(("by", "bm", "bd"), "categorical")
+    kinds: dict[str, Kind] = dict.fromkeys(names, "text")
+    kinds |= dict.fromkeys(("by", "bm", "bd"), "categorical")
     path = _locate(f"partitions/RLdata{n}.csv.gz")
     items = Items.read(path, features=tuple(kinds), kinds=kinds, na="NA")
     return items, Partition(read_columns(path, ["truth"])["truth"].astype(np.int64), items=items.ids)
@@ -139,7 +140,7 @@ def _prediction(columns: Mapping[str, NDArray[np.generic]], name: str, kept: NDA
 
 
 def assignees() -> tuple[dict[str, Partition], Partition]:
-    """Whose patent? 185,250 mentions of 105 organisations, and "same_raw_name": one cluster for each of 2,269 spellings.
+    """Whose patent? 185,250 mentions of 105 organisations, and "same_raw_name": a cluster for each of 2,269 spellings.
 
     Source: PatentsView (CC BY 4.0), AIR-UMass assignee benchmark, via PatentsView-Evaluation.
     """

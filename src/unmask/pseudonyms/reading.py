@@ -38,7 +38,7 @@ def read_columns(
     path = Path(os.fspath(source))
     if not path.is_file():
         raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
-    with _engine() as connection:
+    with engine() as connection:
         try:
             relation, known = _relation(connection, path, header)
             _check_known(names, list(known), f"file {path.name!r}")
@@ -54,12 +54,16 @@ def read_columns(
 
 
 @contextmanager
-def _engine() -> Iterator[duckdb.DuckDBPyConnection]:
+def engine() -> Iterator[duckdb.DuckDBPyConnection]:
     """A private in-memory database that spills into a folder of its own; both are gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as folder:
-        config = {"memory_limit": "4GB", "temp_directory": folder}
-        quiet = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-        with duckdb.connect(":memory:", config=config | quiet) as connection:
+        config: dict[str, Any] = {
+            "memory_limit": "4GB",
+            "temp_directory": folder,
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+        with duckdb.connect(":memory:", config=config) as connection:
             yield connection
 
 
@@ -112,3 +116,17 @@ def _check_known(names: Sequence[str], known: Sequence[str], where: str) -> None
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
         raise UnmaskError(f"column {unknown!r} is not in {where}; its columns are {', '.join(known)}")
+
+
+def column_names(source: str | PathLike[str]) -> list[str]:
+    """The names of the columns of a file."""
+    path = Path(os.fspath(source))
+    if not path.is_file():
+        raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
+    with engine() as connection:
+        try:
+            return list(_relation(connection, path, ())[1])
+        except duckdb.Error:  # the engine's own message quotes the row
+            raise FailedError(
+                f"file {path.name!r} cannot be read; expected CSV or TSV (.gz) with a header, in UTF-8, or Parquet"
+            ) from None

@@ -235,7 +235,7 @@ def _check_length(name: str, column: NDArray[Any], n: int) -> None:
 def _absent(cells: NDArray[Any], gone: frozenset[str]) -> NDArray[np.bool_]:
     """Where a cell is missing: None, NaN, an empty text, or one of the texts that stand for it."""
     if cells.dtype.kind == "f":
-        return np.isnan(cells)
+        return np.asarray(np.isnan(cells), dtype=np.bool_)
     if cells.dtype.kind == "O":
         found = (cell is None or cell != cell or cell == "" or cell in gone for cell in cells)
         return np.fromiter(found, dtype=np.bool_, count=len(cells))

@@ -1,5 +1,29 @@
-"""Unlinkability: how well each subject's items stay hidden in the partition that an adversary believes in."""
+"""Unlinkability: how well each subject's items stay hidden in the partition that an adversary believes in.
 
-from unmask.measures.unlinkability.evaluate import MergeList, Unlinkability, evaluate, merge_list
+`evaluate` is the measure, `companions` the scores of other fields from the same table,
+`random_partition` and `baseline` what guessing gives.
+"""
 
-__all__ = ["MergeList", "Unlinkability", "evaluate", "merge_list"]
+from unmask.measures.unlinkability.companions import Companions, companions
+from unmask.measures.unlinkability.evaluate import MergeList, Unlinkability, evaluate, merge_list, merge_lists
+from unmask.measures.unlinkability.fairness import Fairness, fairness
+from unmask.measures.unlinkability.random import Lift, baseline, random_partition, random_walk, shuffled
+from unmask.measures.unlinkability.transfer import transfer_distance
+
+__all__ = [
+    "Companions",
+    "Fairness",
+    "Lift",
+    "MergeList",
+    "Unlinkability",
+    "baseline",
+    "companions",
+    "evaluate",
+    "fairness",
+    "merge_list",
+    "merge_lists",
+    "random_partition",
+    "random_walk",
+    "shuffled",
+    "transfer_distance",
+]

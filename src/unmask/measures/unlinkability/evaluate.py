@@ -94,6 +94,7 @@ def evaluate(
     mixed: Mixed = "rest",
     floor_free: bool = False,
     min_size: int = 1,
+    only: ArrayLike | None = None,
     breached_slope: BreachedSlope | None = None,
     subject_alpha: ArrayLike | None = None,
     subject_beta: ArrayLike | None = None,
@@ -112,7 +113,8 @@ def evaluate(
     mixed                : foreign items as share of all foreign items ("rest", the paper's, which vanishes in large
                            sets), or of the merged cluster ("share")
     floor_free           : linked as (x - 1) / (c - 1): an adversary who links nothing has linked nothing
-    min_size             : subjects with fewer items are left out of what is overall (one item is always "linked")
+    min_size, only       : subjects with fewer items are left out of what is overall (one item is always "linked"), and
+                           so are those that are not among `only`, (S,) truth values
     breached_slope       : slope where beta is linked at once: "nan"; "one"; "limit", the limit of a threshold just
                            above. None: nan for subjects, one for the overall curve
     subject_...          : (S,) for each subject its own alpha, beta, or whether contamination is wanted
@@ -138,7 +140,7 @@ def evaluate(
         raise UnmaskError("the floor-free curve counts items, and weights were given; leave one of them out")
     room = max(a.denominator for a in (*alphas, *(() if own_alphas is None else own_alphas)))
     tables = [_weighed(solution, guess, weights, tuple(overrides), room) for guess in partitions]
-    keep = solution.sizes >= max(min_size, 2 if floor_free else 1)
+    keep = (solution.sizes >= max(min_size, 2 if floor_free else 1)) & _own_flags(only, True, solution)
     if not keep.any():
         raise UnmaskError(f"no subject has {min_size} items, expected at least one; give a smaller min_size")
     shares = _Shares(norm, mixed, floor_free=floor_free, wanted=wanted)
@@ -348,9 +350,7 @@ def _own_shares(name: str, values: ArrayLike, solution: Partition) -> NDArray[np
 def _own_flags(values: ArrayLike | None, common: bool, solution: Partition) -> NDArray[np.bool_]:
     flags = np.full(solution.n_clusters, common) if values is None else np.asarray(values, dtype=bool)
     if flags.shape != (solution.n_clusters,):
-        raise UnmaskError(
-            f"contamination is said to be wanted or not for {flags.size} subjects, expected {solution.n_clusters}"
-        )
+        raise UnmaskError(f"there are {flags.size} truth values for {solution.n_clusters} subjects, expected as many")
     return flags
 
 
@@ -370,11 +370,13 @@ class MergeList:
     """The clusters of one subject in the order in which an informed adversary merges them.
 
     cluster         : (L,) their labels
+    number          : (L,) their numbers, places in `adversary.names`
     own, foreign    : (L,) weight of the subject's items and of others in it
     linked, mixed   : (L,) shares once it is part of the whole
     """
 
     cluster: NDArray[Any]
+    number: NDArray[np.int32]
     own: Floats
     foreign: Floats
     linked: Floats
@@ -396,21 +398,41 @@ def merge_list(
     >>> merge_list(truth, guess, "ann").cluster.tolist()
     ['p', 'q']
     """
+    return merge_lists(solution, adversary, [subject], alpha=alpha, weights=weights, missing=missing)[0]
+
+
+def merge_lists(
+    solution: Partition,
+    adversary: Partition,
+    subjects: Sequence[Any],
+    *,
+    alpha: Alpha = 0.5,
+    weights: ArrayLike | None = None,
+    missing: Literal["error", "singleton"] = "error",
+) -> list[MergeList]:
+    """The same for several subjects, from one table."""
     ours, theirs = align(solution, adversary, missing=missing)
-    numbers = np.flatnonzero(ours.names == subject)
-    if not len(numbers):
+    place = {label: i for i, label in enumerate(ours.names.tolist())}
+    if any(subject not in place for subject in subjects):
         raise UnmaskError("the solution has no such subject; give a label of one of its clusters")
     share = as_fraction("alpha", alpha)
     table = _weighed(ours, theirs, weights, (), share.denominator)
     order = merging(table, share)
     shares = _Shares("weight", "rest", floor_free=False, wanted=np.zeros(ours.n_clusters, dtype=bool))
     steps = shares.steps(table, order)
-    part = slice(table.table.indptr[numbers[0]], table.table.indptr[numbers[0] + 1])
-    cell = order.cell[part]
-    return MergeList(
-        cluster=theirs.names[table.table.cluster[cell]],
-        own=table.own[cell] / table.unit,
-        foreign=table.foreign[cell] / table.unit,
-        linked=steps.linked_now[part],
-        mixed=steps.mixed_now[part],
-    )
+    found = []
+    for subject in subjects:
+        part = slice(*table.table.indptr[place[subject] : place[subject] + 2])
+        cell = order.cell[part]
+        number = table.table.cluster[cell]
+        found.append(
+            MergeList(
+                cluster=theirs.names[number],
+                number=number,
+                own=table.own[cell] / table.unit,
+                foreign=table.foreign[cell] / table.unit,
+                linked=steps.linked_now[part],
+                mixed=steps.mixed_now[part],
+            )
+        )
+    return found

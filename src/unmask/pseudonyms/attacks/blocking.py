@@ -13,6 +13,13 @@ Blocks = tuple[tuple[str, ...], ...]
 """Rules: a pair is compared when it agrees on all features of at least one of them."""
 
 
+def count_of_rule(features: tuple[Feature, ...]) -> int:
+    """Number of pairs that agree on these features, none missing; O(n log n)."""
+    group = grouped(features)
+    size = np.bincount(group[group >= 0])
+    return int((size * (size - 1) // 2).sum())
+
+
 def pairs_of_rule(features: tuple[Feature, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """All pairs left < right that agree on these features, none missing; O(n log n + pairs).
 
@@ -20,18 +27,17 @@ def pairs_of_rule(features: tuple[Feature, ...]) -> tuple[NDArray[np.int64], NDA
     >>> pairs_of_rule(Items.read({"a": ["x", "y", "x", "x"]}, features="a").features)
     (array([0, 0, 2]), array([2, 3, 3]))
     """
-    group = grouped(features)
-    order = np.argsort(group, kind="stable")
-    order = order[np.searchsorted(group[order], 0) :]
-    ordered = group[order]
-    end = np.searchsorted(ordered, ordered, side="right")
-    partners = end - np.arange(len(order)) - 1
-    n_pairs = int(partners.sum())
+    n_pairs = count_of_rule(features)
     if n_pairs > MAX_PAIRS:
         names = ", ".join(feature.name for feature in features)
         raise FailedError(
             f"{n_pairs} pairs agree on {names}, expected at most {MAX_PAIRS}; block on more features together"
         )
+    group = grouped(features)
+    order = np.argsort(group, kind="stable")
+    order = order[np.searchsorted(group[order], 0) :]
+    ordered = group[order]
+    partners = np.searchsorted(ordered, ordered, side="right") - np.arange(len(order)) - 1
     first = np.repeat(np.arange(len(order)), partners)
     offset = np.arange(n_pairs) - np.repeat(np.cumsum(partners) - partners, partners)
     return order[first], order[first + 1 + offset]

@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import connected_components
 from unmask.pseudonyms.release import Feature, Items, Numeric
 from unmask.view import Partition
 
-MAX_PAIRS = 300_000_000
-"""More pairs than this are refused: they need some 10 GB."""
+MAX_PAIRS = 100_000_000
+"""More pairs than this are refused: they need some 5 GB."""
 
 
 def connected(left: NDArray[np.integer[Any]], right: NDArray[np.integer[Any]], n: int) -> NDArray[np.int32]:
@@ -22,7 +22,7 @@ def connected(left: NDArray[np.integer[Any]], right: NDArray[np.integer[Any]], n
     >>> connected(np.array([0, 3]), np.array([2, 2]), 4)
     array([0, 1, 0, 0], dtype=int32)
     """
-    graph = coo_matrix((np.ones(len(left), dtype=np.bool_), (left, right)), shape=(n, n))
+    graph = coo_matrix((np.ones(len(left), dtype=np.float32), (left, right)), shape=(n, n))
     return connected_components(graph, directed=False)[1].astype(np.int32)
 
 

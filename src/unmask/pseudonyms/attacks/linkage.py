@@ -68,6 +68,7 @@ class RecordLinkage:
     features outside that rule; the mean over the rules. A feature that is in every rule keeps m = (0.05, 0.15, 0.8)
     (0.2 and 0.8 where cells cannot be near). Prior: the matches found in a rule's pairs, divided by the chance that a
     match agrees on that rule, over all pairs; the mean over the rules.
+    Where a user's errors are not independent (a record with exactly one error) m is too low and the prior too high.
 
     blocks    : rules, each the names of features; two rules with no feature in common are a good choice
     threshold : the least probability of a link
@@ -76,7 +77,7 @@ class RecordLinkage:
     similar   : least Dice coefficient of letter pairs at which two texts are near
     tolerance : by numeric feature, the difference at which two numbers are near
 
-    Cost: O(n log n + pairs of the rules), some 40 bytes for each pair and feature; at most 300 million pairs.
+    Cost: O(n log n + pairs of the rules), some 50 bytes for each pair; at most 100 million pairs for a rule.
 
     >>> RecordLinkage(blocks=(("name",), ("born",)))
     RecordLinkage(blocks=(('name',), ('born',)), threshold=0.9, features=(), known=None, similar=0.6, tolerance={},
@@ -173,7 +174,7 @@ class RecordLinkage:
 
 def check_blocks(blocks: Blocks, threshold: float) -> None:
     """Refuse block rules that are empty or no tuples of names, and a threshold that is no probability."""
-    if not blocks or any(isinstance(rule, str) or not rule for rule in blocks):
+    if not blocks or not all(type(rule) is tuple and rule for rule in blocks):
         raise UnmaskError(f'the blocks are {blocks!r}, expected rules such as (("name",), ("born", "town"))')
     if not 0 <= threshold <= 1:
         raise UnmaskError(f"the threshold is {threshold}, expected a probability from 0 to 1")
@@ -228,7 +229,8 @@ def _expectation_maximisation(
 def _log_chance(chance: NDArray[np.float64], on: NDArray[np.bool_]) -> NDArray[np.float64]:
     """(patterns,) log-probability of each pattern, missing levels left out."""
     logs = np.log(np.maximum(chance, 1e-300))
-    return np.einsum("fl,flp->p", logs, on.astype(np.float64))
+    total: NDArray[np.float64] = np.einsum("fl,flp->p", logs, on.astype(np.float64))
+    return total
 
 
 def _mean_m(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import FailedError
-from unmask.pseudonyms.attacks.blocking import Blocks
+from unmask.pseudonyms.attacks.blocking import Blocks, count_of_rule
 from unmask.pseudonyms.attacks.extras import extra
 from unmask.pseudonyms.attacks.linkage import check_blocks
-from unmask.pseudonyms.attacks.links import Links
+from unmask.pseudonyms.attacks.links import Links, no_links
 from unmask.pseudonyms.attacks.threshold import profiles_of
+from unmask.pseudonyms.reading import engine
 from unmask.pseudonyms.release import Coded, Feature, Items, Numeric
 from unmask.view import Partition
 
@@ -63,7 +64,10 @@ class SplinkLinkage:
         release.chosen(blocking)
         features = profiles_of(release, tuple(dict.fromkeys((*chosen, *blocking))))
         alias = {feature.name: f"f{at}" for at, feature in enumerate(features)}
-        rules = [splink.block_on(*(alias[name] for name in rule)) for rule in self.blocks]
+        filled = [rule for rule in self.blocks if count_of_rule(tuple(f for f in features if f.name in rule))]
+        if not filled:
+            return no_links(release)  # Splink refuses to train on a rule without pairs
+        rules = [splink.block_on(*(alias[name] for name in rule)) for rule in filled]
         settings = splink.SettingsCreator(
             link_type="dedupe_only",
             comparisons=[_comparison(library, feature, alias[feature.name]) for feature in features],
@@ -86,7 +90,8 @@ def _comparison(library: Any, feature: Feature, name: str) -> Any:
 def _cells(feature: Feature) -> list[str | float | None]:
     if isinstance(feature, Numeric):
         return [None if value != value else value for value in feature.values.tolist()]
-    return np.append(feature.labels, None)[feature.codes].tolist()  # missing is -1: the None
+    labels: list[str | None] = [*feature.labels.tolist(), None]
+    return [labels[code] for code in feature.codes.tolist()]  # missing is -1: the None
 
 
 def _predicted(
@@ -95,19 +100,15 @@ def _predicted(
     """Left, right and probability of the pairs, from a Splink that is trained on these columns."""
     arrow = extra("pyarrow", "link")
     table = arrow.table({"unique_id": list(range(len(next(iter(columns.values()))))), **columns})
-    backend = extra("splink.backends.duckdb", "link").DuckDBAPI()
-    linker = splink.Linker(backend.register(table), settings, log_level=None)
-    try:
+    backend = extra("splink.backends.duckdb", "link")
+    with engine() as connection:
+        linker = splink.Linker(backend.DuckDBAPI(connection).register(table), settings, log_level=logging.ERROR)
         linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=seed)
         for at, rule in enumerate(rules):
             linker.training.estimate_parameters_using_expectation_maximisation(
                 rule, populate_probability_two_random_records_match_from_trained_values=at == len(rules) - 1
             )
         predicted = linker.inference.predict(threshold_match_probability=least).as_duckdbpyrelation()
-    except Exception as error:  # noqa: BLE001 - whatever it raises may quote a record
-        raise FailedError(
-            f"Splink could not be trained on the release ({type(error).__name__}); choose looser blocks or other features"
-        ) from None
-    got = predicted.select("unique_id_l, unique_id_r, match_probability").fetchnumpy()
+        got = predicted.select("unique_id_l, unique_id_r, match_probability").fetchnumpy()
     left, right, probability = (np.asarray(got[name]) for name in got)
     return left.astype(np.int64), right.astype(np.int64), probability.astype(np.float64)

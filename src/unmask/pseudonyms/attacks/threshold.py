@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +18,6 @@ from unmask.view import Partition
 Scale = Literal["none", "deviation"] | Mapping[str, float]
 
 _NORM = {"euclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}
-_PAIRS_AT_ONCE = 4_000_000
 _WITHIN = 1 + 1e-9
 """A pair at the distance itself is linked, whatever the last bit of its coordinates."""
 
@@ -37,8 +36,8 @@ class Threshold:
                number above 0 for each feature by name (1 where not named)
     metric   : "euclidean", "manhattan" or "chebyshev" distance of the scaled features
 
-    Cost: a k-d tree, O(n log n + pairs within the distance) time in bounded memory; the tree is of little help beyond
-    some ten coordinates. More than 300 million pairs within the distance are refused.
+    Cost: a k-d tree, O(n log n + pairs within the distance) time and memory; the tree is of little help beyond some ten
+    coordinates. More than 100 million pairs within the distance are refused.
 
     >>> items = Items.read({"x": [0.0, 0.9, 1.8, 5.0]}, features="x")
     >>> Threshold(1.0)(items).code
@@ -116,21 +115,8 @@ def _linked(points: NDArray[np.float64], norm: float) -> NDArray[np.int32]:
             f"{pairs} pairs of pseudonyms are within the distance, expected at most {MAX_PAIRS}; choose a smaller "
             "distance, or compare a categorical feature too"
         )
-    cluster = np.arange(len(distinct), dtype=np.int32)
-    for rows in _portions(tree.query_ball_point(distinct, _WITHIN, p=norm, return_length=True)):
-        near = tree.query_ball_point(distinct[rows], _WITHIN, p=norm)
-        left = np.repeat(np.arange(rows.start, rows.stop), [len(found) for found in near])
-        right = np.fromiter((at for found in near for at in found), dtype=np.int64, count=len(left))
-        cluster = connected(cluster[left], cluster[right], len(distinct))[cluster]
-    return cluster[place.ravel()]
-
-
-def _portions(lengths: NDArray[np.int64]) -> Iterator[slice]:
-    """Runs of rows that have some four million neighbours together."""
-    portion = np.cumsum(lengths) // _PAIRS_AT_ONCE
-    cuts = np.flatnonzero(np.diff(portion)) + 1
-    for start, stop in zip([0, *cuts.tolist()], [*cuts.tolist(), len(lengths)], strict=True):
-        yield slice(start, stop)
+    found = tree.query_pairs(_WITHIN, p=norm, output_type="ndarray")
+    return connected(found[:, 0], found[:, 1], len(distinct))[place.ravel()]
 
 
 def _first(cluster: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -1,0 +1,159 @@
+"""`unmask audit linkage`: partitions of items against the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from unmask.cli.files import as_text, provenance, refuse_to_overwrite, say_findings, stems, write_report
+from unmask.cli.options import share
+
+if TYPE_CHECKING:
+    from unmask.view import Partition, View
+
+SHARE = click.FloatRange(0, 1)
+
+
+@click.command("audit linkage")
+@click.option("--truth", required=True, type=click.Path(path_type=Path), help="Table of items and their subjects.")
+@click.option(
+    "--guess", "guesses", multiple=True, required=True, type=click.Path(path_type=Path),
+    help="Table of items and the clusters an adversary puts them in; given again for another adversary.",
+)  # fmt: skip
+@click.option("--item", default="item", show_default=True, help="Column of the item's id, in every file.")
+@click.option("--subject", default="subject", show_default=True, help="Column of the subject, in the truth.")
+@click.option("--cluster", default="cluster", show_default=True, help="Column of the cluster, in a guess.")
+@click.option("--probability", default="probability", show_default=True, help="Column that makes a guess a view.")
+@click.option(
+    "--alpha", default=0.5, show_default=True, type=SHARE, callback=share,
+    help="Weight of linking; the rest is the weight of mixing in foreign items.",
+)  # fmt: skip
+@click.option(
+    "--beta", default=0.8, show_default=True, type=SHARE, callback=share,
+    help="Share of a subject's items whose linking is a breach.",
+)  # fmt: skip
+@click.option("--contamination-wanted", is_flag=True, help="Foreign items are welcome to the subjects.")
+@click.option(
+    "--min-size", default=2, show_default=True, type=click.IntRange(min=1), help="Items that a counted subject has."
+)
+@click.option(
+    "--missing", type=click.Choice(["error", "singleton"]), default="error", show_default=True,
+    help="An item that only one file has: an error, or a cluster of its own.",
+)  # fmt: skip
+@click.option(
+    "--shuffles", default=20, show_default=True, type=click.IntRange(min=1), help="Guesses with shuffled labels."
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the shuffles.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write the report, one HTML file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@click.option("--force", is_flag=True, help="Overwrite the report.")
+def audit_linkage(
+    truth: Path,
+    guesses: tuple[Path, ...],
+    item: str,
+    subject: str,
+    cluster: str,
+    probability: str,
+    alpha: float,
+    beta: float,
+    contamination_wanted: bool,
+    min_size: int,
+    missing: Literal["error", "singleton"],
+    shuffles: int,
+    seed: int,
+    report: Path | None,
+    as_json: bool,
+    force: bool,
+) -> None:
+    r"""Evaluate which items an adversary links: who is breached, who is one merging away.
+
+    A guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,
+    are one partition.
+
+    \b
+    unmask audit linkage --truth truth.csv --guess guess.csv --beta 0.8 --report out.html
+    unmask audit linkage --truth truth.csv --guess a.csv --guess b.csv --item record --subject person --json
+    """
+    from unmask.studies.linkage import Sensitivity, study_linkage
+
+    if report is not None:
+        refuse_to_overwrite(report, force=force)
+    solution = _partition(truth, item, subject)
+    named = {name: _guess(path, item, cluster, probability) for name, path in zip(stems(guesses), guesses, strict=True)}
+    sensitivity = Sensitivity(
+        alpha=alpha,
+        beta=beta,
+        wanted=contamination_wanted,
+        min_size=min_size,
+        missing=missing,
+        shuffles=shuffles,
+        seed=seed,
+    )
+    found = study_linkage(
+        solution,
+        named,
+        sensitivity,
+        title=f"Linkage by {', '.join(named)}",
+        reproduce=provenance(seed, (truth, *guesses)),
+    )
+    if report is not None:
+        write_report(found, report, force=force)
+    if as_json:
+        click.echo(as_text(_json(found)))
+    else:
+        say_findings(found)
+    if report is not None:
+        click.echo(f"wrote {report}", err=True)
+
+
+def _json(found: Any) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "linkage": asdict(found.linkage),
+        "measures": [row.as_dict() for row in found.rows],
+        "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
+    }
+
+
+def _partition(path: Path, item: str, label: str) -> Partition:
+    from unmask.errors import UnmaskError
+    from unmask.pseudonyms.reading import read_columns
+    from unmask.view import Partition
+
+    columns = read_columns(path, [item, label])
+    try:
+        return Partition(columns[label], columns[item])
+    except UnmaskError as error:
+        raise UnmaskError(f"{path.name}: {error}") from None
+
+
+def _guess(path: Path, item: str, cluster: str, probability: str) -> Partition | View:
+    """A partition; or a view, where there is a column of probabilities."""
+    import numpy as np
+
+    from unmask.errors import UnmaskError
+    from unmask.pseudonyms.reading import column_names, read_columns
+    from unmask.view import Partition, View
+
+    names = column_names(path)
+    if probability not in names:
+        return _partition(path, item, cluster)
+    by = "partition" if "partition" in names else probability
+    columns = read_columns(path, list(dict.fromkeys([item, cluster, probability, by])))
+    try:
+        chance = np.asarray(columns[probability], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnmaskError(f"{path.name}: a probability is no number, expected numbers above 0 that sum to 1") from None
+    parts, first, part = np.unique(columns[by].astype(str), return_index=True, return_inverse=True)
+    if np.any(chance != chance[first][part]):
+        raise UnmaskError(f"{path.name}: a partition has several probabilities, expected one for all its rows")
+    try:
+        return View(
+            [Partition(columns[cluster][part == i], columns[item][part == i]) for i in range(len(parts))], chance[first]
+        )
+    except UnmaskError as error:
+        hint = "" if by == "partition" else "; a column `partition` tells partitions of one probability apart"
+        raise UnmaskError(f"{path.name}: {error}{hint}") from None

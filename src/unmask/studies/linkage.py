@@ -1,0 +1,302 @@
+"""The standard audit of linkage: what adversaries who cluster items do to every subject, against shuffled guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.measures.base import QUANTILES, weighted_quantiles
+from unmask.measures.interval import clustered_bootstrap, clustered_wilson
+from unmask.measures.unlinkability import (
+    Unlinkability,
+    companions,
+    evaluate,
+    fairness,
+    merge_lists,
+    shuffled,
+    transfer_distance,
+)
+from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk
+from unmask.results import Row
+from unmask.view import Partition, View, align
+
+Floats = NDArray[np.float64]
+
+BETAS = tuple(round(0.05 * i, 2) for i in range(1, 21))
+"""Thresholds of the curves in the report."""
+
+ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Weights of linking against mixing for which the risk slope is drawn."""
+
+WORST_SUBJECTS = 20
+
+LONGEST_CURVE = 200
+"""Mergings that are drawn at most."""
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What counts as linked too far, for the whole audit.
+
+    alpha, beta : weight of linking against mixing; share of a subject's items whose linking is a breach
+    wanted      : whether foreign items are welcome to the subjects
+    min_size    : items that a subject must have to be counted; one item is always linked
+    missing     : what an item means that only one file has, see `unmask.view.align`
+    shuffles    : guesses with the same cluster sizes and shuffled labels, for the baseline
+    seed        : of the shuffles
+    """
+
+    alpha: float = 0.5
+    beta: float = 0.8
+    wanted: bool = False
+    min_size: int = 2
+    missing: Literal["error", "singleton"] = "error"
+    shuffles: int = 20
+    seed: int = 0
+
+    def evaluate(
+        self, truth: Partition, guess: Partition | View, *, only: NDArray[np.bool_] | None = None
+    ) -> Unlinkability:
+        """One guess against the truth; a breach has slope 1."""
+        return evaluate(
+            truth,
+            guess,
+            alpha=self.alpha,
+            beta=self.beta,
+            contamination_wanted=self.wanted,
+            min_size=self.min_size,
+            only=only,
+            breached_slope="one",
+            missing=self.missing,
+        )
+
+
+def study_linkage(
+    truth: Partition,
+    guesses: Mapping[str, Partition | View],
+    sensitivity: Sensitivity | None = None,
+    *,
+    title: str = "Audit of linkage",
+    reproduce: Mapping[str, object] | None = None,
+) -> ReportData:
+    """Every guess against the truth, subject by subject, and beside it what guesses of the same shape would link.
+
+    Subjects and clusters appear by the first row of the truth that is in them; no label and no item is shown.
+    """
+    if not guesses:
+        raise UnmaskError("0 guesses were given, expected at least 1 partition to evaluate")
+    asked = sensitivity or Sensitivity()
+    rows: list[Row] = []
+    shown: list[GuessLinkage] = []
+    for name, given in guesses.items():
+        truth, guess = _aligned(truth, given, asked)
+        found = asked.evaluate(truth, guess)
+        rng = np.random.default_rng(asked.seed)
+        guessed = [asked.evaluate(truth, shuffled(guess, rng=rng)) for _ in range(asked.shuffles)]
+        rows.extend(_rows(name, found, guessed))
+        shown.append(_shown(name, truth, guess, found, guessed, asked))
+    counted = int((truth.sizes >= asked.min_size).sum())
+    return ReportData(
+        title=title,
+        who=_who(len(guesses), len(truth), truth.n_clusters),
+        rows=tuple(rows),
+        assumptions=_assumptions(asked, counted, truth.n_clusters),
+        not_run=tuple(_not_run(guesses)),
+        reproduce=reproduce or {},
+        success=(),
+        linkage=Linkage(
+            items=len(truth),
+            subjects=truth.n_clusters,
+            counted=counted,
+            min_size=asked.min_size,
+            alpha=asked.alpha,
+            beta=asked.beta,
+            wanted=asked.wanted,
+            betas=BETAS,
+            guesses=tuple(shown),
+        ),
+    )
+
+
+def _aligned(truth: Partition, guess: Partition | View, asked: Sensitivity) -> tuple[Partition, Partition | View]:
+    """Both over the same items; of a view every partition."""
+    if isinstance(guess, Partition):
+        return align(truth, guess, missing=asked.missing)
+    for one in guess.partitions:
+        truth, _ = align(truth, one, missing=asked.missing)
+    parts = [align(truth, one, missing=asked.missing)[1] for one in guess.partitions]
+    return truth, View(parts, guess.probability)
+
+
+def _rows(name: str, found: Unlinkability, guessed: list[Unlinkability]) -> Iterator[Row]:
+    """Each measure over the counted subjects, beside its mean under shuffled labels."""
+    keep = found.counted
+    for measure, unit, direction, rate in (
+        ("breached", "share", "high", True),
+        ("clean_breach", "share", "high", True),
+        ("linked_now", "share", "high", False),
+        ("foreign_share", "share", "low", False),
+        ("mergings", "mergings", "low", False),
+        ("risk_slope", "slope", "high", False),
+        ("miss", "items", "low", False),
+        ("include", "items", "low", False),
+    ):
+        value = _value(found, measure)[keep]
+        priors = [float(_value(one, measure)[keep].mean()) for one in guessed]
+        prior = float(np.mean(priors)) if priors else float("nan")
+        weight, each = np.full(len(value), 1 / len(value)), np.arange(len(value))
+        interval = (clustered_wilson if rate else clustered_bootstrap)(value, weight, each)
+        worst = int(np.argmax(value) if direction == "high" else np.argmin(value))
+        mean = float(value.mean())
+        yield Row(
+            release="items",
+            adversary=name,
+            target="linkage",
+            measure=measure,
+            unit=unit,
+            direction="high" if direction == "high" else "low",
+            prior=prior,
+            posterior=mean,
+            gain=mean - prior if direction == "high" else prior - mean,
+            low=interval.low,
+            high=interval.high,
+            interval=interval.over.replace("targets", "subjects"),
+            n=len(value),
+            n_observations=len(value),
+            worst=float(value[worst]),
+            worst_observation=int(np.flatnonzero(keep)[worst]),
+            quantiles=weighted_quantiles(value, weight, QUANTILES),
+            status="exact",
+            note="prior: the same clusters with shuffled labels",
+        )
+
+
+def _value(found: Unlinkability, measure: str) -> Floats:
+    """(S,) a value of each subject."""
+    if measure == "clean_breach":
+        return (found.breached & (found.foreign_share <= 0)).astype(np.float64)
+    names = {"risk_slope": "slope"}
+    return np.asarray(getattr(found, names.get(measure, measure)), dtype=np.float64)
+
+
+def _shown(
+    name: str,
+    truth: Partition,
+    guess: Partition | View,
+    found: Unlinkability,
+    guessed: list[Unlinkability],
+    asked: Sensitivity,
+) -> GuessLinkage:
+    keep = found.counted
+    fair = fairness(np.where(keep, found.slope, np.nan))
+    tenth = np.zeros(len(keep), dtype=bool)
+    tenth[fair.worst] = True
+    worst = asked.evaluate(truth, guess, only=tenth)
+    mergings = found.mergings[keep]
+    by_alpha = evaluate(
+        truth, guess, alpha=ALPHAS, beta=BETAS, contamination_wanted=asked.wanted, min_size=asked.min_size
+    )
+    first = guess if isinstance(guess, Partition) else guess.partitions[int(np.argmax(guess.probability))]
+    return GuessLinkage(
+        name=name,
+        clusters=first.n_clusters,
+        partitions=1 if isinstance(guess, Partition) else len(guess.partitions),
+        breached=float(found.breach_rate),
+        clean=float(found.clean_breach_rate()),
+        guessing=float(np.mean([one.breach_rate for one in guessed])) if guessed else float("nan"),
+        one_away=float(((mergings > 0) & (mergings <= 1)).mean()),
+        median_mergings=float(np.median(mergings)),
+        most_mergings=float(mergings.max()),
+        gini=fair.gini,
+        jain=fair.jain,
+        linked_curve=_curve(found.linked_curve),
+        mixed_curve=_curve(found.mixed_curve),
+        worst_linked=_curve(worst.linked_curve),
+        worst_mixed=_curve(worst.mixed_curve),
+        slopes=tuple((a, tuple(map(float, row))) for a, row in zip(ALPHAS, by_alpha.slope_overall, strict=True)),
+        breach_rates=tuple(map(float, by_alpha.breach_rate[ALPHAS.index(0.5)])),
+        miss_include=_counts(found.miss[keep], found.include[keep]),
+        worst=tuple(_worst(truth, first, found, asked)),
+        whole=_whole(truth, guess),
+        kind=str(found.kind),
+    )
+
+
+def _curve(curve: Floats) -> tuple[float, ...]:
+    return tuple(map(float, curve[:LONGEST_CURVE]))
+
+
+def _counts(miss: Floats, include: Floats) -> tuple[tuple[int, int, int], ...]:
+    """How many subjects have so many misses and includes, in whole items."""
+    pairs, counts = np.unique(np.rint(np.stack([miss, include])).astype(np.int64), axis=1, return_counts=True)
+    return tuple((int(m), int(i), int(c)) for m, i, c in zip(*pairs, counts, strict=True))
+
+
+def _worst(truth: Partition, guess: Partition, found: Unlinkability, asked: Sensitivity) -> Iterator[SubjectRisk]:
+    """The subjects nearest to the threshold, then the steepest, then the largest."""
+    keep = np.flatnonzero(found.counted)
+    order = keep[np.lexsort((keep, -found.size[keep], -found.slope[keep], found.mergings[keep]))][:WORST_SUBJECTS]
+    _, subject_row = np.unique(truth.code, return_index=True)
+    _, cluster_row = np.unique(guess.code, return_index=True)
+    lists = merge_lists(truth, guess, [truth.names[i] for i in order], alpha=asked.alpha, missing=asked.missing)
+    for i, merged in zip(order.tolist(), lists, strict=True):
+        yield SubjectRisk(
+            number=int(subject_row[i]),
+            items=int(found.size[i]),
+            pieces=round(float(found.pieces[i])),
+            linked=float(found.linked_now[i]),
+            foreign=float(found.foreign_share[i]),
+            mergings=float(found.mergings[i]),
+            slope=float(found.slope[i]),
+            miss=float(found.miss[i]),
+            include=float(found.include[i]),
+            clusters=tuple(cluster_row[merged.number].tolist()),
+        )
+
+
+def _whole(truth: Partition, guess: Partition | View) -> dict[str, float]:
+    """What whole-partition scores say; there are none of a view."""
+    if isinstance(guess, View):
+        return {}
+    scores, n = companions(truth, guess), len(truth)
+    return {
+        "ari": scores.adjusted_rand,
+        "voi": scores.voi / np.log2(n) if n > 1 else 0.0,
+        "transfer": transfer_distance(scores.table) / max(n - 1, 1),
+        "bcubed_precision": scores.bcubed.precision,
+        "bcubed_recall": scores.bcubed.recall,
+        "pair_precision": scores.pairs.precision,
+        "pair_recall": scores.pairs.recall,
+    }
+
+
+def _who(guesses: int, items: int, subjects: int) -> str:
+    whose = "An adversary says" if guesses == 1 else f"{guesses} adversaries say"
+    return f"{whose} which of {items:,} items belong together; in truth they belong to {subjects:,} subjects."
+
+
+def _assumptions(asked: Sensitivity, counted: int, subjects: int) -> tuple[str, ...]:
+    wanted = "welcome" if asked.wanted else "unwelcome"
+    return (
+        f"A subject is breached when {asked.beta:.0%} of its items are in one cluster.",
+        f"Missing items weigh {asked.alpha:g} and foreign ones {1 - asked.alpha:g}.",
+        f"Foreign items are {wanted} to the subjects.",
+        f"Rates are over the {counted:,} of {subjects:,} subjects with {asked.min_size} items: a single one is linked.",
+        "Clusters are merged most relevant first: what an adversary does who learns which of them to merge.",
+        "Guessing is the same adversary with the labels of his clusters shuffled over the items.",
+        "Subjects and clusters go by the first row of the truth that is in them, counted from 0.",
+    )
+
+
+def _not_run(guesses: Mapping[str, Partition | View]) -> Iterator[tuple[str, str]]:
+    views = [name for name, guess in guesses.items() if isinstance(guess, View)]
+    if views:
+        yield (
+            f"Whole-partition scores of {', '.join(views)}",
+            "they compare one partition with the truth, and a view has several",
+        )

@@ -1,0 +1,364 @@
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.measures.unlinkability.evaluate import evaluate
+from unmask.pseudonyms import (
+    ExactMatch,
+    FeatureClustering,
+    Items,
+    Links,
+    PerItem,
+    PerPeriod,
+    RecordLinkage,
+    SplinkLinkage,
+    Split,
+    Threshold,
+    Weights,
+)
+from unmask.pseudonyms import attacks as module
+from unmask.pseudonyms.attacks.agreement import dice
+from unmask.pseudonyms.attacks.blocking import pairs_of_rule
+from unmask.pseudonyms.datasets import synthetic_traces
+from unmask.view import Partition
+
+needs_sklearn = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not installed")
+needs_splink = pytest.mark.skipif(find_spec("splink") is None, reason="Splink is not installed")
+
+TRACES = ("x0", "x1", "x2", "place")
+BLOCKS = (("place",), ("x0",), ("x1", "x2"))
+
+OWN = [
+    ExactMatch(),
+    ExactMatch(("place",)),
+    Threshold(0.1),
+    Threshold(0.05, ("x0", "x1"), "deviation", "chebyshev"),
+    Threshold(0.1, scale={"x0": 2.0}, metric="manhattan"),
+    RecordLinkage(BLOCKS),
+    RecordLinkage(BLOCKS, tolerance={"x0": 0.1}, threshold=0.5),
+]
+CLUSTERINGS = [
+    FeatureClustering("agglomerative", n_clusters=12),
+    FeatureClustering("agglomerative", distance=0.5),
+    FeatureClustering("kmeans", n_clusters=12),
+    FeatureClustering("hdbscan"),
+]
+ATTACKS = [
+    *OWN,
+    *(pytest.param(attack, marks=needs_sklearn) for attack in CLUSTERINGS),
+    pytest.param(SplinkLinkage(BLOCKS), marks=needs_splink),
+]
+
+
+def release(difficulty, *, protection=PerItem(), seed=0):  # noqa: B008 - it is frozen
+    population = synthetic_traces(12, 15, rng=np.random.default_rng(seed), difficulty=difficulty)
+    return protection(population, rng=np.random.default_rng(seed + 1))
+
+
+def together(partition):
+    """(n, n) who is with whom, by item id."""
+    code = partition.code[np.argsort(partition.items)]
+    return code[:, None] == code[None, :]
+
+
+# --- what every attack does -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_users_who_are_their_features_are_all_found(attack):
+    items, solution = release(0.0)
+    found = evaluate(solution, attack(items), beta=1.0)
+    assert np.all(found.breached)
+    if attack != ExactMatch(("place",)):
+        assert np.all(found.foreign_share == 0)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_features_without_habits_find_nobody(attack):
+    items, solution = release(1.0)
+    found = evaluate(solution, attack(items), beta=0.8)
+    assert not np.any(found.breached & (found.foreign_share < 0.5))
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_is_reproducible_and_does_not_read_order_ids_or_labels(attack):
+    items, _ = release(0.1, protection=PerPeriod(0.5))
+    plain = together(attack(items))
+    assert np.array_equal(plain, together(attack(items)))
+    rng = np.random.default_rng(9)
+    order = rng.permutation(len(items))
+    shuffled = items.take(order)
+    if not isinstance(attack, FeatureClustering):  # its starts and ties are by row
+        assert np.array_equal(plain, together(attack(shuffled)))
+    names = {"ids": rng.permutation(len(items)) + 1_000, "pseudonym": items.pseudonym * 3 + 1}
+    renamed = Items(names["ids"], items.features, names["pseudonym"], items.time, items.context)
+    assert np.array_equal(attack(renamed).code, attack(items).code)
+    assert eval(repr(attack), vars(module)) == attack
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_items_of_one_pseudonym_stay_together(attack):
+    for difficulty in (0.1, 1.0):
+        items, _ = release(difficulty, protection=Split(3))
+        free = together(items.partition)
+        assert np.all(together(attack(items))[free])
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_one_item_is_one_cluster(attack):
+    items, _ = release(0.1)
+    assert attack(items.take([0])).n_clusters == 1
+
+
+@pytest.mark.parametrize("attack", [attack for attack in OWN if isinstance(attack, ExactMatch | RecordLinkage)])
+def test_a_missing_feature_links_nobody(attack):
+    cells = {name: [""] * 5 for name in TRACES}
+    items = Items.read(cells, features=TRACES, kinds=dict.fromkeys(TRACES, "text"))
+    if isinstance(attack, ExactMatch) or not attack.tolerance:
+        assert attack(items).n_clusters == 5
+
+
+# --- exact matching and thresholds ----------------------------------------------------------------------------------
+
+
+def test_exact_matching_ties_pseudonyms_through_their_items():
+    items = Items.read({"who": [1, 1, 2, 3], "mail": ["a", "b", "b", "c"]}, pseudonym="who", features="mail")
+    assert ExactMatch()(items).code.tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
+def test_a_threshold_is_single_linkage(metric):
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        x = rng.integers(0, 6, (40, 2)).astype(float)  # many exact ties
+        block = rng.choice(["a", "b"], 40)
+        items = Items.read({"x": x[:, 0], "y": x[:, 1], "b": block}, features=("x", "y", "b"))
+        gap = np.abs(x[:, None] - x[None])
+        norm = {"euclidean": np.sqrt((gap**2).sum(2)), "manhattan": gap.sum(2), "chebyshev": gap.max(2)}[metric]
+        reach = (norm <= 1.0) & (block[:, None] == block[None])
+        for _ in range(6):
+            reach = (reach.astype(int) @ reach.astype(int)) > 0  # 2^6 steps
+        assert np.array_equal(together(Threshold(1.0, metric=metric)(items)), reach)
+
+
+def test_the_scale_divides_and_missing_points_stand_alone():
+    items = Items.read({"x": [0, 10, np.nan, 20.5], "y": [0, 0.1, 0.1, 0.2]}, features=("x", "y"))
+    assert Threshold(1.0)(items).n_clusters == 4
+    assert Threshold(1.0, scale={"x": 10.2})(items).code.tolist() == [0, 0, 1, 2]
+    assert Threshold(1.0, scale={"x": 11})(items).code.tolist() == [0, 0, 1, 0]
+    assert Threshold(1.0, ("y",))(items).n_clusters == 1
+    width = float(np.std([0, 10, 20.5]))
+    assert np.array_equal(
+        Threshold(0.9, ("x",), "deviation")(items).code, Threshold(0.9, ("x",), {"x": width})(items).code
+    )
+
+
+def test_pseudonyms_that_show_more_items_are_easier_to_link():
+    shares = []
+    for protection in (PerItem(), PerPeriod(0.25)):
+        items, solution = release(0.2, protection=protection)
+        shares.append(np.mean(evaluate(solution, Threshold(0.4)(items)).linked_now))
+    assert shares[0] < shares[1]
+
+
+# --- pairs ----------------------------------------------------------------------------------------------------------
+
+
+def test_blocks_hold_every_pair_that_agrees_once():
+    rng = np.random.default_rng(2)
+    items = Items.read({"a": rng.choice(["x", "y", ""], 60), "b": rng.integers(0, 4, 60)}, features=("a", "b"))
+    a, b = items.features
+    left, right = pairs_of_rule((a, b))
+    expected = {
+        (i, j)
+        for i in range(60)
+        for j in range(i + 1, 60)
+        if a.codes[i] == a.codes[j] >= 0 and b.values[i] == b.values[j]
+    }
+    assert set(zip(left.tolist(), right.tolist(), strict=True)) == expected
+    assert len(left) == len(expected)
+
+
+def test_letter_pairs():
+    labels = np.array(["night", "nacht", "NIGHT", "x"], dtype=object)
+    # with marks: ^n ni ig gh ht t$ and ^n na ac ch ht t$ share 3 of 6 and 6
+    assert dice(labels, np.array([0, 0, 0]), np.array([1, 2, 3])).tolist() == [0.5, 1.0, 0.0]
+
+
+def test_the_weight_of_evidence_is_that_of_fellegi_and_sunter():
+    # prior odds 1 to 9; name equal: 0.9 / 0.1 = 9; town different: 0.2 / 0.5 = 0.4; together 0.4 to 1
+    known = Weights(
+        m={"name": (0.1, 0.0, 0.9), "town": (0.2, 0.0, 0.8)},
+        u={"name": (0.9, 0.0, 0.1), "town": (0.5, 0.0, 0.5)},
+        prior=0.1,
+    )
+    items = Items.read({"name": ["ann", "ann", "bob"], "town": ["x", "y", "x"]}, features=("name", "town"))
+    links = RecordLinkage((("name",),), known=known).link(items)
+    assert links.left.tolist() == [0]
+    assert links.right.tolist() == [1]
+    assert links.probability == pytest.approx([0.4 / 1.4])
+    missing = Items.read({"name": ["ann", "ann"], "town": ["x", ""]}, features=("name", "town"))
+    assert RecordLinkage((("name",),), known=known).link(missing).probability == pytest.approx([0.5])
+
+
+def test_estimates_recover_the_known_parameters():
+    # 3,000 users with two pseudonyms, five independent categories of 200 values, each wrong with its own chance:
+    # a wrong cell is drawn anew, so a pair of one user agrees with chance (1 - e)^2 + (1 - (1 - e)^2) / 200
+    rng = np.random.default_rng(6)
+    n, values, errors = 3_000, 200, (0.05, 0.1, 0.02, 0.2, 0.08)
+    true = rng.integers(values, size=(n, 5))
+    seen = np.concatenate([true, true])
+    wrong = rng.random(seen.shape) < np.array(errors)
+    seen = np.where(wrong, rng.integers(values, size=seen.shape), seen)
+    names = [f"f{at}" for at in range(5)]
+    cells = {name: seen[:, at].astype(str) for at, name in enumerate(names)}
+    items = Items.read(cells, features=names, kinds=dict.fromkeys(names, "categorical"))
+    weights = RecordLinkage((("f0", "f1"), ("f2", "f3"), ("f3", "f4"))).fit(items)
+    for name, error in zip(names, errors, strict=True):
+        right = (1 - error) ** 2
+        assert weights.m[name][2] == pytest.approx(right + (1 - right) / values, abs=0.02)
+        assert weights.u[name][2] == pytest.approx(1 / values, rel=0.05)
+    assert weights.prior == pytest.approx(n / (2 * n * (2 * n - 1) / 2), rel=0.05)
+    links = RecordLinkage((("f0", "f1"), ("f2", "f3"), ("f3", "f4"))).link(items)
+    matches = np.count_nonzero(links.right == links.left + n)
+    assert links.probability.sum() == pytest.approx(matches, rel=0.02)  # the model is right here, so calibrated
+
+
+def links_of(n, pairs):
+    items = Items.read({"x": list(range(n))}, features="x")
+    left, right, probability = (np.array(column) for column in zip(*pairs, strict=True))
+    return Links(items, left, right, probability.astype(float))
+
+
+def test_a_family_names_its_closure_and_shows_what_it_did():
+    links = links_of(5, [(0, 1, 0.9), (1, 2, 0.6), (2, 3, 0.6), (0, 3, 0.2)])
+    family = links.family([0.95, 0.9, 0.5, 0.1])
+    assert [p.code.tolist() for p in family.partitions] == [
+        [0, 1, 2, 3, 4],
+        [0, 0, 1, 2, 3],
+        [0, 0, 0, 0, 1],
+        [0, 0, 0, 0, 1],
+    ]
+    assert family.linked.tolist() == [0, 1, 3, 4]
+    assert family.together.tolist() == [0, 1, 6, 6]
+    assert family.largest.tolist() == [1, 2, 4, 4]
+    assert family.closure == links.closure == "connected components"
+    assert "connected components" in repr(family)
+
+
+def test_a_view_over_thresholds():
+    links = links_of(3, [(0, 1, 0.9), (1, 2, 0.4)])
+    view = links.view([0.8, 0.3], [3, 1])
+    assert view.probability.tolist() == [0.75, 0.25]
+    assert [p.n_clusters for p in view.partitions] == [2, 1]
+    assert links.view([0.8, 0.3]).probability.tolist() == [0.5, 0.5]
+    for weights in ([1], [1, 0], [1, -1]):
+        with pytest.raises(UnmaskError, match="expected one above 0 for each"):
+            links.view([0.8, 0.3], weights)
+    with pytest.raises(UnmaskError, match=r"the threshold is 1\.5"):
+        links.clusters(1.5)
+    with pytest.raises(UnmaskError, match="0 thresholds"):
+        links.family([])
+
+
+# --- other libraries ------------------------------------------------------------------------------------------------
+
+
+@needs_splink
+@pytest.mark.filterwarnings("default")
+def test_splink_and_our_linker_agree_on_clean_persons():
+    rng = np.random.default_rng(1)
+    n = 600
+    letters = np.array(list("abcdefghijklmnopqrst"))
+    cells = {name: ["".join(rng.choice(letters, 7)) for _ in range(150)] for name in ("first", "last", "town")}
+    rows = {name: np.tile(rng.choice(values, n), 2) for name, values in cells.items()}
+    rows["born"] = np.tile(rng.integers(1, 300, n).astype(str), 2)
+    for name, values in rows.items():
+        wrong = rng.random(2 * n) < 0.05
+        rows[name] = np.where(wrong, rng.permutation(values), values)
+    kinds = dict.fromkeys(("first", "last", "town"), "text") | {"born": "categorical"}
+    items = Items.read(rows, features=tuple(kinds), kinds=kinds)
+    blocks = (("first", "last"), ("town", "born"), ("last", "born"))
+    solution = Partition(np.tile(np.arange(n), 2), items=items.ids)
+    caught = []
+    for attack in (SplinkLinkage(blocks), RecordLinkage(blocks)):
+        found = evaluate(solution, attack(items))
+        caught.append(found.breached)
+        assert np.mean(found.foreign_share) < 0.01
+    # a user's two records agree on a feature with chance 0.95^2 = 0.9, and on all of one of the blocks with 0.97;
+    # a pair that agrees on two features only, of four, is in doubt
+    assert np.mean(caught[0]) > 0.9
+    assert np.mean(caught[0] != caught[1]) < 0.02
+    assert SplinkLinkage(blocks).link(items).view([0.5, 0.99]).partitions[0].n_clusters < 2 * n
+
+
+@pytest.mark.parametrize(
+    ("library", "attack"),
+    [("sklearn", FeatureClustering("kmeans", n_clusters=2)), ("splink", SplinkLinkage((("place",),)))],
+)
+def test_a_missing_library_is_named(library, attack, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == library]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr("sys.meta_path", [Hidden(library), *sys.meta_path])
+    with pytest.raises(FailedError, match=rf'{library} is not installed; install it with: pip install "unmask\['):
+        attack(release(0.1)[0])
+
+
+class Hidden:
+    def __init__(self, library):
+        self.library = library
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == self.library:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+# --- bad input ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("use", "match"),
+    [
+        (lambda items: ExactMatch(("nme",))(items), "feature 'nme' is not in the release; its features are x0"),
+        (lambda items: ExactMatch()(Items.read({"t": [1]}, time="t")), "0 features, expected at least 1"),
+        (lambda items: Threshold(0), "the distance is 0, expected a number above 0; ExactMatch"),
+        (lambda items: Threshold(1, metric="cosine"), "the metric is 'cosine', expected one of"),
+        (lambda items: Threshold(1, scale="range"), "the scale is 'range'"),
+        (lambda items: Threshold(1, scale={"x0": 0}), "the scale of 'x0' is 0"),
+        (lambda items: Threshold(1, scale={"place": 1})(items), "the scale names 'place', which is no numeric feature"),
+        (lambda items: FeatureClustering("dbscan"), "the method is 'dbscan'"),
+        (lambda items: FeatureClustering("agglomerative"), "agglomerative expects either n_clusters or distance"),
+        (lambda items: FeatureClustering("kmeans", n_clusters=0), "n_clusters is 0"),
+        (lambda items: FeatureClustering("hdbscan", n_clusters=3), "hdbscan expects min_size only"),
+        (lambda items: RecordLinkage(()), r"the blocks are \(\), expected rules such as"),
+        (lambda items: RecordLinkage(("place",)), "the blocks are"),
+        (lambda items: RecordLinkage((("place",),), threshold=2), "the threshold is 2"),
+        (lambda items: RecordLinkage((("plac",),))(items), "feature 'plac' is not in the release"),
+        (lambda items: RecordLinkage((("place",),), tolerance={"y": 1})(items), "feature 'y' has a tolerance"),
+        (lambda items: SplinkLinkage((("place",),), least=-1), "the threshold is -1"),
+        (lambda items: Weights({"a": (0.5, 0, 0.4)}, {"a": (1, 0, 0)}, 0.1), "m of 'a' is"),
+        (lambda items: Weights({"a": (0, 0, 1)}, {"b": (1, 0, 0)}, 0.1), "m and u name different features"),
+        (lambda items: Weights({}, {}, 1.0), "the prior is 1.0"),
+    ],
+)
+def test_wrong_use_is_explained(use, match):
+    with pytest.raises(UnmaskError, match=match):
+        use(release(0.1)[0])
+
+
+def test_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
+    monkeypatch.setattr("unmask.pseudonyms.attacks.threshold.MAX_PAIRS", 10)
+    monkeypatch.setattr("unmask.pseudonyms.attacks.blocking.MAX_PAIRS", 10)
+    items, _ = release(1.0)
+    with pytest.raises(FailedError, match="pairs of pseudonyms are within the distance, expected at most 10"):
+        Threshold(100.0, ("x0",))(items)
+    with pytest.raises(FailedError, match="pairs agree on place, expected at most 10"):
+        RecordLinkage((("place",),))(items)

@@ -1,0 +1,125 @@
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from unmask.errors import UnmaskError
+from unmask.pseudonyms import Items, PerContext, PerItem, PerPeriod, Split
+from unmask.pseudonyms import protections as module
+from unmask.pseudonyms.datasets import synthetic_traces
+
+PROTECTIONS = [PerItem(), PerPeriod(0.25), PerPeriod(0.3, "own"), PerContext(), Split(1), Split(3), Split(2, "context")]
+
+
+def population(seed=0):
+    return synthetic_traces(12, 15, rng=np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_items_are_kept_and_the_solution_names_their_users(protection):
+    items = population()
+    before = items.pseudonym.copy()
+    release, solution = protection(items, rng=np.random.default_rng(1))
+    assert sorted(release.ids.tolist()) == items.ids.tolist()
+    back = np.argsort(release.ids)
+    for feature, original in zip(release.take(back).features, items.features, strict=True):
+        assert np.array_equal(getattr(feature, "values", None), getattr(original, "values", None))
+        assert np.array_equal(getattr(feature, "codes", None), getattr(original, "codes", None))
+    assert np.array_equal(release.time[back], items.time)
+    assert np.array_equal(release.context[back], items.context)
+    assert solution.items.tolist() == release.ids.tolist()
+    assert solution.names[solution.code][back].tolist() == items.pseudonym.tolist()
+    assert np.array_equal(before, items.pseudonym)
+    assert eval(repr(protection), vars(module)) == protection
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_a_pseudonym_never_covers_two_users(protection):
+    release, solution = protection(population(), rng=np.random.default_rng(1))
+    pairs = set(zip(release.pseudonym.tolist(), solution.code.tolist(), strict=True))
+    assert len(pairs) == release.partition.n_clusters
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_the_seed_decides_everything(protection):
+    one, other, third = (protection(population(), rng=np.random.default_rng(seed))[0] for seed in (5, 5, 6))
+    assert one.ids.tolist() == other.ids.tolist()
+    assert one.pseudonym.tolist() == other.pseudonym.tolist()
+    assert one.ids.tolist() != third.ids.tolist()
+
+
+def test_what_each_protection_keeps_together():
+    items = population()
+    user, period = items.pseudonym, np.floor(items.time / 0.25)
+
+    def groups(protection):
+        release, _ = protection(items, rng=np.random.default_rng(3))
+        return release.partition.code[np.argsort(release.ids)]
+
+    def same(code, *keys):
+        key = list(zip(*keys, strict=True))
+        return len(set(code)) == len(set(key)) == len(set(zip(code, key, strict=True)))
+
+    assert len(set(groups(PerItem()))) == len(items)
+    assert same(groups(PerPeriod(0.25)), user, period)
+    assert same(groups(PerContext()), user, items.context)
+    assert same(groups(Split(1)), user)
+    per_user = Counter(user for user, _ in set(zip(user, groups(Split(3)), strict=True)))
+    assert set(per_user.values()) == {3}  # 15 items each: a part is empty with chance 3 (2/3)^15 = 0.7 %
+    by_context = groups(Split(2, "context"))
+    assert len(set(zip(user, items.context, strict=True))) == len(
+        set(zip(user, items.context, by_context, strict=True))
+    )
+
+
+def test_own_phases_change_at_different_times():
+    items = Items.read({"user": np.repeat([0, 1], 200), "t": np.tile(np.arange(200), 2)}, pseudonym="user", time="t")
+
+    def changes(phase):
+        release, _ = PerPeriod(50, phase)(items, rng=np.random.default_rng(8))
+        code = release.partition.code[np.argsort(release.ids)].reshape(2, 200)
+        return [np.flatnonzero(np.diff(row)).tolist() for row in code]
+
+    assert changes("common") == [[49, 99, 149]] * 2
+    first, second = changes("own")
+    assert np.diff(first).tolist() in ([50, 50], [50, 50, 50])
+    assert first != second
+
+
+def test_labels_are_dealt_uniformly():
+    items = Items.read({"user": ["a", "b", "c", "d"]}, pseudonym="user")
+    rng = np.random.default_rng(0)
+    seen = Counter()
+    for _ in range(4_800):
+        release, _ = PerItem()(items, rng=rng)
+        seen[tuple(release.pseudonym[np.argsort(release.ids)].tolist())] += 1
+    assert set(seen) == set(itertools.permutations(range(4)))
+    chi_square = sum((count - 200) ** 2 / 200 for count in seen.values())
+    assert chi_square < 49.7  # 23 degrees of freedom, p = 0.001
+
+
+def test_the_place_of_an_item_says_nothing():
+    items = Items.read({"user": ["a", "b", "c"]}, pseudonym="user")
+    rng = np.random.default_rng(0)
+    orders = Counter(tuple(Split(1)(items, rng=rng)[0].ids.tolist()) for _ in range(3_000))
+    assert sum((count - 500) ** 2 / 500 for count in orders.values()) < 20.5  # 5 degrees of freedom, p = 0.001
+    assert len(orders) == 6
+
+
+@pytest.mark.parametrize(
+    ("protect", "match"),
+    [
+        (lambda items, rng: PerPeriod(0), "the length is 0, expected a number above 0"),
+        (lambda items, rng: PerPeriod(1, "mine"), "the phase is 'mine'"),
+        (lambda items, rng: Split(0), "k is 0, expected at least 1"),
+        (lambda items, rng: Split(2, "user"), "by is 'user'"),
+        (lambda items, rng: PerPeriod(1)(items, rng=rng), "have no time, which PerPeriod needs"),
+        (lambda items, rng: PerContext()(items, rng=rng), "have no context, which PerContext needs"),
+        (lambda items, rng: Split(2, "context")(items, rng=rng), "have no context, which Split by context needs"),
+        (lambda items, rng: PerItem()(Items.read({"x": [1]}, features="x"), rng=rng), "expected the user of each"),
+    ],
+)
+def test_what_is_lacking_is_said(protect, match):
+    with pytest.raises(UnmaskError, match=match):
+        protect(Items.read({"user": ["a"]}, pseudonym="user"), np.random.default_rng(1))
