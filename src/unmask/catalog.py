@@ -10,6 +10,17 @@ from unmask.audit import STANDARD, price_measures
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
 from unmask.measures import Measure
+from unmask.pseudonyms import (
+    ExactMatch,
+    FeatureClustering,
+    PerContext,
+    PerItem,
+    PerPeriod,
+    RecordLinkage,
+    SplinkLinkage,
+    Split,
+    Threshold,
+)
 from unmask.tables import attacks, protections
 
 MEASURES: Mapping[str, Measure] = {
@@ -23,6 +34,11 @@ ATTACKS: Mapping[str, object] = {
     "tables.NearestNeighbour": attacks.NearestNeighbour(),
     "tables.StringLinkage": attacks.StringLinkage(),
     "tables.AttributeInference": attacks.AttributeInference("diagnosis"),
+    "pseudonyms.ExactMatch": ExactMatch(),
+    "pseudonyms.Threshold": Threshold(0.1),
+    "pseudonyms.FeatureClustering": FeatureClustering("kmeans", n_clusters=12),
+    "pseudonyms.RecordLinkage": RecordLinkage((("place",), ("x0",))),
+    "pseudonyms.SplinkLinkage": SplinkLinkage((("place",), ("x0",))),
 }
 
 PROTECTIONS: Mapping[str, object] = {
@@ -31,4 +47,8 @@ PROTECTIONS: Mapping[str, object] = {
     "tables.SuppressCells": protections.SuppressCells(),
     "tables.Generalize": protections.Generalize(),
     "tables.Identity": protections.Identity(),
+    "pseudonyms.PerItem": PerItem(),
+    "pseudonyms.PerPeriod": PerPeriod(0.25),
+    "pseudonyms.PerContext": PerContext(),
+    "pseudonyms.Split": Split(2),
 }

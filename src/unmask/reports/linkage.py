@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+from unmask.errors import UnmaskError
 
 
 @dataclass(frozen=True)
 class SubjectRisk:
     """One subject by its number, and what it takes to link its items.
 
-    items, pieces      : its items, and the clusters they are spread over
-    linked, foreign    : share of its items in its most relevant cluster, and share of foreign items there
-    mergings           : until the threshold is linked, 0 where it is already
-    slope              : risk slope; 1 where breached
-    miss, include      : items missing from the most relevant cluster, and foreign items in it
-    clusters           : numbers of the clusters to merge, most relevant first
+    items, pieces   : its items, and the clusters they are spread over
+    linked, foreign : share of its items in its most relevant cluster, and share of foreign items among those there
+    mergings        : until the threshold is linked, 0 where it is already; fractions are interpolated
+    slope           : risk slope in [0, 1]; 1 where breached
+    miss, include   : items missing from the most relevant cluster, and foreign items in it
+    clusters        : numbers of the clusters to merge, the most relevant, from which merging starts, first
     """
 
     number: int
@@ -46,8 +49,11 @@ class GuessLinkage:
     breach_rates     : share breached at each beta
     miss_include     : (misses, includes, subjects): how many subjects have such errors, rounded to whole items
     worst            : the subjects at most risk, the worst first
-    whole            : name of a whole-partition measure -> value: "ari", "voi", "transfer", "bcubed_precision", ...
-    kind             : "conservative", "liberal" or "neutral"
+    whole            : measure of the partition as a whole -> value, nan where it is undefined: "ari", "voi" (bits),
+                       "voi_over_log_n", "transfer" (items), "transfer_over_n", "bcubed_precision", "bcubed_recall" ...
+    kind             : "conservative" (more misses than includes), "liberal" (fewer) or "neutral"
+
+    A curve goes on at its last value. Curves without a value, and all lists, may be empty: the page leaves them out.
     """
 
     name: str
@@ -72,6 +78,16 @@ class GuessLinkage:
     whole: dict[str, float]
     kind: str
 
+    def __post_init__(self) -> None:
+        """Refuse shares that are none, and curves of unequal length."""
+        for name in ("breached", "clean", "guessing", "one_away"):
+            if not 0 <= (share := getattr(self, name)) <= 1:
+                raise UnmaskError(f"{name} is {share:g}, expected a share from 0 to 1")
+        for linked, mixed in (("linked_curve", "mixed_curve"), ("worst_linked", "worst_mixed")):
+            lengths = len(getattr(self, linked)), len(getattr(self, mixed))
+            if lengths[0] != lengths[1]:
+                raise UnmaskError(f"{linked} has {lengths[0]} entries and {mixed} {lengths[1]}, expected as many")
+
 
 @dataclass(frozen=True)
 class Linkage:
@@ -79,8 +95,10 @@ class Linkage:
 
     items, subjects, counted : items, subjects, and subjects with at least `min_size` items, of which rates are
     alpha, beta              : weight of linking against mixing, and the share of items whose linking is a breach
-    wanted                   : whether foreign items are welcome to the subjects
-    betas                    : thresholds of `breach_rates` and `slopes`
+    wanted                   : whether foreign items are welcome to the subjects; then mixed curves are turned round,
+                               1 before anything foreign is mixed in
+    betas                    : thresholds of `breach_rates` and `slopes`, in increasing order
+    guesses                  : at least one, each name once
     """
 
     items: int
@@ -92,3 +110,20 @@ class Linkage:
     wanted: bool
     betas: tuple[float, ...]
     guesses: tuple[GuessLinkage, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse no guess at all, names that cannot be told apart, and rates that fit no threshold."""
+        names = [guess.name for guess in self.guesses]
+        if not names:
+            raise UnmaskError("the linkage report has 0 guesses, expected at least 1")
+        if len(set(names)) < len(names):
+            raise UnmaskError(f"{len(names)} guesses have {len(set(names))} names, expected one for each")
+        if not (0 < self.beta <= 1 and 0 <= self.alpha <= 1):
+            raise UnmaskError(f"alpha is {self.alpha:g} and beta {self.beta:g}, expected 0 to 1, and beta above 0")
+        if any(math.isnan(beta) for beta in self.betas) or list(self.betas) != sorted(set(self.betas)):
+            raise UnmaskError("the thresholds do not increase, expected each once, the smallest first")
+        for number, guess in enumerate(self.guesses, 1):
+            for values in (guess.breach_rates, *(slopes for _, slopes in guess.slopes)):
+                if len(values) != len(self.betas):
+                    given = f"{len(values)} values for {len(self.betas)} thresholds"
+                    raise UnmaskError(f"guess {number} has {given}, expected one for each")

@@ -43,6 +43,25 @@ MEASURES = {
 }
 """`quantity` of a measure -> name and meaning for readers; others show the name they were filed under."""
 
+LINKAGE = {
+    "breached": ("Breached", "share of subjects of whose items the threshold is linked already"),
+    "clean_breach": ("Cleanly breached", "breached by a cluster without a single foreign item"),
+    "linked_now": ("Linked now", "share of a subject's items in its most relevant cluster"),
+    "foreign_share": ("Foreign share", "share of foreign items in that cluster"),
+    "mergings": ("Mergings to the threshold", "clusters still to be merged until the threshold is linked; 0 if breached"),
+    "risk_slope": ("Risk slope", "how steeply linking rises with every merging: 0 hidden, 1 breached"),
+    "slope": ("Risk slope", "how steeply linking rises with every merging: 0 hidden, 1 breached"),
+    "miss": ("Misses", "items of a subject that its most relevant cluster lacks"),
+    "include": ("Includes", "foreign items in the most relevant cluster of a subject"),
+    "bcubed_precision": ("B-cubed precision", "share of a subject in the clusters of its items, mean over items"),
+    "bcubed_recall": ("B-cubed recall", "part of a subject that is in the cluster of one of its items, mean over items"),
+    "split": ("Split", "bits that the clusters of a subject's items differ by; 0 if all are together"),
+    "mix": ("Mixed", "bits by which foreign items hide a subject in its clusters; 0 if there are none"),
+}
+"""What is measured of adversaries who cluster items, always against the truth -> name and meaning."""
+
+MEASURES |= LINKAGE
+
 CRITERIA = {
     "rows": ("Rows", "people in the release"),
     "classes": ("Classes", "groups of rows alike in all quasi-identifiers"),
@@ -204,6 +223,8 @@ def release_name(release: str) -> str:
 
 def what(target: str) -> str:
     """What success means for a target: the heading of its tables and charts."""
+    if target == "linkage":
+        return "Linkage: items of a subject linked"
     return "Identity: people named" if target == IDENTITY else f"{target}: value inferred"
 
 
@@ -215,7 +236,7 @@ def quantity(measure: str) -> str:
 
 def needs_truth(measure: str) -> bool:
     """Whether it is a realised measure."""
-    return measure.startswith("realised") or measure in ("rank", "log_loss_bits", "calibration_error")
+    return measure.startswith("realised") or measure in {"rank", "log_loss_bits", "calibration_error", *LINKAGE}
 
 
 def described(stem: str) -> tuple[str, str] | None:

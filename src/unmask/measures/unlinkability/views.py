@@ -294,11 +294,11 @@ def _outcomes(codes: list[NDArray[np.int32]], sizes: NDArray[np.int64]) -> NDArr
 
 
 def _first_together(code: NDArray[np.int32], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of each item, the place within its subject of the first item that is in the same subject and cluster."""
+    """Of each item, the place of the first item that is in the same subject and cluster."""
     subject = np.repeat(np.arange(len(sizes)), sizes)
     key = subject * (int(code.max()) + 1) + code
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    return np.asarray(first[inverse] - np.repeat(np.cumsum(sizes) - sizes, sizes))
+    return np.asarray(first[inverse], dtype=np.int64)
 
 
 def _outcome_entropy(outcome: NDArray[np.int64], probability: NDArray[np.float64]) -> NDArray[np.float64]:

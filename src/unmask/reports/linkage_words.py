@@ -1,0 +1,182 @@
+"""How a report speaks of adversaries who cluster items: whom they breach, how near they are to others, what to mind."""
+
+from __future__ import annotations
+
+import math
+
+from unmask.reports.linkage import GuessLinkage, Linkage
+from unmask.reports.words import number, percent, release_name
+
+WHOLE = {
+    "ari": ("ARI", "adjusted Rand index, pairs treated alike beyond chance; 1 equal, 0 as by chance"),
+    "rand": ("Rand index", "share of the pairs of items that guess and truth treat alike"),
+    "pair_precision": ("Pair precision", "share of the pairs put together that belong together"),
+    "pair_recall": ("Pair recall", "share of the pairs that belong together and are put together"),
+    "voi": ("VOI, bits", "variation of information between guess and truth; 0 equal"),
+    "voi_over_log_n": ("VOI / log2 n", "variation of information as a share of its maximum; 0 equal"),
+    "transfer": ("Items to move", "items that must change their cluster until guess and truth are equal"),
+    "transfer_over_n": ("Items to move / (n \u2212 1)", "the same as a share of its maximum; 0 equal"),
+    "bcubed_precision": ("B\u00b3 precision", "mean over items: share of the item's cluster that is of its subject"),
+    "bcubed_recall": ("B\u00b3 recall", "mean over items: share of the item's subject that is in its cluster"),
+    "bcubed_f": ("B\u00b3 F", "harmonic mean of the two"),
+    "homogeneity": ("Homogeneity", "1 where clusters hold one subject only"),
+    "completeness": ("Completeness", "1 where subjects are in one cluster only"),
+    "nmi": ("NMI", "mutual information over the mean entropy; 1 equal"),
+    "expected_missing": ("Missing items", "mean over items: items of the same subject that are not in its cluster"),
+    "expected_extra": ("Foreign items", "mean over items: items of other subjects in its cluster"),
+}
+"""Measure of the whole partition -> name and meaning for readers."""
+
+ALIASES = {
+    "adjusted_rand": "ari",
+    "transfer_distance": "transfer",
+    "transfer_over_n_minus_1": "transfer_over_n",
+    "voi_over_log2_n": "voi_over_log_n",
+    "normalised_mutual_information": "nmi",
+}
+"""Other names that these measures go by."""
+
+TOLD = 3
+"""Guesses that have a finding of their own."""
+
+HIGH_ARI = 0.9
+"""From here on a reader would take the guess to be right."""
+
+
+def strongest_first(linkage: Linkage) -> list[GuessLinkage]:
+    """The guesses by share of subjects breached, then breached cleanly, then one merging away; ties in their order."""
+    return sorted(linkage.guesses, key=lambda guess: (-guess.breached, -guess.clean, -guess.one_away))
+
+
+def score(value: float) -> str:
+    """A measure of a whole partition: three decimals up to 10; never 1 unless it is.
+
+    >>> score(0.99571), score(0.99999), score(1.0), score(0.00001), score(1204.0), score(float("nan"))
+    ('0.996', '>0.999', '1', '<0.001', '1,204', 'undefined')
+    """
+    if 0.9995 <= value < 1:
+        return ">0.999"
+    return number(value) if abs(value) >= 10 or value == 1 else number(value, 3)
+
+
+def threshold(beta: float) -> str:
+    """The share of items whose linking is a breach: "at least 80 % of the items", "all items"."""
+    return "all items" if beta == 1 else f"at least {round(100 * beta, 2):g}\u00a0% of the items"
+
+
+def linkage_findings(linkage: Linkage | None) -> list[str]:
+    """For each of the strongest guesses whom it breaches, how near it is to others, and what a score hides."""
+    if linkage is None:
+        return []
+    guesses = strongest_first(linkage)
+    found = [" ".join(filter(None, _finding(guess, linkage))) for guess in guesses[:TOLD]]
+    if len(guesses) > TOLD:
+        last = guesses[-1]
+        found[-1] += (
+            f" Of {len(guesses)} guesses the lowest is {release_name(last.name)} with {percent(last.breached)}."
+        )
+    return found
+
+
+def _finding(guess: GuessLinkage, linkage: Linkage) -> tuple[str, ...]:
+    return _breaches(guess, linkage), _nearness(guess), _hidden(guess), _foreign(guess)
+
+
+def _breaches(guess: GuessLinkage, linkage: Linkage) -> str:
+    name = f"The guess {release_name(guess.name)}"
+    if guess.partitions > 1:
+        name += f", on average over its {guess.partitions:,} partitions,"
+    who = f"{linkage.counted:,} subject{'' if linkage.counted == 1 else 's'}{_of_size(linkage)}"
+    what = threshold(linkage.beta)
+    if guess.breached == 0:
+        text = f"{name} breaches nobody: it links {what} of none of {who}"
+        return f"{text}, as do clusters of the same sizes with shuffled labels." if guess.guessing == 0 else f"{text}."
+    said = f"{name} links {what} of {percent(guess.breached)} of {who}"
+    shuffled = "clusters of the same sizes with shuffled labels"
+    if guess.guessing >= guess.breached:
+        return f"{said}; {shuffled} link {percent(guess.guessing)} too: nothing was found out."
+    return f"{said}; {shuffled} link {percent(guess.guessing)}."
+
+
+def _of_size(linkage: Linkage) -> str:
+    return f" with at least {linkage.min_size:,} items" if linkage.counted < linkage.subjects else ""
+
+
+def _nearness(guess: GuessLinkage) -> str:
+    """How many breaches are clean, and how many subjects are one merging away, in a sentence."""
+    near = f"{percent(guess.one_away)} are one merging away" if guess.one_away > 0 else ""
+    if guess.breached == 0:
+        return f"{near}." if near else "Nobody is one merging away."
+    clean = f"{percent(guess.clean)} are breached without a single foreign item"
+    if guess.clean == 0:
+        clean = "Nobody is breached without foreign items"
+    elif guess.clean == guess.breached:
+        clean = "All of these breaches are without a single foreign item"
+    return f"{clean}, and {near}." if near else f"{clean}."
+
+
+def _hidden(guess: GuessLinkage) -> str:
+    """What a customary score would make a reader believe."""
+    ari = value_of(guess, "ari")
+    if math.isnan(ari) or guess.breached == 0:
+        return ""
+    if ari >= HIGH_ARI:
+        return f"ARI is {score(ari)}, which says none of this."
+    if ari <= 0.5 <= guess.clean:
+        return f"ARI is only {score(ari)}, as if little were linked."
+    return ""
+
+
+def value_of(guess: GuessLinkage, name: str) -> float:
+    """A measure of the whole partition by its name here, whatever it goes by; nan where there is none."""
+    return next((value for own, value in guess.whole.items() if ALIASES.get(own, own) == name), math.nan)
+
+
+def _foreign(guess: GuessLinkage) -> str:
+    """A caution where most breaches come with foreign items."""
+    if guess.breached == 0 or guess.clean >= guess.breached / 2:
+        return ""
+    if guess.clusters == 1 and guess.partitions == 1:
+        return "It puts all items into one cluster: that breaches everybody and tells nobody apart."
+    foreign = mean_includes(guess)
+    much = f", {number(foreign, 1)} on average over subjects" if foreign > 0 else ""
+    return f"Caution: most of the clusters that breach hold foreign items too{much}; one block would breach everybody."
+
+
+def mean_includes(guess: GuessLinkage) -> float:
+    """Foreign items in the most relevant cluster, mean over subjects; nan where that is not known."""
+    subjects = sum(count for _, _, count in guess.miss_include)
+    return sum(include * count for _, include, count in guess.miss_include) / subjects if subjects else math.nan
+
+
+def setting(linkage: Linkage) -> str:
+    """What was clustered, and who counts."""
+    if linkage.counted < linkage.subjects:
+        counted = f"the {linkage.counted:,} of {linkage.subjects:,} subjects with at least {linkage.min_size:,} items"
+    else:
+        counted = "the only subject" if linkage.subjects == 1 else f"all {linkage.subjects:,} subjects"
+    return f"The adversaries say which of {linkage.items:,} items belong together. All rates are of {counted}."
+
+
+def policy(linkage: Linkage) -> str:
+    """What is a breach, and of which cluster, in words."""
+    alpha, rest = f"{linkage.alpha:.3g}", f"{1 - linkage.alpha:.3g}"
+    welcome = " Foreign items are welcome to the subjects: they hide them." if linkage.wanted else ""
+    return (
+        f"A subject is breached where its most relevant cluster holds {threshold(linkage.beta)} of the subject. That "
+        f"cluster has the least cost, {alpha} for each item of the subject that it lacks and {rest} for each foreign "
+        f"item in it. Where less is linked, the adversary must merge further clusters.{welcome}"
+    )
+
+
+def cautions(linkage: Linkage) -> list[str]:
+    """What a reader must know before he trusts the rates: subjects so small that they are breached by definition."""
+    largest = math.floor(1 / linkage.beta + 1e-9)
+    if linkage.min_size > largest:
+        return []
+    size = "one item" if largest == 1 else f"up to {largest:,} items"
+    share = "all of it" if largest == 1 else f"{percent(linkage.beta, 0)} of it"
+    return [
+        f"A subject with {size} is breached whatever the adversary does, since a single item is {share}, or more. "
+        f"Count only subjects with at least {largest + 1:,} items to see what the adversary adds."
+    ]

@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unmask import UnmaskError
+from unmask.measures.unlinkability.fairness import fairness
+
+values = st.lists(st.floats(0, 1e6), min_size=1, max_size=40)
+
+
+@given(values)
+def test_indices_by_their_definition(v):
+    found = fairness(v)
+    a = np.array(v)
+    if a.sum() > 1e-300:
+        gini = np.abs(a[:, None] - a[None, :]).sum() / (2 * len(a) ** 2 * a.mean())
+        assert found.gini == pytest.approx(gini, abs=1e-9)
+        b = a / a.max()
+        assert found.jain == pytest.approx(b.sum() ** 2 / (len(b) * (b**2).sum()))
+    assert -1e-12 <= found.gini <= 1 - 1 / len(v) + 1e-12
+    assert 1 / len(v) - 1e-12 <= found.jain <= 1 + 1e-12
+    assert found.mean == pytest.approx(np.mean(v))
+
+
+@given(values, st.sampled_from(["high", "low"]))
+def test_the_worst_tenth(v, worse):
+    found = fairness(v, worse=worse)
+    k = -(-len(v) // 10)
+    tail = sorted(v, reverse=worse == "high")[:k]
+    assert found.worst_decile == pytest.approx(np.mean(tail))
+    assert len(found.worst) >= k
+    limit = tail[-1]
+    inside = [i for i, x in enumerate(v) if (x >= limit if worse == "high" else x <= limit)]
+    assert found.worst.tolist() == inside
+
+
+def test_known_values():
+    found = fairness([1, 2, 3, 4])  # Gini of 1..n is (n - 1)/(3 n)
+    assert found.gini == pytest.approx(0.25)
+    assert found.jain == pytest.approx(100 / (4 * 30))
+    one_has_all = fairness([0, 0, 0, 0, 5])
+    assert (one_has_all.gini, one_has_all.jain) == pytest.approx((0.8, 0.2))
+    alike = fairness([3.0] * 7)
+    assert (alike.gini, alike.jain, alike.worst_decile) == pytest.approx((0, 1, 3))
+
+
+def test_all_zero_is_perfectly_even():
+    found = fairness([0.0, 0.0])
+    assert (found.gini, found.jain, found.worst_decile) == (0, 1, 0)
+    assert found.worst.tolist() == [0, 1]
+
+
+def test_subjects_without_a_value_are_left_out():
+    found = fairness([np.nan, 2, np.nan, 4, 6], group=["a", "a", "b", "c", "c"])
+    assert (found.n, found.mean) == (3, 4)
+    assert found.worst.tolist() == [4]
+    assert found.groups is not None
+    assert found.groups.n.tolist() == [1, 0, 2]
+    np.testing.assert_array_equal(found.groups.mean, [2, np.nan, 5])
+    np.testing.assert_array_equal(found.groups.worst, [2, np.nan, 6])
+    np.testing.assert_array_equal(found.groups.share_worst, [0, np.nan, 0.5])
+
+
+def test_nobody_has_a_value():
+    found = fairness([np.nan, np.nan])
+    assert found.n == 0
+    assert np.isnan([found.mean, found.gini, found.jain, found.worst_decile]).all()
+    assert not len(found.worst)
+
+
+def test_low_is_worse():
+    found = fairness([5, 1, 3], group=[0, 0, 1], worse="low")
+    assert found.worst.tolist() == [1]
+    assert found.worst_decile == 1
+    assert found.groups is not None
+    assert found.groups.worst.tolist() == [1, 3]
+    assert found.groups.share_worst.tolist() == [0.5, 0]
+
+
+@given(values)
+def test_scale_changes_no_index(v):
+    one, thousand = fairness(v), fairness([1024 * x for x in v])
+    assert thousand.jain == pytest.approx(one.jain)
+    assert thousand.gini == pytest.approx(one.gini, abs=1e-9)
+
+
+def test_order_of_the_subjects_does_not_matter():
+    rng = np.random.default_rng(2)
+    v, order = rng.integers(0, 5, 60), rng.permutation(60)
+    one, other = fairness(v), fairness(v[order])
+    assert sorted(order[other.worst].tolist()) == one.worst.tolist()
+    assert other.gini == pytest.approx(one.gini)
+
+
+def test_extreme_values_do_not_overflow():
+    assert fairness([1e200, 1e200]).jain == pytest.approx(1)
+    assert fairness([1e-200, 0]).jain == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("value", "group", "words"),
+    [
+        ([-1, 2], None, "1 values are negative"),
+        ([np.inf], None, "1 values are negative or infinite"),
+        ([[1, 2]], None, "one for each subject"),
+        ([1, 2], ["a"], "1 groups for 2 subjects"),
+    ],
+)
+def test_wrong_use(value, group, words):
+    with pytest.raises(UnmaskError, match=words):
+        fairness(value, group=group)
+
+
+def test_unknown_direction():
+    with pytest.raises(UnmaskError, match="high"):
+        fairness([1], worse="large")

@@ -1,0 +1,171 @@
+"""`evaluate` against the paper's algorithms on sets and fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask.measures.unlinkability.evaluate import evaluate, merge_list
+from unmask.view import Partition, View
+from verification import unlinkability_literal as literal
+
+SHARES = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), Fraction(9, 10), Fraction(1)]
+quick = settings(max_examples=80, deadline=None, derandomize=True)
+shares = st.sampled_from(SHARES)
+breached = st.sampled_from([None, "nan", "one", "limit"])
+
+
+@st.composite
+def labels(draw, n):
+    return draw(st.lists(st.integers(0, draw(st.integers(0, n - 1))), min_size=n, max_size=n))
+
+
+@st.composite
+def pairs(draw, largest=12):
+    n = draw(st.integers(1, largest))
+    return draw(labels(n)), draw(labels(n))
+
+
+@st.composite
+def weighted(draw, largest=10):
+    solution, adversary = draw(pairs(largest))
+    grid = draw(st.sampled_from([1, 8, 10, 3]))
+    one = st.integers(0, grid).map(lambda k: Fraction(k, grid))
+    weights = draw(st.lists(one, min_size=len(solution), max_size=len(solution)))
+    places = st.tuples(st.sampled_from(sorted(set(solution))), st.integers(0, len(solution) - 1))
+    overrides = [(*place, draw(one)) for place in draw(st.lists(places, unique=True, max_size=4))]
+    return solution, adversary, weights, overrides
+
+
+@st.composite
+def views(draw):
+    n = draw(st.integers(1, 9))
+    chances = draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
+    listed = [draw(labels(n)) for _ in chances]
+    if len(listed) > 2:
+        listed[-1] = listed[0]  # a repeated partition counts repeatedly
+    return draw(labels(n)), [(one, Fraction(c, sum(chances))) for one, c in zip(listed, chances, strict=True)]
+
+
+def agree(solution, view, alpha, beta, convention=None, ours=None, **told):
+    """Whether all that `evaluate` reports is what the oracle says; `ours`, where the two are told in other words."""
+    partitions = [Partition(one) for one, _ in view]
+    adversary = partitions[0] if len(view) == 1 else View(partitions, [float(p) for _, p in view])
+    found = evaluate(
+        Partition(solution),
+        adversary,
+        alpha=float(alpha),
+        beta=float(beta),
+        breached_slope=convention,
+        **{**told, **(ours or {})},
+    )
+    conventions = {"breached": convention or "nan", "breached_overall": convention or "one"}
+    expected = literal.evaluate(solution, view, alpha=alpha, beta=beta, **told, **conventions)
+    assert literal.differences(found, expected) == []
+
+
+@quick
+@given(pairs(), shares, shares, breached, st.booleans(), st.sampled_from(["rest", "share"]))
+def test_counts(pair, alpha, beta, convention, wanted, mixed):
+    agree(pair[0], [(pair[1], 1)], alpha, beta, convention, contamination_wanted=wanted, mixed=mixed)
+
+
+@quick
+@given(pairs(), shares, shares)
+def test_axes_of_alpha_and_beta(pair, alpha, beta):
+    solution, adversary = pair
+    alphas, betas = [alpha, Fraction(1, 2), Fraction(0)], [Fraction(1), beta]
+    found = evaluate(Partition(solution), Partition(adversary), alpha=alphas, beta=betas)
+    for a, one in enumerate(alphas):
+        for b, other in enumerate(betas):
+            expected = literal.evaluate(solution, [(adversary, 1)], alpha=one, beta=other)
+            assert literal.differences(found, expected, a, b) == []
+
+
+@quick
+@given(weighted(), shares, shares, st.sampled_from(["weight", "count"]), st.sampled_from(["rest", "share"]))
+def test_weights(case, alpha, beta, norm, mixed):
+    solution, adversary, weights, overrides = case
+    ours = {
+        "weights": [float(w) for w in weights],
+        "overrides": [(subject, item, float(w)) for subject, item, w in overrides],
+    }
+    told = {"weights": weights, "overrides": overrides, "norm": norm, "mixed": mixed}
+    agree(solution, [(adversary, 1)], alpha, beta, ours=ours, **told)
+
+
+@quick
+@given(views(), shares, shares, breached, st.booleans())
+def test_views(case, alpha, beta, convention, wanted):
+    agree(*case, alpha, beta, convention, contamination_wanted=wanted)
+
+
+@quick
+@given(pairs(), st.data(), shares)
+def test_subjects_with_parameters_of_their_own(pair, data, beta):
+    solution, adversary = pair
+    names = sorted(set(solution))
+    several = st.lists(shares, min_size=len(names), max_size=len(names))
+    alphas, betas = data.draw(several), data.draw(st.none() | several)
+    flags = data.draw(st.lists(st.booleans(), min_size=len(names), max_size=len(names)))
+    told = {
+        "subject_alpha": dict(zip(names, alphas, strict=True)),
+        "subject_contamination_wanted": dict(zip(names, flags, strict=True)),
+        **({} if betas is None else {"subject_beta": dict(zip(names, betas, strict=True))}),
+    }
+    ours = {name: [value[subject] for subject in names] for name, value in told.items()}
+    agree(solution, [(adversary, 1)], Fraction(1, 2), beta, ours=ours, **told)
+
+
+@quick
+@given(pairs(), shares, shares, st.sampled_from(["weight", "count"]), st.integers(1, 4), st.booleans())
+def test_small_subjects_left_out_and_floor_free(pair, alpha, beta, norm, min_size, floor_free):
+    largest = max(pair[0].count(name) for name in pair[0])
+    if floor_free and largest < 2:
+        return
+    told = {"min_size": max(min(min_size, largest), 1 + floor_free), "floor_free": floor_free, "norm": norm}
+    agree(pair[0], [(pair[1], 1)], alpha, beta, **told)
+
+
+@quick
+@given(pairs(), shares)
+def test_merge_lists(pair, alpha):
+    solution, adversary = pair
+    expected = literal.evaluate(solution, [(adversary, 1)], alpha=alpha)
+    for one in expected.subjects:
+        found = merge_list(Partition(solution), Partition(adversary), one.name, alpha=float(alpha))
+        assert found.cluster.tolist() == one.merge_order[0]
+        assert found.linked == pytest.approx([float(y) for y in one.linked])
+        assert found.mixed == pytest.approx([float(y) for y in one.mixed])
+
+
+def test_exact_thresholds_are_exact_for_many_subjects():
+    # breached iff own(0) >= beta c, on integers: every subject has exactly 9/10 of its items in one cluster
+    size = np.tile([10, 20, 30, 70], 20_000)
+    truth = np.repeat(np.arange(len(size)), size)
+    place = np.arange(len(truth)) - np.repeat(np.cumsum(size) - size, size)
+    guess = 4 * truth + np.where(place < np.repeat(size * 9 // 10, size), 0, 1 + place % 3)
+    subjects, cut = Partition(truth), Partition(guess)
+    found = evaluate(subjects, cut, beta=[0.9, 0.9001])
+    assert found.breached[0].all()
+    assert not found.breached[1].any()
+    single = found.mergings[1, size == 10]
+    assert single == pytest.approx(np.full(len(single), 0.0001 / 0.1), rel=1e-6)  # one merging brings the last tenth
+
+
+def test_the_oracle_knows_the_paper():
+    # section 4, the left partition: 12 misses, 4 includes, and the stars' slope of 23.20 % after 1.4 mergings
+    rows = [(0, 0, 1, 3), (0, 0, 1, 2), (1, 4, 0, 1), (3, 1, 1, 0), (2, 0, 0, 0), (0, 1, 3, 0)]
+    cells = [(shape, cluster, x) for cluster, row in enumerate(rows) for shape, x in enumerate(row)]
+    solution = [shape for shape, _, x in cells for _ in range(x)]
+    adversary = [cluster for _, cluster, x in cells for _ in range(x)]
+    found = literal.evaluate(solution, [(adversary, 1)], beta=Fraction(9, 10))
+    assert (found.miss_total, found.include_total, found.kind) == (12, 4, "conservative")
+    assert found.subjects[3].mergings == Fraction(7, 5)
+    assert round(found.subjects[3].slope, 4) == 0.2320
+    m, i, error, slopes, overall = literal.plain(solution, adversary, 0.5, 0.9)
+    assert (m, i) == (12, 4)
+    assert (error, overall) == pytest.approx((found.normalised_error, found.slope_overall))
+    assert slopes == pytest.approx([one.slope for one in found.subjects], nan_ok=True)

@@ -1,0 +1,252 @@
+from collections import Counter
+from fractions import Fraction
+from math import comb, exp, factorial, fsum, log
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from unmask.errors import UnmaskError
+from unmask.measures.unlinkability.random import baseline, random_partition, random_walk, shuffled, urn_law
+from unmask.view import Partition, View
+
+BELL = (1, 1, 2, 5, 15, 52, 203)
+LEAST_P = 1e-4  # of a chi-square test with a fixed seed
+
+
+def blocks(partition):
+    """The partition whatever its labels: each item beside the first item of its cluster."""
+    first = {}
+    return tuple(first.setdefault(label, item) for item, label in enumerate(partition.code.tolist()))
+
+
+def set_partitions(n):
+    """All of them, written as `blocks` does."""
+    if n == 0:
+        return [()]
+    return [(*one, label) for one in set_partitions(n - 1) for label in (*sorted(set(one)), n - 1)]
+
+
+def p_value(counts, law):
+    """p-value of a count of draws against a law, which must cover all draws."""
+    assert set(counts) <= set(law)
+    drawn = sum(counts.values())
+    return chisquare([counts[one] for one in law], [float(p) * drawn for p in law.values()]).pvalue
+
+
+def bell_numbers(n):
+    bell = [1]
+    for k in range(n):
+        bell.append(sum(comb(k, j) * bell[j] for j in range(k + 1)))
+    return bell
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_every_partition_is_equally_likely(n):
+    rng = np.random.default_rng(n)
+    counts = Counter(blocks(random_partition(n, rng=rng)) for _ in range(6000))
+    law = dict.fromkeys(set_partitions(n), Fraction(1, BELL[n]))
+    assert len(law) == BELL[n]
+    assert p_value(counts, law) > LEAST_P
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30, 200])
+def test_urns_make_every_partition_exactly_as_likely_as_any_other(n):
+    # Stam 1983: a given partition into k blocks comes from m urns with probability m (m - 1) ... (m - k + 1) / m^n
+    m, p = urn_law(n)
+    bell = bell_numbers(n)[n]
+    for k in sorted({1, 2, n // 3 + 1, n // 2 + 1, n}):
+        falling = [fsum(log(u - j) for j in range(k)) - n * log(u) if u >= k else None for u in m.tolist()]
+        chance = fsum(w * exp(f) for w, f in zip(p.tolist(), falling, strict=True) if f is not None)
+        if k <= n:
+            assert chance * bell == pytest.approx(1.0, rel=1e-9)
+
+
+def test_urn_law_of_two_items():
+    # m^2 / (m! 2 e), from Dobinski's formula with Bell(2) = 2
+    m, p = urn_law(2)
+    expected = [u * u / factorial(u) / (2 * exp(1)) for u in range(1, 20)]
+    assert m[0] == 1
+    np.testing.assert_allclose(p[:19], expected, rtol=1e-12)
+
+
+def test_urn_law_of_many_items_is_centred_where_m_log_m_is_n():
+    m, p = urn_law(10**7)
+    mean = float(m @ p)
+    assert mean * log(mean) == pytest.approx(10**7, rel=1e-5)
+    assert p[0] < 1e-100
+    assert p[-1] < 1e-100
+
+
+def test_mean_number_of_blocks():
+    # (Bell(n + 1) - Bell(n)) / Bell(n) = 49.975 blocks for n = 200
+    bell = bell_numbers(201)
+    rng = np.random.default_rng(6)
+    mean = np.mean([random_partition(200, rng=rng).n_clusters for _ in range(2000)])
+    assert mean == pytest.approx(bell[201] / bell[200] - 1, abs=0.3)  # 4 standard errors
+
+
+def coin_law(n):
+    """The law of the coin process by its definition, one item after the other."""
+    law = {(0,): Fraction(1)}
+    for item in range(1, n):
+        longer = Counter()
+        for one, p in law.items():
+            longer[*one, item] += p / 2
+            alive = sorted(set(one))
+            for label in alive:
+                longer[*one, label] += p / 2 / len(alive)
+        law = dict(longer)
+    return law
+
+
+def test_coin_process_follows_its_law():
+    rng = np.random.default_rng(4)
+    counts = Counter(blocks(random_partition(5, process="coin", rng=rng)) for _ in range(6000))
+    law = coin_law(5)
+    assert sum(law.values()) == 1
+    assert p_value(counts, law) > LEAST_P
+
+
+def test_coin_clusters_become_geometric():
+    # sizes of a large partition: P(Y = y) = 2^-y, within 5 standard errors
+    sizes = random_partition(200_000, process="coin", rng=np.random.default_rng(5)).sizes
+    for y in (1, 2, 3, 4):
+        assert np.mean(sizes == y) == pytest.approx(0.5**y, abs=5 * (0.25 / len(sizes)) ** 0.5)
+
+
+@pytest.mark.parametrize("process", ["uniform", "coin"])
+def test_clusters_are_numbered_without_gaps(process):
+    drawn = random_partition(50, process=process, rng=np.random.default_rng(2))
+    assert drawn.names.tolist() == list(range(drawn.n_clusters))
+    assert (drawn.sizes > 0).all()
+    assert len(drawn) == 50
+
+
+def test_uniform_law_is_stationary_under_the_walk():
+    rng = np.random.default_rng(8)
+    counts = Counter(blocks(random_walk(random_partition(4, rng=rng), 1, rng=rng)) for _ in range(6000))
+    assert p_value(counts, dict.fromkeys(set_partitions(4), Fraction(1, 15))) > LEAST_P
+
+
+def test_long_walk_forgets_its_start():
+    rng, start = np.random.default_rng(9), Partition([0, 0, 0, 0])
+    counts = Counter(blocks(random_walk(start, 60, rng=rng)) for _ in range(6000))
+    assert p_value(counts, dict.fromkeys(set_partitions(4), Fraction(1, 15))) > LEAST_P
+
+
+def test_one_step_of_the_walk():
+    # from {0, 1, 2}: the item lifted joins the other two or is alone, 1/2 each
+    rng, start = np.random.default_rng(10), Partition([7, 7, 7])
+    counts = Counter(blocks(random_walk(start, 1, rng=rng)) for _ in range(6000))
+    alone = Fraction(1, 6)
+    assert p_value(counts, {(0, 0, 0): Fraction(1, 2), (0, 1, 1): alone, (0, 1, 0): alone, (0, 0, 2): alone}) > LEAST_P
+
+
+def test_one_step_from_three_singletons():
+    # the item lifted joins either of the two others or is alone again, 1/3 each; both directions lead to a pair
+    rng, start = np.random.default_rng(11), Partition([0, 1, 2])
+    counts = Counter(blocks(random_walk(start, 1, rng=rng)) for _ in range(6000))
+    pair = Fraction(2, 9)
+    assert p_value(counts, {(0, 1, 2): Fraction(1, 3), (0, 0, 2): pair, (0, 1, 0): pair, (0, 1, 1): pair}) > LEAST_P
+
+
+def test_walk_keeps_ids_and_leaves_its_start_alone():
+    start = Partition(["x", "x", "y"], items=["i", "j", "k"])
+    moved = random_walk(start, 40, rng=np.random.default_rng(1))
+    assert moved.items.tolist() == ["i", "j", "k"]
+    assert moved.names.tolist() == list(range(moved.n_clusters))
+    assert start.code.tolist() == [0, 0, 1]
+    assert blocks(random_walk(start, 0, rng=np.random.default_rng(1))) == (0, 0, 2)
+
+
+def test_walk_of_one_item_stays():
+    assert blocks(random_walk(Partition(["x"]), 10, rng=np.random.default_rng(1))) == (0,)
+
+
+def test_shuffling_keeps_sizes_names_and_ids():
+    start = Partition(["b", "a", "b", "b", "c"], items=list("vwxyz"))
+    guess = shuffled(start, rng=np.random.default_rng(0))
+    assert guess.names.tolist() == ["a", "b", "c"]
+    assert guess.sizes.tolist() == [1, 3, 1] == np.bincount(guess.code).tolist()
+    assert guess.items.tolist() == list("vwxyz")
+    assert start.code.tolist() == [1, 0, 1, 1, 2]
+
+
+def test_shuffles_are_equally_likely():
+    rng, start = np.random.default_rng(3), Partition([0, 0, 1, 1])
+    counts = Counter(tuple(shuffled(start, rng=rng).code.tolist()) for _ in range(3000))
+    law = [(0, 0, 1, 1), (0, 1, 0, 1), (0, 1, 1, 0), (1, 0, 0, 1), (1, 0, 1, 0), (1, 1, 0, 0)]
+    assert p_value(counts, dict.fromkeys(law, Fraction(1, 6))) > LEAST_P
+
+
+def test_partitions_of_a_view_are_shuffled_alike():
+    first, second = Partition([0, 0, 1, 2], items=list("abcd")), Partition([5, 3, 3, 5], items=list("dcba"))
+    view = View([first, second], [0.25, 0.75])  # both have a and b, and c and d, in clusters of two; first splits c, d
+    for seed in range(20):
+        guess = shuffled(view, rng=np.random.default_rng(seed))
+        assert guess.probability.tolist() == [0.25, 0.75]
+        one, two = ({(x, y): p.code[x] == p.code[y] for x in range(4) for y in range(x)} for p in guess.partitions)
+        assert guess.partitions[0].items.tolist() == guess.partitions[1].items.tolist()
+        assert Counter(zip(one.values(), two.values(), strict=True)) == together(first, second)
+
+
+def together(first, second):
+    place = {item: at for at, item in enumerate(second.items.tolist())}
+    code = [second.code[place[item]] for item in first.items.tolist()]
+    pairs = [(x, y) for x in range(len(code)) for y in range(x)]
+    return Counter((first.code[x] == first.code[y], code[x] == code[y]) for x, y in pairs)
+
+
+def linked_pairs(solution, adversary):
+    same = solution.code[:, None] == solution.code
+    return float((same & (adversary.code[:, None] == adversary.code)).sum())
+
+
+def test_baseline_of_a_perfect_attack():
+    truth = Partition(np.repeat(np.arange(6), 3))
+    found = baseline(truth, truth, linked_pairs, repetitions=400, rng=np.random.default_rng(1))
+    assert found.value == 6 * 9
+    # 18 items with themselves; of the other 6 * 6 ordered pairs of the truth each is together with probability 2/17
+    assert found.guessing == pytest.approx(18 + 36 * 2 / 17, abs=0.6)
+    assert found.gain == found.value - found.guessing
+    assert 18 <= found.low <= found.guessing <= found.high < found.value
+    assert found.as_high == 1 / 401
+    assert found.as_low == 1.0
+
+
+def test_baseline_of_a_guess_is_itself():
+    truth, rng = Partition(np.repeat(np.arange(6), 3)), np.random.default_rng(2)
+    chances = [
+        baseline(truth, shuffled(truth, rng=rng), linked_pairs, repetitions=19, rng=rng).as_high for _ in range(200)
+    ]
+    assert np.mean(np.array(chances) <= 0.2) <= 0.2 + 4 * (0.2 * 0.8 / 200) ** 0.5  # valid p-value, 4 standard errors
+    assert np.mean(chances) == pytest.approx(0.6, abs=0.12)  # ties push it above 1/2
+
+
+def test_baseline_of_one_block_gains_nothing():
+    truth = Partition([0, 0, 1, 1])
+    found = baseline(truth, Partition([0, 0, 0, 0]), linked_pairs, repetitions=5, rng=np.random.default_rng(2))
+    assert (found.value, found.guessing, found.low, found.high, found.gain) == (8, 8, 8, 8, 0)
+    assert found.as_high == found.as_low == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda rng: random_partition(0, rng=rng), "at least 1"),
+        (lambda rng: random_partition(3, process="urn", rng=rng), "'uniform', 'coin'"),
+        (lambda rng: random_walk(Partition([0]), -1, rng=rng), "0 or more"),
+        (lambda rng: baseline(Partition([0]), Partition([0]), linked_pairs, repetitions=0, rng=rng), "at least 1"),
+        (lambda rng: baseline(Partition([0]), Partition([0]), lambda *_: np.nan, repetitions=2, rng=rng), "3 of 3"),
+    ],
+)
+def test_wrong_use_is_said(call, words):
+    with pytest.raises(UnmaskError, match=words):
+        call(np.random.default_rng(0))
+
+
+def test_same_seed_same_draw():
+    for process in ("uniform", "coin"):
+        one, other = (random_partition(40, process=process, rng=np.random.default_rng(3)) for _ in range(2))
+        assert one.code.tolist() == other.code.tolist()

@@ -1,0 +1,226 @@
+import heapq
+import itertools
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from unmask.measures.unlinkability.companions import rand_distance, variation_of_information
+from unmask.measures.unlinkability.overlap import overlap
+from unmask.measures.unlinkability.transfer import (
+    entropy_cost,
+    matched_cluster,
+    merge_distance,
+    pair_cost,
+    transfer_distance,
+    unit_cost,
+)
+from unmask.view import Partition
+
+labels = st.integers(1, 30).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(0, 9), min_size=n, max_size=n) for _ in range(2)])
+)
+COSTS = [unit_cost, pair_cost, entropy_cost]
+
+
+def table_of(p, q):
+    return overlap(Partition(p), Partition(q))
+
+
+def canonical(labels):
+    seen = {}
+    return tuple(seen.setdefault(a, len(seen)) for a in labels)
+
+
+def all_partitions(n):
+    return sorted({canonical(a) for a in itertools.product(range(n), repeat=n)})
+
+
+def by_dense_assignment(table):
+    dense = np.zeros((len(table.subject_size), len(table.cluster_size)))
+    dense[table.subject, table.cluster] = table.own
+    return table.n - int(dense[linear_sum_assignment(dense, maximize=True)].sum())
+
+
+def moves(p):
+    """All partitions that differ from p in the place of one item."""
+    return {canonical((*p[:i], a, *p[i + 1 :])) for i in range(len(p)) for a in range(len(p) + 1)}
+
+
+def test_fewest_moves_by_breadth_first_search_over_all_partitions():
+    every = all_partitions(5)
+    assert len(every) == 52  # Bell(5)
+    for start in every:
+        distance, frontier = {start: 0}, [start]
+        while frontier:
+            step = {b: distance[a] + 1 for a in frontier for b in moves(a) if b not in distance}
+            distance.update(step)
+            frontier = list(step)
+        for end in every:
+            assert transfer_distance(table_of(start, end)) == distance[end]
+
+
+@given(labels)
+def test_equals_dense_assignment(both):
+    table = table_of(*both)
+    assert transfer_distance(table) == by_dense_assignment(table)
+
+
+@given(labels, st.randoms())
+def test_is_a_metric_up_to_n_minus_1(both, random):
+    p, q = both
+    r = random.choices(range(6), k=len(p))
+    d_pq, d_qr, d_pr = (transfer_distance(table_of(*pair)) for pair in ((p, q), (q, r), (p, r)))
+    assert d_pr <= d_pq + d_qr
+    assert d_pq == transfer_distance(table_of(q, p))
+    assert (d_pq == 0) == (canonical(p) == canonical(q))
+    assert d_pq <= len(p) - 1
+
+
+@given(labels)
+def test_the_matching_reaches_the_distance(both):
+    p, q = Partition(both[0]), Partition(both[1])
+    table = overlap(p, q)
+    cluster = matched_cluster(table)
+    used = cluster[cluster >= 0]
+    assert len(set(used.tolist())) == len(used)
+    assert table.n - int((cluster[p.code] == q.code).sum()) == transfer_distance(table)
+
+
+@pytest.mark.parametrize(
+    ("n", "rows", "columns"), [(3000, 300, 200), (500, 60, 90), (1500, 500, 450), (4000, 100, 1000), (400, 20, 20)]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_random_tangles_of_every_density(n, rows, columns, seed):
+    rng = np.random.default_rng(seed)
+    table = table_of(rng.integers(0, rows, n), rng.integers(0, columns, n))
+    assert transfer_distance(table) == by_dense_assignment(table)
+
+
+def test_tangle_that_no_single_cell_settles_and_whose_overlaps_differ():
+    # a ring of 400 subjects and 400 clusters with overlaps 3, 2, 3, 2, ...: keeping all the 3 is best, since 2 + 2 > 3
+    # settles no cell; one overlap of 1 across the ring changes nothing
+    size = np.tile([3, 2], 400)
+    subject, cluster = np.arange(800) // 2, ((np.arange(800) + 1) // 2) % 400
+    p, q = np.repeat(subject, size), np.repeat(cluster, size)
+    table = table_of(np.append(p, 0), np.append(q, 200))
+    assert transfer_distance(table) == 400 * 2 + 1
+
+
+def test_windows_that_are_shifted_by_half():
+    n = 200_000  # one path through all subjects and clusters, all overlaps 1
+    table = table_of(np.arange(n) // 2, (np.arange(n) + 1) // 2)
+    assert transfer_distance(table) == n // 2
+
+
+def test_stars_are_answered_by_their_largest_cell():
+    p = np.repeat([0, 1], [6, 6])
+    q = np.array([0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 4])
+    table = table_of(p, q)
+    assert transfer_distance(table) == (6 - 3) + (6 - 4)
+    assert matched_cluster(table).tolist() == [0, 3]
+    assert transfer_distance(table_of(q, p)) == 5
+    assert matched_cluster(table_of(q, p)).tolist() == [0, -1, -1, 1, -1]
+
+
+@pytest.mark.parametrize(("p", "q", "expected"), [([0], [1], 0), ([0] * 9, range(9), 8), ([0, 1, 2], [2, 1, 0], 0)])
+def test_ends_of_the_range(p, q, expected):
+    assert transfer_distance(table_of(p, q)) == expected
+
+
+def entity_resolution(n, moved, rng):
+    """Subjects of geometric size, mean 4, and some of the items moved to the cluster of another subject."""
+    size = rng.geometric(0.25, n)
+    truth = np.repeat(np.arange(n), size)[:n]
+    guess = truth.copy()
+    wrong = np.flatnonzero(rng.random(n) < moved)
+    guess[wrong] = rng.integers(0, truth[-1] + 1, len(wrong))
+    return table_of(truth, guess)
+
+
+@pytest.mark.parametrize("moved", [0.1, 0.5, 1.0])
+def test_large_and_sparse_in_well_under_a_second(moved):
+    rng = np.random.default_rng(8)
+    table = entity_resolution(100_000, moved, rng)
+    start = time.perf_counter()
+    distance = transfer_distance(table)
+    assert time.perf_counter() - start < 5  # 0.03 s as measured; a dense table would need gigabytes
+    if moved == 0.1:
+        assert distance == pytest.approx(10_000, rel=0.05)  # nearly every moved item has to be moved back
+
+
+def cheapest(start, goal, steps):
+    """Dijkstra over partitions."""
+    best, heap = {start: 0.0}, [(0.0, start)]
+    while heap:
+        cost, p = heapq.heappop(heap)
+        if p == goal:
+            return cost
+        for price, r in steps(p):
+            if cost + price < best.get(r, math.inf):
+                best[r] = cost + price
+                heapq.heappush(heap, (cost + price, r))
+    raise AssertionError
+
+
+def merges(p, cost):
+    for a, b in itertools.combinations(sorted(set(p)), 2):
+        sizes = np.array([p.count(a)]), np.array([p.count(b)])
+        yield float(cost(*sizes)[0]), canonical([a if c == b else c for c in p])
+
+
+@pytest.mark.parametrize("split", COSTS)
+@pytest.mark.parametrize("merge", COSTS)
+def test_merge_distance_by_search_over_all_orders_of_splits_and_merges(split, merge):
+    every = all_partitions(4)
+    for p, q in itertools.product(every, every):
+        meet = canonical(zip(p, q, strict=True))
+        down = cheapest(meet, q, lambda r: merges(r, split))  # splits run backwards
+        up = cheapest(meet, p, lambda r: merges(r, merge))
+        found = merge_distance(table_of(p, q), split=split, merge=merge)
+        assert found == pytest.approx(down + up, abs=1e-12)
+
+
+@given(labels)
+def test_three_known_specialisations(both):
+    table = table_of(*both)
+    n, cells = table.n, len(table.own)
+    clusters, subjects = len(table.cluster_size), len(table.subject_size)
+    assert merge_distance(table) == (cells - clusters) + (cells - subjects)
+    by_pairs = merge_distance(table, split=pair_cost, merge=pair_cost)
+    if n > 1:
+        assert by_pairs == pytest.approx(rand_distance(table) * n * (n - 1) / 2)
+    by_entropy = merge_distance(table, split=entropy_cost, merge=entropy_cost)
+    assert by_entropy == pytest.approx(n * variation_of_information(table), abs=1e-9)
+
+
+def test_splits_and_merges_have_their_own_prices():
+    table = table_of([0, 0, 0, 1, 2], [0, 1, 1, 1, 1])  # split {1,2,3,4} into {1,2}, {3}, {4}; merge {0} with {1,2}
+
+    def free(x, y):
+        return np.zeros(len(x))
+
+    assert merge_distance(table, merge=free) == 2
+    assert merge_distance(table, split=free) == 1
+    assert merge_distance(table, split=pair_cost, merge=free) == 5  # of 6 pairs only {1, 2} stays
+
+
+def test_merge_distance_of_equal_partitions_is_0():
+    assert merge_distance(table_of([0, 0, 1], [1, 1, 0])) == 0
+    assert merge_distance(table_of([0], [0]), split=entropy_cost, merge=pair_cost) == 0
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1))
+def test_sparse_equals_dense_where_components_are_large(seed):
+    rng = np.random.default_rng(seed)
+    size = rng.integers(1, 6, 150)
+    guess = np.repeat(np.arange(150), size)
+    guess = np.where(rng.random(len(guess)) < 0.8, rng.integers(0, 150, len(guess)), guess)
+    repeat = rng.integers(1, 4, len(guess))  # overlaps above 1 that differ
+    table = table_of(np.repeat(np.repeat(np.arange(150), size), repeat), np.repeat(guess, repeat))
+    assert transfer_distance(table) == by_dense_assignment(table)
