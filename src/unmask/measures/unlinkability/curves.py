@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -102,10 +103,10 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Piecewise linear curves of all subjects, as what each merging adds.
+    """Piecewise linear curves of all subjects: what is linked and mixed in after each merging.
 
     subject, rank : (n_steps,) ascending by subject and then by rank, which runs from 0 without gaps
-    linked, mixed : (n_steps,) what the merging adds to the share linked and to the share mixed in
+    linked, mixed : (n_steps,) share linked, and share mixed in, after so many mergings
     """
 
     subject: NDArray[np.int64]
@@ -119,54 +120,59 @@ class Steps:
         """(n_subjects,) where the steps of a subject begin."""
         return np.flatnonzero(self.rank == 0)
 
-    @cached_property
-    def linked_now(self) -> Floats:
-        """(n_steps,) share linked after each step."""
-        return np.minimum(self._running(self.linked), 1.0)
-
-    @cached_property
-    def mixed_now(self) -> Floats:
-        """(n_steps,) share mixed in after each step."""
-        return np.clip(self._running(self.mixed), 0.0, 1.0)
-
-    def _running(self, value: Floats) -> Floats:
-        total = np.cumsum(value)
-        before = total[self.start] - value[self.start]
-        return np.asarray(total - before[self.subject])
+    def rises(self, value: Floats) -> Floats:
+        """(n_steps,) what each merging adds to a curve."""
+        return np.asarray(value - np.where(self.rank == 0, 0.0, np.concatenate(([0.0], value[:-1]))))
 
     def at(self, beta: Floats) -> Reached:
         """Where the linked curve of each subject reaches its threshold.
 
         beta : (n_subjects,)
         """
-        reached = self.linked_now >= (beta - LINK_TIE)[self.subject]
+        reached = self.linked >= (beta - LINK_TIE)[self.subject]
         lacking = np.bincount(self.subject[~reached], minlength=self.n_subjects)
         last = np.diff(np.concatenate([self.start, [len(self.rank)]])) - 1
         j = np.minimum(lacking, last)
         here = self.start + j
         there = np.maximum(here - 1, self.start)
         breached = j == 0
-        rise = np.where(breached, 1.0, self.linked_now[here] - self.linked_now[there])
-        share = np.where(breached, 0.0, (beta - self.linked_now[there]) / np.where(rise > 0, rise, 1.0))
+        rise = np.where(breached, 1.0, self.linked[here] - self.linked[there])
+        share = np.where(breached, 0.0, (beta - self.linked[there]) / np.where(rise > 0, rise, 1.0))
         mergings = np.where(breached, 0.0, j - 1 + share)
-        mixed = self.mixed_now[there] + share * (self.mixed_now[here] - self.mixed_now[there])
-        return Reached(beta, mergings, np.where(breached, self.mixed_now[self.start], mixed), breached)
+        mixed = self.mixed[there] + share * (self.mixed[here] - self.mixed[there])
+        return Reached(beta, mergings, np.where(breached, self.mixed[self.start], mixed), breached)
 
     def average(self, weight: Floats) -> tuple[Floats, Floats]:
         """(n_ranks,) the curves of the average subject; a curve that has ended stays where it is."""
         share = (weight / weight.sum())[self.subject]
-        linked = np.cumsum(np.bincount(self.rank, self.linked * share))
-        mixed = np.cumsum(np.bincount(self.rank, self.mixed * share))
+        linked = np.cumsum(np.bincount(self.rank, self.rises(self.linked) * share))
+        mixed = np.cumsum(np.bincount(self.rank, self.rises(self.mixed) * share))
         return np.minimum(linked, 1.0), np.clip(mixed, 0.0, 1.0)
 
 
 def mixture(parts: list[Steps], probability: Floats) -> Steps:
     """The expected curves of a view: the mean over its partitions at every rank, ended curves staying put."""
-    n = parts[0].n_subjects
     ranks = max(int(part.rank.max()) for part in parts) + 1
     key = np.concatenate([part.subject * ranks + part.rank for part in parts])
-    linked = np.concatenate([p * part.linked for p, part in zip(probability, parts, strict=True)])
-    mixed = np.concatenate([p * part.mixed for p, part in zip(probability, parts, strict=True)])
     at, place = np.unique(key, return_inverse=True)
-    linked_sum, mixed_sum = (np.bincount(place, value).astype(np.float64) for value in (linked, mixed))
-    return Steps(at // ranks, at % ranks, linked_sum, mixed_sum, n)
+    rank = at % ranks
+    curves = (
+        running_sums(np.bincount(place, np.concatenate(rises)).astype(np.float64), rank)
+        for rises in (
+            [p * part.rises(part.linked) for p, part in zip(probability, parts, strict=True)],
+            [p * part.rises(part.mixed) for p, part in zip(probability, parts, strict=True)],
+        )
+    )
+    linked, mixed = (np.clip(curve, 0.0, 1.0) for curve in curves)
+    return Steps(at // ranks, rank, linked, mixed, parts[0].n_subjects)
+
+
+def running_sums(value: Floats, rank: NDArray[np.int64]) -> Floats:
+    """Sums from rank 0 on, subject by subject: one subject's rounding never reaches another."""
+    total = value.copy()
+    order = np.argsort(rank, kind="stable")
+    ends = np.cumsum(np.bincount(rank))
+    for start, end in pairwise(ends.tolist()):
+        here = order[start:end]
+        total[here] += total[here - 1]
+    return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -136,6 +136,13 @@ def evaluate(
     own_alphas = None if subject_alpha is None else _own_shares("alpha", subject_alpha, solution)
     own_betas = None if subject_beta is None else _own_shares("beta", subject_beta, solution)
     wanted = _own_flags(subject_contamination_wanted, contamination_wanted, solution)
+    for name, value, known in (("norm", norm, Norm), ("mixed", mixed, Mixed)):
+        if value not in get_args(known):
+            raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(get_args(known))}")
+    if breached_slope is not None and breached_slope not in get_args(BreachedSlope):
+        raise UnmaskError(f"breached_slope is {breached_slope!r}, expected one of {', '.join(get_args(BreachedSlope))}")
+    if not min_size >= 1:
+        raise UnmaskError(f"min_size is {min_size}, expected at least 1 item")
     if floor_free and (weights is not None or overrides):
         raise UnmaskError("the floor-free curve counts items, and weights were given; leave one of them out")
     room = max(a.denominator for a in (*alphas, *(() if own_alphas is None else own_alphas)))
@@ -158,7 +165,7 @@ def evaluate(
         )
         for a in alphas
     ]
-    result = {name: np.stack([one[name] for one in found]) for name in found[0]}
+    result = {name: _stacked([one[name] for one in found]) for name in found[0]}
     return Unlinkability(
         subjects=solution.names,
         size=solution.sizes,
@@ -206,38 +213,32 @@ class _Shares:
 
     def steps(self, weighed: Weighed, order: Merging) -> Steps:
         """What each merging adds to the curves."""
-        of, first = weighed.table.subject, order.rank == 0
-        own, foreign = weighed.own[order.cell] / weighed.unit, weighed.foreign[order.cell] / weighed.unit
-        size, rest = weighed.own_total / weighed.unit, weighed.rest_total / weighed.unit
-        whole = size
-        if self.norm == "count":
-            whole = weighed.table.subject_size.astype(np.float64)
-            rest = weighed.table.n - whole
-        elif self.floor_free:
-            whole = size - 1.0
-        nothing = whole <= 0
-        linked = own / np.where(nothing, 1.0, whole)[of]
-        start = np.where(nothing, 1.0, (whole - size) / np.where(nothing, 1.0, whole))
-        linked = np.where(nothing[of], 0.0, linked) + np.where(first, start[of], 0.0)
-        mixed = foreign / np.where(rest > 0, rest, 1.0)[of]
-        if self.mixed == "share":
-            mixed = _cumulated_share(own, foreign, first, of)
-        mixed = np.where(self.wanted[of], np.where(first, 1.0, 0.0) - mixed, mixed)
-        return Steps(of.astype(np.int64), order.rank, linked, mixed, len(size))
+        of = weighed.table.subject
+        own, foreign = (
+            _merged(value[order.cell], weighed.table.indptr, of) for value in (weighed.own, weighed.foreign)
+        )
+        size, rest = weighed.own_total, weighed.rest_total
+        if self.floor_free:
+            linked = _share(own - 1, (size - 1)[of], 1.0)
+        elif self.norm == "count":
+            whole = weighed.table.subject_size * weighed.unit
+            linked = _share(own + (whole - size)[of], whole[of], 1.0)
+            rest = weighed.table.n * weighed.unit - whole
+        else:
+            linked = _share(own, size[of], 1.0)
+        mixed = _share(foreign, own + foreign if self.mixed == "share" else rest[of], 0.0)
+        return Steps(of.astype(np.int64), order.rank, linked, np.where(self.wanted[of], 1.0 - mixed, mixed), len(size))
 
 
-def _cumulated_share(own: Floats, foreign: Floats, first: NDArray[np.bool_], of: NDArray[np.int32]) -> Floats:
-    """(n_steps,) what each merging adds to the share of foreign items in what is merged."""
-    start = np.flatnonzero(first)
+def _merged(units: NDArray[np.int64], indptr: NDArray[np.int64], of: NDArray[np.int32]) -> NDArray[np.int64]:
+    """(n_steps,) integer sums from the first step of each subject on: exact however many there are."""
+    total = np.cumsum(units)
+    start = indptr[:-1]
+    return np.asarray(total - (total[start] - units[start])[of])
 
-    def running(value: Floats) -> Floats:
-        total = np.cumsum(value)
-        return np.asarray(total - (total[start] - value[start])[of])
 
-    inside, mixed_in = running(own), running(foreign)
-    whole = inside + mixed_in
-    share = np.where(whole > 0, mixed_in / np.where(whole > 0, whole, 1.0), 0.0)
-    return np.asarray(share - np.where(first, 0.0, np.concatenate(([0.0], share[:-1]))))
+def _share(part: NDArray[np.int64], whole: NDArray[np.int64], of_nothing: float) -> Floats:
+    return np.where(whole > 0, part / np.maximum(whole, 1), of_nothing)
 
 
 def _at_alpha(
@@ -261,13 +262,12 @@ def _at_alpha(
     error = a * miss + (1 - a) * include
     n = tables[0].table.n
     reached = [steps.at(level) for level in levels]
-    breached = np.stack([one.breached for one in reached])
     linked_curve, mixed_curve = steps.average(keep.astype(np.float64))
     overall = Steps(
         np.zeros(len(linked_curve), dtype=np.int64),
         np.arange(len(linked_curve)),
-        np.diff(linked_curve, prepend=0.0),
-        np.diff(mixed_curve, prepend=0.0),
+        linked_curve,
+        mixed_curve,
         1,
     )
     mean_alpha = np.array([float(a[keep].mean())])
@@ -281,12 +281,12 @@ def _at_alpha(
         "miss": miss,
         "include": include,
         "error": error,
-        "linked_now": steps.linked_now[steps.start],
+        "linked_now": steps.linked[steps.start],
         "foreign_share": _expected(probability, [_foreign_now(t, o) for t, o in zip(tables, orders, strict=True)]),
-        "mergings": np.stack([one.mergings for one in reached]),
-        "mixed_at_threshold": np.stack([one.mixed for one in reached]),
-        "slope": np.stack([slope(steps, one, a, breached_slope or "nan") for one in reached]),
-        "breached": breached,
+        "mergings": [one.mergings for one in reached],
+        "mixed_at_threshold": [one.mixed for one in reached],
+        "slope": [slope(steps, one, a, breached_slope or "nan") for one in reached],
+        "breached": [one.breached for one in reached],
         "miss_total": m,
         "include_total": i,
         "kind": "neutral" if even else "conservative" if m > i else "liberal",
@@ -294,8 +294,16 @@ def _at_alpha(
         "linked_curve": linked_curve,
         "mixed_curve": mixed_curve,
         "slope_overall": np.array(slopes),
-        "breach_rate": breached[:, keep].mean(axis=1),
+        "breach_rate": np.array([one.breached[keep].mean() for one in reached]),
     }
+
+
+def _stacked(values: list[Any]) -> NDArray[Any]:
+    """(A, ...) or, of lists of arrays, (A, B, ...), copied once."""
+    if isinstance(values[0], list):
+        flat = np.concatenate([array for row in values for array in row])
+        return flat.reshape(len(values), len(values[0]), -1)
+    return np.stack(values)
 
 
 def _expected(probability: Floats, values: list[Floats]) -> Floats:
@@ -320,8 +328,8 @@ def slope(steps: Steps, reached: Reached, alpha: Floats, breached_slope: Breache
     risk = 2 / np.pi * (alpha * np.arctan(beta / x) + (1 - alpha) * np.arctan(mixed / x))
     if breached_slope == "limit":
         last = np.diff(np.concatenate([steps.start, [len(steps.rank)]])) - 1
-        now = steps.mixed_now[steps.start]
-        rise = np.maximum(steps.mixed_now[steps.start + np.minimum(1, last)] - now, 0.0)
+        now = steps.mixed[steps.start]
+        rise = np.maximum(steps.mixed[steps.start + np.minimum(1, last)] - now, 0.0)
         filling = alpha + (1 - alpha) * np.where(now > 0, 1.0, 2 / np.pi * np.arctan(rise))
     else:
         filling = np.full(len(risk), 1.0 if breached_slope == "one" else np.nan)
@@ -331,8 +339,8 @@ def slope(steps: Steps, reached: Reached, alpha: Floats, breached_slope: Breache
 def _shares(name: str, value: Any) -> list[Fraction]:
     """One share or several, as fractions."""
     values = [value] if np.ndim(value) == 0 else list(value)
-    if not values:
-        raise UnmaskError(f"0 values of {name} were given, expected at least 1")
+    if not values or np.ndim(value) > 1:
+        raise UnmaskError(f"{name} has shape {np.shape(value)}, expected one number or a list of at least 1")
     return [as_fraction(name, share) for share in values]
 
 
@@ -431,8 +439,8 @@ def merge_lists(
                 number=number,
                 own=table.own[cell] / table.unit,
                 foreign=table.foreign[cell] / table.unit,
-                linked=steps.linked_now[part],
-                mixed=steps.mixed_now[part],
+                linked=steps.linked[part],
+                mixed=steps.mixed[part],
             )
         )
     return found

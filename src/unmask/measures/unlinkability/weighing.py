@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from typing import Any, Final
 
 import numpy as np
@@ -140,6 +141,6 @@ def as_weights(values: ArrayLike, n: int) -> NDArray[np.float64]:
 
 def as_fraction(name: str, value: float | Fraction) -> Fraction:
     """A share in [0, 1] as a fraction: 0.3333... is 1/3."""
-    if isinstance(value, bool) or not (0 <= value <= 1):
-        raise UnmaskError(f"{name} is {value}, expected a number from 0 to 1")
+    if isinstance(value, bool | str) or not isinstance(value, Real) or not 0 <= value <= 1:
+        raise UnmaskError(f"{name} is {value!r}, expected a number from 0 to 1")
     return Fraction(value).limit_denominator(SMALL_DENOMINATOR)
