@@ -25,6 +25,7 @@ from unmask.economics.exploitation import (
     Games,
     Stakes,
     exploit,
+    refuse_too_large,
     worthwhile,
 )
 from unmask.errors import UnmaskError
@@ -32,7 +33,7 @@ from unmask.errors import UnmaskError
 Belief = Literal["known", "binomial", "coherent"]
 
 FIRST_PROBE = 64
-"""The first group size of which it is asked whether it is worth anything."""
+"""Group sizes are solved up to this one at first, then twice as far, until the largest is worth nothing."""
 
 TAIL = 12.0
 """Standard deviations of a binomial belief beyond which a size is not believed in: chance below 1e-30."""
@@ -230,7 +231,7 @@ def price_records(
     n, p = _checked_cells(counts, population, cell_probability)
     if belief == "coherent":
         return _coherent(attacker, counts, n, p)
-    believed = min(_worthless(attacker, _largest_believed(n, p)), n)
+    believed = min(_bound(attacker, _largest_believed(n, p)), n)
     distinct = np.union1d(np.arange(believed + 1), counts)
     plan = plans_by_size(attacker, distinct)
     cells, of_record = np.unique(p, return_inverse=True)
@@ -278,26 +279,30 @@ def plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
 
     Zeros from the first worthless size on: the value falls with the size, whatever detection, cap and discount are.
     """
-    inside = np.full(len(sizes), attacker.prior * attacker.confirmation)
+    refuse_too_large(8 * len(sizes) * 8, 0, 0)
     plan = np.zeros((8, len(sizes)))
-    end = int(np.searchsorted(sizes, _worthless(attacker, int(sizes.max(initial=0)))))
-    plan[:, :end] = sunk_plans(attacker, Alike(sizes[:end], inside[:end]))
+    end = _bound(attacker, int(sizes.max(initial=0)))
+    low, high = 0, FIRST_PROBE
+    while low < end:
+        probe = min(high, end) - 1
+        first, last = np.searchsorted(sizes, [low, probe])
+        block = np.append(sizes[first:last], probe)
+        found = sunk_plans(attacker, Alike(block, np.full(len(block), attacker.prior * attacker.confirmation)))
+        known = min(int(np.searchsorted(sizes, probe, side="right")), len(sizes))
+        plan[:, first:known] = found[:, : known - first]
+        if found[CLEAN, -1] == 0:
+            break
+        low, high = high, 2 * high
     return plan
 
 
-def _worthless(attacker: Attacker, most: int) -> int:
-    """A size from which on no group is tried: the first worthless one of 64, 128, 256 ..., or the one after `most`.
-
-    Without fines and discount, which only make the attacker stop sooner, the plan has a closed form: that is probed
-    first.
-    """
+def _bound(attacker: Attacker, most: int) -> int:
+    """A size from which on no group is tried even without fines and discount, in closed form; at most `most` + 1."""
     unfined = replace(attacker, fine=0.0, max_fines=0, arrest=False, discount=1.0)
-    for planner in (unfined, attacker):
-        size = FIRST_PROBE
-        while size <= most and sunk_plans(planner, _one(attacker, size))[CLEAN, 0] > 0:
-            size *= 2
-        most = min(most, size - 1)
-    return most + 1
+    size = FIRST_PROBE
+    while size <= most and sunk_plans(unfined, _one(attacker, size))[CLEAN, 0] > 0:
+        size *= 2
+    return min(size, most + 1)
 
 
 def _one(attacker: Attacker, size: int) -> Alike:
@@ -415,7 +420,9 @@ def _coherent(attacker: Attacker, counts: NDArray[np.int64], n: int, p: Floats) 
     A group of g is worth at most what it is worth when the target is surely inside, which falls with g: sizes from
     the first worthless one of that case are not looked at.
     """
-    reach = _worthless(replace(attacker, prior=1.0), min(n, _largest_believed(n, p) + 1))
+    certain = replace(attacker, prior=1.0)
+    most = max(min(n, _largest_believed(n, p) + 1), int(counts.max(initial=0)))
+    reach = len(np.trim_zeros(plans_by_size(certain, np.arange(_bound(certain, most)))[CLEAN], "b"))
     sizes = np.arange(reach)
     cells, of_record = np.unique(p, return_inverse=True)
     expected = np.zeros(len(cells))
@@ -430,7 +437,7 @@ def _coherent(attacker: Attacker, counts: NDArray[np.int64], n: int, p: Floats) 
         expected[start : start + step] = (chance * value.reshape(len(part), reach)).sum(axis=1)
     pairs, of_pair = np.unique(np.stack([counts, of_record]), axis=1, return_inverse=True)
     plan = np.zeros((8, pairs.shape[1]))
-    tried = pairs[0] < _worthless(replace(attacker, prior=1.0), int(counts.max(initial=0)))
+    tried = pairs[0] < reach
     plan[:, tried] = _coherent_plans(attacker, pairs[0, tried], n * cells[pairs[1, tried]])
     return prices_of(attacker, plan, expected[pairs[1]]).take(of_pair)
 
