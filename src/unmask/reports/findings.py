@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
+from unmask.reports.linkage_words import linkage_findings
 from unmask.reports.price_words import price_findings
 from unmask.reports.words import IDENTITY, percent, release_name, row_estimate, row_value
 from unmask.results import Row
@@ -13,7 +14,8 @@ from unmask.results import Row
 def sentences(data: ReportData) -> list[str]:
     """The findings of the report, a sentence each, for those who read no page."""
     scope = Scope.of(data)
-    return [*findings(scope, headlines(data)), *price_findings(data.price, scope)]
+    rows = findings(scope, headlines(data))
+    return [*rows, *linkage_findings(data.linkage), *price_findings(data.price, scope)]
 
 
 def findings(scope: Scope, heads: Heads) -> list[str]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unmask.reports import canvas, ledger, price_sections, sections
+from unmask.reports import canvas, ledger, linkage_sections, price_sections, sections
 from unmask.reports.data import ReportData, Scope, headlines
 from unmask.reports.findings import contrasts, findings
+from unmask.reports.linkage_words import linkage_findings
 from unmask.reports.price_words import price_findings
 from unmask.reports.words import CRITERIA, UTILITIES, letter
 
@@ -62,11 +63,12 @@ def render(data: ReportData) -> str:
     return environment.get_template("report.html.j2").render(
         data=data,
         key=[(letter(i), canvas.swatch(i), scope.words[name]) for name, i in scope.styles.items()] if several else [],
-        findings=[*findings(scope, heads), *price_findings(data.price, scope)],
+        findings=[*findings(scope, heads), *linkage_findings(data.linkage), *price_findings(data.price, scope)],
         contrast=contrasts(scope, heads),
         success=sections.success_figures(data, scope, heads),
         success_table=sections.success_table(data, scope, heads),
         success_note=sections.success_note(heads),
+        linkage=linkage_sections.linkage_section(data.linkage, scope),
         measures=leading,
         other_measures=others,
         measure_notes=ledger.measure_notes(data, scope, [*leading, *others]),

@@ -61,38 +61,42 @@ def curves(
     top: float,
     title: str,
     mergings: bool = False,
+    share: bool = True,
     upright: Mark | None = None,
     level: Mark | None = None,
     spots: Sequence[tuple[float, float, Curve]] = (),
+    rows: int = 0,
     label: str,
     key: str,
 ) -> str:
-    """Shares against mergings or against a share, both from 0; each line with its points, hollow spots beside them.
+    """Values against mergings or against a share, both from 0; each line with its points, hollow spots beside them.
 
     right, top : ends of the scales
     mergings   : whether the horizontal scale counts mergings
+    share      : whether values are written in percent
     upright    : a value of the horizontal scale with a rule
     level      : a share with a rule across
     spots      : (x, y, curve) hollow marks in the look of a curve
+    rows       : lines of the legend that have room above, so that charts side by side stand on one line
     label      : what the chart shows, for readers who do not see it
     key        : prefix of the ids inside, unique on the page
     """
-    frame, left = _ground(right, top, title, mergings=mergings, room=20 if upright else 8)
+    frame, left = _ground(right, top, title, mergings=mergings, share=share, room=20 if upright else 8)
     layers = [*_upright(frame, upright), *_level(frame, level)]
     for line in lines:
         layers += _line(frame, line)
     if spots:
         layers.append(_spots(frame, spots))
     legend = _legend(frame, lines) if len(lines) > 1 else []
-    above = 10 + LEGEND * math.ceil(len(lines) / 2) if legend else 8
+    above = 8 + LEGEND * max(rows, legend_rows(lines))
     margins = (left, above, 16, 44)
     return draw([*layers, *legend], width=frame.width, height=frame.height, margins=margins, label=label, key=key)
 
 
-def _ground(right: float, top: float, title: str, *, mergings: bool, room: float) -> tuple[Frame, int]:
+def _ground(right: float, top: float, title: str, *, mergings: bool, share: bool, room: float) -> tuple[Frame, int]:
     """The frame of a chart with `room` pixels above the highest value, and the margin at its left."""
     height = 200.0
-    y_axis = axis(top, about=4)
+    y_axis = axis(top, about=4, share=share)
     left = 16 + math.ceil(CHARACTER * max(len(f"{100 * value:g} %") for value in y_axis.values))
     ticks = altair().Axis(values=whole_ticks(right), format=",d", title=title, labelBound=False)
     x_axis = ticks if mergings else axis(right, about=5, title=title)
@@ -122,9 +126,7 @@ def _line(frame: Frame, line: Curve) -> list[Any]:
 def _spots(frame: Frame, spots: Sequence[tuple[float, float, Curve]]) -> Any:
     values = [{"x": x, "y": y, "colour": curve.colour, "shape": curve.shape} for x, y, curve in spots]
     drawn = chart(values).mark_point(size=56, filled=True, fill="white", opacity=1, strokeWidth=1.8)
-    return drawn.encode(
-        x=frame.x(), y=frame.y(), stroke=altair().Stroke("colour:N", scale=None), shape=as_is("shape")
-    )
+    return drawn.encode(x=frame.x(), y=frame.y(), stroke=altair().Stroke("colour:N", scale=None), shape=as_is("shape"))
 
 
 def _upright(frame: Frame, mark: Mark | None) -> list[Any]:
@@ -149,12 +151,21 @@ def _level(frame: Frame, mark: Mark | None) -> list[Any]:
     return [rule.encode(y=frame.y()), said.encode(x=frame.x(), y=frame.y(), text="text:N")]
 
 
+def legend_rows(lines: Sequence[Curve]) -> int:
+    """Lines of the legend; a single curve needs none."""
+    return math.ceil(len(lines) / _per_row(lines)) if len(lines) > 1 else 0
+
+
+def _per_row(lines: Sequence[Curve]) -> int:
+    return 3 if all(len(line.name) <= 10 for line in lines) else 2
+
+
 def _legend(frame: Frame, lines: Sequence[Curve]) -> list[Any]:
-    """Above the chart, two in a row, the stroke and mark of each line and its name."""
+    """Above the chart, two or three in a row, the stroke and mark of each line and its name."""
     layers: list[Any] = []
-    column, rows = frame.width / 2, math.ceil(len(lines) / 2)
+    columns, rows = _per_row(lines), legend_rows(lines)
     for i, line in enumerate(lines):
-        px, py = column * (i % 2), LEGEND * (i // 2 - rows) + 6.0
+        px, py = frame.width / columns * (i % columns), LEGEND * (i // columns - rows) + 6.0
         (x, y), (x2, _), (xt, _), (xm, _) = (frame.at(px + shift, py) for shift in (0, 28, 34, 14))
         entry = {"x": x, "x2": x2, "xt": xt, "xm": xm, "y": y, "text": short(line.name, 21)}
         item = chart([entry | {"colour": line.colour, "shape": line.shape}])
@@ -184,15 +195,13 @@ def bubbles(
     """
     logs = stretched(largest[0]), stretched(largest[1])
     ends = [max(_placed(most, log), 0.3) for most, log in zip(largest[:2], logs, strict=True)]
-    height, left = 230.0, 22 + math.ceil(CHARACTER * max(len(f"{largest[1]:,}"), 2)) + 14
+    height, left = 230.0 if largest[1] else 90.0, 22 + math.ceil(CHARACTER * max(len(f"{largest[1]:,}"), 2)) + 14
     width = PANEL - left - 16.0
     pad, rise = (end * (RADIUS + 2) / (size - 2 * RADIUS - 4) for end, size in zip(ends, (width, height), strict=True))
-    titles = "Misses: own items lacking", "Includes: foreign items"
-    axes = [
-        _error_axis(most, log, title) for most, log, title in zip(largest[:2], logs, titles, strict=True)
-    ]
+    titles = "Misses: own items lacking", "Includes: foreign items" if largest[1] else "Includes"
+    axes = [_error_axis(most, log, title) for most, log, title in zip(largest[:2], logs, titles, strict=True)]
     frame = Frame(width, height, ends[0] + pad, ends[1] + rise, axes[0], axes[1], left=-pad, floor=-rise)
-    marks = [_bubble(frame, point, logs, largest[2], colour) for point in _gathered(points, logs, ends)]
+    marks = [_bubble(point, largest[2], colour) for point in _gathered(points, logs, ends)]
     drawn = chart(marks).mark_point(filled=True, shape="circle", opacity=0.72, stroke="white", strokeWidth=0.8)
     alt = altair()
     layers = [
@@ -236,21 +245,18 @@ def _gathered(
     return sorted(((x, y, n) for (x, y), n in found.items()), key=lambda point: (-point[2], point[0], point[1]))
 
 
-def _bubble(
-    frame: Frame, point: tuple[float, float, int], logs: tuple[bool, bool], most: int, colour: str
-) -> dict[str, Any]:
+def _bubble(point: tuple[float, float, int], most: int, colour: str) -> dict[str, Any]:
     x, y, subjects = point
     radius = max(2.2, RADIUS * math.sqrt(min(subjects / most, 1.0)))
-    return {"x": x, "y": y, "n": subjects, "r": radius, "size": math.pi * radius**2, "order": -subjects} | {
-        "colour": colour
-    }
+    size = {"n": subjects, "r": radius, "size": (2 * radius) ** 2, "order": -subjects}
+    return {"x": x, "y": y, "colour": colour} | size
 
 
 def _numbers(frame: Frame, marks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """How many subjects the largest bubbles are, beside them where there is room: at most eight are written."""
     taken = [_round(frame, mark) for mark in marks]
     names: list[dict[str, Any]] = []
-    for mark in marks[:8]:
+    for mark in [mark for i, mark in enumerate(marks[:8]) if i < 4 or mark["r"] > 3.5]:
         text = f"{mark['n']:,}"
         px, py = frame.pixel(mark["x"]), (frame.top - mark["y"]) / (frame.top - frame.floor) * frame.height
         for align, side in (("left", 1), ("right", -1)):
@@ -258,7 +264,7 @@ def _numbers(frame: Frame, marks: Sequence[Mapping[str, Any]]) -> list[dict[str,
             long = side * CHARACTER * len(text)
             box = (min(start, start + long), py - 6, max(start, start + long), py + 6)
             free = not any(box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken)
-            if free and box[0] >= 0 and box[2] <= frame.width + 12:
+            if free and box[0] >= 6 and box[2] <= frame.width + 12:
                 taken.append(box)
                 names.append({"x": frame.at(start, 0)[0], "y": mark["y"], "align": align, "text": text})
                 break

@@ -15,7 +15,10 @@ WHOLE = {
     "voi": ("VOI, bits", "variation of information between guess and truth; 0 equal"),
     "voi_over_log_n": ("VOI / log2 n", "variation of information as a share of its maximum; 0 equal"),
     "transfer": ("Items to move", "items that must change their cluster until guess and truth are equal"),
-    "transfer_over_n": ("Items to move / (n \u2212 1)", "the same as a share of its maximum; 0 equal"),
+    "transfer_over_n": (
+        "Items to move / (n \u2212 1)",
+        "items that must change their cluster until both are equal, as a share of the most; 0 equal",
+    ),
     "bcubed_precision": ("B\u00b3 precision", "mean over items: share of the item's cluster that is of its subject"),
     "bcubed_recall": ("B\u00b3 recall", "mean over items: share of the item's subject that is in its cluster"),
     "bcubed_f": ("B\u00b3 F", "harmonic mean of the two"),
@@ -44,8 +47,11 @@ HIGH_ARI = 0.9
 
 
 def strongest_first(linkage: Linkage) -> list[GuessLinkage]:
-    """The guesses by share of subjects breached, then breached cleanly, then one merging away; ties in their order."""
-    return sorted(linkage.guesses, key=lambda guess: (-guess.breached, -guess.clean, -guess.one_away))
+    """The guesses by breaches beyond those of shuffled labels, then clean ones, then near ones; ties in their order.
+
+    What shuffled labels breach as well is owed to the sizes of the clusters: one block would be first otherwise.
+    """
+    return sorted(linkage.guesses, key=lambda guess: (guess.guessing - guess.breached, -guess.clean, -guess.one_away))
 
 
 def score(value: float) -> str:
@@ -61,7 +67,16 @@ def score(value: float) -> str:
 
 def threshold(beta: float) -> str:
     """The share of items whose linking is a breach: "at least 80 % of the items", "all items"."""
-    return "all items" if beta == 1 else f"at least {round(100 * beta, 2):g}\u00a0% of the items"
+    return "all items" if beta == 1 else f"at least {plain(beta)} of the items"
+
+
+def plain(share: float) -> str:
+    """A share as it was given, in percent.
+
+    >>> plain(0.8), plain(1 / 3), plain(1.0)
+    ('80\u00a0%', '33.33\u00a0%', '100\u00a0%')
+    """
+    return f"{round(100 * share, 2):g}\u00a0%"
 
 
 def linkage_findings(linkage: Linkage | None) -> list[str]:
@@ -69,33 +84,35 @@ def linkage_findings(linkage: Linkage | None) -> list[str]:
     if linkage is None:
         return []
     guesses = strongest_first(linkage)
-    found = [" ".join(filter(None, _finding(guess, linkage))) for guess in guesses[:TOLD]]
+    found = [" ".join(filter(None, _finding(guess, linkage, first=i == 0))) for i, guess in enumerate(guesses[:TOLD])]
     if len(guesses) > TOLD:
-        last = guesses[-1]
+        last = min(guesses, key=lambda guess: guess.breached)
         found[-1] += (
             f" Of {len(guesses)} guesses the lowest is {release_name(last.name)} with {percent(last.breached)}."
         )
     return found
 
 
-def _finding(guess: GuessLinkage, linkage: Linkage) -> tuple[str, ...]:
-    return _breaches(guess, linkage), _nearness(guess), _hidden(guess), _foreign(guess)
-
-
-def _breaches(guess: GuessLinkage, linkage: Linkage) -> str:
+def _finding(guess: GuessLinkage, linkage: Linkage, *, first: bool) -> tuple[str, ...]:
+    """The sentences about one guess; what the first has said, of whom and of what, the others need not repeat."""
     name = f"The guess {release_name(guess.name)}"
     if guess.partitions > 1:
         name += f", on average over its {guess.partitions:,} partitions,"
-    who = f"{linkage.counted:,} subject{'' if linkage.counted == 1 else 's'}{_of_size(linkage)}"
-    what = threshold(linkage.beta)
+    return _breaches(name, guess, linkage, first=first), _nearness(guess), _hidden(guess), _foreign(guess)
+
+
+def _breaches(name: str, guess: GuessLinkage, linkage: Linkage, *, first: bool) -> str:
+    who, what, shuffled = "them", "as much", "shuffled labels"
+    if first:
+        who = f"{linkage.counted:,} subject{'' if linkage.counted == 1 else 's'}{_of_size(linkage)}"
+        what, shuffled = threshold(linkage.beta), "clusters of the same sizes with shuffled labels"
+    guessing = percent(guess.guessing)
     if guess.breached == 0:
-        text = f"{name} breaches nobody: it links {what} of none of {who}"
-        return f"{text}, as do clusters of the same sizes with shuffled labels." if guess.guessing == 0 else f"{text}."
-    said = f"{name} links {what} of {percent(guess.breached)} of {who}"
-    shuffled = "clusters of the same sizes with shuffled labels"
-    if guess.guessing >= guess.breached:
-        return f"{said}; {shuffled} link {percent(guess.guessing)} too: nothing was found out."
-    return f"{said}; {shuffled} link {percent(guess.guessing)}."
+        same = guess.guessing == 0
+        link = f", as do {shuffled}" if same else f"; {shuffled} link that of {guessing}"
+        return f"{name} breaches nobody: it links {what} of none of {who}{link}."
+    said = f"{name} links {what} of {percent(guess.breached)} of {who}; {shuffled} link {guessing}"
+    return f"{said} too: nothing was found out." if guess.guessing >= guess.breached else f"{said}."
 
 
 def _of_size(linkage: Linkage) -> str:
@@ -139,8 +156,8 @@ def _foreign(guess: GuessLinkage) -> str:
     if guess.clusters == 1 and guess.partitions == 1:
         return "It puts all items into one cluster: that breaches everybody and tells nobody apart."
     foreign = mean_includes(guess)
-    much = f", {number(foreign, 1)} on average over subjects" if foreign > 0 else ""
-    return f"Caution: most of the clusters that breach hold foreign items too{much}; one block would breach everybody."
+    much = f", {number(foreign, 1)} of them on average over all subjects" if foreign > 0 else ""
+    return f"Caution: most breaching clusters hold foreign items too{much}; one block would breach everybody."
 
 
 def mean_includes(guess: GuessLinkage) -> float:
@@ -163,9 +180,9 @@ def policy(linkage: Linkage) -> str:
     alpha, rest = f"{linkage.alpha:.3g}", f"{1 - linkage.alpha:.3g}"
     welcome = " Foreign items are welcome to the subjects: they hide them." if linkage.wanted else ""
     return (
-        f"A subject is breached where its most relevant cluster holds {threshold(linkage.beta)} of the subject. That "
-        f"cluster has the least cost, {alpha} for each item of the subject that it lacks and {rest} for each foreign "
-        f"item in it. Where less is linked, the adversary must merge further clusters.{welcome}"
+        f"A subject is breached where its most relevant cluster holds {threshold(linkage.beta)} of the subject. The "
+        f"most relevant cluster is that of least cost: {alpha} for each item of the subject that it lacks, {rest} for "
+        f"each foreign item in it. Where less is linked, the adversary must merge further clusters.{welcome}"
     )
 
 
@@ -175,8 +192,10 @@ def cautions(linkage: Linkage) -> list[str]:
     if linkage.min_size > largest:
         return []
     size = "one item" if largest == 1 else f"up to {largest:,} items"
-    share = "all of it" if largest == 1 else f"{percent(linkage.beta, 0)} of it"
+    share = "all of it" if largest == 1 else f"at least {plain(linkage.beta)} of it"
     return [
-        f"A subject with {size} is breached whatever the adversary does, since a single item is {share}, or more. "
-        f"Count only subjects with at least {largest + 1:,} items to see what the adversary adds."
+        (
+            f"A subject with {size} is breached whatever the adversary does: a single item is {share}. Count only "
+            f"subjects with at least {largest + 1:,} items to see what the adversary adds."
+        )
     ]

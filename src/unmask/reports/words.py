@@ -48,13 +48,19 @@ LINKAGE = {
     "clean_breach": ("Cleanly breached", "breached by a cluster without a single foreign item"),
     "linked_now": ("Linked now", "share of a subject's items in its most relevant cluster"),
     "foreign_share": ("Foreign share", "share of foreign items in that cluster"),
-    "mergings": ("Mergings to the threshold", "clusters still to be merged until the threshold is linked; 0 if breached"),
+    "mergings": (
+        "Mergings to the threshold",
+        "clusters to merge until the threshold is linked; 0 if breached",
+    ),
     "risk_slope": ("Risk slope", "how steeply linking rises with every merging: 0 hidden, 1 breached"),
     "slope": ("Risk slope", "how steeply linking rises with every merging: 0 hidden, 1 breached"),
     "miss": ("Misses", "items of a subject that its most relevant cluster lacks"),
     "include": ("Includes", "foreign items in the most relevant cluster of a subject"),
     "bcubed_precision": ("B-cubed precision", "share of a subject in the clusters of its items, mean over items"),
-    "bcubed_recall": ("B-cubed recall", "part of a subject that is in the cluster of one of its items, mean over items"),
+    "bcubed_recall": (
+        "B-cubed recall",
+        "part of a subject that is in its item's cluster, mean over items",
+    ),
     "split": ("Split", "bits that the clusters of a subject's items differ by; 0 if all are together"),
     "mix": ("Mixed", "bits by which foreign items hide a subject in its clusters; 0 if there are none"),
 }

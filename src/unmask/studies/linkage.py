@@ -19,7 +19,6 @@ from unmask.measures.unlinkability import (
     fairness,
     merge_lists,
     shuffled,
-    transfer_distance,
 )
 from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk
 from unmask.results import Row
@@ -142,7 +141,7 @@ def _rows(name: str, found: Unlinkability, guessed: list[Unlinkability]) -> Iter
         ("linked_now", "share", "high", False),
         ("foreign_share", "share", "low", False),
         ("mergings", "mergings", "low", False),
-        ("risk_slope", "slope", "high", False),
+        ("risk_slope", "", "high", False),
         ("miss", "items", "low", False),
         ("include", "items", "low", False),
     ):
@@ -263,11 +262,11 @@ def _whole(truth: Partition, guess: Partition | View) -> dict[str, float]:
     """What whole-partition scores say; there are none of a view."""
     if isinstance(guess, View):
         return {}
-    scores, n = companions(truth, guess), len(truth)
+    scores = companions(truth, guess)
     return {
         "ari": scores.adjusted_rand,
-        "voi": scores.voi / np.log2(n) if n > 1 else 0.0,
-        "transfer": transfer_distance(scores.table) / max(n - 1, 1),
+        "voi_over_log_n": scores.voi_over_log_n,
+        "transfer_over_n": scores.transfer_over_n,
         "bcubed_precision": scores.bcubed.precision,
         "bcubed_recall": scores.bcubed.recall,
         "pair_precision": scores.pairs.precision,

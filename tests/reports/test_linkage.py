@@ -1,0 +1,403 @@
+"""The section on adversaries who cluster items says what their clusters do to each subject."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from tests.reports.test_html import Page, row, sample, sections
+from unmask.errors import UnmaskError
+from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk, linkage_plots, render, sentences
+from unmask.reports.linkage_sections import horizon
+from unmask.reports.linkage_words import strongest_first
+
+BETAS = (0.2, 0.5, 0.8, 1.0)
+
+
+def subject(number: int = 17, **changes) -> SubjectRisk:
+    values = {"items": 4, "pieces": 2, "linked": 0.75, "foreign": 0.25, "mergings": 0.2, "slope": 0.84}
+    return SubjectRisk(number, **(values | {"miss": 1.0, "include": 1.0, "clusters": (9051, 3)} | changes))
+
+
+def guess(name: str = "name_bd", **changes) -> GuessLinkage:
+    """RLdata10000, exact match on name and birth date: 1,000 linkable subjects; 741 of them miss an item."""
+    values = {
+        "clusters": 9502,
+        "partitions": 1,
+        "breached": 0.259,
+        "clean": 0.25,
+        "guessing": 0.0,
+        "one_away": 0.741,
+        "median_mergings": 0.6,
+        "most_mergings": 0.6,
+        "gini": 0.28,
+        "jain": 0.71,
+        "linked_curve": (0.63, 1.0),
+        "mixed_curve": (1e-6, 6.1e-6),
+        "worst_linked": (1.0,),
+        "worst_mixed": (2e-6,),
+        "slopes": tuple((alpha, (1.0, 1.0, 0.67 * alpha, 0.5 * alpha)) for alpha in (0.0, 0.5, 1.0)),
+        "breach_rates": (1.0, 1.0, 0.259, 0.259),
+        "miss_include": ((0, 0, 250), (0, 1, 8), (0, 2, 1), (1, 0, 741)),
+        "worst": (subject(), subject(46, pieces=1, linked=1.0, mergings=0.0, slope=1.0, miss=0.0, clusters=(3174,))),
+        "whole": {"ari": 0.342, "voi_over_log_n": 0.015, "transfer_over_n": 0.093, "bcubed_precision": 0.976},
+        "kind": "conservative",
+    } | changes
+    return GuessLinkage(name=name, **values)
+
+
+def block(name: str = "block") -> GuessLinkage:
+    """Everything in one cluster."""
+    flat = {"linked_curve": (1.0,), "mixed_curve": (1.0,), "worst_linked": (1.0,), "worst_mixed": (1.0,)}
+    none = {"clean": 0.0, "one_away": 0.0, "median_mergings": 0.0, "most_mergings": 0.0, "gini": 0.0, "jain": 1.0}
+    more = {"breached": 1.0, "guessing": 1.0, "clusters": 1, "breach_rates": (1.0,) * 4, "whole": {"ari": 0.0}}
+    errors = {"miss_include": ((0, 9998, 1000),), "kind": "liberal"}
+    return guess(name, **flat, **none, **more, **errors)
+
+
+def linkage(*guesses: GuessLinkage, **changes) -> Linkage:
+    values = {"items": 10_000, "subjects": 9000, "counted": 1000, "min_size": 2, "alpha": 0.5, "beta": 0.8}
+    return Linkage(guesses=guesses or (guess(),), **(values | {"wanted": False, "betas": BETAS} | changes))
+
+
+def rows(of: Linkage):
+    shares = {"breached": 0.259, "clean_breach": 0.25, "linked_now": 0.63}
+    values = [
+        row("items", one.name, "linkage", measure, posterior=value, unit="probability", n=1000)
+        for one in of.guesses
+        for measure, value in shares.items()
+    ]
+    items = {"unit": "items", "direction": "low", "prior": 1.0, "n": 1000}
+    values += [row("items", one.name, "linkage", "miss", posterior=0.74, **items) for one in of.guesses]
+    return tuple(values)
+
+
+def data(*guesses: GuessLinkage, **changes) -> ReportData:
+    made = linkage(*guesses, **changes)
+    return ReportData("Records", "Adversaries cluster records.", rows(made), success=(), linkage=made)
+
+
+@cache
+def plain() -> str:
+    return render(data())
+
+
+def page(*guesses: GuessLinkage, **changes) -> str:
+    """The report on these guesses, or on the one."""
+    return render(data(*guesses, **changes)) if guesses or changes else plain()
+
+
+def bare(one: GuessLinkage) -> GuessLinkage:
+    """The guess without charts, which take their time."""
+    curves = dict.fromkeys(("linked_curve", "mixed_curve", "worst_linked", "worst_mixed", "slopes", "miss_include"), ())
+    return replace(one, breach_rates=(), **curves)
+
+
+def table(*guesses: GuessLinkage, **changes) -> list[list[str]]:
+    return cells(page(*(bare(one) for one in guesses or (guess(),)), betas=(), **changes))
+
+
+def section(text: str) -> str:
+    return text[text.index('<section id="linkage">') :].partition("</section>")[0]
+
+
+def figures(text: str) -> list[str]:
+    return re.findall(r"<figcaption>(.*?)</figcaption>", section(text))
+
+
+def cells(text: str) -> list[list[str]]:
+    found = re.findall(r"<tr>(.*?)</tr>", section(text), flags=re.DOTALL)
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line.replace("\u00a0", " ")) for line in found]
+
+
+def words(text: str) -> str:
+    return Page(text).text.replace("\u00a0", " ")
+
+
+def found(*guesses: GuessLinkage, **changes) -> list[str]:
+    return [sentence.replace("\u00a0", " ") for sentence in sentences(data(*guesses, **changes))]
+
+
+def test_the_same_linkage_gives_the_same_bytes():
+    assert render(data()) == plain()
+
+
+def test_the_page_is_well_formed_whole_and_self_contained():
+    read = Page(plain())
+    assert len(read.ids) == len(set(read.ids))
+    assert not re.search(r"https?:|\bsrc=|\bhref=", plain())
+    assert sections(plain())[:2] == ["linkage", "measures"]
+    assert section(plain()).count('role="img"') == section(plain()).count("aria-label=") == 5
+    assert not re.search(r"\b(inf|nan|None)\b", read.text)
+
+
+def test_without_linkage_there_is_no_section():
+    assert "linkage" not in sections(render(sample()))
+    assert len(sentences(sample())) == 4
+
+
+def test_the_finding_says_who_is_breached_how_cleanly_and_how_near_the_others_are():
+    assert found() == [
+        (
+            "The guess name_bd links at least 80 % of the items of 25.9 % of 1,000 subjects with at least 2 items; "
+            "clusters of the same sizes with shuffled labels link 0 %. 25.0 % are breached without a single foreign "
+            "item, and 74.1 % are one merging away."
+        )
+    ]
+
+
+def test_findings_open_the_page_and_nobody_is_said_to_be_named():
+    head = words(plain()[: plain().index("<main>")] + "</body></html>")
+    assert found()[0] in head
+    assert "people named" not in words(plain()).lower()
+    assert " names " not in words(plain())
+
+
+def test_all_subjects_all_items_and_a_single_subject_are_said_as_such():
+    assert "links all items of 25.9 % of 9,000 subjects; clusters" in found(counted=9000, beta=1.0)[0]
+    assert "of 100 % of 1 subject; clusters" in found(guess(breached=1.0), subjects=1, counted=1)[0]
+
+
+def test_a_high_ari_is_said_to_hide_breaches_and_a_low_one_too():
+    # PatentsView 2022: 95.2 % breached at 0.8, ARI 0.9957
+    high = guess(breached=0.952, clean=0.6, whole={"adjusted_rand": 0.9957})
+    assert found(high)[0].endswith("ARI is 0.996, which says none of this.")
+    assert "ARI" not in found(replace(high, breached=0.0, clean=0.0))[0]
+    assert "ARI is only 0.342, as if little were linked." in found(guess(breached=0.9, clean=0.5))[0]
+    assert "ARI" not in found()[0]
+    assert "ARI" not in found(guess(whole={"ari": math.nan}))[0]
+
+
+def test_breaches_by_contaminated_clusters_come_with_a_caution():
+    foreign = guess(breached=0.6, clean=0.1, miss_include=((0, 100, 6), (1, 0, 4)))
+    caution = "Caution: most breaching clusters hold foreign items too, 60.0 on average over subjects; one block would"
+    assert caution in found(foreign)[0]
+    assert "Caution" not in found(replace(foreign, clean=0.3))[0]
+    assert found(block())[0].endswith(
+        "It puts all items into one cluster: that breaches everybody and tells nobody apart."
+    )
+
+
+def test_clean_breaches_only_and_none_are_said():
+    assert "All of these breaches are without a single foreign item, and 74.1 %" in found(guess(clean=0.259))[0]
+    assert "Nobody is breached without foreign items, and 74.1 %" in found(guess(clean=0.0))[0]
+
+
+def test_nobody_breached_is_said():
+    spared = guess(breached=0.0, clean=0.0, one_away=0.0)
+    shuffled = ", as do clusters of the same sizes with shuffled labels. Nobody is one merging away."
+    start = "The guess name_bd breaches nobody: it links at least 80 % of the items of none of 1,000 subjects with"
+    assert found(spared)[0] == f"{start} at least 2 items{shuffled}"
+    assert found(replace(spared, one_away=0.3))[0].endswith("30.0 % are one merging away.")
+    assert "shuffled labels link that of 2.0 %" in found(replace(spared, guessing=0.02))[0]
+
+
+def test_a_guess_no_better_than_shuffled_labels_found_nothing_out_and_comes_last():
+    assert "link 100 % too: nothing was found out." in found(block())[0]
+    assert [one.name for one in strongest_first(linkage(block(), guess()))] == ["name_bd", "block"]
+
+
+def test_at_most_three_guesses_are_told_the_strongest_first_and_the_lowest_is_named():
+    said = found(*(guess(f"g{i}", breached=i / 10, clean=i / 10) for i in range(1, 6)))
+    assert [sentence.split()[2] for sentence in said] == ["g5", "g4", "g3"]
+    assert said[1].startswith("The guess g4 links as much of 40.0 % of them; shuffled labels link 0 %.")
+    assert said[2].endswith("Of 5 guesses the lowest is g1 with 10.0 %.")
+
+
+def test_a_view_is_said_to_be_one():
+    view = guess("view", partitions=5, clusters=12)
+    assert found(view)[0].startswith("The guess view, on average over its 5 partitions, links at least 80 %")
+    assert ["view", "12", "5", "25.9 %"] in [line[:4] for line in table(view)]
+    assert "Partitions" not in str(table())
+
+
+def test_the_table_has_every_guess_with_its_letter_where_there_are_several():
+    line = ["25.9 %", "0 %", "25.0 %", "74.1 %", "0.6", "0.6", "0.28", "0.71", "conservative"]
+    assert ["name_bd", "9,502", *line] in table()
+    both = table(guess(), block())
+    assert [cells[0] for cells in both if len(cells) == 11] == ["Guess", "A  name_bd", "B  block"]
+
+
+def test_scores_of_the_whole_partition_go_by_their_names_and_meanings():
+    known = {"voi": 0.2, "adjusted_rand": 0.99999, "bcubed_recall": math.nan, "new_one": 12.0}
+    lines = [line for line in table(guess(whole=known)) if len(line) == 3]
+    assert [line[0] for line in lines] == ["As a whole", "ARI", "VOI, bits", "B\u00b3 recall", "new one"]
+    assert [line[2] for line in lines[1:]] == ["&gt;0.999", "0.200", "undefined", "12"]
+    assert "As a whole" not in str(table(guess(whole={})))
+
+
+def test_a_score_that_one_guess_lacks_is_not_run():
+    lines = table(guess(), guess("other", whole={"nmi": 0.5}))
+    assert ['<span class="not-run">not run</span>', "0.500"] in [line[2:] for line in lines if line[0] == "NMI"]
+
+
+def test_charts_of_one_guess():
+    assert figures(plain()) == [
+        "Own items linked",
+        "Foreign items mixed in",
+        "Subjects breached, by threshold",
+        "Risk slope, by threshold",
+        "Misses and includes",
+    ]
+    assert all(f">{label}<" in plain() for label in ("average subject", "worst-off tenth", "\u03b1 0.5", "741"))
+    assert plain().count(">\u03b2 80\u00a0%<") == 3
+    label = "after 0 to 1 mergings. average subject: 63.0 % to 100 %; worst-off tenth: 100 % to 100 %."
+    assert label in plain().replace("\u00a0", " ")
+
+
+def test_eight_guesses_have_six_lines_and_four_panels():
+    text = page(*(guess(f"g{i}", breached=1 - i / 10) for i in range(8)))
+    captions = figures(text)
+    assert len(captions) == 4 + 1 + 4 + 4
+    assert captions[5:9] == [f"Risk slope: {letter}  g{i}" for i, letter in enumerate("ABCD")]
+    drawn = section(text).partition('aria-label="Subjects breached')[2].partition("</svg>")[0]
+    assert ">F  g5<" in drawn
+    assert ">G  g6<" not in drawn
+    assert "The 6 strongest guesses are drawn; the table has all 8." in words(text)
+    assert "The 4 strongest guesses have a list." in words(text)
+
+
+def test_guesses_whose_looks_repeat_are_told_apart():
+    rates = guess().breach_rates
+    guesses = [
+        replace(bare(guess(f"g{i}", breached=0.3 if i in (0, 6) else 0.26)), breach_rates=rates) for i in range(7)
+    ]
+    drawn = section(page(*guesses)).partition('aria-label="Subjects breached')[2].partition("</svg>")[0]
+    lines = re.findall(r'<path [^>]*stroke="(#\w+)"[^>]*stroke-width="2"', drawn)
+    assert len(lines) == len(set(lines)) == 6
+
+
+def test_the_horizontal_axis_ends_where_all_curves_are_flat():
+    long = guess(linked_curve=(0.2, 0.6, 0.9, *[0.995] * 300, 1.0), mixed_curve=(0.0,) * 304)
+    assert horizon(linkage(long)) == 3
+    assert horizon(linkage(block())) == 1
+    text = page(long)
+    assert "Beyond 3 mergings no curve moves by more than 1 % of its scale." in words(text)
+    assert "Beyond" not in words(plain())
+
+
+def test_where_nothing_is_mixed_in_that_is_said_instead_of_drawn():
+    clean = guess(mixed_curve=(0.0, 0.0), worst_mixed=(0.0,))
+    assert "Foreign items mixed in" not in figures(page(clean))
+    assert "No foreign item is mixed in at any number of mergings" in words(page(clean))
+    wanted = guess(mixed_curve=(1.0, 0.9), worst_mixed=(1.0,))
+    assert "Foreign items still lacking" in figures(page(wanted, wanted=True))
+    assert "Foreign items are welcome to the subjects" in words(page(wanted, wanted=True))
+
+
+def test_a_guess_that_mixes_far_more_does_not_hide_the_others():
+    text = page(guess(), guess("other"), block())
+    drawn = section(text).partition('aria-label="Foreign items mixed in')[2].partition("</svg>")[0]
+    assert ">B  other<" in drawn
+    assert "block" not in drawn
+    assert "The guess block mixes in far more than all others" in words(text)
+
+
+def test_degenerate_linkages_are_drawn():
+    alone = guess(worst=(subject(0, items=1, clusters=()),), miss_include=((0, 0, 1),), whole={"voi": math.nan})
+    spared = guess(breached=0.0, clean=0.0, breach_rates=(0.0,) * 4)
+    undefined = guess("u", gini=math.nan, most_mergings=math.inf, slopes=((0.5, (math.nan, 1.0, math.nan, 0.2)),))
+    for guesses in (
+        (alone,),
+        (block(),),
+        (undefined, block()),
+        (spared,),
+    ):
+        text = page(*guesses)
+        assert len(figures(text)) >= 5
+        assert not re.search(r"\b(NaN|Infinity|nan)\b", Page(text).text)
+    short = page(guess(breach_rates=(0.259,), slopes=()), betas=(0.8,))
+    assert "Subjects breached, by threshold" in figures(short)
+    assert "Risk slope, by threshold" not in figures(short)
+    assert figures(page(bare(guess()), betas=())) == []
+
+
+def test_bubbles_have_areas_of_their_subjects_on_scales_that_reach_far():
+    points = ((0, 0, 400), (3, 5000, 100))
+    drawn = linkage_plots.bubbles(points, largest=(3, 5000, 400), colour="#000000", label="x", key="e")
+    radii = [float(radius) for radius in re.findall(r'd="M([\d.]+),0A', drawn)]
+    assert sorted(radii)[-2:] == pytest.approx([8.5, 17.0], abs=0.01)  # a quarter of the subjects, half the radius
+    assert ">1,000<" in drawn
+    assert linkage_plots.stretched(5000)
+    assert not linkage_plots.stretched(3)
+
+
+def test_very_many_errors_are_gathered_without_losing_a_subject():
+    points = tuple((miss, include, 1) for miss in range(60) for include in range(60))
+    drawn = linkage_plots.bubbles(points, largest=(59, 59, 1), colour="#000000", label="x", key="e")
+    assert len(re.findall(r"aria-label|<path ", drawn)) < 41 * 41 + 200
+
+
+def test_the_list_names_subjects_and_clusters_by_number_in_order():
+    lines = table(guess(worst=(subject(clusters=tuple(range(100, 120))), subject(46, clusters=()))))
+    merged = "100, 101, 102, 103, 104, 105, 106, 107 ... and 12 more"
+    assert ["17", "4", "2", "75.0 %", "1", "1", "25.0 %", "0.2", "0.84", merged] in lines
+    assert ["46", "\u2013"] in [[line[0], line[-1]] for line in lines]
+
+
+def test_only_the_first_ten_subjects_are_listed_and_that_is_said():
+    many = bare(guess(worst=tuple(subject(i) for i in range(25))))
+    text = page(many, betas=())
+    assert [line[0] for line in cells(text) if len(line) == 10][1:] == [str(i) for i in range(10)]
+    assert "The first 10 of the subjects at most risk are listed." in words(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"min_size": 1, "counted": 9000}, "A subject with one item is breached whatever the adversary does"),
+        (
+            {"beta": 0.5},
+            "up to 2 items is breached whatever the adversary does: a single item is at least 50 % of it",
+        ),
+        ({}, None),
+    ],
+)
+def test_subjects_breached_by_definition_are_a_caution(changes, said):
+    text = words(page(bare(guess()), betas=(), **changes))
+    assert said in text if said else "whatever the adversary does" not in text
+
+
+def test_the_policy_is_told_with_its_weights():
+    text = words(page(bare(guess()), betas=(), alpha=0.75))
+    assert "All rates are of the 1,000 of 9,000 subjects with at least 2 items." in text
+    assert "0.75 for each item of the subject that it lacks, 0.25 for each foreign item in it." in text
+
+
+def test_measures_of_linkage_are_realised_and_have_names():
+    text = plain()[plain().index('<section id="measures">') :]
+    assert "Breached \u2013 share of subjects" in text
+    assert "Cleanly breached \u2013" in text
+    line = re.search(r"<th scope=\"row\">items</th>(.*?)</tr>", text)
+    assert line
+    assert re.findall(r">([^<]+)</td>", line[1])[1:3] == ["\u2013", "25.9\u00a0%"]  # self-assessed, realised
+    assert "Misses \u2013 items of a subject that its most relevant cluster lacks; the adversary wants it low" in text
+
+
+def test_names_are_escaped():
+    evil = "<b>&\"'</b><script>x</script>"
+    read = Page(page(guess(evil, kind=evil, whole={evil: 1.0}), guess(f"{evil}2")))
+    assert not read.tags & {"b", "script"}
+    assert read.said.count(evil) >= 4
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: replace(linkage(), guesses=()), "0 guesses"),
+        (lambda: linkage(guess(), guess()), "2 guesses have 1 names"),
+        (lambda: linkage(beta=0.0), "beta 0"),
+        (lambda: linkage(betas=BETAS[::-1]), "do not increase"),
+        (lambda: linkage(guess(breach_rates=(1.0,))), "guess 1 has 1 values for 4 thresholds"),
+        (lambda: guess(breached=25.9), "breached is 25.9"),
+        (lambda: guess(clean=math.nan), "clean is nan"),
+        (lambda: guess(mixed_curve=(0.0,)), "linked_curve has 2 entries and mixed_curve 1"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(make, said):
+    with pytest.raises(UnmaskError, match=re.escape(said)):
+        make()
