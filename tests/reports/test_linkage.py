@@ -174,7 +174,7 @@ def test_a_high_ari_is_said_to_hide_breaches_and_a_low_one_too():
 
 def test_breaches_by_contaminated_clusters_come_with_a_caution():
     foreign = guess(breached=0.6, clean=0.1, miss_include=((0, 100, 6), (1, 0, 4)))
-    caution = "Caution: most breaching clusters hold foreign items too, 60.0 on average over subjects; one block would"
+    caution = "most breaching clusters hold foreign items too, 60.0 of them on average over all subjects; one block"
     assert caution in found(foreign)[0]
     assert "Caution" not in found(replace(foreign, clean=0.3))[0]
     assert found(block())[0].endswith(
