@@ -1,13 +1,18 @@
-"""How many candidates remain: the Renyi family and the effective size of the anonymity set."""
+"""How many candidates remain: the Renyi family, guesses, confidence sets, the effective size of the anonymity set."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
-from unmask.measures.rows import Rows, per_row
+from unmask.measures.losses.cells import blocks, inside, rectangle
+from unmask.measures.rows import Rows, chunks, per_row, unpack
+from unmask.measures.success import ROUNDING
+from unmask.posterior import Posterior
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-A1; A. Renyi, 'On measures of entropy and information', 1961"
 
@@ -24,11 +29,16 @@ def _renyi(rows: Rows, alpha: float) -> NDArray[np.float64]:
         return _shannon(rows)
     if alpha == 0:
         return np.asarray(np.log2(rows.n_listed + rows.n_sharing))
+    top = np.maximum(rows.max(rows.p), rows.share)
     if alpha == np.inf:
-        return np.maximum(-np.log2(np.maximum(rows.max(rows.p), rows.share)), 0.0)
-    share = np.where(rows.share > 0, rows.share, 0.0)
-    power = rows.sum(rows.p**alpha) + rows.n_sharing * share**alpha
-    return np.maximum(np.log2(power) / (1.0 - alpha), 0.0)
+        return np.maximum(-np.log2(top), 0.0)
+    if alpha == 2:
+        power = rows.sum(rows.p * rows.p) + rows.n_sharing * rows.share**2
+        return np.maximum(-np.log2(power), 0.0)
+    # relative to the likeliest, whose power would underflow at a high order
+    listed = np.exp(alpha * (rows.log_p - np.repeat(np.log(top), rows.n_listed)))
+    power = rows.sum(listed) + rows.n_sharing * np.where(rows.share > 0, rows.share / top, 0.0) ** alpha
+    return np.maximum((np.log2(power) + alpha * np.log2(top)) / (1.0 - alpha), 0.0)
 
 
 def renyi_entropy(alpha: float) -> Measure:
@@ -44,10 +54,7 @@ def renyi_entropy(alpha: float) -> Measure:
     >>> [float(renyi_entropy(a).per_target(belief)[0].round(4)) for a in (0, 1, np.inf)]
     [1.585, 1.5, 1.0]
     """
-    if not alpha >= 0:
-        raise UnmaskError(
-            f"alpha is {alpha}, expected 0 (Hartley), 1 (Shannon), inf (min-entropy) or any number above 0"
-        )
+    _check_order(alpha)
     name = {0: "hartley_entropy", 1: "shannon_entropy", np.inf: "min_entropy"}.get(alpha, f"renyi_entropy_{alpha:g}")
     return Measure(
         name=f"{name}_bits",
@@ -58,6 +65,13 @@ def renyi_entropy(alpha: float) -> Measure:
         self_assessed=lambda belief: per_row(belief, lambda rows: _renyi(rows, alpha)),
         needs_probabilities=True,
     )
+
+
+def _check_order(alpha: float) -> None:
+    if not alpha >= 0:
+        raise UnmaskError(
+            f"alpha is {alpha}, expected 0 (Hartley), 1 (Shannon), inf (min-entropy) or any number above 0"
+        )
 
 
 shannon_entropy = renyi_entropy(1)
@@ -73,3 +87,176 @@ effective_set_size = Measure(
 )
 """2^H(X given y): the size of the uniform set that would leave the adversary as uncertain; k over a class of k
 alike."""
+
+
+def renyi_entropies(belief: Posterior, orders: Sequence[float] = (0, 1, 2, np.inf)) -> NDArray[np.float64]:
+    """(n_orders, n_observations) bits: Renyi entropies of several orders in one pass; never rising with the order.
+
+    >>> from unmask import Posterior
+    >>> renyi_entropies(Posterior.from_dense(np.array([[0.5, 0.25, 0.25]]))).round(4).ravel()
+    array([1.585, 1.5  , 1.415, 1.   ])
+    """
+    refuse_scores(belief, "an entropy")
+    for alpha in orders:
+        _check_order(alpha)
+    parts = (unpack(belief, start, stop) for start, stop in chunks(belief))
+    return np.concatenate([np.stack([_renyi(rows, alpha) for alpha in orders]) for rows in parts], axis=1)
+
+
+def refuse_scores(belief: Posterior, what: str) -> None:
+    """Refuse a belief that is only scores where probabilities are needed."""
+    if belief.status == "scores":
+        raise UnmaskError(f"{what} needs probabilities, and this attack gives scores: calibrate them first")
+
+
+def conditional_entropy(belief: Posterior, alpha: float = 1) -> float:
+    """E H_alpha(X given y) in bits, the mean over targets; for alpha = 1 Shannon's H(X given Y), the equivocation.
+
+    >>> from unmask import Posterior
+    >>> conditional_entropy(Posterior.from_dense(np.array([[0.5, 0.5], [1.0, 0.0]])))
+    0.5
+
+    Other orders have other conditional forms too, by Arimoto and by Sibson; see `min_entropy_smith`.
+    """
+    return float(belief.observation_weight @ renyi_entropies(belief, (alpha,))[0])
+
+
+def min_entropy_average(belief: Posterior) -> float:
+    """E H_inf(X given y) = -E log2 max_x p(x given y), in bits: the mean over targets of the min-entropy.
+
+    At least as large as `min_entropy_smith`, by Jensen; neither is wrong, they answer different questions. This one
+    does not tell how often a guess is right.
+
+    >>> from unmask import Posterior
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.5], [1.0, 0.0]]))
+    >>> min_entropy_average(belief), round(min_entropy_smith(belief), 4)
+    (0.5, 0.415)
+    """
+    return conditional_entropy(belief, np.inf)
+
+
+def min_entropy_smith(belief: Posterior) -> float:
+    """-log2 E max_x p(x given y), in bits: the chance of a right guess is two to the minus this.
+
+    "None of these" counts as a symbol that can be guessed, as in every entropy here.
+
+    G. Smith, "On the foundations of quantitative information flow", 2009; Y. Dodis et al., "Fuzzy extractors", 2004.
+    """
+    refuse_scores(belief, "an entropy")
+    top = per_row(belief, lambda rows: np.maximum(rows.max(rows.p), rows.share))
+    return max(-float(np.log2(belief.observation_weight @ top)), 0.0)
+
+
+Sorted = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+
+
+def _descending(belief: Posterior) -> Iterator[Sorted]:
+    """Rows, their listed beliefs from most to least likely, (n, width), then 0; and the share of one unlisted candidate
+    and how many there are that can be named.
+    """
+    shared = (belief.n_unlisted > 0) & (belief.unlisted > 0)
+    many = np.where(shared, belief.n_unlisted, 0)
+    share = np.where(shared, belief.unlisted / np.maximum(belief.n_unlisted, 1), 0.0)
+    for start, stop in chunks(belief):
+        indptr = belief.indptr[start : stop + 1]
+        empty = start + np.flatnonzero(np.diff(indptr) == 0)
+        if len(empty):
+            yield empty, np.zeros((len(empty), 1)), share[empty], many[empty]
+        for rows, width in blocks(indptr):
+            log_p = rectangle(belief.log_probability, indptr, rows, width)
+            real = inside(indptr, rows, width)
+            log_p = np.where(real, log_p, np.float32(-np.inf)) if not real.all() else log_p
+            p = np.exp(np.sort(log_p, axis=1)[:, ::-1], dtype=np.float64)
+            yield start + rows, p, share[start + rows], many[start + rows]
+
+
+def _guesses(belief: Posterior) -> NDArray[np.float64]:
+    out = np.empty(belief.n_observations)
+    for rows, p, share, many in _descending(belief):
+        turn = np.arange(1.0, p.shape[1] + 1)
+        before = (p >= share[:, None]).sum(axis=1) if many.any() else np.zeros(len(p))
+        later = np.where(p < share[:, None], p, 0.0).sum(axis=1) if many.any() else 0.0
+        out[rows] = p @ turn + many * later + many * share * (before + (many + 1) / 2)
+    # an unknown candidate is guessed after the listed ones, "nobody" after all candidates, as in `rank`
+    left, n, listed = belief.unlisted, belief.n_candidates, belief.row_length
+    last = np.where(belief.n_unlisted == -1, listed + (np.maximum(n - listed, 1) + 1) / 2, n + 1.0)
+    return np.asarray(out + np.where(belief.n_unlisted > 0, 0.0, left) * last)
+
+
+guessing_entropy = Measure(
+    name="guessing_entropy",
+    unit="guesses",
+    direction="low",
+    range=(1.0, np.inf),
+    source="J. L. Massey, 'Guessing and entropy', 1994",
+    self_assessed=_guesses,
+    needs_probabilities=True,
+)
+"""sum_i i p_(i), p_(1) >= p_(2) >= ...: how many guesses an adversary expects who tries candidates from most to least
+likely; (k + 1) / 2 in a class of k alike. It is the mean of `rank` when the belief is exact: "none of these" takes all
+candidates and one more guess, an unlisted candidate out of an unknown number is looked for among all that are left.
+
+A long tail of hardly likely candidates dominates it: look at the success at k guesses too."""
+
+
+def confidence_set_size(level: float) -> Measure:
+    """The smallest number of candidates that together have probability at least `level`.
+
+    At least, not exactly: a set of exactly that probability seldom exists. At level 1 it is the number of possible
+    candidates, 2^H_0. "None of these" counts as one more candidate, and so does an unknown number of unlisted ones.
+    level 2^H_inf <= size <= ceil(level 2^H_0), with equality on the right at every level if and only if the belief is
+    uniform on its support.
+
+    level : above 0, at most 1; beliefs are float32, and a set that lacks 1e-6 of it is large enough
+
+    >>> from unmask import Posterior
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.3, 0.2]]))
+    >>> [int(confidence_set_size(p).per_target(belief)[0]) for p in (0.5, 0.6, 0.9, 1)]
+    [1, 2, 3, 3]
+
+    Rebollo-Monedero et al. 2012, section V-A1.
+    """
+    if not 0.0 < level <= 1.0:
+        raise UnmaskError(f"the level is {level}, expected above 0 and at most 1")
+    return Measure(
+        name=f"confidence_set_size_{level:g}",
+        unit="candidates",
+        direction="low",
+        range=(1.0, np.inf),
+        source=SOURCE,
+        self_assessed=lambda belief: _set_size(belief, level),
+        needs_probabilities=True,
+    )
+
+
+def _set_size(belief: Posterior, level: float) -> NDArray[np.float64]:
+    symbols = np.where(belief.unlisted > 0, np.maximum(belief.n_unlisted, 1), 0)
+    if level == 1:
+        return np.asarray(belief.row_length + symbols, dtype=np.float64)
+    out, level = np.empty(belief.n_observations), max(level - ROUNDING, 0.0)
+    for rows, p, _, _ in _descending(belief):
+        many = symbols[rows]
+        share = np.where(many > 0, belief.unlisted[rows] / np.maximum(many, 1), 0.0)
+        below = np.cumsum(p, axis=1)
+        size = 1.0 + (below < level).sum(axis=1)
+        if many.any():
+            size = _with_shares(below, p, share, many, level)
+        out[rows] = np.minimum(size, belief.row_length[rows] + many)
+    return out
+
+
+def _with_shares(
+    below: NDArray[np.float64],
+    p: NDArray[np.float64],
+    share: NDArray[np.float64],
+    many: NDArray[np.int64],
+    level: float,
+) -> NDArray[np.float64]:
+    """Size of the set where `many` symbols of probability `share` take their place among the listed ones."""
+    first = (p >= share[:, None]).sum(axis=1)
+    head = np.where(first > 0, below[np.arange(len(p)), np.maximum(first - 1, 0)], 0.0)
+    block = head + many * share
+    listed = 1.0 + (below < level).sum(axis=1)
+    within = first + np.ceil((level - head) / np.where(share > 0, share, 1.0))
+    rest = many + 1.0 + (below < level - (many * share)[:, None]).sum(axis=1)
+    return np.asarray(np.where(level <= head, listed, np.where(level <= block, within, rest)))

@@ -1,27 +1,201 @@
-"""The yardstick: the error of the adversary's best estimate, and its complement, his chance of being right."""
+"""The yardstick: the error of the adversary's best estimate, of a draw from his belief, and what they really cost."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import Measure
+from unmask.measures.base import QUANTILES, Measure, weighted_quantiles
+from unmask.measures.losses import Loss, Problem, decision_problem
 from unmask.measures.rows import per_row
 from unmask.measures.success import best_guess, realised_success
 from unmask.posterior import Posterior
-from unmask.truth import Truth
+from unmask.truth import UNKNOWN, Truth
 
 SOURCE = "Rebollo-Monedero et al. 2012, equations (2)-(4)"
 
-LOSS_TIE = 1e-9
-"""Answers whose expected losses differ by less share the adversary's choice."""
+SHOKRI = "R. Shokri et al., 'Quantifying location privacy', 2011, correctness"
+
+OPTIMAL = 1e-9
+"""Errors this close to 0, or this far below it, are the rounding of a sum and count as 0."""
 
 
-def estimation_error(loss: NDArray[np.float64] | None = None, *, name: str = "estimation_error") -> Measure:
+@dataclass(frozen=True, eq=False)
+class ConditionalError:
+    """The error of an adversary at each observation, and what it comes to.
+
+    conditional       : (n_observations,) P(y), expected loss by the adversary's own belief, in units of the loss
+    average           : P_avg = sum_y p(y) P(y), observations weighed by their targets
+    worst             : P_min = min P(y), over observations that a target of positive weight produced
+    worst_observation : its number, the first one that has it
+    quantiles         : of P(y) over targets at 5, 25, 50, 75, 95 %
+    prior             : the error of the same adversary before the release
+    gain              : prior - average, what the release is worth to him. It may be negative for a belief that is not
+                        exact (then the prior is not its average), never for one that is and a Bayes adversary.
+    """
+
+    conditional: NDArray[np.float64]
+    average: float
+    worst: float
+    worst_observation: int
+    quantiles: tuple[float, ...]
+    prior: float
+    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class BayesError(ConditionalError):
+    """The error of an adversary who decides best, with his decisions.
+
+    answer       : (n_observations,) numbers of candidates (or of answers, for a matrix), or (n_observations,) or
+                   (n_observations, n_dimensions) coordinates. Of candidates that tie the first is given; -1 stands
+                   for a candidate that is not listed.
+    prior_answer : the same before the release
+    """
+
+    answer: NDArray[Any]
+    prior_answer: Any
+
+
+@dataclass(frozen=True, eq=False)
+class RealisedError:
+    """What an adversary's answers really cost, target by target.
+
+    target       : (n_known,) numbers of the targets whose truth is known (or ABSENT)
+    value        : (n_known,) loss at each; an ABSENT target costs the largest loss
+    average      : their mean, by weight
+    worst        : the smallest loss, and `worst_target` that has it: over few targets it is 0 for any adversary
+    quantiles    : at 5, 25, 50, 75, 95 % of the targets
+    """
+
+    target: NDArray[np.int64]
+    value: NDArray[np.float64]
+    average: float
+    worst: float
+    worst_target: int
+    quantiles: tuple[float, ...]
+
+
+def bayes(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> BayesError:
+    """The error of an adversary who decides best: P(y) = min_a sum_x p(x given y) d(a, x).
+
+    loss, coordinates : see `unmask.measures.losses.decision_problem`
+    What is "none of these" (or an unknown number of unlisted candidates) costs the largest loss whatever he answers;
+    mass shared by a known number of unlisted candidates costs their average. A belief in nobody is answered with the
+    centre of the candidates. Low priors make it blind: who is right 99 % of the time by saying "nobody" can hardly get
+    better on average, so look at `worst` and at the rates of `unmask.measures.differential` too.
+
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
+    >>> error = bayes(belief, "squared", coordinates=[20.0, 40.0, 50.0])
+    >>> error.answer.round(3), error.conditional.round(3), round(error.worst, 3), error.worst_observation
+    (array([30., 49.]), array([100.,   9.]), 9.0, 1)
+
+    Rebollo-Monedero et al. 2012, equations (2)-(4); the worst case is over observations of positive probability.
+    """
+    problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
+    conditional, answer = problem.best(belief)
+    before, prior_answer = problem.best(belief.prior())
+    return BayesError(*_summary(belief, conditional, float(before[0])), answer=answer, prior_answer=prior_answer[0])
+
+
+def gibbs(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> ConditionalError:
+    """The error of an adversary who answers with a candidate drawn from his belief: sum_a sum_x p(a) p(x) d(a, x).
+
+    It is what Shokri's correctness averages to. Exactly twice the Bayes error for squared error, between once and twice
+    for a distance: comparing the two without that factor is wrong by up to 2.
+    The draw is among the candidates; mass on "none of these" costs the largest loss, as it does in `bayes`.
+    Euclidean, great-circle, matrix and callable losses take all pairs of a row.
+
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
+    >>> gibbs(belief, "squared", coordinates=[20.0, 40.0, 50.0]).conditional.round(3)
+    array([200.,  18.])
+    """
+    problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
+    before = problem.sampled(belief.prior())
+    return ConditionalError(*_summary(belief, problem.sampled(belief), float(before[0])))
+
+
+def _summary(
+    belief: Posterior, conditional: NDArray[np.float64], prior: float
+) -> tuple[NDArray[np.float64], float, float, int, tuple[float, ...], float, float]:
+    """The fields of `ConditionalError`."""
+    conditional = np.where(conditional < OPTIMAL, 0.0, conditional)
+    weight = belief.observation_weight
+    average = float(weight @ conditional)
+    worst = int(np.argmin(np.where(weight > 0, conditional, np.inf)))
+    quantiles = weighted_quantiles(conditional, weight, QUANTILES)
+    return conditional, average, float(conditional[worst]), worst, quantiles, prior, prior - average
+
+
+def realised_bayes(
+    belief: Posterior, truth: Truth, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None
+) -> RealisedError:
+    """What the best decision really costs, d(a(y), x_true), averaged over decisions that are equally good.
+
+    For a belief that is exact its mean is that of `bayes`; a gap is a finding about the attack, not about privacy.
+    Targets whose truth is UNKNOWN are left out.
+
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
+    >>> realised_bayes(belief, Truth([0, 2]), "absolute", coordinates=[20.0, 40.0, 50.0]).value
+    array([10.,  0.])
+    """
+    problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
+    return _realised(belief, truth, problem, sampled=False)
+
+
+def realised_gibbs(
+    belief: Posterior, truth: Truth, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None
+) -> RealisedError:
+    """Shokri's correctness: the expected loss of a draw from the belief at the truth, sum_x p(x given y) d(x, x_true).
+
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
+    >>> realised_gibbs(belief, Truth([0, 2]), "absolute", coordinates=[20.0, 40.0, 50.0]).value.round(6)
+    array([10.,  1.])
+
+    R. Shokri et al., "Quantifying location privacy", 2011.
+    """
+    problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
+    return _realised(belief, truth, problem, sampled=True)
+
+
+def _realised(belief: Posterior, truth: Truth, problem: Problem, *, sampled: bool) -> RealisedError:
+    check_truth(belief, truth)
+    known = np.flatnonzero(truth.candidate != UNKNOWN)
+    if not known.size:
+        raise UnmaskError("the truth is unknown for every target, expected at least one that is known")
+    value = (problem.paid_sampling if sampled else problem.paid)(belief, truth)[known]
+    weight = belief.weight[known] / (belief.weight[known].sum() or 1.0)
+    worst = int(value.argmin())
+    return RealisedError(
+        target=known,
+        value=value,
+        average=float(weight @ value),
+        worst=float(value[worst]),
+        worst_target=int(known[worst]),
+        quantiles=weighted_quantiles(value, weight, QUANTILES),
+    )
+
+
+def check_truth(belief: Posterior, truth: Truth) -> None:
+    """Refuse a truth that is not about these targets and candidates."""
+    if len(truth) != belief.n_targets:
+        raise UnmaskError(f"the truth has {len(truth)} targets and the posterior {belief.n_targets}, expected the same")
+    if len(truth) and truth.candidate.max() >= belief.n_candidates:
+        raise UnmaskError(f"the truth names candidate {truth.candidate.max()}, expected 0..{belief.n_candidates - 1}")
+
+
+def estimation_error(
+    loss: Loss | None = None, *, coordinates: ArrayLike | None = None, name: str = "estimation_error"
+) -> Measure:
     """The adversary's expected loss when he decides best: P(y) = min_a sum_x p(x given y) d(x, a).
 
-    loss : (n_candidates, n_answers), d >= 0; Hamming loss when left out, where P(y) = 1 - max_x p(x given y).
+    loss : Hamming when left out, where P(y) = 1 - max_x p(x given y). A name or a callable as in
+           `unmask.measures.losses.decision_problem`, or a matrix, HERE (n_candidates, n_answers), d >= 0: truths in
+           the rows.
     The mean over targets is P_avg, the worst-off target P_min. What is "none of these" (or an unknown number of
     unlisted candidates) costs him the largest loss whatever he answers; mass shared by a known number of unlisted
     candidates costs their average.
@@ -33,7 +207,7 @@ def estimation_error(loss: NDArray[np.float64] | None = None, *, name: str = "es
     >>> estimation_error(years).per_target(belief).round(6)
     array([10.,  1.])
     """
-    if loss is None:
+    if _is_hamming(loss):
         return Measure(
             name=name,
             unit="probability",
@@ -43,25 +217,29 @@ def estimation_error(loss: NDArray[np.float64] | None = None, *, name: str = "es
             self_assessed=lambda belief: 1.0 - per_row(belief, best_guess),
             rate=True,
         )
-    matrix = _checked(loss)
+    measured = _truths_first(loss)
     return Measure(
         name=name,
-        unit="loss",
+        unit=_unit(loss),
         direction="low",
-        range=(0.0, float(matrix.max())),
+        range=(0.0, _largest(measured)),
         source=SOURCE,
-        self_assessed=lambda belief: _expected_losses(belief, matrix).min(axis=1),
+        self_assessed=lambda belief: decision_problem(measured, belief.n_candidates, coordinates=coordinates).best(
+            belief
+        )[0],
     )
 
 
-def realised_error(loss: NDArray[np.float64] | None = None, *, name: str = "realised_error") -> Measure:
+def realised_error(
+    loss: Loss | None = None, *, coordinates: ArrayLike | None = None, name: str = "realised_error"
+) -> Measure:
     """The loss that the adversary's best decision really costs him, d(x_true, a(y)), averaged over equally good
     decisions.
 
     loss : as in `estimation_error`; under Hamming loss it is 1 - success of the best guess, ties shared. A target that
            is ABSENT costs the largest loss.
     """
-    if loss is None:
+    if _is_hamming(loss):
         assert realised_success.realised is not None
         success = realised_success.realised
         return Measure(
@@ -73,40 +251,90 @@ def realised_error(loss: NDArray[np.float64] | None = None, *, name: str = "real
             realised=lambda belief, truth: 1.0 - success(belief, truth),
             rate=True,
         )
-    matrix = _checked(loss)
-
-    def realised(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-        expected = _expected_losses(belief, matrix)
-        chosen = (expected <= expected.min(axis=1, keepdims=True) + LOSS_TIE).astype(np.float64)
-        chosen /= chosen.sum(axis=1, keepdims=True)
-        present = truth.candidate >= 0
-        paid = np.einsum("ta,ta->t", matrix[np.where(present, truth.candidate, 0)], chosen[belief.observation])
-        return np.asarray(np.where(present, paid, matrix.max()))
-
+    measured = _truths_first(loss)
     return Measure(
-        name=name, unit="loss", direction="low", range=(0.0, float(matrix.max())), source=SOURCE, realised=realised
+        name=name,
+        unit=_unit(loss),
+        direction="low",
+        range=(0.0, _largest(measured)),
+        source=SOURCE,
+        realised=lambda belief, truth: decision_problem(measured, belief.n_candidates, coordinates=coordinates).paid(
+            belief, truth
+        ),
     )
 
 
-def _checked(loss: NDArray[np.float64]) -> NDArray[np.float64]:
+def sampling_error(
+    loss: Loss = "hamming", *, coordinates: ArrayLike | None = None, name: str = "sampling_error"
+) -> Measure:
+    """The expected loss of an adversary who answers with a draw from his belief; see `gibbs`. Here as everywhere but in
+    `estimation_error` and `realised_error` a matrix is (n_answers, n_candidates).
+
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
+    >>> sampling_error().per_target(belief).round(6)
+    array([0.5 , 0.18])
+    """
+    return Measure(
+        name=name,
+        unit=_unit(loss),
+        direction="low",
+        range=(0.0, _largest(loss)),
+        source=SHOKRI,
+        self_assessed=lambda belief: decision_problem(loss, belief.n_candidates, coordinates=coordinates).sampled(
+            belief
+        ),
+        needs_probabilities=True,
+    )
+
+
+def correctness(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None, name: str = "correctness") -> Measure:
+    """Shokri's correctness, sum_x p(x given y) d(x, x_true): the realised side of `sampling_error`."""
+    return Measure(
+        name=name,
+        unit=_unit(loss),
+        direction="low",
+        range=(0.0, _largest(loss)),
+        source=SHOKRI,
+        realised=lambda belief, truth: decision_problem(
+            loss, belief.n_candidates, coordinates=coordinates
+        ).paid_sampling(belief, truth),
+        needs_probabilities=True,
+    )
+
+
+def _is_hamming(loss: Loss | None) -> bool:
+    return loss is None or (isinstance(loss, str) and loss == "hamming")
+
+
+def _unit(loss: Loss | None) -> str:
+    if _is_hamming(loss):
+        return "probability"
+    return "metres" if isinstance(loss, str) and loss.startswith("haversine") else "loss"
+
+
+def _largest(loss: Loss) -> float:
+    if isinstance(loss, str):
+        return 1.0 if loss == "hamming" else np.inf
+    return np.inf if callable(loss) else float(np.max(loss))
+
+
+def _truths_first(loss: Loss | None) -> Loss:
+    """A matrix of truths x answers, checked; names and callables as they are."""
+    assert loss is not None
+    if isinstance(loss, str) or callable(loss):
+        return loss
     matrix = np.asarray(loss, dtype=np.float64)
-    if matrix.ndim != 2 or not np.all(np.isfinite(matrix)) or matrix.min() < 0:
+    if matrix.ndim != 2 or not matrix.size or not np.all(np.isfinite(matrix)) or matrix.min() < 0:
         raise UnmaskError(f"the loss has shape {matrix.shape}, expected candidates x answers, finite and at least 0")
     return matrix
 
 
-def _expected_losses(belief: Posterior, loss: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n_observations, n_answers) expected loss of each answer."""
-    from scipy.sparse import csr_array  # not at the top: it would double the time to start the command line
-
-    if len(loss) != belief.n_candidates:
-        raise UnmaskError(
-            f"the loss has {len(loss)} rows, expected one for each of the {belief.n_candidates} candidates"
-        )
-    shape = (belief.n_observations, belief.n_candidates)
-    p = np.exp(belief.log_probability.astype(np.float64))
-    listed = csr_array((p, belief.candidate, belief.indptr), shape=shape)
-    ones = csr_array((np.ones(len(p)), belief.candidate, belief.indptr), shape=shape)
-    shared = np.where(belief.n_unlisted > 0, belief.unlisted / np.maximum(belief.n_unlisted, 1), 0.0)
-    lost = np.where(belief.n_unlisted > 0, 0.0, belief.unlisted) * loss.max()
-    return np.asarray(listed @ loss + shared[:, None] * (loss.sum(axis=0) - ones @ loss) + lost[:, None])
+def _problem(loss: Loss, belief: Posterior, coordinates: ArrayLike | None) -> Problem:
+    """The decision problem of a loss whose matrix has truths in its rows."""
+    if isinstance(loss, np.ndarray):
+        if len(loss) != belief.n_candidates:
+            raise UnmaskError(
+                f"the loss has {len(loss)} rows, expected one for each of the {belief.n_candidates} candidates"
+            )
+        loss = np.ascontiguousarray(loss.T)
+    return decision_problem(loss, belief.n_candidates, coordinates=coordinates)
