@@ -224,9 +224,7 @@ def estimation_error(
         direction="low",
         range=(0.0, _largest(measured)),
         source=SOURCE,
-        self_assessed=lambda belief: decision_problem(measured, belief.n_candidates, coordinates=coordinates).best(
-            belief
-        )[0],
+        self_assessed=lambda belief: _problem(measured, belief, coordinates).best(belief)[0],
     )
 
 
@@ -258,9 +256,7 @@ def realised_error(
         direction="low",
         range=(0.0, _largest(measured)),
         source=SOURCE,
-        realised=lambda belief, truth: decision_problem(measured, belief.n_candidates, coordinates=coordinates).paid(
-            belief, truth
-        ),
+        realised=lambda belief, truth: _problem(measured, belief, coordinates).paid(belief, truth),
     )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
-from unmask.measures.entropy import refuse_scores
+from unmask.measures.entropy import min_entropy_smith, refuse_scores
 from unmask.measures.losses.cells import cells, sharing
+from unmask.measures.losses.coordinates import along_places
 from unmask.measures.rows import Rows, chunks, per_row, unpack
 from unmask.posterior import Posterior
 
@@ -34,30 +36,57 @@ def _log_ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray
     return np.where((part <= 0) & (whole <= 0), 0.0, ratio)
 
 
-def _log_ratio_if_possible(rows: Rows) -> NDArray[np.float64]:
-    """Log of belief over prior of the unlisted as a whole, 0 where it has no mass."""
-    return np.where(rows.unlisted > 0, _log_ratio(rows.unlisted, rows.prior_unlisted), 0.0)
+@dataclass(frozen=True, eq=False)
+class _Against:
+    """Rows beside their prior, with what several distances need of them."""
+
+    rows: Rows
+
+    @cached_property
+    def q(self) -> NDArray[np.float64]:
+        """Prior of each listed candidate."""
+        return np.exp(self.rows.log_q)
+
+    @cached_property
+    def ratio(self) -> NDArray[np.float64]:
+        """Log of belief over prior of each listed candidate."""
+        return self.rows.log_p - self.rows.log_q
+
+    @cached_property
+    def prior_unlisted(self) -> NDArray[np.float64]:
+        """Prior of everything that is not listed."""
+        rest = np.maximum(1.0 - self.rows.sum(self.q), 0.0)
+        return np.where(rest > 1e-9, rest, 0.0)
+
+    @cached_property
+    def log_rest(self) -> NDArray[np.float64]:
+        """Log of belief over prior of the unlisted as a whole, 0 where it has no mass."""
+        return np.where(self.rows.unlisted > 0, _log_ratio(self.rows.unlisted, self.prior_unlisted), 0.0)
 
 
-def _information(rows: Rows) -> NDArray[np.float64]:
-    rest = rows.unlisted * _log_ratio_if_possible(rows)
-    return _resolved((rows.sum(rows.p * (rows.log_p - rows.log_q)) + rest) / LN2)
+def _information(both: _Against) -> NDArray[np.float64]:
+    rows = both.rows
+    return _resolved((rows.sum(rows.p * both.ratio) + rows.unlisted * both.log_rest) / LN2)
 
 
-def _total_variation(rows: Rows) -> NDArray[np.float64]:
-    listed = rows.sum(np.abs(rows.p - np.exp(rows.log_q)))
-    return _resolved(np.minimum(0.5 * (listed + np.abs(rows.unlisted - rows.prior_unlisted)), 1.0))
+def _total_variation(both: _Against) -> NDArray[np.float64]:
+    rows = both.rows
+    listed = rows.sum(np.abs(rows.p - both.q))
+    return _resolved(np.minimum(0.5 * (listed + np.abs(rows.unlisted - both.prior_unlisted)), 1.0))
 
 
-def _confirmation(rows: Rows) -> NDArray[np.float64]:
-    listed = rows.max(rows.log_p - rows.log_q, empty=-np.inf)
-    return _resolved(np.maximum(listed, _log_ratio_if_possible(rows)))
+def _confirmation(both: _Against) -> NDArray[np.float64]:
+    return _resolved(np.maximum(both.rows.max(both.ratio, empty=-np.inf), both.log_rest))
 
 
-def _refutation(rows: Rows) -> NDArray[np.float64]:
-    listed = rows.max(rows.log_q - rows.log_p, empty=-np.inf)
-    rest = np.where(rows.prior_unlisted > 0, _log_ratio(rows.prior_unlisted, rows.unlisted), 0.0)
+def _refutation(both: _Against) -> NDArray[np.float64]:
+    listed = both.rows.max(-both.ratio, empty=-np.inf)
+    rest = np.where(both.prior_unlisted > 0, _log_ratio(both.prior_unlisted, both.rows.unlisted), 0.0)
     return _resolved(np.maximum(listed, rest))
+
+
+def _per_row(belief: Posterior, distance: Callable[[_Against], NDArray[np.float64]]) -> NDArray[np.float64]:
+    return per_row(belief, lambda rows: distance(_Against(rows)))
 
 
 information_gain = Measure(
@@ -66,7 +95,7 @@ information_gain = Measure(
     direction="high",
     range=(0.0, np.inf),
     source=SOURCE + "2: the mean is I(X; Y), the worst-off observation is t read as a Kullback-Leibler divergence",
-    self_assessed=lambda belief: per_row(belief, _information),
+    self_assessed=lambda belief: _per_row(belief, _information),
     needs_probabilities=True,
 )
 """D(p(. given y) || prior) in bits. What is unlisted is compared as a whole, exact where its belief is proportional to
@@ -79,7 +108,7 @@ total_variation = Measure(
     direction="high",
     range=(0.0, 1.0),
     source="N. Li et al., 't-Closeness', 2007, equal distance; " + SOURCE + "1",
-    self_assessed=lambda belief: per_row(belief, _total_variation),
+    self_assessed=lambda belief: _per_row(belief, _total_variation),
     needs_probabilities=True,
 )
 """1/2 sum_x |p(x given y) - p(x)|: half of the largest bound on what the adversary can gain under any loss of range 1;
@@ -91,7 +120,7 @@ confirmation = Measure(
     direction="high",
     range=(0.0, np.inf),
     source=SOURCE + "3, delta-disclosure, upward half",
-    self_assessed=lambda belief: per_row(belief, _confirmation),
+    self_assessed=lambda belief: _per_row(belief, _confirmation),
     needs_probabilities=True,
 )
 """max_x log p(x given y) / p(x): how much surer of something the adversary gets; always finite."""
@@ -102,7 +131,7 @@ refutation = Measure(
     direction="high",
     range=(0.0, np.inf),
     source=SOURCE + "3, delta-disclosure, downward half",
-    self_assessed=lambda belief: per_row(belief, _refutation),
+    self_assessed=lambda belief: _per_row(belief, _refutation),
     needs_probabilities=True,
 )
 """max_x log p(x) / p(x given y): how firmly he can rule something out; infinite once a possible value is missing from a
@@ -114,7 +143,7 @@ epsilon = Measure(
     direction="high",
     range=(0.0, np.inf),
     source="C. Dwork, 'Differential privacy', 2006; local form: J. Duchi et al., 2013",
-    self_assessed=lambda belief: per_row(belief, lambda rows: _confirmation(rows) + _refutation(rows)),
+    self_assessed=lambda belief: _per_row(belief, lambda both: _confirmation(both) + _refutation(both)),
     needs_probabilities=True,
 )
 """max over x, x' of log p(y given x) / p(y given x') = delta_up + delta_down of the observation: what it says about
@@ -196,9 +225,9 @@ def leakages(belief: Posterior) -> Leakage:
     """
     refuse_scores(belief, "leakage")
     quantities = (_information, _total_variation, _confirmation, _refutation)
-    parts = (unpack(belief, start, stop) for start, stop in chunks(belief))
-    columns = np.concatenate([np.stack([quantity(rows) for quantity in quantities]) for rows in parts], axis=1)
-    return Leakage(*columns, belief.observation_weight)
+    parts = (_Against(unpack(belief, start, stop)) for start, stop in chunks(belief))
+    values = np.concatenate([np.stack([quantity(both) for quantity in quantities]) for both in parts], axis=1)
+    return Leakage(values[0], values[1], values[2], values[3], belief.observation_weight)
 
 
 def mutual_information(belief: Posterior) -> float:
@@ -210,11 +239,11 @@ def mutual_information(belief: Posterior) -> float:
     0.1887
     """
     refuse_scores(belief, "mutual information")
-    return float(belief.observation_weight @ per_row(belief, _information))
+    return float(belief.observation_weight @ _per_row(belief, _information))
 
 
 def sibson_leakage(belief: Posterior, alpha: float) -> float:
-    """Sibson's mutual information of order alpha, bits: alpha / (alpha - 1) log2 sum_y (sum_x p(x) p(y|x)^alpha)^(1/alpha).
+    """Sibson's mutual information of order a, in bits: a / (a - 1) log2 sum_y (sum_x p(x) p(y given x)^a)^(1 / a).
 
     alpha : above 0; 1 is I(X; Y), inf the maximal leakage. It never falls with alpha.
 
@@ -231,31 +260,29 @@ def sibson_leakage(belief: Posterior, alpha: float) -> float:
         return mutual_information(belief)
     weight = belief.observation_weight
     if alpha == np.inf:
-        return max(float(np.log2(weight @ np.exp(per_row(belief, _confirmation)))), 0.0)
-    mean = per_row(belief, lambda rows: _power_mean(rows, alpha))
+        return max(float(np.log2(weight @ np.exp(_per_row(belief, _confirmation)))), 0.0)
+    mean = _per_row(belief, lambda both: _power_mean(both, alpha))
     return max(alpha / (alpha - 1.0) * float(np.log2(weight @ mean)), 0.0)
 
 
-def _power_mean(rows: Rows, alpha: float) -> NDArray[np.float64]:
+def _power_mean(both: _Against, alpha: float) -> NDArray[np.float64]:
     """(sum_x q (p / q)^alpha)^(1/alpha), relative to the largest ratio, whose power would overflow."""
-    rest = _log_ratio_if_possible(rows)
-    top = np.maximum(rows.max(rows.log_p - rows.log_q, empty=-np.inf), np.where(rows.unlisted > 0, rest, -np.inf))
-    ratio = rows.log_p - rows.log_q - np.repeat(top, rows.n_listed)
-    unlisted = np.where(rows.unlisted > 0, rows.prior_unlisted * np.exp(alpha * (rest - top)), 0.0)
-    total = rows.sum(np.exp(rows.log_q + alpha * ratio)) + unlisted
+    rows, rest = both.rows, both.log_rest
+    top = np.maximum(rows.max(both.ratio, empty=-np.inf), np.where(rows.unlisted > 0, rest, -np.inf))
+    ratio = both.ratio - np.repeat(top, rows.n_listed)
+    unlisted = np.where(rows.unlisted > 0, both.prior_unlisted * np.exp(alpha * (rest - top)), 0.0)
+    total = rows.sum(both.q * np.exp(alpha * ratio)) + unlisted
     return np.asarray(np.exp(top + np.log(total) / alpha))
 
 
 def min_entropy_leakage(belief: Posterior) -> float:
-    """log2 of how many times likelier a right guess is after the release: log2 E max p(x given y) - log2 max p(x), bits.
+    """How many times likelier a right guess is after the release: log2 E max p(x given y) - log2 max p(x), in bits.
 
     >>> round(min_entropy_leakage(Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))), 4)
     0.585
 
     G. Smith, "On the foundations of quantitative information flow", 2009.
     """
-    from unmask.measures.entropy import min_entropy_smith
-
     return min_entropy_smith(belief.prior()) - min_entropy_smith(belief)
 
 
@@ -303,8 +330,8 @@ def _closed_prior(belief: Posterior) -> NDArray[np.float64]:
     prior = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
     if open_.size or abs(prior.sum() - 1.0) > 1e-5:
         raise UnmaskError(
-            f'{open_.size} observations leave mass to "none of these" and the prior sums to {prior.sum():.6g}, expected '
-            "none and 1: the earth mover needs every belief to be about the candidates"
+            f'{open_.size} observations leave mass to "none of these" and the prior sums to {prior.sum():.6g}, '
+            "expected none and 1: the earth mover needs every belief to be about the candidates"
         )
     return np.asarray(prior / prior.sum())
 
@@ -316,29 +343,37 @@ def _on_a_line(z: NDArray[np.float64]) -> Callable[[Posterior], NDArray[np.float
                 f"the coordinates have shape {z.shape}, expected one finite number for each of "
                 f"{belief.n_candidates} candidates"
             )
-        prior = _closed_prior(belief)
-        order = np.argsort(z, kind="stable")
-        place = np.empty(len(z), dtype=np.int64)
-        place[order] = np.arange(len(z))
-        gap, below = np.diff(z[order]), np.cumsum(prior[order])[:-1]
-        rows_at_once = max((1 << 22) // len(z), 1)
-        out = np.empty(belief.n_observations)
-        for part in cells(belief):
-            p = part.p / np.repeat(part.mass, part.length)
-            for first in range(0, len(part.nobody), rows_at_once):
-                last = min(first + rows_at_once, len(part.nobody))
-                entries = slice(part.indptr[first], part.indptr[last])
-                table = np.zeros((last - first, len(z)))
-                row = np.repeat(np.arange(last - first), part.length[first:last])
-                table[row, place[part.candidate[entries]]] = p[entries]
-                np.cumsum(table, axis=1, out=table)
-                away = table[:, :-1]
-                away -= below
-                np.abs(away, out=away)
-                out[part.start + first : part.start + last] = away @ gap
-        return np.where(out < RESOLUTION * (gap.sum() if len(gap) else 1.0), 0.0, out)
+        order, out = np.argsort(z, kind="stable"), np.empty(belief.n_observations)
+        line = _Line(np.cumsum(_closed_prior(belief)[order])[:-1], np.diff(z[order]))
+        for rows, p, place in along_places(belief, z):
+            out[rows] = line.carried(p, place)
+        return np.where(out < RESOLUTION * np.ptp(z), 0.0, out)
 
     return distance
+
+
+class _Line:
+    """The prior's distribution function Q on a line, constant on each gap between neighbours, and its integral."""
+
+    def __init__(self, below: NDArray[np.float64], gap: NDArray[np.float64]) -> None:
+        self.below = below
+        self.length = np.concatenate(([0.0], np.cumsum(gap)))
+        self.area = np.concatenate(([0.0], np.cumsum(below * gap)))
+
+    def carried(self, p: NDArray[np.float64], place: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Integral of |F - Q| for each row, whose F is a step c on the gaps from one listed place to the next: below
+        the place where Q crosses c it is c - Q, above Q - c. So the work is in the listed candidates, not in all.
+
+        p, place : (n_rows, width) by ascending place
+        """
+        height = np.cumsum(p, axis=1)
+        height /= height[:, -1:]
+        edge = np.column_stack([place, np.full(len(place), len(self.below))])
+        cross = np.clip(np.searchsorted(self.below, height), edge[:, :-1], edge[:, 1:])
+        length, area = self.length[cross], self.area[cross]
+        low = height * (length - self.length[edge[:, :-1]]) - (area - self.area[edge[:, :-1]])
+        high = (self.area[edge[:, 1:]] - area) - height * (self.length[edge[:, 1:]] - length)
+        return np.asarray((low + high).sum(axis=1) + self.area[place[:, 0]])
 
 
 def _by_transport(ground: NDArray[np.float64]) -> Callable[[Posterior], NDArray[np.float64]]:
@@ -366,14 +401,17 @@ def transport(p: NDArray[np.float64], q: NDArray[np.float64], ground: NDArray[np
     1.5
     """
     from scipy.optimize import linprog
-    from scipy.sparse import eye_array, kron, vstack
+    from scipy.sparse import csr_array
 
     supplies, demands = p > 0, q > 0
     cost = ground[np.ix_(supplies, demands)]
     n, m = cost.shape
-    margins = vstack([kron(eye_array(n), np.ones((1, m))), kron(np.ones((1, n)), eye_array(m))], format="csr")
+    every = np.arange(n * m)
+    row, column = np.concatenate([every // m, n + every % m]), np.concatenate([every, every])
+    margins = csr_array((np.ones(2 * n * m), (row, column)), shape=(n + m, n * m))
     sums = np.concatenate([p[supplies], q[demands] * (p.sum() / q.sum())])
-    solved = linprog(cost.ravel(), A_eq=margins[:-1], b_eq=sums[:-1], method="highs")  # the last follows from the rest
+    # the last margin follows from the others
+    solved = linprog(cost.ravel(), A_eq=margins[:-1], b_eq=sums[:-1], method="highs")  # type: ignore[call-overload]
     if solved.status != 0:
         raise UnmaskError(f"the transport problem of {n} x {m} was not solved: {solved.message}")
     return max(float(solved.fun), 0.0)

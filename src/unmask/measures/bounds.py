@@ -1,0 +1,202 @@
+"""What leakage can at most be worth to the adversary: the corrected bounds of the estimation-error paper, each beside
+the truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.measures.entropy import refuse_scores
+from unmask.measures.error import OPTIMAL
+from unmask.measures.leakage import LN2
+from unmask.measures.losses import Loss, decision_problem
+from unmask.measures.losses.cells import expected_cost, sharing
+from unmask.measures.losses.discrete import Listed
+from unmask.measures.rows import Rows, per_row
+from unmask.posterior import Posterior
+
+SLACK = 1e-5
+"""By how much of the largest loss a bound may seem broken: beliefs are stored in float32."""
+
+
+def variation_of_divergence_nats(divergence: ArrayLike) -> NDArray[np.float64]:
+    """Pinsker: total variation <= sqrt(D / 2), D in NATS; at most 1.
+
+    >>> float(variation_of_divergence_nats(0.5))
+    0.5
+    """
+    return np.minimum(np.sqrt(np.asarray(divergence, dtype=np.float64) / 2.0), 1.0)
+
+
+def variation_of_divergence_bits(divergence: ArrayLike) -> NDArray[np.float64]:
+    """Pinsker: total variation <= sqrt(D ln 2 / 2) = 0.5887 sqrt(D), D in BITS.
+
+    The sqrt(D / 2) of nats would still be true of bits, 20 % loose; the other way round it is false.
+
+    >>> float(variation_of_divergence_bits(1.0).round(4))
+    0.5887
+    """
+    return variation_of_divergence_nats(np.asarray(divergence, dtype=np.float64) * LN2)
+
+
+def divergence_nats_for_regret(regret: float, *, largest: float) -> float:
+    """The t, in nats, at which sqrt(2) d_max sqrt(t), the bound of regret, is the wanted one: (regret / d_max)^2 / 2.
+
+    >>> divergence_nats_for_regret(0.1, largest=1.0)
+    0.005
+    """
+    if not (regret >= 0 and largest > 0):
+        raise UnmaskError(f"the regret is {regret} and the largest loss {largest}, expected at least 0 and above 0")
+    return (regret / largest) ** 2 / 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The truth about what an observation is worth, and what leakage says it can at most be worth.
+
+    With q the prior, p = p(. given y), a_q and a_p the best answers to them:
+
+    regret(y) = E_p d(a_q) - E_p d(a_p) <= 2 d_max TV(y) <= sqrt(2) d_max sqrt(D(y))      what ignoring y costs, >= 0
+    gap(y)    = E_q d(a_q) - E_p d(a_p),  |gap| <= d_max TV(y) <= d_max sqrt(D(y) / 2)    prior less posterior error
+    E regret^2 <= 2 d_max^2 I(X; Y)
+
+    gap may be negative for one y, whose news is that more is uncertain than was thought. For a belief that is exact
+    E gap = E regret. All D and I are in NATS. The published constants, 4 and 2 sqrt(2) for the regret and 8 for its
+    square, are loose by 2, 2 and 4. Answers that tie before the release share it.
+
+    regret, gap      : (n_observations,) in units of the loss
+    total_variation  : (n_observations,) TV(y), from 0 to 1
+    divergence_nats  : (n_observations,) D(y), the divergence of p from q
+    largest          : d_max, the largest loss of an answer that he may give
+    weight           : (n_observations,) p(y)
+    """
+
+    regret: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    total_variation: NDArray[np.float64]
+    divergence_nats: NDArray[np.float64]
+    largest: float
+    weight: NDArray[np.float64]
+
+    @property
+    def regret_by_variation(self) -> NDArray[np.float64]:
+        """(n_observations,) 2 d_max TV."""
+        return 2.0 * self.largest * self.total_variation
+
+    @property
+    def regret_by_divergence(self) -> NDArray[np.float64]:
+        """(n_observations,) sqrt(2) d_max sqrt(D nats)."""
+        return self.largest * np.sqrt(2.0 * self.divergence_nats)
+
+    @property
+    def gap_by_variation(self) -> NDArray[np.float64]:
+        """(n_observations,) d_max TV, a bound of |gap|."""
+        return self.largest * self.total_variation
+
+    @property
+    def gap_by_divergence(self) -> NDArray[np.float64]:
+        """(n_observations,) d_max sqrt(D nats / 2), a bound of |gap|."""
+        return self.largest * np.sqrt(self.divergence_nats / 2.0)
+
+    @property
+    def information_nats(self) -> float:
+        """I(X; Y) = E D."""
+        return float(self.weight @ self.divergence_nats)
+
+    @property
+    def average_regret(self) -> float:
+        """E regret."""
+        return float(self.weight @ self.regret)
+
+    @property
+    def average_gap(self) -> float:
+        """E gap: prior error less P_avg."""
+        return float(self.weight @ self.gap)
+
+    @property
+    def mean_square_regret(self) -> float:
+        """E regret^2."""
+        return float(self.weight @ self.regret**2)
+
+    @property
+    def mean_square_by_information(self) -> float:
+        """2 d_max^2 I(X; Y), a bound of E regret^2."""
+        return 2.0 * self.largest**2 * self.information_nats
+
+    @property
+    def hold(self) -> bool:
+        """Whether every bound is kept, up to float32: false would be a defect of this library."""
+        slack = SLACK * max(self.largest, 1e-300)
+        pairs = (
+            (self.regret, self.regret_by_variation),
+            (self.regret_by_variation, self.regret_by_divergence),
+            (np.abs(self.gap), self.gap_by_variation),
+            (np.sqrt(self.mean_square_regret), np.sqrt(self.mean_square_by_information)),
+        )
+        return all(bool(np.all(truth <= bound + slack)) for truth, bound in pairs)
+
+
+def bounds(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Bounds:
+    """Regret and gap of each observation with their bounds, for an adversary who decides best under this loss.
+
+    Best under THIS loss: for one who names the likeliest candidate (MAP) whatever the loss, no such bound exists. The
+    bounds are about loss of privacy, never a level of privacy, and are of use where the loss is not known but d_max
+    is: then TV bounds best. All answers must be open to him in every observation, so the losses whose answers are the
+    listed candidates (medoids, callables) are refused, as are beliefs whose unlisted mass hides how far they are
+    from the prior; see `unmask.measures.losses.as_matrix`.
+
+    >>> belief = Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))
+    >>> both = bounds(belief)
+    >>> both.gap.round(6), both.gap_by_variation.round(6), both.gap_by_divergence.round(6)
+    (array([0.25, 0.25]), array([0.25, 0.25]), array([0.255746, 0.255746]))
+
+    Rebollo-Monedero et al. 2012, section V-B, equation (8), with constants corrected and MAP read as Bayes.
+    """
+    refuse_scores(belief, "a bound by leakage")
+    problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
+    if isinstance(problem, Listed):
+        raise UnmaskError(
+            "the answers are the listed candidates, which differ from one observation to the next, and the bounds need "
+            "the same for all: give the loss as a matrix, answers x truths"
+        )
+    _must_be_comparable(belief)
+    prior = belief.prior()
+    before, after = float(problem.best(prior)[0][0]), problem.best(belief)[0]
+    ignoring = expected_cost(belief, problem.prior_cost(prior), largest=problem.largest)
+    regret = ignoring - after
+    return Bounds(
+        regret=np.where(regret < OPTIMAL, 0.0, regret),
+        gap=before - after,
+        total_variation=per_row(belief, _variation),
+        divergence_nats=per_row(belief, _divergence),
+        largest=problem.largest,
+        weight=belief.observation_weight,
+    )
+
+
+def _must_be_comparable(belief: Posterior) -> None:
+    uniform = not isinstance(belief.log_prior, np.ndarray)
+    hidden = np.flatnonzero((belief.unlisted > 0) & ~(sharing(belief) & uniform))
+    if hidden.size:
+        raise UnmaskError(
+            f"{hidden.size} observations, {hidden[0]} the first, leave mass unlisted whose distance from the prior is "
+            'not known; expected a belief that lists all it believes in, without "none of these"'
+        )
+
+
+def _variation(rows: Rows) -> NDArray[np.float64]:
+    """Total variation, not rounded to 0 when it is small: the bounds take its square root."""
+    listed = rows.sum(np.abs(rows.p - np.exp(rows.log_q)))
+    return np.minimum(0.5 * (listed + np.abs(rows.unlisted - rows.prior_unlisted)), 1.0)
+
+
+def _divergence(rows: Rows) -> NDArray[np.float64]:
+    """D in nats as sum p log(p / q) - p + q, whose terms are all at least 0: float32 noise enters by its square."""
+    listed = rows.sum(rows.p * (rows.log_p - rows.log_q) - rows.p + np.exp(rows.log_q))
+    part, whole = rows.unlisted, rows.prior_unlisted
+    ratio = np.log(np.where(part > 0, part, 1.0) / np.where((part > 0) & (whole > 0), whole, 1.0))
+    return np.maximum(listed + part * ratio - part + whole, 0.0)

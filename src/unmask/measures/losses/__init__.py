@@ -1,0 +1,182 @@
+"""What a wrong answer costs: named losses, a matrix or a callable, made into the adversary's decision problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.measures.losses.coordinates import Absolute, Squared
+from unmask.measures.losses.discrete import NOBODY, PAIRS, Hamming, Listed, Matrix
+from unmask.measures.losses.distances import EARTH_RADIUS_M, Distance, Earth, Geometry, Plane
+from unmask.posterior import Posterior
+from unmask.truth import Truth
+
+__all__ = ["EARTH_RADIUS_M", "NOBODY", "Loss", "LossName", "Problem", "as_matrix", "decision_problem"]
+
+LossName = Literal["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
+Loss = LossName | ArrayLike | Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
+"""A name, an (n_answers, n_candidates) matrix d[answer, truth], or a callable of candidate numbers."""
+
+
+class Problem(Protocol):
+    """A loss ready to be decided under: what the adversary's answers may be, and what they cost."""
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of truths."""
+        ...
+
+    @property
+    def largest(self) -> float:
+        """d_max, the largest loss; what an answer costs if the truth is no candidate."""
+        ...
+
+    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """(n_observations,) smallest expected loss, and the answer that has it."""
+        ...
+
+    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
+        """(n_observations,) expected loss of an answer drawn from the belief."""
+        ...
+
+    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
+        """(n_candidates,) loss at each truth of the best answer to a belief of one row; answers that tie share it."""
+        ...
+
+    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+        """(n_targets,) loss of the best answer at the truth."""
+        ...
+
+    def paid_sampling(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+        """(n_targets,) expected loss at the truth of an answer drawn from the belief."""
+        ...
+
+
+def decision_problem(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> Problem:
+    """A loss d(answer, truth) over n candidates, with the answers that the adversary may give.
+
+    loss:
+      "hamming"           0 if right, 1 if wrong; answers: a candidate
+      "squared"           |a - z|^2; answers: any point, best is the mean of the belief
+      "absolute"          sum of |a_k - z_k|; answers: any point, best is the weighted median of each coordinate
+      "euclidean"         |a - z|; answers: any point, best is the geometric median
+      "haversine"         great-circle distance in metres on a sphere of radius 6 371 008.8 m, coordinates are latitude
+                          and longitude in degrees; answers: any point, best is the geometric median
+      "euclidean_medoid", "haversine_medoid"   the same distances; answers: a candidate that the belief lists (medoid)
+      a matrix            (n_answers, n_candidates), d[answer, truth], finite and at least 0; answers: its rows
+      a callable          d(answers, truths) of candidate numbers, int64 arrays that broadcast against each other;
+                          answers: a candidate that the belief lists
+    coordinates : (n_candidates,) or (n_candidates, n_dimensions), finite; for the losses between points
+
+    Answers restricted to candidates where any point would do overstate privacy: prefer "squared" to its matrix. An
+    unlisted candidate can be a better medoid than all that are listed; a matrix lets him answer it.
+
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.0, 0.5]]))
+    >>> risk, answer = decision_problem("squared", 3, coordinates=[0.0, 1.0, 4.0]).best(belief)
+    >>> risk.round(6), answer.round(6)
+    (array([4.]), array([2.]))
+
+    Rebollo-Monedero et al. 2012, sections III and IV-B.
+    """
+    if isinstance(loss, str):
+        return _named(loss, n_candidates, coordinates)
+    if callable(loss):
+        return _called(loss, n_candidates)
+    return Matrix(_checked_matrix(loss, n_candidates))
+
+
+def _named(name: str, n: int, coordinates: ArrayLike | None) -> Problem:
+    if name not in get_args(LossName):
+        raise UnmaskError(
+            f"the loss is {name!r}, expected one of {', '.join(get_args(LossName))}, a matrix or a callable"
+        )
+    if name == "hamming":
+        return Hamming(n)
+    points, flat = _checked_points(name, coordinates, n)
+    if name == "squared":
+        return Squared(points, flat)
+    if name == "absolute" or (name == "euclidean" and points.shape[1] == 1):
+        return Absolute(points, flat)
+    distance = Distance(_geometry(name, points))
+    return Listed(n, distance.between, lambda: distance.largest) if name.endswith("_medoid") else distance
+
+
+def _geometry(name: str, points: NDArray[np.float64]) -> Geometry:
+    if name.startswith("euclidean"):
+        return Plane(points)
+    if points.shape[1] != 2 or np.abs(points[:, 0]).max() > 90.0:
+        raise UnmaskError(
+            f"{name} needs latitude (-90 to 90) and longitude in degrees for each candidate, in this order; "
+            f"the coordinates have {points.shape[1]} columns and reach {np.abs(points[:, 0]).max():g} in the first"
+        )
+    return Earth.from_degrees(points)
+
+
+def _checked_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[NDArray[np.float64], bool]:
+    if coordinates is None:
+        raise UnmaskError(f"the loss {name!r} needs the coordinates of the {n} candidates, and none were given")
+    points = np.asarray(coordinates, dtype=np.float64)
+    if points.ndim not in (1, 2) or len(points) != n or not points.size:
+        raise UnmaskError(f"the coordinates have shape {points.shape}, expected one row for each of {n} candidates")
+    wrong = np.flatnonzero(~np.isfinite(points.reshape(n, -1)).all(axis=1))
+    if wrong.size:
+        raise UnmaskError(f"the coordinates of candidate {wrong[0]} are not finite, expected numbers")
+    return points.reshape(n, -1), points.ndim == 1
+
+
+def _checked_matrix(loss: ArrayLike, n: int) -> NDArray[np.float64]:
+    matrix = np.asarray(loss, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] != n or not len(matrix):
+        raise UnmaskError(f"the loss has shape {matrix.shape}, expected answers x truths with {n} truths")
+    wrong = np.flatnonzero(~(np.isfinite(matrix) & (matrix >= 0)).all(axis=1))
+    if wrong.size:
+        raise UnmaskError(f"the loss of answer {wrong[0]} is negative or not finite, expected finite and at least 0")
+    return matrix
+
+
+def _called(loss: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike], n: int) -> Listed:
+    def between(answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+        cost, shape = np.asarray(loss(answer, truth), dtype=np.float64), np.broadcast_shapes(answer.shape, truth.shape)
+        if cost.shape != shape or not np.all(np.isfinite(cost)) or cost.min(initial=0.0) < 0:
+            raise UnmaskError(
+                f"the loss gave shape {cost.shape} for answers {answer.shape} and truths {truth.shape}, expected "
+                f"{shape}, finite and at least 0"
+            )
+        return cost
+
+    def largest() -> float:
+        _few(n, "the largest value of a callable loss")
+        every = np.arange(n)
+        return max(float(between(np.full(n, a), every).max()) for a in range(n))
+
+    return Listed(n, between, largest)
+
+
+def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> NDArray[np.float64]:
+    """(n_candidates, n_candidates) the loss of answering each candidate, for a solver that wants a table.
+
+    For small universes only: it is the one place where all pairs are written down.
+
+    >>> as_matrix("absolute", 3, coordinates=[0.0, 1.0, 4.0])
+    array([[0., 1., 4.],
+           [1., 0., 3.],
+           [4., 3., 0.]])
+    """
+    problem = decision_problem(loss, n_candidates, coordinates=coordinates)
+    if isinstance(problem, Matrix):
+        return problem.matrix
+    if isinstance(problem, Hamming):
+        return 1.0 - np.eye(n_candidates)
+    _few(n_candidates, "a table of the loss")
+    assert isinstance(problem, Listed | Squared | Absolute | Distance)
+    every = np.arange(n_candidates)
+    return np.stack([problem.between(np.full(n_candidates, a), every) for a in range(n_candidates)])
+
+
+def _few(n: int, what: str) -> None:
+    if n > PAIRS:
+        raise UnmaskError(f"{what} takes all pairs of {n} candidates, expected at most {PAIRS} of them")

@@ -1,0 +1,199 @@
+"""Losses between coordinates whose best answer is a closed form: the mean, and the weighted median."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.measures.losses.cells import Cells, blocks, cells, inside, rectangle
+from unmask.measures.losses.discrete import sampled_paid, unanswerable
+from unmask.measures.losses.extent import diameter, diameter_of_blocks
+from unmask.measures.success import ROUNDING
+from unmask.posterior import Posterior
+from unmask.truth import Truth
+
+
+@dataclass(frozen=True, eq=False)
+class Squared:
+    """d(a, x) = |a - z_x|^2, Euclidean. The best answer is the mean of the belief, which need be no candidate.
+
+    points : (n_candidates, n_dimensions)
+    flat   : the coordinates were given as (n_candidates,), and answers are numbers
+    """
+
+    points: NDArray[np.float64]
+    flat: bool
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of truths."""
+        return len(self.points)
+
+    @cached_property
+    def largest(self) -> float:
+        """Squared diameter of the candidates: no answer inside their hull is farther from one of them."""
+        return diameter(self.points) ** 2
+
+    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sum of the variances, and the mean; the centre of the candidates where the belief is in nobody."""
+        risk, answer = np.empty(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
+        for part in cells(belief):
+            answer[part.start : part.stop] = mean(part, self.points)
+            risk[part.start : part.stop] = self._spread(part, answer[part.start : part.stop])
+        return risk + unanswerable(belief, self), as_given(answer, self.flat)
+
+    def _spread(self, part: Cells, centre: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = np.zeros(len(centre))
+        for z, c in zip(self.points.T, centre.T, strict=True):
+            away = z[part.candidate]
+            away -= np.repeat(c, part.length)
+            away *= away
+            away *= part.p
+            total += part.sum(away)
+        return total
+
+    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
+        """Twice the variance: two draws are on average sqrt(2) times as far apart as one is from the mean."""
+        risk, _ = self.best(belief)
+        nobody = unanswerable(belief, self)
+        return 2.0 * (risk - nobody) + nobody
+
+    def between(self, answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Squared distance of candidates."""
+        return np.asarray(((self.points[answer] - self.points[truth]) ** 2).sum(axis=-1))
+
+    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
+        """(n_candidates,) squared distance of each truth from the prior's mean."""
+        _, answer = self.best(prior)
+        return np.asarray(((self.points - answer.reshape(1, -1)) ** 2).sum(axis=1))
+
+    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+        """Squared distance from the mean to the truth of each target; an ABSENT truth costs the largest loss."""
+        _, answer = self.best(belief)
+        mine = answer.reshape(belief.n_observations, -1)[belief.observation]
+        return paid_at(((mine - self.points[np.maximum(truth.candidate, 0)]) ** 2).sum(axis=1), truth, self)
+
+    def paid_sampling(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+        """Squared distance from a draw to the truth of each target."""
+        return sampled_paid(belief, truth, self)
+
+
+@dataclass(frozen=True, eq=False)
+class Absolute:
+    """d(a, x) = sum of |a_k - z_xk| over the dimensions. The best answer is the weighted median of each.
+
+    points, flat : as in `Squared`. Between two medians their middle is answered, which costs the same.
+    """
+
+    points: NDArray[np.float64]
+    flat: bool
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of truths."""
+        return len(self.points)
+
+    @cached_property
+    def largest(self) -> float:
+        """Diameter of the candidates in this distance."""
+        return diameter_of_blocks(self.points)
+
+    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sum of the mean absolute deviations, and the medians; the centre where the belief is in nobody."""
+        risk, answer = np.zeros(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
+        answer[:] = self.points.mean(axis=0)
+        for k in range(self.points.shape[1]):
+            for rows, p, z in along(belief, self.points[:, k]):
+                answer[rows, k] = _median(p, z)
+                risk[rows] += (p * np.abs(z - answer[rows, k, None])).sum(axis=1)
+        return risk + unanswerable(belief, self), as_given(answer, self.flat)
+
+    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
+        """Mean absolute difference of two draws (Gini), 2 sum_i F_i (1 - F_i) (z_i+1 - z_i) in each dimension."""
+        out = np.zeros(belief.n_observations)
+        for k in range(self.points.shape[1]):
+            for rows, p, z in along(belief, self.points[:, k]):
+                below = np.cumsum(p, axis=1)
+                mass = below[:, -1:]
+                crossed = below * (mass - below) / np.where(mass > 0, mass, 1.0)
+                out[rows] += 2.0 * (crossed[:, :-1] * np.diff(z, axis=1)).sum(axis=1)
+        return out + unanswerable(belief, self)
+
+    def between(self, answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Distance of candidates."""
+        return np.asarray(np.abs(self.points[answer] - self.points[truth]).sum(axis=-1))
+
+    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
+        """(n_candidates,) distance of each truth from the prior's median."""
+        _, answer = self.best(prior)
+        return np.asarray(np.abs(self.points - answer.reshape(1, -1)).sum(axis=1))
+
+    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+        """Distance from the median to the truth of each target; an ABSENT truth costs the largest loss."""
+        _, answer = self.best(belief)
+        mine = answer.reshape(belief.n_observations, -1)[belief.observation]
+        return paid_at(np.abs(mine - self.points[np.maximum(truth.candidate, 0)]).sum(axis=1), truth, self)
+
+    def paid_sampling(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+        """Distance from a draw to the truth of each target."""
+        return sampled_paid(belief, truth, self)
+
+
+def along(
+    belief: Posterior, z: NDArray[np.float64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]]:
+    """Rows, their belief and its coordinates, (n, width), by ascending coordinate; behind the end belief is 0 and the
+    coordinate the largest. Rows in which no candidate has mass do not come.
+
+    z : (n_candidates,)
+    """
+    value = np.sort(z)
+    for rows, p, place in along_places(belief, z):
+        yield rows, p, value[place]
+
+
+def along_places(
+    belief: Posterior, z: NDArray[np.float64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]]:
+    """As `along`, with the places of the candidates in ascending order of z."""
+    rank = np.empty(len(z), dtype=np.int64)
+    rank[np.argsort(z, kind="stable")] = np.arange(len(z))
+    for part in cells(belief):
+        # place and belief in one word: one sort of integers carries both
+        word = (rank[part.candidate] << 32) | part.p.astype(np.float32).view(np.uint32).astype(np.int64)
+        for rows, width in blocks(part.indptr):
+            block, real = rectangle(word, part.indptr, rows, width), inside(part.indptr, rows, width)
+            block = np.sort(block if real.all() else np.where(real, block, (len(z) - 1) << 32), axis=1)
+            p = (block & 0xFFFFFFFF).astype(np.uint32).view(np.float32).astype(np.float64)
+            yield part.start + rows, p, block >> 32
+
+
+def mean(part: Cells, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n_rows, n_dimensions) mean of the points under the belief; their plain mean where the belief is in nobody."""
+    mass, centre = part.mass, points.mean(axis=0)
+    # relative to the centre: a belief that sums to 1 + 1e-6 must not move a point that is far from the origin
+    shift = [part.sum(part.p * (z - c)[part.candidate]) / mass for z, c in zip(points.T, centre, strict=True)]
+    return np.asarray(centre + np.column_stack(shift))
+
+
+def as_given(answer: NDArray[np.float64], flat: bool) -> NDArray[np.float64]:
+    """Answers in the shape in which the coordinates were given."""
+    return answer[:, 0] if flat else answer
+
+
+def paid_at(cost: NDArray[np.float64], truth: Truth, problem: Squared | Absolute) -> NDArray[np.float64]:
+    """Costs of the targets whose truth is a candidate, the largest loss for the others."""
+    absent = truth.candidate < 0
+    return np.where(absent, problem.largest, cost) if absent.any() else cost
+
+
+def _median(p: NDArray[np.float64], z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n_rows,) middle of the medians of each row; z ascending."""
+    below, row = np.cumsum(p, axis=1), np.arange(len(p))
+    half, slack = below[:, -1:] / 2, ROUNDING * below[:, -1:]
+    low, high = (below >= half - slack).argmax(axis=1), (below > half + slack).argmax(axis=1)
+    return np.asarray((z[row, low] + z[row, high]) / 2)

@@ -1,0 +1,264 @@
+"""Entropies, guesses, confidence sets and leakage: laws between them, closed forms, and literal dense sums."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import wasserstein_distance
+
+from unmask import Posterior, Truth, UnmaskError
+from unmask.measures import (
+    confidence_set_size,
+    earth_mover,
+    epsilon,
+    evaluate,
+    guessing_entropy,
+    information_gain,
+    leakages,
+    min_entropy_average,
+    min_entropy_smith,
+    mutual_information,
+    rank,
+    renyi_entropy,
+)
+from unmask.measures.differential import channel_epsilon
+from unmask.measures.entropy import conditional_entropy, renyi_entropies
+from unmask.measures.leakage import RESOLUTION, min_entropy_leakage, sibson_leakage, transport
+
+ORDERS = (0, 0.5, 1, 2, 5, 50, np.inf)
+
+
+@st.composite
+def joints(draw, *, zeros=True, most=5):
+    """observations x candidates, sum 1, every observation and candidate possible."""
+    n, m = draw(st.integers(2, most)), draw(st.integers(1, most))
+    joint = np.random.default_rng(draw(st.integers(0, 10_000))).dirichlet(np.full(n * m, 0.6)).reshape(m, n)
+    joint = np.where(joint < 0.03, 0.0 if zeros else 0.03, joint)
+    joint[0] += 0.02
+    joint[:, 0] += 0.02
+    return joint / joint.sum()
+
+
+def exact(joint):
+    weight = joint.sum(axis=1)
+    return Posterior.from_dense(joint / weight[:, None], prior=joint.sum(axis=0), weight=weight)
+
+
+def each(measure, belief):
+    return measure.per_target(belief)
+
+
+@settings(max_examples=80, deadline=None)
+@given(joints())
+def test_renyi_entropies_fall_with_the_order_and_equal_the_formula(joint):
+    belief = exact(joint)
+    bits = renyi_entropies(belief, ORDERS)
+    assert np.all(np.diff(bits, axis=0) <= 1e-6)
+    table = joint / joint.sum(axis=1, keepdims=True)
+    for alpha, row in zip(ORDERS, bits, strict=True):
+        assert row == pytest.approx(each(renyi_entropy(alpha), belief))
+        if alpha not in (0, 1, np.inf):
+            assert row == pytest.approx(np.log2((table**alpha).sum(axis=1)) / (1 - alpha), abs=1e-5)
+
+
+def test_a_high_order_does_not_underflow():
+    belief = Posterior.from_dense(np.array([[0.5, 0.5], [0.9, 0.1]]))
+    assert renyi_entropies(belief, (5000,))[0] == pytest.approx([1.0, -np.log2(0.9)], rel=1e-3)
+
+
+@settings(max_examples=80, deadline=None)
+@given(joints())
+def test_smith_is_below_the_average_and_gives_the_success(joint):
+    belief = exact(joint)
+    assert min_entropy_smith(belief) <= min_entropy_average(belief) + 1e-9
+    assert 2.0 ** -min_entropy_smith(belief) == pytest.approx(joint.max(axis=1).sum(), abs=1e-6)
+
+
+def test_the_two_conditional_min_entropies_differ():
+    # one observation tells all, the other nothing about 2: -log2 (1/2 * 1 + 1/2 * 1/2) = 0.415 against 1/2
+    belief = Posterior.from_dense(np.array([[0.5, 0.5], [1.0, 0.0]]))
+    assert min_entropy_average(belief) == pytest.approx(0.5)
+    assert min_entropy_smith(belief) == pytest.approx(np.log2(4 / 3))
+    assert conditional_entropy(belief) == pytest.approx(0.5)
+
+
+@settings(max_examples=80, deadline=None)
+@given(joints())
+def test_guessing_entropy_is_the_mean_rank_and_obeys_massey(joint):
+    observation, true = np.nonzero(joint)
+    belief = Posterior.from_dense(
+        joint / joint.sum(axis=1, keepdims=True),
+        prior=joint.sum(axis=0),
+        observation=observation,
+        weight=joint[observation, true],
+    )
+    assert evaluate(guessing_entropy, belief).posterior == pytest.approx(
+        evaluate(rank, belief, Truth(true)).posterior, abs=1e-5
+    )
+    # Massey 1994: G >= 2^(H - 2) + 1 if H >= 2 bits
+    guesses, bits = each(guessing_entropy, belief), each(renyi_entropy(1), belief)
+    assert np.all((bits < 2) | (guesses >= 2 ** (bits - 2) + 1 - 1e-6))
+
+
+@pytest.mark.parametrize(
+    ("n_unlisted", "expected"),
+    [
+        (3, 0.4 * 1 + 0.3 * 2 + 0.1 * (3 + 4 + 5)),  # three more at 0.1 each
+        (1, 0.4 * 1 + 0.3 * 2 + 0.3 * 3),  # one at 0.3, which ties
+        (0, 0.4 * 1 + 0.3 * 2 + 0.3 * 6),  # nobody: after all five
+        (-1, 0.4 * 1 + 0.3 * 2 + 0.3 * 4),  # some of the three left, 3 to 5
+    ],
+)
+def test_guesses_at_what_is_unlisted(n_unlisted, expected):
+    belief = partly_listed(n_unlisted)
+    assert each(guessing_entropy, belief)[0] == pytest.approx(expected, abs=1e-6)
+
+
+def partly_listed(n_unlisted, listed=(0.4, 0.3), n=5):
+    return Posterior(
+        indptr=np.array([0, len(listed)]),
+        candidate=np.arange(len(listed), dtype=np.int32),
+        log_probability=np.log(listed).astype(np.float32),
+        unlisted=np.array([1 - sum(listed)]),
+        n_unlisted=np.array([n_unlisted]),
+        observation=np.array([0]),
+        weight=np.array([1.0]),
+        n_candidates=n,
+        log_prior=-float(np.log(n)),
+    )
+
+
+def test_shares_take_their_place_in_guesses_and_sets():
+    part = partly_listed(4, listed=(0.1, 0.5), n=6)
+    whole = Posterior.from_dense(np.array([[0.1, 0.5, 0.1, 0.1, 0.1, 0.1]]))
+    assert each(guessing_entropy, part) == pytest.approx(each(guessing_entropy, whole), abs=1e-6)
+    part = partly_listed(4, listed=(0.02, 0.5), n=6)
+    whole = Posterior.from_dense(np.array([[0.02, 0.5, 0.12, 0.12, 0.12, 0.12]]))
+    assert each(guessing_entropy, part) == pytest.approx(each(guessing_entropy, whole), abs=1e-6)
+    for level in (0.1, 0.5, 0.6, 0.62, 0.63, 0.97, 0.98, 0.99, 1):
+        assert each(confidence_set_size(level), part) == each(confidence_set_size(level), whole), level
+
+
+@settings(max_examples=80, deadline=None)
+@given(joints(most=8), st.floats(0.01, 1))
+def test_confidence_sets_against_counting_and_the_entropies(joint, level):
+    belief = exact(joint)
+    size = each(confidence_set_size(level), belief)
+    for row, found in zip(joint / joint.sum(axis=1, keepdims=True), size, strict=True):
+        cumulated = np.cumsum(np.sort(row)[::-1])
+        assert cumulated[int(found) - 1] >= level - 2e-6
+        assert found == 1 or cumulated[int(found) - 2] < level + 2e-6 or level == 1
+    hartley, least = renyi_entropies(belief, (0, np.inf))
+    assert np.all(size <= np.ceil(level * 2**hartley - 1e-4) + 1e-9)
+    assert np.all(size >= level * 2**least - 1e-4)
+
+
+def test_the_confidence_set_of_level_one_is_the_support():
+    belief = Posterior.from_dense(np.array([[1 - 1e-7, 1e-7, 0.0], [0.25, 0.25, 0.5]]))
+    assert each(confidence_set_size(1), belief).tolist() == [2, 3]
+    assert each(confidence_set_size(0.5), belief).tolist() == [1, 1]
+    for level in (0, 1.5, np.nan):
+        with pytest.raises(UnmaskError, match="level"):
+            confidence_set_size(level)
+
+
+@settings(max_examples=80, deadline=None)
+@given(joints())
+def test_mutual_information_equals_the_difference_of_entropies(joint):
+    belief = exact(joint)
+    prior = joint.sum(axis=0)
+    h = -(prior[prior > 0] * np.log2(prior[prior > 0])).sum()
+    assert mutual_information(belief) == pytest.approx(h - conditional_entropy(belief), abs=1e-5)
+    assert leakages(belief).mutual_information_bits == pytest.approx(mutual_information(belief))
+
+
+@settings(max_examples=80, deadline=None)
+@given(joints(zeros=False))
+def test_delta_at_most_epsilon_at_most_twice_delta_and_r_t_delta(joint):
+    belief, both = exact(joint), leakages(exact(joint))
+    assert both.delta <= both.epsilon + 1e-6
+    assert both.epsilon <= 2 * both.delta + 1e-6
+    assert both.epsilon == pytest.approx(channel_epsilon((joint / joint.sum(axis=0)).T), abs=1e-5)
+    assert both.epsilon == pytest.approx(each(epsilon, belief).max())
+    assert both.mutual_information_bits <= both.t_divergence_bits + 1e-9
+    assert both.t_divergence_bits * np.log(2) <= both.delta_up + 1e-6
+    # Pinsker, as far as a divergence below the resolution of float32 beliefs, which counts as 0, allows
+    assert both.t_equal <= np.sqrt((both.t_divergence_bits + RESOLUTION) * np.log(2) / 2) + 1e-6
+
+
+def test_epsilon_is_infinite_where_a_candidate_is_excluded():
+    both = leakages(Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])))
+    assert both.epsilon == both.delta == both.delta_down == np.inf
+    assert both.delta_up == pytest.approx(np.log(1.5), abs=1e-6)
+    assert leakages(Posterior.from_dense(np.full((2, 4), 0.25))).epsilon == 0
+
+
+def test_crowds_epsilon_grows_with_the_crowd():
+    # spec 2.5: eps = ln(1 + p n / (1 - p)), while the error tends to 1 - p
+    for n in (3, 10, 30):
+        table = 0.7 / n + 0.3 * np.eye(n)
+        assert leakages(Posterior.from_dense(table)).epsilon == pytest.approx(np.log(1 + 0.3 * n / 0.7), abs=1e-5)
+
+
+@settings(max_examples=80, deadline=None)
+@given(joints())
+def test_sibson_grows_from_information_to_maximal_leakage(joint):
+    belief = exact(joint)
+    values = [sibson_leakage(belief, a) for a in (0.5, 1, 1.5, 2, 10, 1000, np.inf)]
+    assert np.all(np.diff(values) >= -1e-5)
+    assert values[1] == mutual_information(belief)
+    assert values[-2] == pytest.approx(values[-1], abs=0.02)
+    channel = joint / np.where(joint.sum(axis=0) > 0, joint.sum(axis=0), 1.0)
+    assert values[-1] == pytest.approx(np.log2(channel.max(axis=1).sum()), abs=1e-5)
+    assert values[-1] == pytest.approx(leakages(belief).maximal_bits)
+    assert min_entropy_leakage(belief) <= values[-1] + 1e-6  # whatever the prior
+    alpha = 2.0
+    literal = ((joint.sum(axis=0) * channel**alpha).sum(axis=1) ** (1 / alpha)).sum()
+    assert values[3] == pytest.approx(alpha / (alpha - 1) * np.log2(literal), abs=1e-5)
+
+
+@settings(max_examples=80, deadline=None)
+@given(joints(most=7), st.integers(0, 1000))
+def test_earth_mover_on_a_line_equals_wasserstein_and_the_linear_program(joint, seed):
+    z = np.random.default_rng(seed).normal(size=joint.shape[1]).round(1)
+    belief, prior = exact(joint), joint.sum(axis=0)
+    line = each(earth_mover(coordinates=z), belief)
+    rows = joint / joint.sum(axis=1, keepdims=True)
+    assert line == pytest.approx([wasserstein_distance(z, z, row, prior) for row in rows], abs=1e-5)
+    assert line == pytest.approx(each(earth_mover(ground=np.abs(np.subtract.outer(z, z))), belief), abs=1e-5)
+    equal = each(earth_mover(ground=1 - np.eye(len(z))), belief)
+    assert equal == pytest.approx(0.5 * np.abs(rows - prior).sum(axis=1), abs=1e-5)
+
+
+def test_t_closeness_of_the_salaries():
+    # Li, Li & Venkatasubramanian 2007, section 5: {3k, 4k, 5k} against {3k..11k} is 0.375, {6k, 8k, 11k} is 0.167
+    table = np.zeros((2, 9))
+    table[0, [0, 1, 2]] = table[1, [3, 5, 8]] = 1 / 3
+    belief = Posterior.from_dense(table)
+    assert each(earth_mover(coordinates=np.arange(9) / 8), belief) == pytest.approx([0.375, 1 / 6], abs=1e-5)
+    # the divergence cannot tell them apart
+    assert np.ptp(each(information_gain, belief)) == pytest.approx(0, abs=1e-6)
+
+
+def test_earth_mover_refuses_an_open_world_and_two_grounds():
+    open_ = Posterior.from_dense(np.array([[0.5, 0.3]]), prior=np.array([0.4, 0.4]))
+    with pytest.raises(UnmaskError, match="none of these"):
+        each(earth_mover(coordinates=[0.0, 1.0]), open_)
+    with pytest.raises(UnmaskError, match="not both or none"):
+        earth_mover()
+    with pytest.raises(UnmaskError, match="one finite number"):
+        each(earth_mover(coordinates=[0.0, 1.0, 2.0]), Posterior.from_dense(np.array([[0.5, 0.5]])))
+
+
+def test_transport_prefers_the_cheap_way_round():
+    # not a metric: carrying 0 -> 1 -> 2 is cheaper than 0 -> 2, but mass is carried once
+    ground = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [5.0, 1.0, 0.0]])
+    assert transport(np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0]), ground) == pytest.approx(5)
+    assert transport(np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5]), ground) == pytest.approx(1)
+
+
+def test_scores_are_refused():
+    belief = Posterior.from_dense(np.array([[0.5, 0.5]]), status="scores")
+    for measured in (mutual_information, leakages, min_entropy_smith, min_entropy_average, renyi_entropies):
+        with pytest.raises(UnmaskError, match="calibrate"):
+            measured(belief)
