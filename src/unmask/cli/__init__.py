@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli.advise import advise
+from unmask.cli.channel import audit_channel, design
 from unmask.cli.files import (
     as_text,
     provenance,
@@ -227,6 +229,9 @@ def protect(
     )
 
 
+main.add_command(advise)
+main.add_command(audit_channel)
+main.add_command(design)
 main.add_command(price)
 main.add_command(audit_linkage)
 

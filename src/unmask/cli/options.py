@@ -27,8 +27,8 @@ class Sentences(click.Group):
         """Find the command; suggest the nearest name for a typo."""
         from difflib import get_close_matches
 
-        if args[:2] == ["audit", "linkage"]:
-            args = ["audit linkage", *args[2:]]
+        if args[:1] == ["audit"] and " ".join(args[:2]) in self.commands:
+            args = [" ".join(args[:2]), *args[2:]]
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:

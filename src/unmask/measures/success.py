@@ -100,14 +100,13 @@ def _find(belief: Posterior, truth: Truth) -> tuple[NDArray[np.bool_], NDArray[n
 
 
 def _sorted_within_rows(belief: Posterior) -> NDArray[np.float32]:
-    """The log-probabilities ascending within each row; rows of equal entries (classes) are left as they are."""
+    """The log-probabilities ascending within each row; rows of one length are sorted together."""
     log_p = np.array(belief.log_probability)
     for first, last in chunks(belief):
-        entries = slice(belief.indptr[first], belief.indptr[last])
-        row = np.repeat(np.arange(last - first), belief.row_length[first:last])
-        part = log_p[entries]
-        if np.any((np.diff(part) < 0) & (np.diff(row) == 0)):
-            log_p[entries] = part[np.lexsort((part, row))]
+        length = belief.row_length[first:last]
+        for n in np.unique(length[length > 1]).tolist():
+            at = belief.indptr[first:last][length == n][:, None] + np.arange(n)
+            log_p[at] = np.sort(log_p[at], axis=1)
     return log_p
 
 

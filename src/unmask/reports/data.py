@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from unmask.errors import UnmaskError
+from unmask.reports.channel import ChannelRisk
 from unmask.reports.linkage import Linkage
 from unmask.reports.price import Price
 from unmask.reports.words import FAILURES, IDENTITY, Value, letter
@@ -72,6 +73,7 @@ class ReportData:
     success      : the measures that findings and charts speak about, the preferred one first
     price        : the economics of the attack, where an attacker was given
     linkage      : what adversaries who cluster pseudonyms do, where they were audited
+    channel      : what the best adversary can still estimate through a channel or mechanisms
     """
 
     title: str
@@ -89,6 +91,7 @@ class ReportData:
     success: tuple[str, ...] = ("realised_success", "success_probability")
     price: Price | None = None
     linkage: Linkage | None = None
+    channel: ChannelRisk | None = None
 
     def __post_init__(self) -> None:
         """Refuse a report about nothing, and distributions that cannot be drawn."""

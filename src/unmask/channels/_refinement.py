@@ -1,0 +1,58 @@
+"""The Blackwell order of two channels as matrices: what turns the outputs of one into those of the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
+
+from unmask.errors import FailedError
+
+
+def degrading_matrix(P: NDArray[np.float64], Q: NDArray[np.float64], *, tolerance: float) -> NDArray[np.float64] | None:
+    """(n_y, n_z) G >= 0 with rows that sum to 1 and max |P G - Q| <= tolerance, or None where there is none.
+
+    P : (n_x, n_y), Q : (n_x, n_z), rows sum to 1. Least squares is tried first: milliseconds, and it finds G where G is
+    the only solution of P G = Q. Then the linear program min t such that |P G - Q| <= t entry by entry, which has
+    n_y n_z variables: about a second for 60 x 60.
+
+    >>> degrading_matrix(np.eye(2), np.array([[0.5, 0.5], [0.0, 1.0]]), tolerance=1e-9)
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    for propose in (_least_squares, _nearest):
+        G = _rows_to_one(propose(P, Q))
+        if float(np.abs(P @ G - Q).max()) <= tolerance:
+            return G
+    return None
+
+
+def _least_squares(P: NDArray[np.float64], Q: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.linalg.lstsq(P, Q, rcond=None)[0], dtype=np.float64)
+
+
+def _nearest(P: NDArray[np.float64], Q: NDArray[np.float64]) -> NDArray[np.float64]:
+    n_y, n_z = P.shape[1], Q.shape[1]
+    product = kron(csr_array(P), eye_array(n_z))  # row (x, z), column (y, z) of G
+    slack = csr_array(np.ones((Q.size, 1)))
+    answer = linprog(
+        np.concatenate((np.zeros(n_y * n_z), [1.0])),
+        A_ub=vstack([hstack([product, -slack]), hstack([-product, -slack])], format="csr"),
+        b_ub=np.concatenate((Q.ravel(), -Q.ravel())),
+        A_eq=hstack([kron(eye_array(n_y), np.ones((1, n_z))), csr_array((n_y, 1))], format="csr"),
+        b_eq=np.ones(n_y),
+        bounds=(0, None),
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if answer.x is None:
+        raise FailedError("the comparison of the two channels was not solved: try channels with fewer outputs")
+    return np.asarray(answer.x[:-1].reshape(n_y, n_z), dtype=np.float64)
+
+
+def _rows_to_one(G: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Negative entries made 0, rows divided by their sum; what is done to an output nobody gives may be anything."""
+    positive = np.maximum(G, 0.0)
+    positive[positive.sum(axis=1) <= 0] = 1.0
+    return np.asarray(positive / positive.sum(axis=1, keepdims=True))

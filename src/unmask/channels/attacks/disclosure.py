@@ -1,0 +1,330 @@
+"""The attacker of mixes who only counts: who sends to whom, from many rounds of senders and receivers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.channels.attacks.matching import Method, matching_marginals
+from unmask.channels.release import Matrix
+from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
+
+IDENTIFIABLE = 1e-6
+"""How far a sender's row of the resolution matrix may be from a unit vector before his profile is refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """What an observer of a mix sees: who sent how many messages into each round, and who received how many.
+
+    sent     : (n_rounds, n_senders) counts, at least 0, dense or sparse
+    received : (n_rounds, n_receivers); each round lets out as many messages as it took in
+
+    Every message leaves in the round in which it came. A pool mix breaks that even where its counts balance: replace
+    `sent` by `expected_leaving` first, and attack with least squares.
+
+    >>> Rounds(np.array([[1, 1], [2, 0]]), np.array([[0, 2, 0], [1, 0, 1]])).batch
+    array([2., 2.])
+    """
+
+    sent: Matrix
+    received: Matrix
+
+    def __post_init__(self) -> None:
+        for name, table in (("sent", self.S), ("received", self.O)):
+            if table.ndim != 2 or table.size == 0 or not np.all(np.isfinite(table)) or table.min() < 0:
+                raise UnmaskError(f"{name} must be a table rounds x users of message counts, at least 0")
+        if len(self.S) != len(self.O):
+            raise UnmaskError(f"{len(self.S)} rounds were sent and {len(self.O)} received, expected as many")
+        out = self.O.sum(axis=1)
+        wrong = np.flatnonzero(np.abs(self.batch - out) > 1e-9)
+        if wrong.size:
+            raise UnmaskError(
+                f"round {wrong[0]} takes in {self.batch[wrong[0]]:g} messages and lets out {out[wrong[0]]:g}: count "
+                "dummies on both sides; if the mix keeps messages back, pass `expected_leaving` as what was sent"
+            )
+
+    @cached_property
+    def S(self) -> NDArray[np.float64]:
+        """(n_rounds, n_senders) `sent`, dense."""
+        return _dense(self.sent)
+
+    @cached_property
+    def O(self) -> NDArray[np.float64]:  # noqa: E743  # the letter of the papers
+        """(n_rounds, n_receivers) `received`, dense."""
+        return _dense(self.received)
+
+    @property
+    def batch(self) -> NDArray[np.float64]:
+        """(n_rounds,) b_t: messages in each round."""
+        return np.asarray(self.S.sum(axis=1), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """How often each sender writes to each receiver: estimates, and how far they may be off.
+
+    estimate       : (n_senders, n_receivers) share of the sender's messages that go to each receiver; rows sum to 1.
+                     Unbiased, so entries that are really 0 come out negative half of the time: do not clip before
+                     averaging or comparing
+    standard_error : (n_senders, n_receivers) over rounds, from the multinomial model with the estimates put in
+    popularity     : (n_receivers,) each receiver's share of all messages: the belief about a message of nobody known
+    senders        : (n_senders,) number of each sender; n_rounds : (n_senders,) rounds that each took part in
+    """
+
+    estimate: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    popularity: NDArray[np.float64]
+    senders: NDArray[np.int64]
+    n_rounds: NDArray[np.int64]
+    method: str = ""
+
+    def posterior(self) -> Posterior:
+        """Whom does each sender write to: the estimates clipped at 0, last, and normalised; status `model`.
+
+        One target per sender, candidates the receivers, prior their popularity. Clipping leaves a little mass, of the
+        order of the standard errors, on receivers that got nothing: more rounds, less of it.
+        """
+        clipped = np.maximum(self.estimate, 0.0)
+        clipped = np.where(self.popularity > 0, clipped, 0.0)
+        provenance = {
+            "attack": "statistical disclosure",
+            "method": self.method,
+            "rounds": int(self.n_rounds.max()),
+            "largest standard error": float(self.standard_error.max()),
+        }
+        belief = clipped / clipped.sum(axis=1, keepdims=True)
+        return Posterior.from_dense(belief, prior=self.popularity, status="model", provenance=provenance)
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticalDisclosure:
+    """Who writes to whom, from averages: what a sender's rounds receive beyond what other people send.
+
+    v_r = (sum over his rounds of O_tr - (B - A) u_r) / A, with O_tr the messages that r received in round t, A his own
+    messages and B all messages in his rounds. One message a round and rounds of b messages: v = mean_t O_t - (b - 1) u,
+    divided by the number of *rounds*. var v_r = [A v(1 - v) + (B - A) u(1 - u) + (B - A)^2 u(1 - u) / B'] / A^2, the
+    last term only where u was estimated, from B' messages.
+
+    background : (n_receivers,) u, whom the other people write to. When None it is the average of the rounds without the
+                 sender; the plain average of all rounds would contain him. Refused where he is in every round.
+    senders    : numbers of the senders to attack; all who sent anything when None
+
+    Right if other people write alike in rounds with and without the sender. Call it with the rounds for a belief;
+    `estimate` gives estimates and standard errors.
+
+    >>> rounds = Rounds(np.array([[1, 1], [0, 2], [1, 1], [0, 2]]), np.array([[1, 1], [0, 2], [1, 1], [0, 2]]))
+    >>> StatisticalDisclosure(senders=(0,)).estimate(rounds).estimate
+    array([[1., 0.]])
+
+    G. Danezis, "Statistical disclosure attacks", SEC 2003.
+    """
+
+    background: NDArray[np.float64] | None = None
+    senders: tuple[int, ...] | None = None
+
+    def __call__(self, rounds: Rounds) -> Posterior:
+        """The belief about the receiver of each sender."""
+        return self.estimate(rounds).posterior()
+
+    def estimate(self, rounds: Rounds) -> Profiles:
+        """The profile of each sender with its standard errors."""
+        who = _attacked(rounds, self.senders)
+        inside = rounds.S[:, who] > 0
+        own = rounds.S[:, who].sum(axis=0)[:, None]
+        others = (rounds.batch @ inside)[:, None] - own
+        if self.background is not None:
+            u = np.broadcast_to(_share(self.background, rounds.O.shape[1]), (len(who), rounds.O.shape[1]))
+            uncertain = np.zeros_like(own)
+        else:
+            u, uncertain = self._background(rounds, who, inside)
+        v = (inside.T.astype(np.float64) @ rounds.O - others * u) / own
+        noise = own * _binomial(v) + (others + others**2 * uncertain) * _binomial(u)
+        return _profiles(rounds, v, np.sqrt(noise) / own, who, "SDA")
+
+    def _background(
+        self, rounds: Rounds, who: NDArray[np.int64], inside: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(n_senders, n_receivers) average over the rounds without each sender, and 1 / messages in them."""
+        outside = (~inside).T.astype(np.float64)
+        messages = outside @ rounds.batch
+        if messages.min() == 0:
+            raise UnmaskError(
+                f"sender {who[np.argmin(messages)]} is in every round, so nothing shows what the others send: pass "
+                "`background`, or add rounds without him"
+            )
+        return outside @ rounds.O / messages[:, None], 1.0 / messages[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresDisclosure:
+    """Who writes to whom, all senders at once: V = argmin |O - S V|^2 = (S'S)^+ S' O.
+
+    S is `sent`, O is `received`. Everybody's profile explains everybody's noise, so it needs no background and is
+    sharper than averages. var V_ir = sum_t W_it^2 sum_j S_tj V_jr (1 - V_jr), W = (S'S)^+ S'.
+
+    senders : numbers of the senders to attack; all who sent anything when None
+
+    A sender who is in every round of constant size cannot be told from the others (S has not full rank): refused, by
+    number. Rounds without him cure it.
+
+    >>> sent = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 2]])
+    >>> V = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    >>> LeastSquaresDisclosure().estimate(Rounds(sent, sent @ V)).estimate.round(6) + 0.0
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+
+    F. Pérez-González & C. Troncoso, "Understanding statistical disclosure: a least squares approach", PETS 2012.
+    """
+
+    senders: tuple[int, ...] | None = None
+
+    def __call__(self, rounds: Rounds) -> Posterior:
+        """The belief about the receiver of each sender."""
+        return self.estimate(rounds).posterior()
+
+    def estimate(self, rounds: Rounds) -> Profiles:
+        """The profile of each sender with its standard errors."""
+        who, S = _attacked(rounds, self.senders), rounds.S
+        gram = S.T @ S
+        inverse = np.linalg.pinv(gram, hermitian=True, rcond=1e-10)
+        self._refuse_mixed_up(inverse @ gram, who)
+        weights = inverse @ S.T
+        V = weights @ rounds.O
+        variance = np.square(weights[who]) @ S @ _binomial(V)
+        return _profiles(rounds, V[who], np.sqrt(variance), who, "LSDA")
+
+    def _refuse_mixed_up(self, resolution: NDArray[np.float64], who: NDArray[np.int64]) -> None:
+        off = np.abs(resolution[who] - np.eye(len(resolution))[who]).max(axis=1)
+        if off.max() > IDENTIFIABLE:
+            raise UnmaskError(
+                f"the profile of sender {who[np.argmax(off)]} cannot be told from those of others: who sends in these "
+                "rounds is linearly dependent, as when he is in every round of constant size; add rounds without him, "
+                "or use StatisticalDisclosure with a background"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class RoundDisclosure:
+    """Which message of one round came from whom, given everybody's profile: a belief over one-to-one matchings.
+
+    profiles : the estimates of an earlier attack
+    method   : `sinkhorn` is the normalised statistical disclosure attack: rows and columns of the round's matrix of
+               profiles are normalised in turn, which is quick and under-confident; `exact`, `belief propagation` and
+               `auto` give the marginals of the matchings themselves
+
+    An estimate below its own standard error says no more than that error, so weights are max(v, error): a receiver is
+    never ruled out for having been missed so far. Called with the sender and the receiver of each message of the round,
+    in any order; one target for each message sent, candidates the messages received.
+
+    C. Troncoso, B. Gierlichs, B. Preneel, I. Verbauwhede, "Perfect matching disclosure attacks", PETS 2008.
+    """
+
+    profiles: Profiles
+    method: Method = "auto"
+
+    def __call__(self, senders: NDArray[np.int64], receivers: NDArray[np.int64]) -> Posterior:
+        """The belief about the outgoing message of each incoming one."""
+        row = np.full(int(max(np.max(senders), self.profiles.senders.max())) + 1, -1)
+        row[self.profiles.senders] = np.arange(len(self.profiles.senders))
+        known = row[np.asarray(senders)]
+        if known.min() < 0:
+            raise UnmaskError(f"sender {np.asarray(senders)[np.argmin(known)]} has no profile: attack him first")
+        weight = np.maximum(np.maximum(self.profiles.estimate, self.profiles.standard_error), 1e-12)
+        return matching_marginals(weight[np.ix_(known, np.asarray(receivers))], method=self.method).posterior()
+
+
+def expected_leaving(sent: Matrix, released: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n_rounds, n_senders) how many messages of each sender leave a pool mix in each round, on average.
+
+    X_t = r_t (S_t + P_t) / |S_t + P_t| and P_t+1 = S_t + P_t - X_t, with P_0 = 0: the mix lets out r_t of the messages
+    inside, drawn at random. released : (n_rounds,) r_t, the messages that were received in each round.
+    As `sent` of `Rounds` this makes the receivers of a pool mix linear in the profiles again, E O_t = X_t V. The
+    standard errors then leave out the noise of the pool itself: whose messages were drawn.
+
+    >>> expected_leaving(np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([1.0, 1.0]))
+    array([[1. , 0. ],
+           [0.5, 0.5]])
+
+    F. Pérez-González, C. Troncoso, S. Oya, "A least squares approach to the static traffic analysis of high-latency
+    anonymous communication systems", IEEE Trans. Inf. Forensics Secur. 2014.
+    """
+    S = _dense(sent)
+    leaving, inside = np.zeros_like(S), np.zeros(S.shape[1])
+    for t, count in enumerate(np.asarray(released, dtype=np.float64)):
+        inside = inside + S[t]
+        total = inside.sum()
+        if not 0 <= count <= total + 1e-9:
+            raise UnmaskError(f"round {t} lets out {count:g} messages with {total:g} inside: rounds are missing")
+        leaving[t] = inside * (count / total if total > 0 else 0.0)
+        inside = inside - leaving[t]
+    return leaving
+
+
+def rounds_needed(share: float, *, popularity: float, batch: float, z: float = 1.96) -> float:
+    """Rounds T until a receiver who gets `share` of a sender's messages stands out by z standard errors.
+
+    T = z^2 [v(1 - v) + (b - 1) u(1 - u)] / v^2, one message of his in each round of b, background u known.
+
+    >>> round(rounds_needed(0.25, popularity=0.01, batch=10))
+    17
+
+    G. Danezis, "Statistical disclosure attacks", SEC 2003, section 3; N. Mathewson & R. Dingledine, "Practical traffic
+    analysis", PET 2004.
+    """
+    if not (0 < share <= 1 and 0 <= popularity <= 1 and batch >= 1):
+        raise UnmaskError(
+            f"share is {share}, popularity {popularity}, batch {batch}: expected 0 < share <= 1, 0 <= popularity <= 1 "
+            "and batch >= 1"
+        )
+    return z * z * (share * (1 - share) + (batch - 1) * popularity * (1 - popularity)) / share**2
+
+
+def _dense(table: Matrix) -> NDArray[np.float64]:
+    return np.asarray(table if isinstance(table, np.ndarray) else csr_array(table).toarray(), dtype=np.float64)
+
+
+def _attacked(rounds: Rounds, senders: tuple[int, ...] | None) -> NDArray[np.int64]:
+    sent = rounds.S.sum(axis=0)
+    who = np.flatnonzero(sent > 0) if senders is None else np.asarray(senders, dtype=np.int64)
+    if not len(who) or who.min() < 0 or who.max() >= len(sent) or sent[who].min() == 0:
+        raise UnmaskError(f"each attacked sender must be one of 0..{len(sent) - 1} and have sent at least one message")
+    return who
+
+
+def _share(background: NDArray[np.float64], n_receivers: int) -> NDArray[np.float64]:
+    u = np.asarray(background, dtype=np.float64)
+    if u.shape != (n_receivers,) or not np.all(u >= 0) or abs(u.sum() - 1) > 1e-6:
+        raise UnmaskError(f"the background must hold one share for each of the {n_receivers} receivers and sum to 1")
+    return u
+
+
+def _binomial(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """p (1 - p), estimates outside 0..1 taken at the border."""
+    inside = np.clip(p, 0.0, 1.0)
+    return np.asarray(inside * (1.0 - inside), dtype=np.float64)
+
+
+def _profiles(
+    rounds: Rounds,
+    estimate: NDArray[np.float64],
+    error: NDArray[np.float64],
+    who: NDArray[np.int64],
+    method: Literal["SDA", "LSDA"],
+) -> Profiles:
+    received = rounds.O.sum(axis=0)
+    return Profiles(
+        estimate=np.asarray(estimate, dtype=np.float64),
+        standard_error=np.asarray(error, dtype=np.float64),
+        popularity=received / received.sum(),
+        senders=who,
+        n_rounds=np.asarray((rounds.S[:, who] > 0).sum(axis=0), dtype=np.int64),
+        method=method,
+    )

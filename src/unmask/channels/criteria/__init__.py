@@ -1,0 +1,33 @@
+"""What a criterion says about the attacker's error, if anything: k, l, t, delta, epsilon and the entropies."""
+
+from unmask.channels.criteria.advice import TABLE_IV, Advice, Entry, advise
+from unmask.channels.criteria.conversion import CRITERIA, Criterion, ErrorRange, error_of
+from unmask.channels.criteria.typical import (
+    TypicalSet,
+    conditional_entropy,
+    conditional_typical_log2_size,
+    entropy,
+    markov_entropy_rate,
+    sampled_typical_probability,
+    stationary,
+    typical_set,
+)
+
+__all__ = [
+    "CRITERIA",
+    "TABLE_IV",
+    "Advice",
+    "Criterion",
+    "Entry",
+    "ErrorRange",
+    "TypicalSet",
+    "advise",
+    "conditional_entropy",
+    "conditional_typical_log2_size",
+    "entropy",
+    "error_of",
+    "markov_entropy_rate",
+    "sampled_typical_probability",
+    "stationary",
+    "typical_set",
+]

@@ -1,0 +1,22 @@
+"""Channels to try things on: crowds and mixes of known structure, grids of places, and check-ins of real users."""
+
+from unmask.channels.datasets.crowds import Crowds, CrowdsMessages
+from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, gowalla, grid, to_degrees, to_metres
+from unmask.channels.datasets.mixes import MixRun, PoolMix, StopAndGoMix, ThresholdMix, Traffic
+
+__all__ = [
+    "AUSTIN",
+    "Crowds",
+    "CrowdsMessages",
+    "Grid",
+    "MixRun",
+    "PoolMix",
+    "StopAndGoMix",
+    "ThresholdMix",
+    "Traffic",
+    "Visits",
+    "gowalla",
+    "grid",
+    "to_degrees",
+    "to_metres",
+]

@@ -1,0 +1,22 @@
+"""Protections of one secret at a time: parameters in the fields, and the channel that they make."""
+
+from unmask.channels.protections.alphabet import Coin, Generalize, Geometric, RandomisedResponse
+from unmask.channels.protections.planar import (
+    PlanarGaussian,
+    PlanarLaplace,
+    PlanarNoise,
+    Shrink,
+    perturb_degrees,
+)
+
+__all__ = [
+    "Coin",
+    "Generalize",
+    "Geometric",
+    "PlanarGaussian",
+    "PlanarLaplace",
+    "PlanarNoise",
+    "RandomisedResponse",
+    "Shrink",
+    "perturb_degrees",
+]

@@ -1,0 +1,200 @@
+"""Protections of a secret from a finite alphabet: another value is shown with a known chance."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.channels.release import Channel
+from unmask.errors import UnmaskError
+
+GUESS_TIE = 1e-12
+"""Guesses whose expected losses differ by less, relative to the largest loss, are equally good."""
+
+
+@dataclass(frozen=True)
+class RandomisedResponse:
+    """The true one of n values with chance e^epsilon / (e^epsilon + n - 1), each of the others alike.
+
+    p(y given x) / p(y given x') <= e^epsilon, attained: the best protection of that epsilon under Hamming loss.
+    epsilon : nats, at least 0 (0: the output says nothing; infinity: the truth); n : at least 1 value
+
+    >>> RandomisedResponse(np.log(3), 3).channel().p_y_given_x[0]
+    array([0.6, 0.2, 0.2])
+
+    S. L. Warner, 1965, for n = 2; P. Kairouz, S. Oh, P. Viswanath, "Extremal mechanisms for local differential
+    privacy", JMLR 17, 2016, section 4.
+    """
+
+    epsilon: float
+    n: int
+
+    def __post_init__(self) -> None:
+        if not self.epsilon >= 0:
+            raise UnmaskError(f"epsilon is {self.epsilon}, expected at least 0")
+        _check_size(self.n)
+
+    @property
+    def keep(self) -> float:
+        """The chance that the true value is shown."""
+        return 1.0 / (1.0 + (self.n - 1) * float(np.exp(-self.epsilon)))
+
+    def channel(self, prior: NDArray[np.float64] | None = None) -> Channel:
+        """(n, n), exact."""
+        table = np.full((self.n, self.n), self.keep * float(np.exp(-self.epsilon)))
+        np.fill_diagonal(table, self.keep)
+        return Channel(table, prior)
+
+    def perturb(self, values: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The value shown for each of `values`, numbers from 0 to n - 1."""
+        truth = _check_values(values, self.n)
+        other = (truth + rng.integers(1, max(self.n, 2), size=truth.shape)) % self.n
+        return np.where(rng.random(truth.shape) < self.keep, truth, other)
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """The number x from 0 to n - 1 plus discrete Laplace noise, p(k) = (1 - a) / (1 + a) a^|k| with a = e^-epsilon;
+    what falls below 0 or above n - 1 is shown as 0 or n - 1.
+
+    p(y given x) / p(y given x') <= e^(epsilon |x - x'|), attained at both ends.
+    epsilon : nats for each step, above 0 (infinity: the truth)
+
+    >>> Geometric(np.log(2), 3).channel().p_y_given_x.round(4)
+    array([[0.6667, 0.1667, 0.1667],
+           [0.3333, 0.3333, 0.3333],
+           [0.1667, 0.1667, 0.6667]])
+
+    A. Ghosh, T. Roughgarden, M. Sundararajan, "Universally utility-maximizing privacy mechanisms", SIAM J. Comput. 41,
+    2012, section 2.
+    """
+
+    epsilon: float
+    n: int
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise UnmaskError(f"epsilon is {self.epsilon}, expected above 0")
+        _check_size(self.n)
+
+    def channel(self, prior: NDArray[np.float64] | None = None) -> Channel:
+        """(n, n), exact."""
+        if self.n == 1:
+            return Channel(np.ones((1, 1)), prior)
+        a = float(np.exp(-self.epsilon))
+        value = np.arange(self.n)
+        table = a ** np.abs(np.subtract.outer(value, value)) * (1.0 - a) / (1.0 + a)
+        for end in (0, self.n - 1):
+            table[:, end] = a ** np.abs(value - end) / (1.0 + a)
+        return Channel(table, prior)
+
+    def perturb(self, values: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The number shown for each of `values`, numbers from 0 to n - 1."""
+        truth = _check_values(values, self.n)
+        stop = -float(np.expm1(-self.epsilon))
+        noise = rng.geometric(stop, size=truth.shape) - rng.geometric(stop, size=truth.shape)
+        return np.clip(truth + noise, 0, self.n - 1)
+
+
+@dataclass(frozen=True)
+class Coin:
+    """The truth with probability `keep`, else the best guess that needs no data: argmin_a sum_x p(x) d(a, x).
+
+    With R0 the adversary's error before the release, distortion and P_avg are both (1 - keep) R0, for any loss with
+    d(x, x) = 0: no channel of that distortion does better on average. But P_min is 0: every output that is not the
+    guess is the truth. Guesses that are equally good share their chance.
+
+    >>> Coin(0.5).channel(np.array([0.25, 0.75])).p_y_given_x
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+
+    keep: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.keep <= 1.0:
+            raise UnmaskError(f"keep is {self.keep}, expected a probability")
+
+    def channel(self, prior: NDArray[np.float64], *, loss: NDArray[np.float64] | None = None) -> Channel:
+        """(n_x, n_x), exact.
+
+        prior : (n_x,); loss : (n_x, n_x) d[answer, truth], Hamming when None, where the guess is the likeliest secret.
+        """
+        hidden = Channel(np.ones((len(prior), 1)), prior).prior
+        if loss is not None and np.shape(loss) != (len(hidden), len(hidden)):
+            raise UnmaskError(f"the loss has shape {np.shape(loss)}, expected answers x truths, {len(hidden)} of each")
+        cost = 1.0 - hidden if loss is None else np.asarray(loss, dtype=np.float64) @ hidden
+        if not np.all(np.isfinite(cost)):
+            raise UnmaskError("the loss has entries that are not numbers, expected finite losses")
+        scale = 1.0 if loss is None else float(np.max(loss))
+        guess = (cost <= cost.min() + GUESS_TIE * scale).astype(np.float64)
+        table = np.tile((1.0 - self.keep) * guess / guess.sum(), (len(hidden), 1))
+        table[np.diag_indices(len(hidden))] += self.keep
+        return Channel(table, hidden)
+
+
+@dataclass(frozen=True)
+class Generalize:
+    """Only the block of the alphabet that the secret lies in is shown: a deterministic channel.
+
+    labels : one for each secret; secrets with equal labels are one block. Blocks are numbered as they first appear.
+
+    >>> Generalize(("young", "young", "old")).channel().p_y_given_x.toarray()
+    array([[1., 0.],
+           [1., 0.],
+           [0., 1.]])
+    """
+
+    labels: tuple[Hashable, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple(self.labels))
+        if not self.labels:
+            raise UnmaskError("labels is empty, expected one for each secret")
+
+    @classmethod
+    def of_blocks(cls, blocks: Iterable[Iterable[int]]) -> Generalize:
+        """From the blocks themselves: each secret number from 0 up, in exactly one.
+
+        >>> Generalize.of_blocks([[0, 2], [1]])
+        Generalize(labels=(0, 1, 0))
+        """
+        pairs = sorted((secret, block) for block, members in enumerate(blocks) for secret in members)
+        if [secret for secret, _ in pairs] != list(range(len(pairs))):
+            raise UnmaskError("the blocks do not hold each secret from 0 up exactly once: a partition is expected")
+        return cls(tuple(block for _, block in pairs))
+
+    @property
+    def block(self) -> NDArray[np.int64]:
+        """(n_x,) the number of each secret's block."""
+        number = {label: index for index, label in enumerate(dict.fromkeys(self.labels))}
+        return np.array([number[label] for label in self.labels], dtype=np.int64)
+
+    def channel(self, prior: NDArray[np.float64] | None = None, *, x_labels: Sequence[str] | None = None) -> Channel:
+        """(n_x, n_blocks), sparse, exact; outputs are named by their labels."""
+        n = len(self.labels)
+        names = tuple(str(label) for label in dict.fromkeys(self.labels))
+        table: csr_array[np.float64, tuple[int, int]] = csr_array(
+            (np.ones(n), (np.arange(n), self.block)), shape=(n, len(names))
+        )
+        return Channel(table, prior, x_labels=x_labels, y_labels=names)
+
+    def perturb(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The number of the block of each of `values`; nothing is random here."""
+        return self.block[_check_values(values, len(self.labels))]
+
+
+def _check_size(n: int) -> None:
+    if n < 1:
+        raise UnmaskError(f"n is {n}, expected at least 1 value")
+
+
+def _check_values(values: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    array = np.asarray(values)
+    if not np.issubdtype(array.dtype, np.integer) or (array.size and (array.min() < 0 or array.max() >= n)):
+        raise UnmaskError(f"a value to be protected is not a whole number from 0 to {n - 1}")
+    return array.astype(np.int64)

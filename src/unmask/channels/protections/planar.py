@@ -1,0 +1,235 @@
+"""Protections of a place: noise on the plane, and its channel between the cells of a grid or between given points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from unmask.channels.datasets.locations import EARTH_RADIUS, Grid
+from unmask.channels.release import LARGEST_DENSE, Channel
+from unmask.errors import UnmaskError
+
+STEP = 0.05
+"""Of the trapezoidal rule in the logarithm of the width: cell masses are right to 1e-14 of themselves (to 1e-9 down to
+masses of e^-100)."""
+
+
+class PlanarNoise(Protocol):
+    """What moves points given in metres."""
+
+    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator) -> NDArray[np.float64]:
+        """(..., 2) metres -> (..., 2) metres."""
+        ...
+
+
+@dataclass(frozen=True)
+class PlanarLaplace:
+    """Noise of density epsilon^2 / (2 pi) e^(-epsilon r) at distance r: geo-indistinguishability,
+    p(y given x) / p(y given x') <= e^(epsilon |x - x'|).
+
+    epsilon : nats a metre, above 0 (infinity: the truth)
+    The mean distance is 2 / epsilon, the mean squared distance 6 / epsilon^2.
+
+    M. E. Andrés et al., "Geo-indistinguishability", CCS 2013, section 4.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise UnmaskError(f"epsilon is {self.epsilon} a metre, expected above 0")
+
+    def channel(self, space: Grid | NDArray[np.float64], prior: NDArray[np.float64] | None = None) -> Channel:
+        """Between the cells of a grid, or between points.
+
+        Grid : p(y given x) is the exact mass of cell y around the centre of cell x; what falls outside the grid is
+               shown as the nearest cell. Processing of the noisy point alone, so epsilon holds.
+        (n, 2) points in metres : the density at each point, normalised over the points, p ~ e^(-epsilon |x - y|).
+               Normalising depends on x: the channel keeps 2 epsilon, not epsilon.
+
+        The mass has no closed form, but planar Laplace noise is Gaussian noise whose width is drawn from the Maxwell
+        distribution of scale 1 / epsilon (its characteristic function is (1 + |t|^2 / epsilon^2)^(-3/2)), so that a
+        cell's mass is one smooth integral over the width.
+
+        >>> PlanarLaplace(1.0).channel(Grid(3, 1)).p_y_given_x.round(4)
+        array([[0.648 , 0.1938, 0.1582],
+               [0.352 , 0.296 , 0.352 ],
+               [0.1582, 0.1938, 0.648 ]])
+        """
+        if not isinstance(space, Grid):
+            distance = _distances(space)
+            scaled = np.multiply(self.epsilon, distance, out=np.zeros_like(distance), where=distance > 0)
+            return Channel(_normalised(-scaled), prior)
+        node = np.arange(-13.0, 3.0, STEP)
+        weight = np.exp(3.0 * node - np.exp(2.0 * node) / 2.0)
+        with np.errstate(over="ignore"):
+            width = np.exp(node) / self.epsilon
+        return _on_grid(space, space.points, width, weight / weight.sum(), prior)
+
+    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator) -> NDArray[np.float64]:
+        """(..., 2) points in metres, each moved by the noise: a uniform angle, a Gamma(2, 1 / epsilon) distance."""
+        points = _check_points(values)
+        radius = rng.gamma(2.0, 1.0 / self.epsilon, size=points.shape[:-1])
+        angle = rng.uniform(0.0, 2.0 * np.pi, size=points.shape[:-1])
+        return np.asarray(points + radius[..., None] * np.stack((np.cos(angle), np.sin(angle)), axis=-1))
+
+
+@dataclass(frozen=True)
+class PlanarGaussian:
+    """Gaussian noise of standard deviation sigma metres on each axis; mean squared distance 2 sigma^2.
+
+    sigma : at least 0 (0: the truth). There is no finite epsilon.
+
+    D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section VI-A.
+    """
+
+    sigma: float
+
+    def __post_init__(self) -> None:
+        _check_width(self.sigma, "sigma")
+
+    def channel(self, space: Grid | NDArray[np.float64], prior: NDArray[np.float64] | None = None) -> Channel:
+        """Between the cells of a grid (exact masses of the cells, what falls outside goes to the nearest cell), or
+        between (n, 2) points in metres (density at each point, normalised over the points).
+
+        >>> PlanarGaussian(1.0).channel(Grid(2, 1)).p_y_given_x.round(4)  # Phi(1/2) = 0.6915
+        array([[0.6915, 0.3085],
+               [0.3085, 0.6915]])
+        """
+        if isinstance(space, Grid):
+            return _on_grid(space, space.points, np.array([self.sigma]), np.ones(1), prior)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            squared = -0.5 * (_distances(space) / self.sigma) ** 2
+        return Channel(_normalised(np.nan_to_num(squared, nan=0.0, neginf=-np.inf)), prior)
+
+    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator) -> NDArray[np.float64]:
+        """(..., 2) points in metres, each moved by the noise."""
+        points = _check_points(values)
+        return points + self.sigma * rng.standard_normal(points.shape)
+
+
+@dataclass(frozen=True)
+class Shrink:
+    """The noisy point, pulled towards the centre of the prior: c + a (x + noise - c), a = s^2 / (s^2 + sigma^2).
+
+    For a Gaussian prior of standard deviation s (`spread`) on each axis around c (`centre`) this is the adversary's own
+    best estimate given the noisy point: distortion falls from 2 sigma^2 to 2 s^2 sigma^2 / (s^2 + sigma^2), and his
+    error, which is that same number, does not change. Adding noise alone wastes 2 sigma^4 / (s^2 + sigma^2).
+
+    sigma, spread : metres, at least 0 and above 0
+    """
+
+    sigma: float
+    spread: float
+    centre: tuple[float, float] = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        _check_width(self.sigma, "sigma")
+        if not (np.isfinite(self.spread) and self.spread > 0):
+            raise UnmaskError(f"spread is {self.spread}, expected metres above 0")
+
+    @property
+    def factor(self) -> float:
+        """a = spread^2 / (spread^2 + sigma^2), 1 without noise."""
+        return self.spread**2 / (self.spread**2 + self.sigma**2)
+
+    @property
+    def distortion(self) -> float:
+        """Mean squared distance under the Gaussian prior, 2 s^2 sigma^2 / (s^2 + sigma^2), in square metres: also
+        the adversary's error.
+        """
+        return 2.0 * self.factor * self.sigma**2
+
+    def channel(self, space: Grid, prior: NDArray[np.float64] | None = None) -> Channel:
+        """Between the cells of a grid: exact masses of the cells, what falls outside goes to the nearest cell."""
+        centre = np.array(self.centre)
+        mean = centre + self.factor * (space.points - centre)
+        return _on_grid(space, mean, np.array([self.factor * self.sigma]), np.ones(1), prior)
+
+    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator) -> NDArray[np.float64]:
+        """(..., 2) points in metres, each moved by the noise and then pulled towards the centre."""
+        noisy = PlanarGaussian(self.sigma).perturb(values, rng=rng)
+        return np.asarray(np.array(self.centre) + self.factor * (noisy - np.array(self.centre)))
+
+
+def perturb_degrees(
+    protection: PlanarNoise, degrees: NDArray[np.float64], *, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """(..., 2) latitudes and longitudes in degrees, each moved by planar noise in metres at its own latitude.
+
+    For noise, PlanarLaplace and PlanarGaussian; `Shrink` needs its points in metres around its centre (`to_metres`).
+    Latitudes must be within 89 degrees of the equator. A move of r metres is right to about r / 6,371,000 of itself
+    times the tangent of the latitude; longitudes are from -180 up to 180.
+    """
+    given = _check_points(degrees)
+    if given.size and not np.abs(given[..., 0]).max() <= 89.0:
+        raise UnmaskError("a latitude is beyond 89 degrees: expected (latitude, longitude) away from the poles")
+    if isinstance(protection, Shrink):
+        raise UnmaskError("Shrink pulls towards a centre in metres: turn the points into metres first, by to_metres")
+    move = protection.perturb(np.zeros(given.shape), rng=rng) / EARTH_RADIUS
+    lat = given[..., 0] + np.degrees(move[..., 1])
+    lon = given[..., 1] + np.degrees(move[..., 0] / np.cos(np.radians(given[..., 0])))
+    return np.stack((np.clip(lat, -90.0, 90.0), (lon + 180.0) % 360.0 - 180.0), axis=-1)
+
+
+def _on_grid(
+    space: Grid,
+    mean: NDArray[np.float64],
+    width: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    prior: NDArray[np.float64] | None,
+) -> Channel:
+    """Masses of the cells under a mixture of round Gaussians: sum_q weight_q East_q (x) North_q."""
+    if len(space) ** 2 > LARGEST_DENSE:
+        raise UnmaskError(
+            f"the grid has {len(space)} cells, expected at most {int(LARGEST_DENSE**0.5)}: use wider or fewer cells"
+        )
+    n, m = space.n, space.m
+    east = _axis_masses(mean.reshape(n, m, 2)[:, 0, 0], space.east_edges, width)
+    north = _axis_masses(mean.reshape(n, m, 2)[0, :, 1], space.north_edges, width)
+    table = (weight[:, None] * east.reshape(len(width), -1)).T @ north.reshape(len(width), -1)
+    # rows (i, i'), columns (j, j') -> secret (i, j), output (i', j')
+    table = table.reshape(n, n, m, m).transpose(0, 2, 1, 3).reshape(n * m, n * m)
+    return Channel(table, prior, x_labels=space.labels, y_labels=space.labels)
+
+
+def _axis_masses(
+    mean: NDArray[np.float64], edges: NDArray[np.float64], width: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(n_widths, n_means, n_cells) Gaussian mass of each interval, the outer ones reaching to infinity."""
+    with np.errstate(divide="ignore"):
+        inner = (edges[1:-1] - mean[:, None]) / width[:, None, None]
+    ends = np.full((*inner.shape[:2], 1), np.inf)
+    low, high = np.concatenate((-ends, inner), axis=2), np.concatenate((inner, ends), axis=2)
+    above = low > 0  # the small tail, where a difference keeps its digits
+    return np.asarray(np.where(above, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low)))
+
+
+def _distances(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    given = _check_points(points)
+    if given.ndim != 2 or not len(given):
+        raise UnmaskError(f"the points have shape {given.shape}, expected points x 2")
+    return np.asarray(np.sqrt(((given[:, None, :] - given[None, :, :]) ** 2).sum(axis=-1)))
+
+
+def _normalised(log_density: NDArray[np.float64]) -> NDArray[np.float64]:
+    table = np.exp(log_density)  # 1 on the diagonal, so no row is empty
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def _check_points(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    points = np.asarray(values, dtype=np.float64)
+    if points.ndim < 1 or points.shape[-1] != 2:
+        raise UnmaskError(f"the points have shape {points.shape}, expected two coordinates on the last axis")
+    if not np.all(np.isfinite(points)):
+        raise UnmaskError("the points have coordinates that are not numbers, expected finite ones")
+    return points
+
+
+def _check_width(value: float, name: str) -> None:
+    if not (np.isfinite(value) and value >= 0):
+        raise UnmaskError(f"{name} is {value}, expected metres, at least 0")

@@ -1,0 +1,398 @@
+"""A channel: how each secret is shown to the adversary, and how likely each secret was before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, TypeVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array, csr_array, issparse
+
+from unmask.channels._refinement import degrading_matrix
+from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
+
+Matrix: TypeAlias = "NDArray[np.float64] | csr_array[np.float64, tuple[int, int]]"
+
+Number = TypeVar("Number", NDArray[np.float64], NDArray[np.int64])
+
+ROW_TOLERANCE = 1e-9
+"""How far a row, or the prior, may be from 1 before it is refused; nearer than that it is divided by its sum."""
+
+ROUNDING = 1e-14
+"""Nearer to 1 than this it is left alone: the same numbers given again stay the same numbers."""
+
+NEVER = 1e-300
+"""Outputs that are less likely do not occur."""
+
+LARGEST_DENSE = 200_000_000
+"""Entries above which two dense channels are not multiplied out side by side: 1.6 GB."""
+
+BLOCK = 4_000_000
+"""Entries turned into logarithms at a time, so that a large channel needs no second copy of itself."""
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Channel:
+    """A conditional distribution p(y given x) of outputs given secrets, and the prior p(x) of the secrets.
+
+    p_y_given_x : (n_x, n_y), dense or sparse; entries at least 0, rows sum to 1 within 1e-9, then divided by their sum.
+                  Kept as a read-only float64 array or a `scipy.sparse.csr_array` without stored zeros.
+    prior       : (n_x,), at least 0, sums to 1 within 1e-9; uniform when None. A secret may have prior 0, and an
+                  output may have probability 0: neither appears in the posterior.
+    x_labels, y_labels : names of secrets and outputs, or None
+
+    >>> channel = Channel(np.array([[0.75, 0.25], [0.0, 1.0]]), np.array([0.5, 0.5]))
+    >>> channel.p_y
+    array([0.375, 0.625])
+    >>> np.exp(channel.posterior().log_probability).round(2)
+    array([1. , 0.2, 0.8], dtype=float32)
+
+    D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
+    """
+
+    p_y_given_x: Matrix
+    prior: NDArray[np.float64]
+    x_labels: tuple[str, ...] | None
+    y_labels: tuple[str, ...] | None
+
+    def __init__(
+        self,
+        p_y_given_x: ArrayLike | Matrix,
+        prior: ArrayLike | None = None,
+        *,
+        x_labels: Sequence[str] | None = None,
+        y_labels: Sequence[str] | None = None,
+    ) -> None:
+        matrix = _stochastic(p_y_given_x)
+        object.__setattr__(self, "p_y_given_x", matrix)
+        object.__setattr__(self, "prior", _distribution(prior, matrix.shape[0]))
+        object.__setattr__(self, "x_labels", _names(x_labels, matrix.shape[0], "x"))
+        object.__setattr__(self, "y_labels", _names(y_labels, matrix.shape[1], "y"))
+
+    @classmethod
+    def from_joint(
+        cls, joint: Matrix, *, x_labels: Sequence[str] | None = None, y_labels: Sequence[str] | None = None
+    ) -> Channel:
+        """The channel and prior of a joint table: counts or probabilities of (x, y), divided by their sum.
+
+        p(x) = sum_y w(x, y) / sum w and p(y given x) = w(x, y) / sum_y w(x, y). A secret that never occurs has no
+        row to divide: it is refused, by number.
+
+        >>> Channel.from_joint(np.array([[3.0, 1.0], [0.0, 4.0]])).prior
+        array([0.5, 0.5])
+        """
+        table = _as_matrix(joint)
+        _check_entries(table)
+        mass = np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
+        if not np.all(mass > 0):
+            raise UnmaskError(f"row {np.flatnonzero(mass <= 0)[0]} of the joint table is empty: leave that secret out")
+        return cls(
+            _scale_rows(table, 1.0 / mass),
+            mass / mass.sum(),
+            x_labels=x_labels,
+            y_labels=y_labels,
+        )
+
+    @property
+    def n_x(self) -> int:
+        """Number of secrets."""
+        return int(self.p_y_given_x.shape[0])
+
+    @property
+    def n_y(self) -> int:
+        """Number of outputs."""
+        return int(self.p_y_given_x.shape[1])
+
+    @cached_property
+    def p_y(self) -> NDArray[np.float64]:
+        """(n_y,) p(y) = sum_x p(x) p(y given x)."""
+        p_y = np.asarray(self.p_y_given_x.T @ self.prior, dtype=np.float64)
+        return _locked(p_y / p_y.sum())
+
+    @cached_property
+    def observed(self) -> NDArray[np.int64]:
+        """The outputs with p(y) > 0, ascending: observation i of the posterior is output observed[i].
+
+        An output of chance below 1e-300 is never seen: its shares would be lost in rounding.
+        """
+        return _locked(np.flatnonzero(self.p_y > NEVER))
+
+    def dense(self) -> NDArray[np.float64]:
+        """(n_x, n_y) p(y given x) as a dense array, a copy when the channel is sparse."""
+        matrix = self.p_y_given_x
+        return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+    def joint(self) -> Matrix:
+        """(n_x, n_y) p(x, y) = p(x) p(y given x), dense or sparse like the channel."""
+        return _scale_rows(self.p_y_given_x, self.prior)
+
+    def with_prior(self, prior: NDArray[np.float64] | None) -> Channel:
+        """The same channel met by an adversary with another prior; uniform when None."""
+        return Channel(self.p_y_given_x, prior, x_labels=self.x_labels, y_labels=self.y_labels)
+
+    def posterior(self) -> Posterior:
+        """What the adversary believes: p(x given y) = p(x) p(y given x) / p(y), one observation and one target for each
+        output with p(y) > 0, of weight p(y), candidates the secrets with p(x given y) > 0; status `exact`.
+
+        E_Y p(x given y) = p(x), the martingale that a right posterior obeys. Observation i is output `observed[i]`.
+        Stored as float32 logarithms: an entry of probability p has relative error below 6e-8 (1 + |ln p|).
+        """
+        indptr, candidate, log_p = (_dense_rows if isinstance(self.p_y_given_x, np.ndarray) else _sparse_rows)(self)
+        weight = self.p_y[self.observed]
+        uniform = bool(np.ptp(self.prior) == 0.0)
+        with np.errstate(divide="ignore"):
+            log_prior = float(-np.log(self.n_x)) if uniform else np.log(self.prior)
+        return Posterior(
+            indptr=indptr,
+            candidate=candidate,
+            log_probability=log_p,
+            unlisted=np.zeros(len(weight)),
+            n_unlisted=np.zeros(len(weight), dtype=np.int64),
+            observation=np.arange(len(weight)),
+            weight=weight / weight.sum(),
+            n_candidates=self.n_x,
+            log_prior=log_prior,
+            status="exact",
+            provenance={"attack": "Bayes", "secrets": self.n_x, "outputs": self.n_y},
+            candidate_label=self.x_labels,
+        )
+
+    def then(self, other: Channel | Matrix) -> Channel:
+        """The cascade X -> Y -> Z: p(z given x) = sum_y p(y given x) p(z given y). The prior of `other` is ignored.
+
+        >>> half = Channel(np.array([[0.75, 0.25], [0.25, 0.75]]))
+        >>> half.then(half).p_y_given_x
+        array([[0.625, 0.375],
+               [0.375, 0.625]])
+        """
+        after = other if isinstance(other, Channel) else Channel(other)
+        if after.n_x != self.n_y:
+            raise UnmaskError(
+                f"the second channel takes {after.n_x} inputs, expected the {self.n_y} outputs of the first"
+            )
+        product: Any = self.p_y_given_x @ after.p_y_given_x
+        return Channel(product, self.prior, x_labels=self.x_labels, y_labels=after.y_labels)
+
+    def beside(self, other: Channel) -> Channel:
+        """Both outputs of one secret seen, independent given x: p(y, z given x) = p(y given x) p(z given x).
+
+        Output (y, z) has number y * other.n_y + z. Sparse when either is. The prior of `other` is ignored.
+
+        >>> half = Channel(np.array([[0.75, 0.25], [0.25, 0.75]]))
+        >>> half.beside(half).p_y_given_x[0]
+        array([0.5625, 0.1875, 0.1875, 0.0625])
+        """
+        if other.n_x != self.n_x:
+            raise UnmaskError(f"the channels have {self.n_x} and {other.n_x} secrets, expected the same secrets")
+        a, b = self.p_y_given_x, other.p_y_given_x
+        product: Matrix
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+            entries = self.n_x * self.n_y * other.n_y
+            if entries > LARGEST_DENSE:
+                raise UnmaskError(
+                    f"both outputs together need {entries} entries, at most {LARGEST_DENSE} are made dense: pass one "
+                    "channel as a sparse array"
+                )
+            product = (a[:, :, None] * b[:, None, :]).reshape(self.n_x, -1)
+        else:
+            product = _row_products(csr_array(a), csr_array(b))
+        labels = None
+        if self.y_labels is not None and other.y_labels is not None:
+            labels = tuple(f"{y} | {z}" for y in self.y_labels for z in other.y_labels)
+        return Channel(product, self.prior, x_labels=self.x_labels, y_labels=labels)
+
+    def refines(self, other: Channel, *, tolerance: float = 1e-9) -> bool:
+        """Whether `other` is this channel with something done to its output: then, and only then, no adversary, with
+        any prior and any loss, learns less from this channel than from `other`. See `degradation`.
+        """
+        return degradation(self, other, tolerance=tolerance) is not None
+
+    def sample(self, x: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
+        """One output for each secret in `x` (any shape), drawn from p(y given x).
+
+        >>> Channel(np.eye(3)).sample(np.array([2, 0, 1]), rng=np.random.default_rng(0))
+        array([2, 0, 1])
+        """
+        secrets = np.asarray(x)
+        if secrets.size and (secrets.min() < 0 or secrets.max() >= self.n_x):
+            raise UnmaskError(f"a secret to be shown is outside 0..{self.n_x - 1}")
+        flat, draw = secrets.ravel(), rng.random(secrets.size)
+        out = np.empty(flat.size, dtype=np.int64)
+        order = np.argsort(flat, kind="stable")
+        values, start = np.unique(flat[order], return_index=True)
+        for value, places in zip(values, np.split(order, start[1:]), strict=True):
+            outputs, probability = self._row(int(value))
+            step = np.cumsum(probability)
+            out[places] = outputs[np.searchsorted(step, draw[places] * step[-1], side="right")]
+        return out.reshape(secrets.shape)
+
+    def _row(self, x: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        matrix = self.p_y_given_x
+        if isinstance(matrix, np.ndarray):
+            outputs = np.flatnonzero(matrix[x])
+            return outputs, matrix[x, outputs]
+        part = slice(matrix.indptr[x], matrix.indptr[x + 1])
+        return np.asarray(matrix.indices[part], dtype=np.int64), np.asarray(matrix.data[part])
+
+
+def degradation(finer: Channel, coarser: Channel, *, tolerance: float = 1e-9) -> Channel | None:
+    """What has to be done to the output of `finer` to obtain `coarser`, or None where nothing can.
+
+    A stochastic G with P G = Q, P and Q the two channels on the same secrets; priors play no part. A G that is returned
+    was multiplied out: max |P G - Q| <= tolerance. None rests on a linear program, solved to 1e-10.
+
+    >>> fine = Channel(np.array([[0.9, 0.1], [0.1, 0.9]]))
+    >>> coarse = Channel(np.array([[0.7, 0.3], [0.3, 0.7]]))
+    >>> degradation(fine, coarse).p_y_given_x.round(3)
+    array([[0.75, 0.25],
+           [0.25, 0.75]])
+    >>> degradation(coarse, fine) is None
+    True
+
+    D. Blackwell, "Equivalent comparisons of experiments", Ann. Math. Statist. 24, 1953, theorem 6.
+    """
+    if finer.n_x != coarser.n_x:
+        raise UnmaskError(f"the channels have {finer.n_x} and {coarser.n_x} secrets, expected the same secrets")
+    G = degrading_matrix(finer.dense(), coarser.dense(), tolerance=tolerance)
+    return None if G is None else Channel(G, finer.p_y, x_labels=finer.y_labels, y_labels=coarser.y_labels)
+
+
+def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    matrix, y = channel.dense(), channel.observed
+    secret = np.flatnonzero(channel.prior > 0).astype(np.int32)
+    whole = len(secret) == channel.n_x
+    log_prior, log_p_y = np.log(channel.prior[secret]), np.log(channel.p_y[y])
+    length = np.count_nonzero(matrix if whole else matrix[secret], axis=0)[y]
+    indptr = np.concatenate(([0], np.cumsum(length, dtype=np.int64)))
+    candidate = np.empty(indptr[-1], dtype=np.int32)
+    log_p = np.empty(indptr[-1], dtype=np.float32)
+    step = max(1, BLOCK // max(1, len(secret)))
+    for first in range(0, len(y), step):
+        columns = y[first : first + step]
+        block = np.ascontiguousarray((matrix[:, columns] if whole else matrix[np.ix_(secret, columns)]).T)
+        place = slice(indptr[first], indptr[min(first + step, len(y))])
+        shown = block > 0
+        every = bool(length[first : first + step].min() == len(secret))  # nothing to leave out: no mask, half the time
+        with np.errstate(divide="ignore"):
+            log_block = np.log(block, out=block)
+        log_block += log_prior
+        log_block -= log_p_y[first : first + step, None]
+        np.minimum(log_block, 0.0, out=log_block)
+        log_p[place] = log_block.ravel() if every else log_block[shown]
+        candidate[place] = (
+            np.broadcast_to(secret, block.shape).ravel() if every else np.broadcast_to(secret, block.shape)[shown]
+        )
+    return indptr, candidate, log_p
+
+
+def _sparse_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    by_output = csr_array(channel.p_y_given_x).tocsc()
+    secret = by_output.indices.astype(np.int32)
+    output = np.repeat(np.arange(channel.n_y), np.diff(by_output.indptr))
+    possible = channel.prior[secret] > 0
+    if not possible.all():
+        secret, output, p = secret[possible], output[possible], by_output.data[possible]
+    else:
+        p = by_output.data
+    length = np.bincount(output, minlength=channel.n_y)[channel.observed]
+    with np.errstate(divide="ignore"):  # a secret of prior 0 and an output of probability 0 are not read
+        log_p = np.log(p) + np.log(channel.prior)[secret] - np.log(channel.p_y)[output]
+    return np.concatenate(([0], np.cumsum(length))), secret, np.minimum(log_p, 0.0).astype(np.float32)
+
+
+def _row_products(
+    a: csr_array[np.float64, tuple[int, int]], b: csr_array[np.float64, tuple[int, int]]
+) -> csr_array[np.float64, tuple[int, int]]:
+    """(n_x, n_y * n_z) the product of each entry of row x of `a` with each entry of row x of `b`."""
+    n_a, n_b = np.diff(a.indptr).astype(np.int64), np.diff(b.indptr).astype(np.int64)
+    row_of_a = np.repeat(np.arange(a.shape[0]), n_a)
+    fan = n_b[row_of_a]  # how many entries of b each entry of a meets
+    left = np.repeat(np.arange(a.nnz), fan)
+    within = np.arange(len(left)) - np.repeat(np.cumsum(fan) - fan, fan)
+    right = b.indptr[row_of_a[left]] + within
+    column = a.indices[left].astype(np.int64) * b.shape[1] + b.indices[right]
+    shape = (a.shape[0], a.shape[1] * b.shape[1])
+    return csr_array(coo_array((a.data[left] * b.data[right], (row_of_a[left], column)), shape=shape))
+
+
+def _as_matrix(given: ArrayLike | Matrix) -> Matrix:
+    if issparse(given):
+        sparse: csr_array[np.float64, tuple[int, int]] = csr_array(cast("Any", given), dtype=np.float64, copy=True)
+        sparse.sum_duplicates()
+        sparse.eliminate_zeros()
+        return sparse
+    table = np.asarray(given, dtype=np.float64)
+    if table.ndim != 2 or table.size == 0:
+        raise UnmaskError(f"the channel has shape {table.shape}, expected secrets x outputs with at least one of each")
+    return table
+
+
+def _check_entries(matrix: Matrix) -> None:
+    if isinstance(matrix, np.ndarray):
+        if np.isfinite(matrix.sum()) and matrix.min() >= 0:
+            return
+        row = int(np.argmax(~(np.isfinite(matrix) & (matrix >= 0)).all(axis=1)))
+    else:
+        wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0))
+        if not wrong.any():
+            return
+        row = int(np.searchsorted(matrix.indptr, np.argmax(wrong), side="right")) - 1
+    raise UnmaskError(f"row {row} of the channel has entries that are negative or not numbers, expected 0 to 1")
+
+
+def _stochastic(given: ArrayLike | Matrix) -> Matrix:
+    matrix = _as_matrix(given)
+    if min(matrix.shape) < 1:
+        raise UnmaskError(f"the channel has shape {matrix.shape}, expected secrets x outputs with at least one of each")
+    _check_entries(matrix)
+    mass = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+    wrong = np.flatnonzero(np.abs(mass - 1.0) > ROW_TOLERANCE)
+    if wrong.size:
+        raise UnmaskError(
+            f"row {wrong[0]} of the channel sums to {mass[wrong[0]]:.12g}, expected 1: divide it by its sum"
+        )
+    rounded = np.abs(mass - 1.0) <= ROUNDING
+    if rounded.all() and isinstance(matrix, np.ndarray) and matrix.base is None and not matrix.flags.writeable:
+        return matrix  # a channel's own array: another prior needs no second copy
+    stochastic = _scale_rows(matrix, np.where(rounded, 1.0, 1.0 / mass))
+    _locked(stochastic if isinstance(stochastic, np.ndarray) else stochastic.data)
+    return stochastic
+
+
+def _distribution(given: ArrayLike | None, n_x: int) -> NDArray[np.float64]:
+    if given is None:
+        return _locked(np.full(n_x, 1.0 / n_x))
+    prior = np.asarray(given, dtype=np.float64)
+    if prior.shape != (n_x,):
+        raise UnmaskError(
+            f"the prior has shape {prior.shape}, expected ({n_x},): one number for each row of the channel"
+        )
+    if not (np.all(np.isfinite(prior)) and prior.min() >= 0):
+        raise UnmaskError("the prior has entries that are negative or not numbers, expected 0 to 1")
+    total = float(prior.sum())
+    if abs(total - 1.0) > ROW_TOLERANCE:
+        raise UnmaskError(f"the prior sums to {total:.12g}, expected 1: divide it by its sum")
+    return _locked(prior.copy() if abs(total - 1.0) <= ROUNDING else prior / total)
+
+
+def _names(given: Sequence[str] | None, size: int, letter: str) -> tuple[str, ...] | None:
+    if given is not None and len(given) != size:
+        raise UnmaskError(f"{letter}_labels has {len(given)} names, expected {size}: one for each {letter}")
+    return None if given is None else tuple(str(name) for name in given)
+
+
+def _scale_rows(matrix: Matrix, factor: NDArray[np.float64]) -> Matrix:
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(matrix * factor[:, None], dtype=np.float64)
+    scaled = matrix.copy()
+    scaled.data = matrix.data * np.repeat(factor, np.diff(matrix.indptr))
+    return scaled
+
+
+def _locked(array: Number) -> Number:
+    array.setflags(write=False)
+    return array

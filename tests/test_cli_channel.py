@@ -1,0 +1,171 @@
+"""`unmask audit channel`, `unmask design` and `unmask advise`: figures, files, and bad input in one sentence."""
+
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from unmask.channels import Channel, Coin, PlanarLaplace, RandomisedResponse
+from unmask.channels.datasets import grid
+from unmask.cli import main
+from unmask.measures.error import bayes
+from unmask.measures.losses import as_matrix
+from unmask.studies.channels import Stakes, study_channels
+
+PRIOR = {"1": 0.2, "2": 0.5, "3": 0.3}
+
+
+def unmask(*arguments, answers=None):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=answers)
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result
+
+
+@pytest.fixture
+def prior(tmp_path):
+    path = tmp_path / "prior.csv"
+    path.write_text("secret,p\n" + "".join(f"{name},{p}\n" for name, p in PRIOR.items()))
+    return path
+
+
+def write(path, table, names=tuple(PRIOR)):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["", *(f"out{j}" for j in range(len(table[0])))])
+        writer.writerows([name, *row] for name, row in zip(names, table, strict=True))
+    return path
+
+
+def read(path):
+    rows = list(csv.reader(path.read_text().splitlines()))
+    return np.array([[float(cell) for cell in row[1:]] for row in rows[1:]])
+
+
+def test_an_audit_tells_what_the_library_says(tmp_path, prior):
+    table = [[0.8, 0.2], [0.3, 0.7], [0.0, 1.0]]
+    told = json.loads(unmask("audit", "channel", write(tmp_path / "c.csv", table), "--prior", prior, "--json").stdout)
+    error = bayes(Channel(np.array(table), np.array(list(PRIOR.values()))).posterior())
+    (shown,) = told["channel"]["mechanisms"]
+    assert shown["privacy"] == pytest.approx(error.average)
+    assert shown["worst"] == pytest.approx(error.worst)
+    assert shown["epsilon"] == "inf"
+    assert told["channel"]["prior_error"] == pytest.approx(0.5)
+    assert any("no distortion is known" in warning for warning in told["warnings"])
+
+
+def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):
+    path = write(tmp_path / "c.csv", [[0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
+    turned = tmp_path / "turned.csv"
+    turned.write_text("secret,p\n3,0.3\n1,0.2\n2,0.5\n")
+    plain, other = (
+        json.loads(unmask("audit", "channel", path, "--prior", file, "--json").stdout)["channel"]["mechanisms"]
+        for file in (prior, turned)
+    )
+    assert plain == other
+
+
+def test_losses_by_name_and_by_file(tmp_path, prior):
+    path = write(tmp_path / "c.csv", np.eye(3) * 0.4 + 0.2)
+    loss = write(tmp_path / "absolute.csv", [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    by_name = json.loads(unmask("audit", "channel", path, "--prior", prior, "--loss", "absolute", "--json").stdout)
+    by_file = json.loads(unmask("audit", "channel", path, "--prior", prior, "--loss", loss, "--json").stdout)
+    first, second = (told["channel"]["mechanisms"][0]["privacy"] for told in (by_name, by_file))
+    assert first == pytest.approx(second)
+
+
+def test_a_design_is_what_it_says_and_nothing_passes_the_limit(tmp_path, prior):
+    out, curve = tmp_path / "m.csv", tmp_path / "curve.csv"
+    done = unmask(
+        "design", "--prior", prior, "--distortion", "absolute", "--budget", 0.35, "--epsilon", 2, "-o", out,
+        "--curve", curve, "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    told, table, p = json.loads(done.stdout), read(out), np.array(list(PRIOR.values()))
+    line = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
+    assert (p[:, None] * table * line).sum() == pytest.approx(told["distortion"]) == pytest.approx(0.35)
+    used = table[:, table.max(axis=0) > 0]
+    assert (used.max(axis=0) / used.min(axis=0)).max() <= math.exp(2) * (1 + 1e-6)
+    assert told["privacy"] == pytest.approx(1 - (p[:, None] * table).max(axis=0).sum())
+    points = [list(map(float, row)) for row in list(csv.reader(curve.read_text().splitlines()))[1:]]
+    assert [row[1] for row in points] == sorted(row[1] for row in points)
+    audited = json.loads(unmask("audit", "channel", out, "--prior", prior, "--json").stdout)["channel"]
+    assert audited["mechanisms"][0]["privacy"] == pytest.approx(told["privacy"], abs=1e-6)
+
+
+def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
+    out = tmp_path / "m.csv"
+    out.write_text("mine")
+    assert unmask("design", "--prior", prior, "--budget", 0.2, "-o", out).exit_code == 2
+    assert out.read_text() == "mine"
+    refused = unmask("design", "--prior", prior, "--budget", 0.01, "--epsilon", 0.5, "-o", tmp_path / "n.csv")
+    assert refused.exit_code == 2
+    assert "expected at least 0.5" in refused.stderr
+    assert not (tmp_path / "n.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "no numbers"),
+        (",a,b\n1,0.5,0.6\n", "row 0"),
+        (",a,b\n1,0.5,0.5\n2,nan,1\n", "row 1"),
+        (",a,b\n1,-0.5,1.5\n", "row 0"),
+        (",a,b\n1,0.5\n", "line 2"),
+        (",a,b\n1,0.5,much\n", "line 2"),
+        (",a,b\n1,1,0\n1,0,1\n", "twice"),
+    ],
+)
+def test_a_bad_channel_is_one_sentence(tmp_path, content, said):
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    done = unmask("audit", "channel", path)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_coordinates_are_needed_for_names_that_are_no_numbers(tmp_path):
+    path = write(tmp_path / "c.csv", np.eye(3), names=("home", "work", "gym"))
+    assert "--coordinates" in unmask("audit", "channel", path, "--loss", "euclidean").stderr
+    places = tmp_path / "places.csv"
+    places.write_text("place,x,y\ngym,0,0\nhome,3,4\nwork,0,1\n")
+    told = json.loads(unmask("audit", "channel", path, "--loss", "euclidean", "--coordinates", places, "--json").stdout)
+    assert told["channel"]["mechanisms"][0]["privacy"] == pytest.approx(0, abs=1e-9)
+    assert told["channel"]["prior_error"] == pytest.approx((1 + math.hypot(3, 3)) / 3, abs=1e-6)
+
+
+def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
+    places = grid(4, 4, 1.0)
+    prior = np.random.default_rng(0).dirichlet(np.full(16, 0.7))
+    loss = as_matrix("euclidean", 16, coordinates=places.points)
+    channels = {f"laplace {e}": PlanarLaplace(e).channel(places, prior) for e in (0.5, 2.0)}
+    channels["coin"] = Coin(0.5).channel(prior, loss=loss)
+    found = study_channels(channels, Stakes(loss, name="euclidean", unit="km", distortion_unit="km")).channel
+    assert found is not None
+    for one in found.mechanisms:
+        assert one.privacy <= min(one.distortion, found.prior_error) + 1e-9
+        assert one.worst <= one.privacy + 1e-9
+        assert one.privacy - 1e-9 <= one.errors["samples his belief"] <= 2 * one.privacy + 1e-9
+    assert found.mechanisms[0].leakage_bits < found.mechanisms[1].leakage_bits
+    for bound in found.bounds:
+        assert bound.truth <= bound.bound + 1e-6
+
+
+def test_leakage_is_in_bits():
+    found = study_channels({"fair": RandomisedResponse(1e-9, 2).channel(), "open": Channel(np.eye(2))}).channel
+    assert found is not None
+    assert [one.leakage_bits for one in found.mechanisms] == pytest.approx([0, 1], abs=1e-6)
+
+
+def test_advice_answers_flags_and_asks_for_the_rest():
+    told = json.loads(unmask("advise", "--what", "identity", "--json").stdout)
+    assert told["worst"] == "min_entropy"
+    asked = unmask("advise", answers="attribute\ngraded\none\n")
+    assert asked.exit_code == 0
+    assert "worst case error" in asked.stdout
+    refused = unmask("advise", "--what", "sender", "--loss", "graded", "--observations", "one", "--rank-by", "entropy")
+    assert refused.exit_code == 2
+    assert "cannot be ranked" in refused.stderr
