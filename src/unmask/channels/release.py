@@ -25,8 +25,8 @@ ROW_TOLERANCE = 1e-9
 ROUNDING = 1e-14
 """Nearer to 1 than this it is left alone: the same numbers given again stay the same numbers."""
 
-NEVER = 1e-300
-"""Outputs that are less likely do not occur."""
+NEVER = float(np.finfo(np.float64).tiny)
+"""Outputs that are less likely, below 3e-308, do not occur: their shares would be lost in rounding."""
 
 LARGEST_DENSE = 200_000_000
 """Entries above which two dense channels are not multiplied out side by side: 1.6 GB."""
@@ -117,7 +117,7 @@ class Channel:
     def observed(self) -> NDArray[np.int64]:
         """The outputs with p(y) > 0, ascending: observation i of the posterior is output observed[i].
 
-        An output of chance below 1e-300 is never seen: its shares would be lost in rounding.
+        Outputs whose chance is no normal number, below 3e-308, are never seen.
         """
         return _locked(np.flatnonzero(self.p_y > NEVER))
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unmask.reports.channel_words import channel_findings
 from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
 from unmask.reports.linkage_words import linkage_findings
 from unmask.reports.price_words import price_findings
-from unmask.reports.words import IDENTITY, percent, release_name, row_estimate, row_value
+from unmask.reports.words import IDENTITY, SECRET, percent, release_name, row_estimate, row_value
 from unmask.results import Row
 
 
@@ -15,7 +16,8 @@ def sentences(data: ReportData) -> list[str]:
     """The findings of the report, a sentence each, for those who read no page."""
     scope = Scope.of(data)
     rows = findings(scope, headlines(data))
-    return [*rows, *linkage_findings(data.linkage), *price_findings(data.price, scope)]
+    channel = channel_findings(data.channel, scope)
+    return [*channel, *rows, *linkage_findings(data.linkage), *price_findings(data.price, scope)]
 
 
 def findings(scope: Scope, heads: Heads) -> list[str]:
@@ -43,6 +45,12 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     value, n = row_estimate(row), f"{row.n:,} people"
     if row.target == IDENTITY:
         did = f"names {value} of {n} correctly" if realised else f"expects to name {value} of {n} correctly"
+    elif row.target == SECRET:
+        did = (
+            f"guesses the secret in {value} of cases"
+            if realised
+            else f"expects to guess the secret in {value} of cases"
+        )
     else:
         verb = "infers" if realised else "expects to infer"
         did = f"{verb} {row.target} correctly for {value} of {n}"

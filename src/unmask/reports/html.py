@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unmask.reports import canvas, ledger, linkage_sections, price_sections, sections
+from unmask.reports import canvas, channel_sections, ledger, linkage_sections, price_sections, sections
+from unmask.reports.channel_words import impersonal, of_cases
 from unmask.reports.data import ReportData, Scope, headlines
-from unmask.reports.findings import contrasts, findings
-from unmask.reports.linkage_words import linkage_findings
-from unmask.reports.price_words import price_findings
+from unmask.reports.findings import contrasts, sentences
 from unmask.reports.words import CRITERIA, UTILITIES, letter
 
 
@@ -60,20 +59,26 @@ def render(data: ReportData) -> str:
     scope, heads = Scope.of(data), headlines(data)
     several = len(scope.adversaries) > 1
     leading, others = ledger.measure_tables(data, scope)
+    note, notes = sections.success_note(heads) if heads else "", ledger.measure_notes(data, scope, [*leading, *others])
+    cases = impersonal(data)
+    if cases:
+        note, notes = of_cases([note])[0], of_cases(notes, [row.note for row in data.rows])
     return environment.get_template("report.html.j2").render(
         data=data,
         key=[(letter(i), canvas.swatch(i), scope.words[name]) for name, i in scope.styles.items()] if several else [],
-        findings=[*findings(scope, heads), *linkage_findings(data.linkage), *price_findings(data.price, scope)],
+        findings=sentences(data),
         contrast=contrasts(scope, heads),
         success=sections.success_figures(data, scope, heads),
         success_table=sections.success_table(data, scope, heads),
-        success_note=sections.success_note(heads),
+        success_note=note,
+        cases=cases,
+        channel=channel_sections.channel_section(data.channel, scope),
         linkage=linkage_sections.linkage_section(data.linkage, scope),
         measures=leading,
         other_measures=others,
-        measure_notes=ledger.measure_notes(data, scope, [*leading, *others]),
+        measure_notes=notes,
         distribution=sections.distribution_figures(data, scope),
-        quantiles=sections.quantile_tables(data, scope),
+        quantiles=[] if cases else sections.quantile_tables(data, scope),
         columns=sections.column_tables(data),
         classes=sections.class_tables(data),
         price=price_sections.price_section(data.price, scope),

@@ -17,6 +17,9 @@ SHARES = frozenset({"probability", "share"})
 
 IDENTITY = "identity"
 
+SECRET = "secret"
+"""The target of adversaries who look at a channel: nobody's name, and no column."""
+
 Value = float | int | str | None
 
 FAILURES = ("failed", "skipped", "timed out", "not run")
@@ -231,6 +234,8 @@ def what(target: str) -> str:
     """What success means for a target: the heading of its tables and charts."""
     if target == "linkage":
         return "Linkage: items of a subject linked"
+    if target == SECRET:
+        return "Secret: guessed right"
     return "Identity: people named" if target == IDENTITY else f"{target}: value inferred"
 
 
