@@ -116,7 +116,7 @@ def study_channels(
         rows=tuple(rows),
         assumptions=(
             "The adversary knows the channel and the prior, and decides best under the loss.",
-            "The sampling adversary answers with a draw from his belief, the guessing one with the likeliest secret.",
+            "The adversary \"sampling\" answers with a draw from his belief, \"likeliest\" with the likeliest secret.",
         ),
         not_run=(("The limit of privacy at a distortion", why),) if why else (),
         reproduce=reproduce or {},
@@ -166,8 +166,8 @@ def _mechanism(
         privacy=error.average,
         worst=error.worst,
         errors={
-            "samples his belief": gibbs(belief, loss).average,
-            "names the likeliest": _guessing(joint, loss),
+            "sampling": gibbs(belief, loss).average,
+            "likeliest": _guessing(joint, loss),
         },
         leakage_bits=mutual_information(belief),
         epsilon=channel_epsilon(channel.dense()),
