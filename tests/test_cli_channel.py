@@ -148,7 +148,7 @@ def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
     for one in found.mechanisms:
         assert one.privacy <= min(one.distortion, found.prior_error) + 1e-9
         assert one.worst <= one.privacy + 1e-9
-        assert one.privacy - 1e-9 <= one.errors["sampling"] <= 2 * one.privacy + 1e-9
+        assert one.privacy - 1e-9 <= one.errors["gibbs"] <= 2 * one.privacy + 1e-9
     assert found.mechanisms[0].leakage_bits < found.mechanisms[1].leakage_bits
     for bound in found.bounds:
         assert bound.truth <= bound.bound + 1e-6

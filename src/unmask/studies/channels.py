@@ -116,7 +116,7 @@ def study_channels(
         rows=tuple(rows),
         assumptions=(
             "The adversary knows the channel and the prior, and decides best under the loss.",
-            "The adversary \"sampling\" answers with a draw from his belief, \"likeliest\" with the likeliest secret.",
+            "The adversary gibbs answers with a draw from his belief, map with the likeliest secret.",
         ),
         not_run=(("The limit of privacy at a distortion", why),) if why else (),
         reproduce=reproduce or {},
@@ -166,8 +166,8 @@ def _mechanism(
         privacy=error.average,
         worst=error.worst,
         errors={
-            "sampling": gibbs(belief, loss).average,
-            "likeliest": _guessing(joint, loss),
+            "gibbs": gibbs(belief, loss).average,
+            "map": _guessing(joint, loss),
         },
         leakage_bits=mutual_information(belief),
         epsilon=channel_epsilon(channel.dense()),

@@ -19,6 +19,7 @@ from unmask.channels.design.programs import (
     risks,
     solve_by_cuts,
     solve_whole,
+    without_crumbs,
 )
 from unmask.channels.design.slopes import costs, distribution, mutual_information
 from unmask.channels.release import Channel
@@ -83,7 +84,7 @@ def optimal_mechanism(
                    transpose of distortion and nothing else is asked, else "full" up to n_answers * n * m = 60^3, then
                    "cuts". The optima agree; the channels may differ where the optimum is not unique.
 
-    Budget and constraints hold within 1e-9 (budget and worst_case: of the largest loss). The average is within 1e-8 of
+    Constraints hold within 1e-9, the budget within 2e-9 (it and worst_case: of the largest loss). The average is within 1e-8 of
     the largest loss of its optimum, certified by `gap`; the worst case is a search for the highest floor, which ends
     within 1e-6 of the largest loss. A budget below what the constraints allow is refused, with the least feasible one.
 
@@ -110,12 +111,11 @@ def optimal_mechanism(
         return _design(program, rule, "closed form", risks(program, rule)[0])
     if method == "auto":
         method = "full" if len(program.loss) * program.distortion.size <= LARGEST_WHOLE else "cuts"
-    if objective == "worst":
-        program = _with_best_floor(program, method)
-    first = _best_average(program, method)
-    rule = _hold(program, first.rule)
+    first, rule = _best_average(program, method)
     if objective == "average":
         rule = _best_worst(program, first, rule)
+    else:
+        first, rule = _worst_first(program, first, rule, method)
     return _design(program, rule, method, -first.bound)
 
 
@@ -155,18 +155,29 @@ def _is_matched(program: Program) -> bool:
     )
 
 
-def _best_average(program: Program, method: str) -> Solved:
-    tight = _tightened(program)
-    tolerance = 1e-10 * float(program.loss.max())
+def _best_average(program: Program, method: str) -> tuple[Solved, NDArray[np.float64]]:
+    """The largest average: the program's solution, and the rule with rounding taken out."""
     slack = 1e-9 * float(program.distortion.max())  # a budget may be the least that is feasible, rounded
-    for attempt in (tight, replace(tight, budget=(tight.budget or 0.0) + slack)):
-        if method == "full":
-            found = solve_whole(attempt)
-        else:
-            found = solve_by_cuts(attempt, tolerance=tolerance, entries=_feasible_entries(attempt))
-        if found is not None:
-            return found
-    raise _infeasible(tight)
+    found = _solved(program, method) or _solved(replace(program, budget=(program.budget or 0.0) + slack), method)
+    if found is None:
+        raise _infeasible(program)
+    rule = _hold(program, found.rule)
+    if not _meets(program, rule):
+        again = _solved(without_crumbs(program, rule), method)
+        rule = rule if again is None else _hold(program, again.rule)
+    if not _meets(program, rule):
+        raise FailedError(
+            "the constraints hold only up to rounding, expected within 1e-9: leave out secrets of prior next to 0, or "
+            "loosen the constraints a little"
+        )
+    return found, rule
+
+
+def _solved(program: Program, method: str) -> Solved | None:
+    tight = _tightened(program)
+    if method == "full":
+        return solve_whole(tight)
+    return solve_by_cuts(tight, tolerance=1e-10 * float(program.loss.max()), entries=_feasible_entries(tight))
 
 
 def _feasible_entries(program: Program) -> NDArray[np.bool_] | None:
@@ -180,7 +191,7 @@ def _feasible_entries(program: Program) -> NDArray[np.bool_] | None:
 
 
 def _infeasible(program: Program) -> UnmaskError:
-    cheap = solve_by_cuts(replace(program, budget=None), tolerance=0.0)
+    cheap = solve_by_cuts(replace(_tightened(program), budget=None), tolerance=0.0)
     if cheap is None:
         return FailedError("the least distortion of a channel with these constraints was not found: loosen them")
     return UnmaskError(
@@ -205,18 +216,44 @@ def _best_worst(program: Program, first: Solved, rule: NDArray[np.float64]) -> N
     within = replace(_tightened(program), allowed=allowed, least_average=average - 1e-9 * scale)
     better = raise_floor(within, start=rule, most=average, tolerance=5e-7 * scale, rows=first.rows)
     held = _hold(program, better)
-    return held if risks(program, held)[1] > risks(program, rule)[1] else rule
+    return held if _meets(program, held) and risks(program, held)[1] > risks(program, rule)[1] else rule
 
 
-def _with_best_floor(program: Program, method: str) -> Program:
-    """The program with the largest floor that it can have."""
-    first = _best_average(program, method)
-    rule = _hold(program, first.rule)
+def _worst_first(
+    program: Program, first: Solved, rule: NDArray[np.float64], method: str
+) -> tuple[Solved, NDArray[np.float64]]:
+    """The largest worst case, then the largest average above it; `first` and `rule` maximise the average alone."""
     scale = float(program.loss.max())
     most = risks(program, rule)[0]
-    best = raise_floor(_tightened(program), start=rule, most=most, tolerance=5e-7 * scale, rows=first.rows)
+    raised = raise_floor(_tightened(program), start=rule, most=most, tolerance=5e-7 * scale, rows=first.rows)
+    held = _hold(program, raised)
+    best = held if _meets(program, held) else rule
     floor = risks(program, best)[1]
-    return replace(program, floor=max(floor - 1e-10 * scale, program.floor or 0.0))
+    found = _solved(replace(program, floor=max(floor - 1e-9 * scale, program.floor or 0.0)), method)
+    if found is None:
+        return first, best
+    rule = _hold(program, found.rule)
+    good = _meets(program, rule) and risks(program, rule)[1] >= floor - 5e-7 * scale
+    return found, rule if good else best
+
+
+def _meets(program: Program, rule: NDArray[np.float64]) -> bool:
+    """Whether budget and constraints hold as `optimal_mechanism` promises."""
+    joint = program.prior[:, None] * rule
+    p_y = joint.sum(axis=0)
+    used = p_y > 0
+    entries, p_y = rule[:, used], p_y[used]
+    known = entries[program.prior > 0]
+    within = [float((joint * program.distortion).sum()) <= (program.budget or 0.0) + 2e-9 * program.distortion.max()]
+    if program.floor is not None:
+        within.append(risks(program, rule)[1] >= program.floor - 1e-9 * float(program.loss.max()))
+    if program.epsilon is not None:
+        most = math.exp(min(program.epsilon + 1e-9, 700.0))
+        within.append(bool(np.all(entries.max(axis=0) <= most * entries.min(axis=0))))
+    if program.delta is not None:
+        most = math.exp(min(program.delta + 1e-9, 700.0))
+        within.append(bool(np.all(known.max(axis=0) <= most * p_y) and np.all(known.min(axis=0) * most >= p_y)))
+    return all(within)
 
 
 def _hold(program: Program, rule: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -241,7 +278,8 @@ def _hold(program: Program, rule: NDArray[np.float64]) -> NDArray[np.float64]:
     if program.floor is not None:
         before = float((program.loss @ program.prior).min())
         least = ((program.loss * program.prior) @ kept).min(axis=0)
-        share = np.maximum(share, _share(program.floor * p_y - least, p_y * (before - program.floor)))
+        lacking = (program.floor - 1e-10 * float(program.loss.max())) * p_y - least
+        share = np.maximum(share, _share(lacking, p_y * (before - program.floor)))
     share = np.where(used, share, 0.0)
     if not share.any():
         return kept

@@ -19,6 +19,9 @@ MAX_ROUNDS = 400
 UNUSED = 1e-9
 """Outputs of less probability than this are taken out of a design: they are what a solver leaves of a zero."""
 
+CRUMB = 1e-5
+"""Outputs of less probability than this are done without where constraints on them are lost in rounding."""
+
 PRECISION = 1e-10
 """Feasibility asked of the solver, the finest it takes."""
 
@@ -347,6 +350,7 @@ def clean(rule: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.f
     """The rule without negative entries and outputs that are next to unused, its rows summing to 1."""
     kept = np.maximum(rule, 0.0)
     kept[:, prior @ kept < UNUSED] = 0.0
+    kept[kept.sum(axis=1) <= 0.0] = prior @ kept  # a secret of next to no prior, which used none of the others
     return np.asarray(kept / kept.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
@@ -382,6 +386,8 @@ def raise_floor(
         entries, rows = found.entries, found.rows
         rule = clean(found.rule, program.prior)
         worst = risks(program, rule)[1]
+        if worst < trial - tolerance / 2 and found.objective <= 10 * PRECISION * _scale(program):
+            rule, worst = _without_crumbs(replace(program, floor=trial, soft=True), rule, rows)
         if worst > low:
             best, low = rule, worst
         met = worst >= trial - tolerance / 2
@@ -394,6 +400,24 @@ def raise_floor(
             guess = _balance(program, rule, high)
             trial = min(max(guess, low + max(tolerance, 0.01 * reach)), high - 0.1 * reach)
     return best
+
+
+def without_crumbs(program: Program, rule: NDArray[np.float64]) -> Program:
+    """The program without the outputs that the rule hardly uses: what they lack is below the solver's precision."""
+    return replace(program, allowed=program.every_entry & (program.prior @ rule >= CRUMB))
+
+
+def _without_crumbs(
+    program: Program, rule: NDArray[np.float64], rows: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], float]:
+    """The rule that solves the program without them and its worst case, or the rule as it was."""
+    less = without_crumbs(program, rule)
+    found = solve_by_cuts(less, tolerance=0.0, entries=less.allowed, rows=rows)
+    if found is not None and found.objective <= 10 * PRECISION * _scale(program):
+        other = clean(found.rule, program.prior)
+        if risks(program, other)[1] > risks(program, rule)[1]:
+            rule = other
+    return rule, risks(program, rule)[1]
 
 
 def _balance(program: Program, rule: NDArray[np.float64], floor: float) -> float:
