@@ -11,9 +11,10 @@ import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
 from unmask.errors import UnmaskError
-from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk, linkage_plots, render, sentences
-from unmask.reports.linkage_sections import horizon
-from unmask.reports.linkage_words import strongest_first
+from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk, render, sentences
+from unmask.reports.linkage import plots as linkage_plots
+from unmask.reports.linkage.sections import horizon
+from unmask.reports.linkage.words import strongest_first
 
 BETAS = (0.2, 0.5, 0.8, 1.0)
 

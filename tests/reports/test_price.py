@@ -12,8 +12,9 @@ import pytest
 from tests.reports.test_html import ALL, TWO, Page, row, sample, sections, single
 from unmask.economics import Attacker, exploitation_table
 from unmask.errors import UnmaskError
-from unmask.reports import Price, PriceCurve, ReleasePrice, Swing, price_plots, render, sentences
-from unmask.reports.price_words import thresholds_sentence
+from unmask.reports import Price, PriceCurve, ReleasePrice, Swing, render, sentences
+from unmask.reports.price import plots as price_plots
+from unmask.reports.price.words import thresholds_sentence
 
 CASE = {
     "gain": 8000,

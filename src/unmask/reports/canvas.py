@@ -10,6 +10,7 @@ import html
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from unmask.reports.words import percent
@@ -26,6 +27,12 @@ FONT_SIZE = 12
 
 CHARACTER = 6.1
 """Width of a character at that size, in pixels: room for text is reckoned, so that bytes do not depend on fonts."""
+
+DASHES = ((1, 0), (6, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4))
+"""Strokes by number of a line: with the colour they tell lines apart, also in grey."""
+
+LEGEND = 20
+"""Height of a line of the legend, in pixels."""
 
 PANEL = 440
 """Width of one of two panels side by side, in pixels."""
@@ -131,3 +138,45 @@ def draw(
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{key}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{key}-\1)", svg)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(label)}" ', 1)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A value on an axis that is marked by a rule, with the words beside it."""
+
+    value: float
+    text: str
+    style: int = 0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The ground of a chart: its size in pixels, its scales from 0 (or `floor`) to their ends, and its axes."""
+
+    width: float
+    height: float
+    right: float
+    top: float
+    x_axis: Any
+    y_axis: Any
+    left: float = 0.0
+    floor: float = 0.0
+
+    def x(self, field: str = "x") -> Any:
+        """A field along the horizontal scale."""
+        alt = altair()
+        return alt.X(f"{field}:Q", scale=alt.Scale(domain=[self.left, self.right], nice=False), axis=self.x_axis)
+
+    def y(self, field: str = "y") -> Any:
+        """A field along the vertical scale."""
+        alt = altair()
+        return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[self.floor, self.top], nice=False), axis=self.y_axis)
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """The values that stand `x` pixels from the left and `y` pixels below the top."""
+        across = self.left + x * (self.right - self.left) / self.width
+        return across, self.top - y * (self.top - self.floor) / self.height
+
+    def pixel(self, value: float) -> float:
+        """How many pixels from the left a value of the horizontal scale stands."""
+        return (value - self.left) / (self.right - self.left) * self.width

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from unmask.errors import UnmaskError
-from unmask.reports.channel import ChannelRisk
-from unmask.reports.linkage import Linkage
-from unmask.reports.price import Price
+from unmask.reports.channel.values import ChannelRisk
+from unmask.reports.linkage.values import Linkage
+from unmask.reports.price.values import Price
 from unmask.reports.words import FAILURES, IDENTITY, Value, letter
 from unmask.results import Row
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unmask.reports.channel_words import channel_findings
+from unmask.reports.channel.words import channel_findings
 from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
-from unmask.reports.linkage_words import linkage_findings
-from unmask.reports.price_words import price_findings
+from unmask.reports.linkage.words import linkage_findings
+from unmask.reports.price.words import price_findings
 from unmask.reports.words import IDENTITY, SECRET, percent, release_name, row_estimate, row_value
 from unmask.results import Row
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unmask.reports import canvas, channel_sections, ledger, linkage_sections, price_sections, sections
-from unmask.reports.channel_words import impersonal, of_cases
+from unmask.reports import canvas, ledger, sections
+from unmask.reports.channel import sections as channel_sections
+from unmask.reports.channel.words import impersonal, of_cases
 from unmask.reports.data import ReportData, Scope, headlines
 from unmask.reports.findings import contrasts, sentences
+from unmask.reports.linkage import sections as linkage_sections
+from unmask.reports.price import sections as price_sections
 from unmask.reports.words import CRITERIA, UTILITIES, letter
 
 

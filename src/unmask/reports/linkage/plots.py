@@ -10,8 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unmask.reports.canvas import CHARACTER, COLOURS, INK, PANEL, SHAPES, SOFT, altair, as_is, axis, chart, draw, short
-from unmask.reports.price_plots import DASHES, LEGEND, Frame, Mark
+from unmask.reports.canvas import (
+    CHARACTER,
+    COLOURS,
+    DASHES,
+    INK,
+    LEGEND,
+    PANEL,
+    SHAPES,
+    SOFT,
+    Frame,
+    Mark,
+    altair,
+    as_is,
+    axis,
+    chart,
+    draw,
+    short,
+)
 
 WIDE = 12
 """Most items that are drawn on a linear scale."""

@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unmask.reports import price_plots
+from unmask.reports.canvas import Mark
 from unmask.reports.data import Scope
-from unmask.reports.price import Price, PriceCurve, ReleasePrice
-from unmask.reports.price_plots import Line, Mark
-from unmask.reports.price_words import (
+from unmask.reports.price import plots
+from unmask.reports.price.plots import Line
+from unmask.reports.price.values import Price, PriceCurve, ReleasePrice
+from unmask.reports.price.words import (
     adversary_mark,
     amount,
     amount_of,
@@ -145,9 +146,7 @@ def size_figures(price: Price, shown: slice | None) -> tuple[Figure, ...]:
 
     def figure(key: str, caption: str, lines: Sequence[Line], marks: Sequence[Mark], share: bool = False) -> Figure:
         label = f"{caption}, by size of the group, from 1 to {sizes[-1]:,} candidates. {thresholds_sentence(price)}"
-        return Figure(
-            caption, price_plots.by_size(sizes, lines, marks=marks, share=share, label=label, key=f"price-{key}")
-        )
+        return Figure(caption, plots.by_size(sizes, lines, marks=marks, share=share, label=label, key=f"price-{key}"))
 
     def lines(names: Sequence[str], *values: Sequence[float]) -> list[Line]:
         return [Line(name, tuple(own[shown])) for name, own in zip(names, values, strict=True)]
@@ -175,7 +174,7 @@ def break_even_figure(price: Price, shown: slice) -> tuple[Figure, ...]:
     now = amount_of(price, "fine")
     caption = "Least fine that keeps him away"
     label = f"{caption}, by size of the group, from 1 to {sizes[-1]:,} candidates."
-    svg = price_plots.by_size(
+    svg = plots.by_size(
         sizes,
         [Line("", tuple(values))],
         level=None if now is None else Mark(now, f"fine now {amount(now)}"),
@@ -197,7 +196,7 @@ def tornado_figures(price: Price) -> tuple[Figure, ...]:
     caption = f"What moves the payoff of a group of {price.tornado_size:,}"
     widest = ", ".join(parameter_name(swing.parameter) for swing in price.tornado)
     label = f"{caption}. Now {amount(price.tornado_payoff)}. From the widest swing: {widest}."
-    svg = price_plots.tornado(price.tornado, payoff=price.tornado_payoff, label=label, key="price-tornado")
+    svg = plots.tornado(price.tornado, payoff=price.tornado_payoff, label=label, key="price-tornado")
     return (Figure(caption, svg),)
 
 
@@ -217,7 +216,7 @@ def fine_figures(price: Price, scope: Scope) -> tuple[Figure, ...]:
         return ()
     now = amount_of(price, "fine")
     who = f"{adversary_mark(rows[0].adversary, scope)}  " if several_adversaries(price, scope) else ""
-    svg = price_plots.by_fine(
+    svg = plots.by_fine(
         {item.release: item.deterrence for item in rows[:SHOWN]},
         fine=None if now is None else Mark(now, f"fine now {amount(now)}"),
         label="People named, one by one, against the fine. The tables above have the fine that stops him.",
@@ -242,7 +241,7 @@ def _size_notes(price: Price, shown: slice | None) -> list[str]:
         where = f"groups up to {endless[-1]:,}" if upto else f"{len(endless):,} sizes, the largest {endless[-1]:,}"
         where = "groups of any size shown" if len(endless) == len(sizes) else where
         notes.append(f"No fine keeps him away from {where}; the chart of fines cannot show that.")
-    if price_plots.logarithmic((*values, amount_of(price, "fine") or 0.0)) and len(endless) < len(sizes):
+    if plots.logarithmic((*values, amount_of(price, "fine") or 0.0)) and len(endless) < len(sizes):
         notes.append(LOGARITHMIC)
     return notes
 
@@ -262,6 +261,6 @@ def _fine_notes(price: Price) -> list[str]:
         notes.append("Nobody is named, one by one, at any fine that was tried.")
     if len(rows) > SHOWN:
         notes.append(f"The first {SHOWN} of {len(rows)} releases are drawn; the tables have all.")
-    if price_plots.logarithmic(fine for item in rows[:SHOWN] for fine, _ in item.deterrence):
+    if plots.logarithmic(fine for item in rows[:SHOWN] for fine, _ in item.deterrence):
         notes.append(f"{LOGARITHMIC} A fine of 0 stands at its left end.")
     return notes

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from unmask.reports import linkage_plots
-from unmask.reports.canvas import COLOURS
+from unmask.reports.canvas import COLOURS, Mark
 from unmask.reports.data import Scope
-from unmask.reports.linkage import GuessLinkage, Linkage, SubjectRisk
-from unmask.reports.linkage_plots import Curve, curve_of
-from unmask.reports.linkage_words import ALIASES, WHOLE, cautions, plain, policy, score, setting, strongest_first
-from unmask.reports.price_plots import Mark
+from unmask.reports.linkage import plots
+from unmask.reports.linkage.plots import Curve, curve_of
+from unmask.reports.linkage.values import GuessLinkage, Linkage, SubjectRisk
+from unmask.reports.linkage.words import ALIASES, WHOLE, cautions, plain, policy, score, setting, strongest_first
 from unmask.reports.sections import Figure, Grid, listing
 from unmask.reports.words import lettered, number, percent, release_name
 
@@ -227,7 +226,7 @@ def curve_figures(linkage: Linkage, told: Sequence[Told], upto: int) -> tuple[Fi
     figures = []
     for i, (caption, named, high, mark) in enumerate(drawn):
         lines = [curve_of(name, _run(curve, upto), style) for name, curve, style in named]
-        svg = linkage_plots.curves(
+        svg = plots.curves(
             lines,
             right=float(upto),
             top=high,
@@ -320,7 +319,7 @@ def threshold_figures(linkage: Linkage, told: Sequence[Told]) -> tuple[Figure, .
         return ()
     breached = [curve_of(one.name, _against(linkage, one.guess.breach_rates), one.style) for one in told]
     sloping = {one.name: _slopes(linkage, one.guess) for one in told[:PANELS] if one.guess.slopes}
-    rows = max(linkage_plots.legend_rows(lines) for lines in (breached, *sloping.values()))
+    rows = max(plots.legend_rows(lines) for lines in (breached, *sloping.values()))
     return (breach_figure(linkage, told, breached, rows), *slope_figures(linkage, sloping, rows, alone=len(told) == 1))
 
 
@@ -336,7 +335,7 @@ def breach_figure(linkage: Linkage, told: Sequence[Told], lines: Sequence[Curve]
     """Share of subjects breached against the threshold, a line for each guess; hollow, what shuffled labels do."""
     rates = [*(one.guess.breach_rates for one in told), [one.guess.guessing for one in told]]
     caption = "Subjects breached, by threshold"
-    svg = linkage_plots.curves(
+    svg = plots.curves(
         lines,
         right=1.0,
         top=_top(rates),
@@ -356,7 +355,7 @@ def slope_figures(linkage: Linkage, lines: Mapping[str, Sequence[Curve]], rows: 
     figures = []
     for i, (name, own) in enumerate(lines.items()):
         caption = "Risk slope, by threshold" if alone else f"Risk slope: {name}"
-        svg = linkage_plots.curves(
+        svg = plots.curves(
             own,
             right=1.0,
             top=top,
@@ -413,7 +412,7 @@ def error_figures(told: Sequence[Told]) -> tuple[Figure, ...]:
     return tuple(
         Figure(
             "Misses and includes" if len(told) == 1 else one.name,
-            linkage_plots.bubbles(
+            plots.bubbles(
                 one.guess.miss_include,
                 largest=most,
                 colour=COLOURS[one.style % len(COLOURS)],
@@ -442,7 +441,7 @@ def _error_notes(linkage: Linkage) -> list[str]:
             "bottom, nothing foreign is with them; in the corner the adversary is right about the subject."
         )
     ]
-    if any(linkage_plots.stretched(max(point[axis] for point in points)) for axis in (0, 1)):
+    if any(plots.stretched(max(point[axis] for point in points)) for axis in (0, 1)):
         notes.append("Long scales are logarithmic in 1 + items.")
     return notes
 

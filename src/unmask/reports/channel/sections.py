@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from unmask.reports import channel_plots
 from unmask.reports.canvas import short
-from unmask.reports.channel import BEST, ChannelRisk, MechanismRisk
-from unmask.reports.channel_plots import Rule, Spot, marked
-from unmask.reports.channel_words import (
+from unmask.reports.channel import plots
+from unmask.reports.channel.plots import Rule, Spot, marked
+from unmask.reports.channel.values import BEST, ChannelRisk, MechanismRisk
+from unmask.reports.channel.words import (
     bound_ratio,
     figure,
     likeliest,
@@ -88,7 +88,7 @@ def plane_figure(channel: ChannelRisk, scope: Scope) -> tuple[Figure, ...]:
     drawn = {spot.style for spot in spots}
     names += [(name, styles[name], False) for name in channel.others if styles[name] in drawn]
     said = "; ".join(f"{item.name} {quantity(item.privacy, channel.unit)}" for item in channel.mechanisms)
-    svg = channel_plots.plane(
+    svg = plots.plane(
         spots,
         limit=channel.limit,
         level=marked("without seeing anything", channel.prior_error, channel.unit),
@@ -117,7 +117,7 @@ def _same_unit(channel: ChannelRisk) -> bool:
 def _legend_rows(channel: ChannelRisk) -> int:
     errors = {name for item in channel.mechanisms for name, error in item.errors.items() if error is not None}
     lines = bool(channel.limit) + _same_unit(channel)
-    return channel_plots.legend_rows(1 + len(errors - {BEST}) + lines)
+    return plots.legend_rows(1 + len(errors - {BEST}) + lines)
 
 
 def spread_figure(channel: ChannelRisk) -> tuple[Figure, ...]:
@@ -129,7 +129,7 @@ def spread_figure(channel: ChannelRisk) -> tuple[Figure, ...]:
     rules = [marked("worst", item.worst, unit), marked("on average", item.privacy, unit), blind]
     if figure(item.worst, unit) == figure(item.privacy, unit):
         rules = [Rule(item.privacy, f"worst and on average {figure(item.privacy, unit)}"), blind]
-    svg = channel_plots.spread(
+    svg = plots.spread(
         channel.spread,
         rules=rules,
         rows=_legend_rows(channel),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from unmask.reports.channel import BEST, ROUNDING, BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
+from unmask.reports.channel.values import BEST, ROUNDING, BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.words import IDENTITY, SHARES, SPACE, number, percent, release_name
 

@@ -14,11 +14,15 @@ from typing import Any
 from unmask.reports.canvas import (
     CHARACTER,
     COLOURS,
+    DASHES,
     FAINT,
     INK,
+    LEGEND,
     PANEL,
     SHAPES,
     SOFT,
+    Frame,
+    Mark,
     altair,
     as_is,
     axis,
@@ -26,17 +30,11 @@ from unmask.reports.canvas import (
     draw,
     short,
 )
-from unmask.reports.price import Swing
-from unmask.reports.price_words import amount, parameter_name, parameter_value
+from unmask.reports.price.values import Swing
+from unmask.reports.price.words import amount, parameter_name, parameter_value
 
 WIDE = 30.0
 """Values whose largest is more than so many times the smallest are drawn on a logarithmic axis."""
-
-DASHES = ((1, 0), (6, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4))
-"""Strokes by number of a line: with the colour they tell lines apart, also in grey."""
-
-LEGEND = 20
-"""Height of a line of the legend, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -45,48 +43,6 @@ class Line:
 
     name: str
     values: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A value on an axis that is marked by a rule, with the words beside it."""
-
-    value: float
-    text: str
-    style: int = 0
-
-
-@dataclass(frozen=True)
-class Frame:
-    """The ground of a chart: its size in pixels, its scales from 0 (or `floor`) to their ends, and its axes."""
-
-    width: float
-    height: float
-    right: float
-    top: float
-    x_axis: Any
-    y_axis: Any
-    left: float = 0.0
-    floor: float = 0.0
-
-    def x(self, field: str = "x") -> Any:
-        """A field along the horizontal scale."""
-        alt = altair()
-        return alt.X(f"{field}:Q", scale=alt.Scale(domain=[self.left, self.right], nice=False), axis=self.x_axis)
-
-    def y(self, field: str = "y") -> Any:
-        """A field along the vertical scale."""
-        alt = altair()
-        return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[self.floor, self.top], nice=False), axis=self.y_axis)
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        """The values that stand `x` pixels from the left and `y` pixels below the top."""
-        across = self.left + x * (self.right - self.left) / self.width
-        return across, self.top - y * (self.top - self.floor) / self.height
-
-    def pixel(self, value: float) -> float:
-        """How many pixels from the left a value of the horizontal scale stands."""
-        return (value - self.left) / (self.right - self.left) * self.width
 
 
 def logarithmic(values: Iterable[float]) -> bool:

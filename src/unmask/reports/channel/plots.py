@@ -15,9 +15,11 @@ from unmask.reports.canvas import (
     CHARACTER,
     COLOURS,
     INK,
+    LEGEND,
     PANEL,
     SHAPES,
     SOFT,
+    Frame,
     altair,
     as_is,
     axis,
@@ -25,8 +27,7 @@ from unmask.reports.canvas import (
     draw,
     short,
 )
-from unmask.reports.channel_words import figure, titled
-from unmask.reports.price_plots import LEGEND, Frame
+from unmask.reports.channel.words import figure, titled
 from unmask.reports.words import SHARES
 
 HEIGHT = 250.0

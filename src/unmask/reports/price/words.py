@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unmask.reports.data import ORIGINAL, Scope
-from unmask.reports.price import Price, ReleasePrice
+from unmask.reports.price.values import Price, ReleasePrice
 from unmask.reports.words import letter, number, percent, release_name
 
 PARAMETERS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from unmask.reports.linkage import GuessLinkage, Linkage
+from unmask.reports.linkage.values import GuessLinkage, Linkage
 from unmask.reports.words import number, percent, release_name
 
 WHOLE = {

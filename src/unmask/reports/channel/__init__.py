@@ -1,0 +1,1 @@
+"""The channel section: what the best adversary can still estimate behind a mechanism."""

@@ -1,0 +1,1 @@
+"""The price section: what the attack is worth, to whom, and what would stop it."""
