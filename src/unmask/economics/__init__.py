@@ -6,8 +6,9 @@ from unmask.economics.beliefs import price_posterior
 from unmask.economics.campaign import Campaign, campaign
 from unmask.economics.deterrence import Offer, Sway, break_even, deter, menu, risk_by_fine, sweep, tornado
 from unmask.economics.gains import risk_over_gains
-from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table, price_records
+from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
+from unmask.economics.records import price_records
 from unmask.economics.resources import Plan, Resource, best_resource, fall_back
 
 __all__ = [

@@ -23,7 +23,8 @@ from unmask.economics.exploitation import (
     exploit,
 )
 from unmask.economics.groups import Groups, groups_of
-from unmask.economics.prices import Thresholds, amounts, exploitation_table, price_records, prices_of, sunk_plans
+from unmask.economics.prices import Thresholds, amounts, exploitation_table, prices_of, sunk_plans
+from unmask.economics.records import price_records
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
