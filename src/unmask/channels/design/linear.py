@@ -84,9 +84,11 @@ def optimal_mechanism(
                    transpose of distortion and nothing else is asked, else "full" up to n_answers * n * m = 60^3, then
                    "cuts". The optima agree; the channels may differ where the optimum is not unique.
 
-    Constraints hold within 1e-9, the budget within 2e-9 (it and worst_case: of the largest loss). The average is within 1e-8 of
-    the largest loss of its optimum, certified by `gap`; the worst case is a search for the highest floor, which ends
-    within 1e-6 of the largest loss. A budget below what the constraints allow is refused, with the least feasible one.
+    Constraints hold within 1e-9, the budget within 2e-9 (it and worst_case: of the largest loss), or it is an error.
+    The average is within 1e-8 of the largest loss of its optimum, certified by `gap`; the worst case is a search for
+    the highest floor, to 1e-6 of the largest loss. With "average" it is the highest among the channels within 1e-9 of
+    the largest average: where it rises steeply as the average gives way, that slack shows. A budget below what the
+    constraints allow is refused, with the least feasible one.
 
     >>> line = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
     >>> found = optimal_mechanism([0.2, 0.5, 0.3], line, line, 0.25)
