@@ -6,7 +6,7 @@ from scipy.sparse import coo_array, csr_array
 
 from unmask.channels.release import Channel, degradation
 from unmask.errors import UnmaskError
-from unmask.measures import estimation_error
+from unmask.measures import estimation_error, information_gain
 
 
 def random_channel(rng, n_x, n_y, *, zeros=0.0):
@@ -336,3 +336,16 @@ def test_sparse_and_dense_channels_draw_alike_and_never_the_impossible():
     y = channel.sample(x, rng=np.random.default_rng(2))
     np.testing.assert_array_equal(y, Channel(csr_array(channel.dense())).sample(x, rng=np.random.default_rng(2)))
     assert (channel.dense()[x, y] > 0).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_direct_measures_are_those_of_the_posterior(sparse):
+    rng = np.random.default_rng(8)
+    table = rng.random((30, 20)) * (rng.random((30, 20)) < 0.4) + np.eye(30, 20) + 1e-9
+    table[table < 1e-3] = 0.0
+    table[:, 0] += 0.01
+    table /= table.sum(axis=1, keepdims=True)
+    channel = Channel(csr_array(table) if sparse else table, rng.dirichlet(np.ones(30)))
+    belief = channel.posterior()
+    assert channel.bayes_risk() == pytest.approx(p_avg(channel), abs=1e-6)
+    assert channel.mutual_information() == pytest.approx(information_gain.per_target(belief) @ belief.weight, abs=1e-5)
