@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ LIKELIEST = 5
 
 LIMIT_POINTS = 8
 """Points of the limit curve that are solved by linear programs."""
+
+ROUNDING = 1e-6
+"""Gains below this are the rounding of a belief that is stored in float32."""
 
 LARGEST_LIMIT = 60
 """Secrets and outputs up to which the limit is solved where no closed form holds."""
@@ -108,7 +111,11 @@ def study_channels(
     beliefs = {name: channel.posterior() for name, channel in channels.items()}
     errors = {name: bayes(belief, loss) for name, belief in beliefs.items()}
     rows = [row for name, belief in beliefs.items() for row in _rows(name, belief, loss)]
-    curve, why = _limit(first, loss, stakes.cost(first)) if limit else ((), "it was not asked for")
+    mechanisms = tuple(
+        _mechanism(name, channel, beliefs[name], errors[name], loss, stakes) for name, channel in channels.items()
+    )
+    farthest = max(one.distortion for one in mechanisms)
+    curve, why = _limit(first, loss, stakes.cost(first), farthest) if limit else ((), "it was not asked for")
     detail = next(iter(channels))
     return ReportData(
         title=title,
@@ -116,6 +123,7 @@ def study_channels(
         rows=tuple(rows),
         assumptions=(
             "The adversary knows the channel and the prior, and decides best under the loss.",
+            "He answers with a line of the loss; could he answer between the lines, he would err less.",
             "The adversary gibbs answers with a draw from his belief, map with the likeliest secret.",
         ),
         not_run=(("The limit of privacy at a distortion", why),) if why else (),
@@ -129,10 +137,7 @@ def study_channels(
             unit=stakes.unit,
             distortion_unit=stakes.distortion_unit,
             prior_error=errors[detail].prior,
-            mechanisms=tuple(
-                _mechanism(name, channel, beliefs[name], errors[name], loss, stakes)
-                for name, channel in channels.items()
-            ),
+            mechanisms=mechanisms,
             limit=curve,
             detail=detail,
             per_observation=_observations(first, beliefs[detail], errors[detail], loss),
@@ -152,7 +157,16 @@ def _rows(name: str, belief: Posterior, loss: Floats) -> tuple[Row, ...]:
         information_gain,
         total_variation,
     )
-    return audit(belief, release=name, adversary=BAYES, target="secret", measures=measures).rows
+    found = audit(belief, release=name, adversary=BAYES, target="secret", measures=measures).rows
+    return tuple(
+        replace(row, low=None, high=None, interval="none: the channel is given whole", gain=_beyond_rounding(row.gain))
+        for row in found
+    )
+
+
+def _beyond_rounding(gain: float) -> float:
+    """0 for what float32 leaves of nothing."""
+    return gain if abs(gain) > ROUNDING else 0.0
 
 
 def _mechanism(
@@ -182,14 +196,19 @@ def _guessing(joint: Floats, loss: Floats) -> float | None:
     return float((loss[likeliest] * joint.T).sum())
 
 
-def _limit(channel: Channel, loss: Floats, cost: Floats | None) -> tuple[tuple[tuple[float, float], ...], str]:
+def _limit(
+    channel: Channel, loss: Floats, cost: Floats | None, farthest: float
+) -> tuple[tuple[tuple[float, float], ...], str]:
     """(distortion, privacy) of optimal mechanisms, or the reason why they were not sought."""
     if cost is None:
         return (), "no distortion is known: the outputs are no secrets, and none was given"
     prior_error = float((loss @ channel.prior).min())
     if cost.shape == loss.T.shape and np.array_equal(cost, loss.T) and not np.diag(loss).any():
-        most = max(2 * prior_error, 1e-12)
-        return tuple((d, matched_optimum(channel.prior, loss, d)) for d in np.linspace(0, most, 41).tolist()), ""
+        most = max(1.1 * farthest, 2 * prior_error, 1e-12)
+        return tuple(
+            (d, matched_optimum(channel.prior, loss, d))
+            for d in np.union1d(np.linspace(0, most, 41), [prior_error]).tolist()
+        ), ""
     if max(channel.n_x, channel.n_y) > LARGEST_LIMIT:
         return (), f"there are more than {LARGEST_LIMIT} secrets or outputs: unmask design solves single points"
     least = float(channel.prior @ cost.min(axis=1))

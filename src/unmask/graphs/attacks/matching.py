@@ -1,0 +1,148 @@
+"""What the attacks on a graph share: the seeds, and the belief that a mapping amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.attacks._kernels import TIE, Rule, Side, engine
+from unmask.graphs.release import SocialGraph
+from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum
+
+Seeds = tuple[NDArray[np.integer], NDArray[np.integer]]
+"""People whom the adversary has found already: source nodes, and the target node of each."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matching(Posterior):
+    """The belief of an attack that maps nodes: which target node is each source node?
+
+    Its observations are the source nodes, its candidates the target nodes, its prior is uniform over them. A mapped
+    node, seeds included, is held for certain, as the attack does not doubt its matches. A node left unmapped lists
+    its best candidates with p(c) = exp(S_c) / (sum over the listed of exp(S) + n_unlisted): the softmax over all
+    target nodes, those that are not listed counting as S = 0 and sharing the rest alike. A node that no seed ever
+    reached thus keeps the prior. Status `scores`: the order is the attack's, the sureness is not calibrated.
+
+    mapping : (n_observations,) int32, the target node of each source node, -1 where the attack names none
+    sweeps  : (n_sweeps,) int64, matches made or changed in each pass over the nodes; the last entry is 0 unless a cap
+              on the number of passes was reached
+    visits  : candidates visited in all passes, repetitions included: the work done
+    """
+
+    mapping: NDArray[np.int32]
+    sweeps: NDArray[np.int64]
+    visits: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("mapping", "sweeps"):
+            view = getattr(self, name).view()
+            view.setflags(write=False)
+            object.__setattr__(self, name, view)
+
+
+def check_theta(theta: float) -> None:
+    """Refuse a threshold that is no number of at least 0."""
+    if not 0.0 <= theta < np.inf:
+        raise UnmaskError(f"theta is {theta}, expected a number of at least 0: the least eccentricity of a match")
+
+
+def check_at_least_one(value: int, name: str) -> None:
+    """Refuse a count below 1."""
+    if value < 1:
+        raise UnmaskError(f"{name} is {value}, expected at least 1")
+
+
+def seeded(graph: SocialGraph, other: SocialGraph, seeds: Seeds) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Images of the nodes of both graphs after seeding: -1 for all nodes but the seeds.
+
+    Refused are no seeds, lists of unequal length, nodes outside their graph, and a node that is named twice.
+    """
+    source = _nodes(seeds[0], graph.n_nodes, "source")
+    target = _nodes(seeds[1], other.n_nodes, "target")
+    if len(source) != len(target):
+        raise UnmaskError(f"{len(source)} source seeds come with {len(target)} target seeds, expected as many")
+    if not len(source):
+        raise UnmaskError("there are no seeds, expected at least one: propagation has nowhere to start")
+    image, inverse = np.full(graph.n_nodes, -1, np.int32), np.full(other.n_nodes, -1, np.int32)
+    image[source], inverse[target] = target, source
+    return image, inverse
+
+
+def positive_degree(graph: SocialGraph) -> NDArray[np.float64]:
+    """(n_nodes,) number of neighbours, read as 1 where it is 0: such a node is never scored, but would divide by 0."""
+    return np.maximum(graph.degree, 1).astype(np.float64)
+
+
+def side(
+    graph: SocialGraph, image: NDArray[np.int32], *, weight: NDArray[np.float64], size: NDArray[np.float64]
+) -> Side:
+    """A graph as the kernels take it; its own arrays are passed as views that cannot be written to."""
+    indptr, neighbour = graph.indptr.astype(np.int64, copy=False), graph.neighbour.astype(np.int32, copy=False)
+    indptr, neighbour = np.ascontiguousarray(indptr).view(), np.ascontiguousarray(neighbour).view()
+    indptr.setflags(write=False)
+    neighbour.setflags(write=False)
+    return Side(indptr, neighbour, image, weight, size)
+
+
+def believe(
+    source: Side, target: Side, rule: Rule, *, listed: int, sweeps: Sequence[int], visits: int, attack: str
+) -> Matching:
+    """The belief after the last pass, see `Matching`; of an unmapped node it lists at most `listed` candidates.
+
+    Candidates that tie across that limit are left out together: position never decides who is listed.
+    """
+    n_source, n_target = len(source.image), len(target.image)
+    free = np.flatnonzero(source.image < 0).astype(np.int32)
+    row, candidate, score = _listed(free, source, target, rule, listed)
+    mapped = np.flatnonzero(source.image >= 0)
+    row, candidate = np.concatenate((row, mapped)), np.concatenate((candidate, source.image[mapped]))
+    score = np.concatenate((score, np.zeros(len(mapped))))
+    order = np.lexsort((candidate, row))
+    row, candidate, score = row[order], candidate[order], score[order]
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=n_source))))
+    n_unlisted = np.where(source.image >= 0, 0, n_target - np.diff(indptr))
+    top = segment_max(score, indptr, empty=0.0)
+    rest = n_unlisted * np.exp(-top)  # scores are above 0, so the top one is also above that of the unlisted
+    evidence = segment_sum(np.exp(score - top[row]), indptr) + rest
+    return Matching(
+        indptr=indptr,
+        candidate=candidate.astype(np.int32),
+        log_probability=np.minimum(score - top[row] - np.log(evidence)[row], 0.0).astype(np.float32),
+        unlisted=rest / evidence,
+        n_unlisted=n_unlisted,
+        observation=np.arange(n_source),
+        weight=equal_weights(n_source),
+        n_candidates=n_target,
+        log_prior=-float(np.log(n_target)),
+        status="scores",
+        provenance={"attack": attack},
+        mapping=source.image,
+        sweeps=np.array(sweeps, dtype=np.int64),
+        visits=visits,
+    )
+
+
+def _listed(
+    nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, listed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Entries (source node, target node, score) of the candidates that score above number listed + 1."""
+    candidate, score = engine().best(nodes, source, target, rule, listed + 1)
+    row, rank = np.nonzero(score > score[:, -1:] * (1.0 + TIE))
+    return nodes[row].astype(np.int64), candidate[row, rank], score[row, rank]
+
+
+def _nodes(nodes: NDArray[np.integer], n: int, which: str) -> NDArray[np.int64]:
+    listed = np.asarray(nodes)
+    if listed.ndim != 1 or (len(listed) and not np.issubdtype(listed.dtype, np.integer)):
+        raise UnmaskError(f"the {which} seeds are not a list of node numbers")
+    if len(listed) and (listed.min() < 0 or listed.max() >= n):
+        wrong = int(np.flatnonzero((listed < 0) | (listed >= n))[0])
+        raise UnmaskError(f"{which} seed {wrong} is node {listed[wrong]}, expected 0..{n - 1}")
+    if len(np.unique(listed)) != len(listed):
+        raise UnmaskError(f"a node is named twice among the {which} seeds, expected each person once")
+    return listed.astype(np.int64)

@@ -1,0 +1,164 @@
+"""Attacks that spread from seeds and never take a match back: Nar09 and Bumblebee."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.attacks._kernels import Rule, Side, engine, mutual
+from unmask.graphs.attacks.matching import (
+    Matching,
+    Seeds,
+    believe,
+    check_at_least_one,
+    check_theta,
+    positive_degree,
+    seeded,
+    side,
+)
+from unmask.graphs.release import SocialGraph
+
+Order = Literal["number", "degree"]
+
+
+@dataclass(frozen=True)
+class Nar09:
+    """Narayanan and Shmatikov's attack: who shares most mapped neighbours with you, and do you with him?
+
+    Of an unmapped source node v, every unmapped target node c next to the image of a neighbour of v is a candidate,
+    S_c = (neighbours of v whose image is next to c) / sqrt(deg c). The best is a proposal if its eccentricity
+    (max S - second max S) / sigma(S) is at least theta, with sigma the sample deviation over the candidates; ties are
+    refused and a single candidate is taken. It becomes a match if v is likewise the proposal of c with the graphs
+    exchanged. Passes over the nodes are repeated until one makes no match; a match, seeds included, is never revised.
+
+    theta       : least eccentricity, at least 0. With sigma over all nodes instead (the printed pseudo code) theta is
+                  on another scale.
+    synchronous : score all nodes of a pass against the matches of the pass before, then write the mutual proposals;
+                  otherwise each match counts at once for the nodes after it
+    order       : nodes are visited by `number`, or by `degree` from the highest, ties by number. A synchronous attack
+                  does not depend on it. Numbers must not be shared by the two graphs, or the order tells the truth.
+    listed      : candidates that the belief lists of an unmapped node, at most
+    threads     : used by the synchronous form; results do not depend on it, so it is no part of the attack's name
+
+    Work: each pass visits, of every unmapped node, the neighbours of the images of its mapped neighbours.
+
+    >>> from unmask.graphs.release import SocialGraph
+    >>> path = SocialGraph.from_edges([0, 1], [1, 2])
+    >>> belief = Nar09(theta=0.01)(path, path, (np.array([0]), np.array([2])))
+    >>> belief.mapping, belief.sweeps
+    (array([2, 1, 0], dtype=int32), array([2, 0]))
+
+    A. Narayanan & V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 5.2; G. G. Gulyas,
+    "Structural de-anonymization and identity separation", 2015, algorithm 2 (undirected).
+    """
+
+    theta: float = 0.01
+    synchronous: bool = False
+    order: Order = "number"
+    listed: int = 10
+    threads: int = field(default=1, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check(self.theta, self.order, self.listed, self.threads)
+
+    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
+        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
+        return _propagate(
+            self,
+            (auxiliary, np.sqrt(positive_degree(auxiliary))),
+            (target, np.sqrt(positive_degree(target))),
+            seeds,
+            ratio=False,
+        )
+
+
+@dataclass(frozen=True)
+class Bumblebee:
+    """Nar09 with a score that prefers candidates of a like degree.
+
+    S_c = (neighbours of v whose image is next to c) min(deg v / deg c, deg c / deg v)^delta; all else, and all other
+    parameters, as in `Nar09`. It spreads from fewer seeds. With theta 0.01 it also maps many nodes that have no
+    counterpart; a theta of 0.5 gives up little recall for fewer of those.
+
+    delta : at least 0; 0 counts shared neighbours alone
+
+    >>> from unmask.graphs.release import SocialGraph
+    >>> path = SocialGraph.from_edges([0, 1], [1, 2])
+    >>> Bumblebee(delta=0.5)(path, path, (np.array([0]), np.array([2]))).mapping
+    array([2, 1, 0], dtype=int32)
+
+    G. G. Gulyas, B. Simon & S. Imre, "An efficient and robust social network de-anonymization attack", WPES 2016.
+    """
+
+    delta: float = 0.5
+    theta: float = 0.01
+    synchronous: bool = False
+    order: Order = "number"
+    listed: int = 10
+    threads: int = field(default=1, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.delta < np.inf:
+            raise UnmaskError(f"delta is {self.delta}, expected a number of at least 0: the weight of unlike degrees")
+        _check(self.theta, self.order, self.listed, self.threads)
+
+    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
+        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
+        return _propagate(
+            self,
+            (auxiliary, np.power(positive_degree(auxiliary), self.delta)),
+            (target, np.power(positive_degree(target), self.delta)),
+            seeds,
+            ratio=True,
+        )
+
+
+def _propagate(
+    attack: Nar09 | Bumblebee,
+    auxiliary: tuple[SocialGraph, NDArray[np.float64]],
+    target: tuple[SocialGraph, NDArray[np.float64]],
+    seeds: Seeds,
+    *,
+    ratio: bool,
+) -> Matching:
+    """Passes until one makes no match, on graphs that come with the sizes that scores are divided by."""
+    image, inverse = seeded(auxiliary[0], target[0], seeds)
+    here = side(auxiliary[0], image, weight=np.ones(len(image)), size=auxiliary[1])
+    there = side(target[0], inverse, weight=np.ones(len(inverse)), size=target[1])
+    rule = Rule(ratio, False, float(attack.theta))
+    nodes = _visited(auxiliary[0], attack.order)
+    sweeps: list[int] = []
+    visits = 0
+    while not sweeps or sweeps[-1]:
+        free = nodes[image[nodes] < 0]
+        if attack.synchronous:
+            matches, seen = _step(free, here, there, rule, threads=attack.threads)
+        else:
+            matches, seen = engine().sweep(free, here, there, rule)
+        sweeps.append(matches)
+        visits += seen
+    return believe(here, there, rule, listed=attack.listed, sweeps=sweeps, visits=visits, attack=repr(attack))
+
+
+def _step(free: NDArray[np.int32], here: Side, there: Side, rule: Rule, *, threads: int) -> tuple[int, int]:
+    """One synchronous pass, written into both images; the matches made and the candidates visited."""
+    node, candidate, visits = mutual(free, here, there, rule, threads=threads)
+    here.image[node], there.image[candidate] = candidate, node
+    return len(node), visits
+
+
+def _visited(graph: SocialGraph, order: Order) -> NDArray[np.int32]:
+    nodes = np.arange(graph.n_nodes, dtype=np.int32)
+    return nodes if order == "number" else nodes[np.argsort(-positive_degree(graph), kind="stable")]
+
+
+def _check(theta: float, order: str, listed: int, threads: int) -> None:
+    check_theta(theta)
+    if order not in get_args(Order):
+        raise UnmaskError(f"order is {order!r}, expected one of {', '.join(get_args(Order))}")
+    check_at_least_one(listed, "listed")
+    check_at_least_one(threads, "threads")

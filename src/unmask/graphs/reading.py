@@ -1,0 +1,327 @@
+"""From a file of links, a matrix or a graph object to two arrays of node numbers and what the nodes are called."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from unmask.errors import FailedError, UnmaskError
+
+_HEADERS = {"source", "target", "from", "to", "src", "dst", "fromnodeid", "tonodeid", "u", "v"}
+_HEADERS |= {f"{word}{gap}{number}" for word in ("node", "id", "user") for gap in ("", "_") for number in (1, 2)}
+_BLANKS = r"\s"
+_WHOLE = re.compile(r"-?[0-9]+")
+
+
+@dataclass(frozen=True, eq=False)
+class LinkList:
+    """Links u[i] - v[i] between nodes 0 to n_nodes - 1; `labels` (n_nodes,) what they are called, or None."""
+
+    u: NDArray[np.int64]
+    v: NDArray[np.int64]
+    labels: NDArray[Any] | None
+    n_nodes: int
+
+
+def read_links(source: object, *, delimiter: str | None = None, header: bool | None = None) -> LinkList:
+    """The links of a source, as `SocialGraph.read` describes.
+
+    >>> from scipy import sparse
+    >>> read_links(sparse.coo_array(([1, 1], ([0, 2], [1, 0])), shape=(3, 3))).u
+    array([0, 2])
+    """
+    if isinstance(source, str | os.PathLike):
+        return _from_path(Path(os.fspath(source)), delimiter, header)
+    if delimiter is not None or header is not None:
+        raise UnmaskError("delimiter and header are given, expected for an edge list in a file only")
+    if sparse.issparse(source):
+        return _from_matrix(source)
+    if hasattr(source, "get_edgelist"):
+        return _from_igraph(source)
+    if hasattr(source, "nodes") and hasattr(source, "edges"):
+        return _from_networkx(source)
+    raise UnmaskError(
+        f"a graph cannot be read from {type(source).__name__}; expected a file, a sparse matrix, networkx or igraph"
+    )
+
+
+# --- objects --------------------------------------------------------------------------------------------------------
+
+
+def _from_matrix(matrix: Any) -> LinkList:
+    entries = sparse.coo_array(matrix)
+    if entries.shape[0] != entries.shape[1]:
+        raise UnmaskError(f"the matrix has shape {entries.shape}, expected as many rows as columns")
+    links = entries.data != 0
+    row, column = entries.coords
+    return LinkList(row[links].astype(np.int64), column[links].astype(np.int64), None, entries.shape[0])
+
+
+def _from_igraph(graph: Any) -> LinkList:
+    ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    return LinkList(ends[:, 0], ends[:, 1], None, graph.vcount())
+
+
+def _from_networkx(graph: Any) -> LinkList:
+    names = list(graph.nodes())
+    number = {name: at for at, name in enumerate(names)}
+    ends = np.array([(number[edge[0]], number[edge[1]]) for edge in graph.edges()], dtype=np.int64).reshape(-1, 2)
+    labels = np.empty(len(names), dtype=object)
+    labels[:] = names
+    whole = all(type(name) is int for name in names)
+    return LinkList(ends[:, 0], ends[:, 1], labels.astype(np.int64) if whole else labels, len(names))
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def _from_path(path: Path, delimiter: str | None, header: bool | None) -> LinkList:
+    if not path.is_file():
+        raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith(".net"):
+        return _pajek(path)
+    with engine() as connection:
+        try:
+            if name.endswith((".parquet", ".pq")):
+                return _coded(connection, path, _parquet_relation(connection, path), lambda: _gap(path))
+            relation, pattern, skipped = _text_relation(path, delimiter, header)
+            return _coded(connection, path, relation, lambda: _complaint(path, pattern, skipped))
+        except duckdb.Error:  # the engine's own message quotes the line
+            raise FailedError(
+                f"file {path.name!r} cannot be read; expected whole UTF-8 text (.gz) or Parquet"
+            ) from None
+
+
+@contextmanager
+def engine() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A private in-memory database that spills into a folder of its own; both are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as folder:
+        config: dict[str, Any] = {
+            "memory_limit": "4GB",
+            "temp_directory": folder,
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+        with duckdb.connect(":memory:", config=config) as connection:
+            connection.execute("set enable_progress_bar = false")
+            yield connection
+
+
+def _parquet_relation(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
+    """The SQL of rows (u, v, bad) of the first two columns; bad where one of them is missing."""
+    file = f"read_parquet({_quoted(str(path))})"
+    described = connection.execute(f"describe from {file}").fetchall()
+    if len(described) < 2:
+        raise UnmaskError(f"file {path.name!r} has {len(described)} column, expected two of node ids")
+    u, v = ('"' + str(row[0]).replace('"', '""') + '"::varchar' for row in described[:2])
+    return f"(select {u} as u, {v} as v, {u} is null or {v} is null as bad from {file})"
+
+
+def _text_relation(path: Path, delimiter: str | None, header: bool | None) -> tuple[str, str, str | None]:
+    """The SQL of rows (u, v, bad) of the lines that are neither blank nor comments; the pattern; the header skipped.
+
+    Bad are the lines in which the pattern finds no two ids.
+    """
+    first, second, commented = _first_lines(path)
+    pattern = _pattern(_stop(path, delimiter, first))
+    if header is None:
+        header = not commented and _is_header(re.match(pattern, first), re.match(pattern, second))
+    but = f"where rtrim(line, chr(13)) <> {_quoted(first)}" if header else ""
+    relation = (
+        "(select trim(p.u, '\"') as u, trim(p.v, '\"') as v, "
+        "case when p.u = '' then not regexp_full_match(line, '\\s*([#%].*)?') else false end as bad "
+        f"from (select line, regexp_extract(line, {_quoted(pattern)}, ['u', 'v']) as p from "
+        f"read_csv({_quoted(str(path))}, delim='\x1f', quote='', escape='', header=false, auto_detect=false, "
+        f"strict_mode=false, columns={{'line': 'varchar'}}) {but}) where p.u <> '' or bad)"
+    )
+    return relation, pattern, first if header else None
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+# --- lines of text --------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _lines(path: Path) -> Iterator[TextIO]:
+    try:
+        opener = gzip.open if path.name.lower().endswith(".gz") else open
+        with cast("TextIO", opener(path, "rt", encoding="utf-8-sig")) as file:
+            yield file
+    except UnicodeDecodeError:
+        raise FailedError(f"file {path.name!r} is not UTF-8 text; convert it, for example with iconv") from None
+    except (OSError, EOFError, zlib.error):
+        raise FailedError(f"file {path.name!r} cannot be read or is damaged; fetch it again") from None
+
+
+def _first_lines(path: Path) -> tuple[str, str, bool]:
+    """The first two lines that are neither blank nor comments, and whether there is a comment before them."""
+    found: list[str] = []
+    commented = False
+    with _lines(path) as file:
+        for raw in file:
+            line = raw.rstrip("\r\n")
+            if line.lstrip().startswith(("#", "%")):
+                commented |= not found
+            elif line.strip():
+                found.append(line)
+            if len(found) == 2:
+                break
+    if not found:
+        raise UnmaskError(f"file {path.name!r} has no links, expected at least one line with two node ids")
+    return found[0], (*found, "")[1], commented
+
+
+def _stop(path: Path, delimiter: str | None, first: str) -> str:
+    """What ends an id, as the inside of a character class."""
+    if delimiter not in (None, ",", ";", "\t", " "):
+        raise UnmaskError("the delimiter is unknown, expected a comma, a semicolon, a tab or a blank")
+    if delimiter is None:
+        tab = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") and "\t" in first else " "
+        delimiter = next((mark for mark in ",;" if mark in first), tab)
+    return _BLANKS if delimiter == " " else delimiter.replace("\t", r"\t")
+
+
+def _pattern(stop: str) -> str:
+    r"""The expression that finds the two ids of a line, in a dialect that RE2 and `re` share.
+
+    >>> re.match(_pattern(","), '"Doe, J" , b,1').groups()
+    ('"Doe, J"', 'b')
+    """
+    inner = rf'(?:[^{stop}"]*[^\s{stop}"])?'
+    first = rf'("[^"]+"|[^\s{stop}"#%]{inner})'
+    second = rf'("[^"]+"|[^\s{stop}"]{inner})'
+    gap, end = (r"\s+", r"(?:\s|$)") if stop == _BLANKS else (rf"\s*{stop}\s*", rf"\s*(?:{stop}|$)")
+    return rf"^\s*{first}{gap}{second}{end}"
+
+
+def _is_header(first: re.Match[str] | None, second: re.Match[str] | None) -> bool:
+    if first is None:
+        return False
+    names = [cell.strip('"') for cell in first.groups()]
+    if {name.lower() for name in names} <= _HEADERS:
+        return True
+    if second is None or any(_WHOLE.fullmatch(name) for name in names):
+        return False
+    return all(_WHOLE.fullmatch(cell.strip('"')) for cell in second.groups())
+
+
+def _complaint(path: Path, pattern: str, header: str | None) -> str:
+    """Which line has no two ids; found by reading once more, as the engine does not number lines."""
+    search = re.compile(pattern, re.ASCII)
+    with _lines(path) as file:
+        for number, raw in enumerate(file, start=1):
+            line = raw.rstrip("\r\n")
+            comment = not line.strip() or line.lstrip().startswith(("#", "%"))
+            if not comment and line != header and search.match(line) is None:
+                return (
+                    f"line {number} of {path.name!r} has no two node ids; expected two, then the delimiter or nothing"
+                )
+    return f"a line of {path.name!r} has no two node ids, expected two on every line"
+
+
+def _gap(path: Path) -> str:
+    return f"file {path.name!r} has a row without one of the two node ids, expected two in every row"
+
+
+# --- from ids to numbers --------------------------------------------------------------------------------------------
+
+
+def _coded(connection: duckdb.DuckDBPyConnection, path: Path, relation: str, complaint: Callable[[], str]) -> LinkList:
+    """The rows (u, v, bad) as numbers: first as if all ids were whole, once more as texts where they are not."""
+    got = connection.execute(
+        "select coalesce(n, 0) as u, coalesce(m, 0) as v, coalesce(n::varchar = u and m::varchar = v, false) as whole, "
+        f"bad from (select *, try_cast(u as bigint) as n, try_cast(v as bigint) as m from {relation})"
+    ).fetchnumpy()
+    if not len(got["u"]):
+        raise UnmaskError(f"file {path.name!r} has no links, expected at least one")
+    if np.any(got["bad"]):
+        raise UnmaskError(complaint())
+    if np.all(got["whole"]):
+        return _renumbered(np.asarray(got["u"]), np.asarray(got["v"]))
+    return _texts(connection, relation)
+
+
+def _texts(connection: duckdb.DuckDBPyConnection, relation: str) -> LinkList:
+    connection.execute(f"create temp table link as select u, v from {relation}")
+    connection.execute(
+        "create temp table node as select id, row_number() over (order by id) - 1 as code from "
+        "(select u as id from link union select v from link)"
+    )
+    labels = np.asarray(connection.execute("select id from node order by code").fetchnumpy()["id"], dtype=object)
+    both = connection.execute(
+        "select a.code as u, b.code as v from link join node a on link.u = a.id join node b on link.v = b.id"
+    ).fetchnumpy()
+    return LinkList(np.asarray(both["u"]), np.asarray(both["v"]), labels, len(labels))
+
+
+def _renumbered(u: NDArray[np.int64], v: NDArray[np.int64]) -> LinkList:
+    """Whole numbers by rank; where they lie close together, by a table instead of a sort."""
+    low, high = int(min(u.min(), v.min())), int(max(u.max(), v.max()))
+    if high - low < 4 * len(u) + 1024:
+        there = np.zeros(high - low + 1, dtype=np.bool_)
+        there[u - low] = True
+        there[v - low] = True
+        rank = np.cumsum(there) - 1
+        labels = np.flatnonzero(there) + low
+        return LinkList(rank[u - low], rank[v - low], labels, len(labels))
+    labels, ends = np.unique(np.concatenate((u, v)), return_inverse=True)
+    return LinkList(ends[: len(u)], ends[len(u) :], labels, len(labels))
+
+
+# --- Pajek ----------------------------------------------------------------------------------------------------------
+
+_VERTEX = re.compile(r'\s*(\d+)(?:\s+("[^"]*"|\S+))?', re.ASCII)
+_EDGE = re.compile(r"\s*(\d+)\s+(\d+)(?:\s|$)", re.ASCII)
+
+
+def _pajek(path: Path) -> LinkList:
+    """Vertices with their labels, edges and arcs; any other section is refused."""
+    section, labels, ends = "", [""], list[tuple[int, int]]()
+    with _lines(path) as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip() or line.startswith("%"):
+                continue
+            if line.lstrip().startswith("*"):
+                section, *rest = line.lower().split()
+                labels = _vertices(rest, path, number) if section == "*vertices" else labels
+            elif section == "*vertices" and (vertex := _VERTEX.match(line)) and 0 < int(vertex[1]) < len(labels):
+                labels[int(vertex[1])] = (vertex[2] or vertex[1]).strip('"')
+            elif section in {"*edges", "*arcs"} and (edge := _EDGE.match(line)):
+                ends.append((int(edge[1]), int(edge[2])))
+            else:
+                raise UnmaskError(f"line {number} of {path.name!r} fits no section; expected vertices, edges or arcs")
+    return _pajek_links(path, labels[1:], ends)
+
+
+def _vertices(rest: list[str], path: Path, number: int) -> list[str]:
+    if not rest or not rest[0].isdecimal():
+        raise UnmaskError(f"line {number} of {path.name!r} gives no number of vertices, expected *vertices and one")
+    return [str(at) for at in range(int(rest[0]) + 1)]
+
+
+def _pajek_links(path: Path, labels: list[str], ends: list[tuple[int, int]]) -> LinkList:
+    both = np.array(ends, dtype=np.int64).reshape(-1, 2) - 1
+    if both.size and (both.min() < 0 or both.max() >= len(labels)):
+        raise UnmaskError(f"file {path.name!r} has edges of vertices beyond its {len(labels)}; correct *vertices")
+    if len(set(labels)) != len(labels):
+        raise UnmaskError(f"file {path.name!r} has two vertices of one label, expected every label once")
+    whole = all(_WHOLE.fullmatch(label) and str(int(label)) == label for label in labels)
+    names = np.array([int(label) for label in labels], dtype=np.int64) if whole else np.array(labels, dtype=object)
+    return LinkList(both[:, 0], both[:, 1], names, len(labels))

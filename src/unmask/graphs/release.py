@@ -1,0 +1,269 @@
+"""A social graph: who is tied to whom, as published or as the adversary knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from unmask.errors import UnmaskError
+from unmask.graphs.reading import read_links
+from unmask.graphs.writing import write_graph
+
+_MOST_NODES = 2**31 - 1  # node numbers are int32
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """What was left out of a list of links to make a simple undirected graph; links = edges + the sum of the three.
+
+    self_loops : links from a node to itself, every one of them
+    duplicates : repetitions of a link in the same direction
+    reversed   : links whose opposite is there too, counted once a pair
+    """
+
+    self_loops: int = 0
+    duplicates: int = 0
+    reversed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SocialGraph:
+    """A simple undirected graph: no self-loops, no repeated edges, no direction. Build it with `from_edges` or `read`.
+
+    indptr    : (n_nodes + 1,) int64; the neighbours of node v are `neighbour[indptr[v]:indptr[v + 1]]`
+    neighbour : (2 n_edges,) int32, ascending within a node; every edge stands at both of its ends
+    labels    : (n_nodes,) what the nodes are called, each once; None where they have no names but their numbers
+    dropped   : what the list of links held beyond the edges
+
+    >>> graph = SocialGraph.from_edges([0, 1, 2, 2], [1, 0, 1, 2])
+    >>> graph, graph.dropped
+    (SocialGraph(3 nodes, 2 edges), Dropped(self_loops=1, duplicates=0, reversed=1))
+    >>> graph.degree, graph.neighbours(1)
+    (array([1, 2, 1]), array([0, 2], dtype=int32))
+    """
+
+    indptr: NDArray[np.int64]
+    neighbour: NDArray[np.int32]
+    labels: NDArray[Any] | None = None
+    dropped: Dropped = Dropped()
+
+    def __post_init__(self) -> None:
+        if not len(self.indptr) or self.indptr[0] != 0 or self.indptr[-1] != len(self.neighbour):
+            raise UnmaskError("indptr does not begin with 0 and end with the number of neighbours; use from_edges")
+        if self.labels is not None and len(self.labels) != self.n_nodes:
+            raise UnmaskError(f"there are {len(self.labels)} labels, expected one for each of {self.n_nodes} nodes")
+
+    def __repr__(self) -> str:
+        return f"SocialGraph({self.n_nodes} nodes, {self.n_edges} edges)"
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, those without an edge included."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges."""
+        return len(self.neighbour) // 2
+
+    @cached_property
+    def degree(self) -> NDArray[np.int64]:
+        """(n_nodes,) number of neighbours."""
+        return np.diff(self.indptr)
+
+    def neighbours(self, node: int) -> NDArray[np.int32]:
+        """The neighbours of a node, ascending."""
+        if not 0 <= node < self.n_nodes:
+            raise UnmaskError(f"node {node} is not in the graph, expected 0 to {self.n_nodes - 1}")
+        return self.neighbour[self.indptr[node] : self.indptr[node + 1]]
+
+    def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The ends u < v of every edge once, ascending by (u, v).
+
+        >>> SocialGraph.from_edges([2, 1], [0, 0]).edges()
+        (array([0, 0], dtype=int32), array([1, 2], dtype=int32))
+        """
+        u = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degree)
+        once = u < self.neighbour
+        return u[once], self.neighbour[once]
+
+    def has_edges(self, u: ArrayLike, v: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each pair (u[i], v[i]) of node numbers is an edge.
+
+        >>> SocialGraph.from_edges([0, 1], [1, 2]).has_edges([1, 0], [0, 2])
+        array([ True, False])
+        """
+        wanted = np.asarray(u, dtype=np.int64) * self.n_nodes + np.asarray(v, dtype=np.int64)
+        keys = np.repeat(np.arange(self.n_nodes), self.degree) * self.n_nodes + self.neighbour
+        if not len(keys):
+            return np.zeros(wanted.shape, dtype=np.bool_)
+        found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
+        return found
+
+    def take(self, nodes: ArrayLike) -> SocialGraph:
+        """The subgraph induced by these nodes: node i of it is `nodes[i]`, and it keeps the edges between them.
+
+        >>> SocialGraph.from_edges([0, 1, 2], [1, 2, 3], labels=["a", "b", "c", "d"]).take([3, 2, 0]).labels
+        array(['d', 'c', 'a'], dtype=object)
+        """
+        chosen = np.asarray(nodes, dtype=np.int64).reshape(-1)
+        number = _numbers_of(chosen, self.n_nodes)
+        u, v = self.edges()
+        kept = (number[u] >= 0) & (number[v] >= 0)
+        indptr, neighbour, _ = _compress(number[u[kept]], number[v[kept]], len(chosen))
+        return SocialGraph(indptr, neighbour, None if self.labels is None else self.labels[chosen])
+
+    def largest_component(self) -> NDArray[np.int64]:
+        """The nodes of the largest connected component, ascending; of components of one size, that of the lowest node.
+
+        >>> SocialGraph.from_edges([0, 2, 3], [1, 3, 4]).largest_component()
+        array([2, 3, 4])
+        """
+        if not self.n_nodes:
+            return np.zeros(0, dtype=np.int64)
+        _, component = csgraph.connected_components(self.adjacency(), directed=False)
+        _, first, of_node, size = np.unique(component, return_index=True, return_inverse=True, return_counts=True)
+        largest = np.lexsort((first, -size))[0]
+        return np.flatnonzero(of_node == largest)
+
+    def adjacency(self) -> sparse.csr_array[Any, tuple[int, int]]:
+        """The symmetric 0/1 matrix of the graph, int8."""
+        ones = np.ones(len(self.neighbour), dtype=np.int8)
+        shape = (self.n_nodes, self.n_nodes)
+        return sparse.csr_array((ones, self.neighbour, self.indptr), shape=shape)
+
+    @classmethod
+    def from_edges(
+        cls, u: ArrayLike, v: ArrayLike, *, labels: ArrayLike | Iterable[Any] | None = None, n_nodes: int | None = None
+    ) -> Self:
+        """The graph with an edge between u[i] and v[i], for every i; direction, repetitions and self-loops are dropped.
+
+        u, v    : (m,) node numbers, from 0
+        labels  : (n_nodes,) distinct names of the nodes
+        n_nodes : how many nodes there are; None: as many as labels, or one more than the highest number
+        """
+        names = None if labels is None else _names(labels)
+        ends = (_numbers(u, "u"), _numbers(v, "v"))
+        if len(ends[0]) != len(ends[1]):
+            raise UnmaskError(f"u has {len(ends[0])} ends and v has {len(ends[1])}, expected two of every edge")
+        n = _size(ends, None if names is None else len(names), n_nodes)
+        indptr, neighbour, dropped = _compress(*ends, n)
+        return cls(indptr, neighbour, names, dropped)
+
+    @classmethod
+    def read(cls, source: object, *, delimiter: str | None = None, header: bool | None = None) -> Self:
+        """The graph in a file of links, or of a matrix or graph object.
+
+        source    : an edge list, one link a line, the two node ids first and whatever else behind them (.txt, .tsv,
+                    .csv or any other suffix but the next, with or without .gz), lines that begin with # or % being
+                    comments; a Parquet file (.parquet, .pq), ids in the first two columns; a Pajek file (.net); a
+                    square sparse matrix of SciPy, an entry other than 0 being a link; a networkx or igraph graph
+        delimiter : between the ids of an edge list: ",", ";", a tab, or " " for any blanks; None: the first of "," and
+                    ";" in the first line, else a tab in a .tsv file, else blanks. Ids in double quotes may hold it
+        header    : whether the first line of an edge list names the columns; None: it does where no comment is above
+                    it and it says source and target or the like, or is no pair of whole numbers but the next line is
+
+        Ids are whole numbers, where all of them are, else texts. Nodes are numbered by ascending id (in Pajek files and
+        objects: in the order they have there); `labels` holds the ids. A node with nothing but self-loops is a node.
+
+        >>> import tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "friends.txt"
+        ...     _ = file.write_text("# who knows whom" + chr(10) + "30 7" + chr(10) + "7 1412" + chr(10))
+        ...     SocialGraph.read(file).labels
+        array([   7,   30, 1412])
+        """
+        links = read_links(source, delimiter=delimiter, header=header)
+        indptr, neighbour, dropped = _compress(links.u, links.v, links.n_nodes)
+        return cls(indptr, neighbour, links.labels, dropped)
+
+    def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write the graph, each edge once, under its labels: whole or not at all.
+
+        .txt and .tsv (.gz): ids with a tab between them; .csv (.gz): with a header; .parquet; .net: Pajek, the only
+        one that holds nodes without an edge (the others refuse them).
+        """
+        u, v = self.edges()
+        write_graph(path, u=u, v=v, labels=self.labels, n_nodes=self.n_nodes, force=force)
+
+
+# --- checks ---------------------------------------------------------------------------------------------------------
+
+
+def _numbers(ends: ArrayLike, name: str) -> NDArray[np.int64]:
+    array = np.asarray(ends)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise UnmaskError(f"{name} is not a list of node numbers; give numbers from 0, and the names as labels")
+    return array.astype(np.int64)
+
+
+def _names(labels: ArrayLike | Iterable[Any]) -> NDArray[Any]:
+    names = np.asarray(labels if isinstance(labels, np.ndarray) else list(labels))  # type: ignore[arg-type]
+    if names.ndim != 1 or len(np.unique(names)) != len(names):
+        raise UnmaskError("the labels are not a list of distinct names, expected every name once")
+    return names.astype(object) if names.dtype.kind in "UT" else names
+
+
+def _size(ends: tuple[NDArray[np.int64], NDArray[np.int64]], n_labels: int | None, n_nodes: int | None) -> int:
+    lowest = min((int(end.min()) for end in ends if len(end)), default=0)
+    highest = max((int(end.max()) for end in ends if len(end)), default=-1)
+    n = next((given for given in (n_nodes, n_labels) if given is not None), highest + 1)
+    if n_labels is not None and n_labels != n:
+        raise UnmaskError(f"there are {n_labels} labels for {n} nodes, expected one for each")
+    if lowest < 0 or highest >= n or n > _MOST_NODES:
+        raise UnmaskError(f"node numbers go from {lowest} to {highest}, expected 0 to {min(n, _MOST_NODES) - 1}")
+    return n
+
+
+def _numbers_of(chosen: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
+    """The new number of every old node, -1 where it is not chosen."""
+    if len(chosen) and not 0 <= chosen.min() <= chosen.max() < n_nodes:
+        raise UnmaskError(f"nodes go from {chosen.min()} to {chosen.max()}, expected 0 to {n_nodes - 1}")
+    number = np.full(n_nodes, -1, dtype=np.int64)
+    number[chosen] = np.arange(len(chosen))
+    if np.count_nonzero(number >= 0) != len(chosen):
+        raise UnmaskError("a node is taken twice, expected every node at most once")
+    return number
+
+
+# --- from links to rows of neighbours -------------------------------------------------------------------------------
+
+
+def _compress(
+    u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Dropped]:
+    """The links as (indptr, neighbour) of a simple undirected graph of n nodes, and what was dropped.
+
+    One sort: a link is the number 2 (low n + high) + direction, below 2**63 as n is below 2**31.
+    """
+    low, high = np.minimum(u, v), np.maximum(u, v)
+    proper = low != high
+    key = (low[proper].astype(np.int64) * n + high[proper]) * 2 + (u > v)[proper]
+    key.sort()
+    key = key[_changes(key)]
+    n_directed = len(key)
+    pair = key >> 1
+    pair = pair[_changes(pair)]
+    n_links = int(np.count_nonzero(proper))
+    dropped = Dropped(len(u) - n_links, n_links - n_directed, n_directed - len(pair))
+    upper = sparse.csr_array(
+        (np.ones(len(pair), dtype=np.int8), (pair // max(n, 1), pair % max(n, 1))), shape=(n, n), dtype=np.int8
+    )
+    both = (upper + upper.T).tocsr() if n else upper
+    both.sort_indices()
+    return both.indptr.astype(np.int64), both.indices.astype(np.int32), dropped
+
+
+def _changes(ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where an ascending array has a value for the first time."""
+    first = np.ones(len(ascending), dtype=np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
+    return first

@@ -1,0 +1,91 @@
+"""Edge lists, Parquet and Pajek files of a graph, written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.graphs.reading import engine
+
+_CHUNK = 1_000_000  # edges a piece of text
+
+
+def write_graph(
+    path: str | PathLike[str],
+    *,
+    u: NDArray[np.int32],
+    v: NDArray[np.int32],
+    labels: NDArray[Any] | None,
+    n_nodes: int,
+    force: bool,
+) -> None:
+    """Write the edges u - v under the nodes' labels, as `SocialGraph.write` describes."""
+    target = Path(path)
+    plain = target.name.lower().removesuffix(".gz")
+    kind = next(
+        (suffix for suffix in (".txt", ".tsv", ".csv", ".parquet", ".pq", ".net") if plain.endswith(suffix)), ""
+    )
+    if not kind or (kind in {".parquet", ".pq"} and plain != target.name.lower()):
+        raise UnmaskError(f"output {target.name!r} has an unknown suffix; expected .txt, .tsv, .csv, .net or .parquet")
+    if target.exists() and not force:
+        raise UnmaskError(f"output {target.name!r} exists; choose another name or overwrite it (force=True)")
+    alone = n_nodes - len(np.union1d(u, v))
+    if alone and kind != ".net":
+        raise UnmaskError(f"{alone} nodes have no edge, which {kind} cannot hold; write .net, or take the others only")
+    names = np.arange(n_nodes) if labels is None else labels
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
+            whole = Path(folder) / target.name
+            if kind in {".parquet", ".pq"}:
+                _write_parquet(whole, names[u], names[v])
+            else:
+                _write_text(whole, _text(kind, u, v, names))
+            whole.replace(target)
+    except OSError as error:
+        raise FailedError(f"output {target.name!r} cannot be written: {error.strerror or error}") from None
+
+
+def _write_parquet(path: Path, source: NDArray[Any], target: NDArray[Any]) -> None:
+    with engine() as connection:
+        connection.register("links", {"source": source, "target": target})
+        name = str(path).replace("'", "''")
+        connection.execute(f"copy (select source, target from links) to '{name}' (format parquet)")
+
+
+def _write_text(path: Path, pieces: Iterator[str]) -> None:
+    with path.open("wb") as file:
+        if path.name.lower().endswith(".gz"):
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:  # the same bytes at any time
+                packed.writelines(piece.encode() for piece in pieces)
+        else:
+            file.writelines(piece.encode() for piece in pieces)
+
+
+def _text(kind: str, u: NDArray[np.int32], v: NDArray[np.int32], names: NDArray[Any]) -> Iterator[str]:
+    if kind == ".net":
+        yield f"*vertices {len(names)}\n"
+        yield from (f'{number} "{name}"\n' for number, name in enumerate(_checked(names), start=1))
+        yield "*edges\n"
+        cells, gap = [str(number) for number in range(1, len(names) + 1)], " "
+    else:
+        yield "source,target\n" if kind == ".csv" else f"# Nodes: {len(names)} Edges: {len(u)}\n"
+        plain = names.dtype.kind in "iu"
+        cells, gap = [name if plain else f'"{name}"' for name in _checked(names)], "," if kind == ".csv" else "\t"
+    for start in range(0, len(u), _CHUNK):
+        ends = zip(u[start : start + _CHUNK].tolist(), v[start : start + _CHUNK].tolist(), strict=True)
+        yield "".join([f"{cells[a]}{gap}{cells[b]}\n" for a, b in ends])
+
+
+def _checked(names: NDArray[Any]) -> list[str]:
+    texts = [str(name) for name in names.tolist()]
+    if any(not text or '"' in text or "\n" in text or "\r" in text for text in texts):
+        raise UnmaskError("a label is empty or holds a quotation mark or a line break; write Parquet, or rename it")
+    return texts
