@@ -31,10 +31,10 @@ def prior(tmp_path):
     return path
 
 
-def write(path, table, names=tuple(PRIOR)):
+def write(path, table, names=tuple(PRIOR), columns=None):
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["", *(f"out{j}" for j in range(len(table[0])))])
+        writer.writerow(["", *(columns or (f"out{j}" for j in range(len(table[0]))))])
         writer.writerows([name, *row] for name, row in zip(names, table, strict=True))
     return path
 
@@ -69,11 +69,40 @@ def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):
 
 def test_losses_by_name_and_by_file(tmp_path, prior):
     path = write(tmp_path / "c.csv", np.eye(3) * 0.4 + 0.2)
-    loss = write(tmp_path / "absolute.csv", [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    loss = write(tmp_path / "absolute.csv", [[2, 0, 1], [1, 1, 0], [0, 2, 1]], columns=("3", "1", "2"))
     by_name = json.loads(unmask("audit", "channel", path, "--prior", prior, "--loss", "absolute", "--json").stdout)
     by_file = json.loads(unmask("audit", "channel", path, "--prior", prior, "--loss", loss, "--json").stdout)
     first, second = (told["channel"]["mechanisms"][0]["privacy"] for told in (by_name, by_file))
     assert first == pytest.approx(second)
+
+
+def test_files_are_matched_by_name_never_by_position(tmp_path, prior):
+    plain = write(tmp_path / "c.csv", [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.1, 0.6]], columns=("1", "2", "3"))
+    turned = write(
+        tmp_path / "t.csv", [[0.6, 0.3, 0.1], [0.1, 0.7, 0.2], [0.1, 0.1, 0.8]], names=("3", "1", "2"), columns="312"
+    )
+    told = json.loads(
+        unmask("audit", "channel", plain, turned, "--prior", prior, "--loss", "absolute", "--json").stdout
+    )
+    first, second = told["channel"]["mechanisms"]
+    for name in ("distortion", "privacy", "worst", "leakage_bits", "epsilon"):
+        assert first[name] == pytest.approx(second[name], abs=1e-6)
+    other = write(tmp_path / "o.csv", np.eye(3).tolist(), names=("x", "y", "z"))
+    assert "other secrets" in unmask("audit", "channel", plain, other).stderr
+    assert "twice" in unmask("audit", "channel", plain, plain).stderr
+
+
+def test_a_distortion_file_means_the_same_to_design_and_audit(tmp_path, prior):
+    cost = write(tmp_path / "d.csv", [[0, 1, 5], [2, 0, 1], [1, 4, 0]], columns=("1", "2", "3"))
+    out = tmp_path / "m.csv"
+    told = json.loads(
+        unmask("design", "--prior", prior, "--distortion", cost, "--budget", 0.4, "-o", out, "--json").stdout
+    )
+    audited = unmask("audit", "channel", out, "--prior", prior, "--distortion", cost, "--no-limit", "--json")
+    assert json.loads(audited.stdout)["channel"]["mechanisms"][0]["distortion"] == pytest.approx(told["distortion"])
+    both = unmask("design", "--prior", prior, "--budget", 0.2, "-o", tmp_path / "x.csv", "--curve", tmp_path / "x.csv")
+    assert both.exit_code == 2
+    assert not (tmp_path / "x.csv").exists()
 
 
 def test_a_design_is_what_it_says_and_nothing_passes_the_limit(tmp_path, prior):

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
 
+Missing = Literal["error", "singleton"]
+
 MASS_TOLERANCE = 1e-9
 """How far the probabilities of a view may be from sum 1."""
+
+
+class Alone(NamedTuple):
+    """The label of a cluster that an item forms by itself because only the other partition has it."""
+
+    item: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +44,14 @@ class Partition:
     items: NDArray[Any] | None
 
     def __init__(self, labels: ArrayLike, items: ArrayLike | None = None) -> None:
-        code, names = _factorized(_flat(labels, "labels"))
+        code, names = _factorized(_flat(labels, "labels"), "label")
         object.__setattr__(self, "code", code)
         object.__setattr__(self, "names", names)
         ids = None if items is None else _flat(items, "item ids")
         if ids is not None:
             if len(ids) != len(code):
                 raise UnmaskError(f"there are {len(ids)} item ids for {len(code)} labels, expected one for each")
-            if len(_factorized(ids)[1]) != len(ids):
+            if len(_factorized(ids, "item id")[1]) != len(ids):
                 raise UnmaskError("an item id occurs twice, expected every item in exactly one cluster")
         object.__setattr__(self, "items", ids)
 
@@ -99,14 +107,14 @@ class View:
         object.__setattr__(self, "probability", p)
 
 
-def align(
-    solution: Partition, adversary: Partition, *, missing: Literal["error", "singleton"] = "error"
-) -> tuple[Partition, Partition]:
+def align(solution: Partition, adversary: Partition, *, missing: Missing = "error") -> tuple[Partition, Partition]:
     """Both partitions over the same items in the same order, that of the solution and then the adversary's own items.
 
     missing : what an item means that only one of them has: an "error", or a cluster of its own ("singleton")
     Without ids the items are known by their position and must be equally many.
     """
+    if missing not in get_args(Missing):
+        raise UnmaskError(f"missing is {missing!r}, expected one of {', '.join(get_args(Missing))}")
     if (solution.items is None) != (adversary.items is None):
         raise UnmaskError("one partition has item ids and the other has none; give ids to both, or to neither")
     if solution.items is None or adversary.items is None:
@@ -119,7 +127,7 @@ def align(
     if len(solution) == len(adversary) and np.array_equal(solution.items, adversary.items):
         return solution, adversary
     both = np.concatenate([solution.items, adversary.items])
-    code, _ = _factorized(both)
+    code, _ = _factorized(both, "item id")
     ours, theirs = code[: len(solution)], code[len(solution) :]
     place = np.full(int(code.max()) + 1, -1)
     place[ours] = np.arange(len(ours))
@@ -146,7 +154,10 @@ def _with_singletons(partition: Partition, place: NDArray[np.int64], items: NDAr
     labels[alone] = partition.n_clusters + np.arange(len(alone))
     moved = Partition.__new__(Partition)
     object.__setattr__(moved, "code", labels.astype(np.int32))
-    object.__setattr__(moved, "names", np.concatenate([_as_objects(partition.names), _as_objects(items[alone])]))
+    own = _as_objects(partition.names)
+    singles = np.empty(len(alone), dtype=object)
+    singles[:] = [Alone(item) for item in items[alone].tolist()]
+    object.__setattr__(moved, "names", np.concatenate([own, singles]))
     object.__setattr__(moved, "items", items)
     return moved
 
@@ -172,34 +183,31 @@ def _flat(values: ArrayLike, what: str) -> NDArray[Any]:
     return array
 
 
-def _factorized(values: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+def _factorized(values: NDArray[Any], what: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Codes 0..k - 1 and the k distinct values, ascending."""
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
-        if high - low <= 4 * len(values) + 1024:
-            present = np.bincount(values - low) > 0
+        if high - low <= 4 * len(values) + 1024 and high < 2**63:
+            shifted = values.astype(np.int64) - low
+            present = np.bincount(shifted) > 0
             names = np.flatnonzero(present)
-            return (np.cumsum(present, dtype=np.int32) - 1)[values - low], (names + low).astype(values.dtype)
+            return (np.cumsum(present, dtype=np.int32) - 1)[shifted], (names + low).astype(values.dtype)
     if values.dtype.kind == "f" and np.isnan(values).any():
-        raise UnmaskError("a label is NaN, expected a value for every item; give unlinked items labels of their own")
+        raise UnmaskError(f"a {what} is NaN, expected a value for every item")
     if values.dtype.kind == "O":
-        return _factorized_objects(values)
+        return _factorized_objects(values, what)
     names, code = np.unique(values, return_inverse=True)
     return code.astype(np.int32), names
 
 
-def _factorized_objects(values: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+def _factorized_objects(values: NDArray[Any], what: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
     seen: dict[Any, int] = {}
     try:
         code = np.fromiter((seen.setdefault(value, len(seen)) for value in values), dtype=np.int64, count=len(values))
     except TypeError:
-        raise UnmaskError(
-            "a label is a list or another value that cannot be compared, expected texts or numbers"
-        ) from None
+        raise UnmaskError(f"a {what} is a list or the like, expected texts or numbers") from None
     if any(value is None or value != value for value in seen):  # NaN differs from itself
-        raise UnmaskError(
-            "a label is missing, expected a value for every item; give unlinked items labels of their own"
-        )
+        raise UnmaskError(f"a {what} is missing, expected a value for every item")
     names = np.empty(len(seen), dtype=object)
     names[:] = list(seen)
     order = np.array(sorted(range(len(seen)), key=lambda i: (str(type(names[i])), str(names[i]))))

@@ -267,3 +267,30 @@ def test_a_certain_gain_is_the_plain_price():
     assert risk_over_gains(CASE, [0, 7, 500], point) == pytest.approx(
         price_records(CASE, [0, 7, 500]).success_probability
     )
+
+
+def test_candidates_of_different_chance_make_a_lower_bound():
+    """Going back to a target once nothing more can be fined pays more: 8.76 in the best of all campaigns."""
+    attacker = Attacker(gain=10, fine=10, max_fines=1, detection=(0.2,))
+    belief = Posterior.from_dense(np.array([[0.6, 0.05]]), observation=np.array([0, 0]))
+    found = campaign(attacker, belief)
+    assert not found.exact
+    assert found.payoff == pytest.approx(8.68)
+
+
+def test_a_campaign_says_that_it_walks_away_from_ties():
+    with pytest.raises(UnmaskError, match="ties"):
+        campaign(Attacker(gain=2, exploit_cost=2, max_fines=0, ties="attack"), [1])
+
+
+def test_a_fine_of_nothing_is_no_fine():
+    nothing, never = (Attacker(gain=8, exploit_cost=1, max_fines=n) for n in (1, 0))
+    assert campaign(nothing, [3, 5]).payoff == campaign(never, [3, 5]).payoff
+    assert campaign(nothing, [3, 5]).exact
+
+
+def test_chances_are_chances():
+    for attacker in (CASE, replace(CASE, max_fines=math.inf, prior=1.0)):
+        found = campaign(attacker, np.arange(1, 60))
+        assert found.success_probability.max() <= 1
+        assert price_records(attacker, np.arange(1, 60)).success_probability.max() <= 1

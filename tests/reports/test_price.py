@@ -203,7 +203,7 @@ def test_nobody_attacked_anywhere_is_said():
 def test_a_campaign_that_pays_although_no_single_attack_does_is_said():
     bulk = spared(campaign_payoff=1_272_573.6, campaign_success=0.048, campaign_exact=False)
     campaign = "One campaign against all people in k=100, the outside data paid once, pays although no single attack "
-    assert found(release(), bulk)[2] == campaign + ("does: it names at least 4.8 % and brings him at least 1,272,574.")
+    assert found(release(), bulk)[2] == campaign + ("does: it names 4.8 % and brings him at least 1,272,574.")
     assert "at least" not in found(release(), replace(bulk, campaign_exact=True))[2]
     assert len(found(bulk)) == 2
 
@@ -279,7 +279,7 @@ def test_the_tables_where_nobody_is_attacked_and_where_no_fine_helps():
     rows = cells(bare(releases=(spared(), release(stopping_fine=INF, campaign_exact=False))))
     assert ["k=100", "30,162", "0 %", "0 %", *["\u2013"] * 4] in rows
     assert ["k=100", "none", "45.0 %", "0 %", "0", "none needed"] in rows
-    assert ["k=3", "47", "45.0 %", "at least 45.2 %", "at least 61,234,568", "no fine does"] in rows
+    assert ["k=3", "47", "45.0 %", "45.2 %", "at least 61,234,568", "no fine does"] in rows
 
 
 def test_adversaries_are_told_apart_where_there_are_several():

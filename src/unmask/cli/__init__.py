@@ -118,8 +118,6 @@ def audit(
         )
     if origins and original is None:
         raise UnmaskError("--origin gives rows of the original, and no --original was given; give both")
-    if len(set(releases)) < len(releases):
-        raise UnmaskError("a release was given twice, expected different files; name each one once")
     names = stems(releases)
     of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
     tables = {name: read(path, of_release) for name, path in zip(names, releases, strict=True)}

@@ -61,16 +61,22 @@ def audit_channel(
 
     if report is not None:
         refuse_to_overwrite(report, force=force)
-    read = {name: _channel(path, prior) for name, path in zip(stems(channels), channels, strict=True)}
-    secrets = next(iter(read.values())).x_labels or ()
+    names = stems(channels)
+    first = _channel(channels[0], prior, None)
+    secrets, outputs = first.x_labels or (), first.y_labels or ()
+    read = {names[0]: first} | {
+        name: _channel(path, prior, secrets) for name, path in zip(names[1:], channels[1:], strict=True)
+    }
     table, unit = _loss(loss, secrets, coordinates)
-    cost = None if distortion is None else _matrix(distortion)[2]
+    cost = None if distortion is None else _named(distortion, secrets, outputs)
     stakes = Stakes(table, cost, name=Path(loss).stem, unit=unit, distortion_unit=unit if cost is None else "cost")
     found = study_channels(
         read,
         stakes,
         title=f"Audit of {', '.join(read)}",
-        reproduce=provenance(0, (*channels, prior, coordinates, distortion)),
+        reproduce=provenance(
+            0, (*channels, prior, coordinates, distortion, None if loss in NAMED_LOSSES else Path(loss))
+        ),
         limit=not no_limit,
     )
     if report is not None:
@@ -121,13 +127,21 @@ def design(
     import numpy as np
 
     from unmask.channels import optimal_mechanism
+    from unmask.errors import UnmaskError
 
+    if curve is not None and curve.resolve() == output.resolve():
+        raise UnmaskError(f"the mechanism and its curve are both to be written to {output}; expected two files")
     for path in (output, curve):
         if path is not None:
             refuse_to_overwrite(path, force=force)
     secrets, chance = _prior(prior)
     table, _ = _loss(loss, secrets, coordinates)
-    cost = table.T if distortion is None else _loss(distortion, secrets, coordinates)[0].T
+    if distortion is None:
+        cost = table.T
+    elif distortion in NAMED_LOSSES:
+        cost = _loss(distortion, secrets, coordinates)[0].T
+    else:
+        cost = _named(Path(distortion), secrets, secrets)
     solve = partial(optimal_mechanism, chance, table, cost, epsilon=epsilon, delta=delta, worst_case=worst_case)
     found = solve(budget)
     result = {
@@ -139,10 +153,11 @@ def design(
         "gap": found.gap,
         "prior_error": float((table @ chance).min()),
     }
+    budgets = np.linspace(budget / CURVE_POINTS, 2 * budget, CURVE_POINTS) if budget > 0 else np.zeros(1)
+    trade_off = "" if curve is None else _curve(solve, budgets)
     write_text(output, _written(secrets, found.channel.dense()))
     if curve is not None:
-        budgets = np.linspace(budget / CURVE_POINTS, 2 * budget, CURVE_POINTS) if budget > 0 else np.zeros(1)
-        write_text(curve, _curve(solve, budgets))
+        write_text(curve, trade_off)
     if as_json:
         click.echo(as_text(result))
     click.echo(
@@ -177,24 +192,45 @@ def _json(found: ReportData) -> dict[str, Any]:
     }
 
 
-def _channel(path: Path, prior: Path | None) -> Channel:
+def _channel(path: Path, prior: Path | None, order: tuple[str, ...] | None) -> Channel:
+    """A channel, its secrets in this order, its outputs in that of the secrets where they are the secrets."""
     import numpy as np
 
     from unmask.channels import Channel
     from unmask.errors import UnmaskError
 
     outputs, secrets, table = _matrix(path)
+    if order is not None:
+        table, secrets = table[_places(order, secrets, path, "secrets")], order
+    if set(outputs) == set(secrets):
+        table, outputs = table[:, _places(secrets, outputs, path, "outputs")], secrets
     chance = None
     if prior is not None:
         names, given = _prior(prior)
-        place = {name: i for i, name in enumerate(names)}
-        if set(place) != set(secrets):
-            raise UnmaskError(f"{prior.name} has other secrets than {path.name}, expected the same names")
-        chance = np.array([given[place[name]] for name in secrets])
+        chance = np.asarray(given[_places(secrets, names, prior, "secrets")])
     try:
         return Channel(table, chance, x_labels=secrets, y_labels=outputs)
     except UnmaskError as error:
         raise UnmaskError(f"{path.name}: {error}") from None
+
+
+def _places(wanted: tuple[str, ...], names: tuple[str, ...], path: Path, what: str) -> NDArray[np.int64]:
+    """Where each wanted name stands in a file that must have the same names, in any order."""
+    import numpy as np
+
+    from unmask.errors import UnmaskError
+
+    place = {name: i for i, name in enumerate(names)}
+    if set(place) != set(wanted) or len(names) != len(wanted):
+        raise UnmaskError(f"{path.name} has other {what} than the file before it, expected the same names")
+    return np.array([place[name] for name in wanted])
+
+
+def _named(path: Path, secrets: tuple[str, ...], outputs: tuple[str, ...]) -> NDArray[np.float64]:
+    """(n_x, n_y) a distortion, secrets in lines and outputs in columns, matched by name."""
+    columns, lines, table = _matrix(path)
+    by_secret = table[_places(secrets, lines, path, "secrets")]
+    return by_secret[:, _places(outputs, columns, path, "outputs")]
 
 
 def _loss(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> tuple[NDArray[np.float64], str]:
@@ -205,7 +241,11 @@ def _loss(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> tupl
     from unmask.measures.losses import as_matrix
 
     if loss not in NAMED_LOSSES:
-        return _matrix(Path(loss))[2], "loss"
+        path = Path(loss)
+        if not path.suffix and not path.exists():
+            raise UnmaskError(f"the loss {loss!r} is neither a file nor one of {', '.join(NAMED_LOSSES)}")
+        columns, _, table = _matrix(path)
+        return table[:, _places(secrets, columns, path, "secrets")], "loss"
     if loss == "hamming":
         return 1.0 - np.eye(len(secrets)), "probability"
     if coordinates is not None:
@@ -241,11 +281,13 @@ def _matrix(path: Path) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.fl
 
     try:
         with path.open(newline="", encoding="utf-8") as file:
-            lines = [line for line in csv.reader(file) if line]
+            reader = csv.reader(file)
+            numbered = [(reader.line_num, line) for line in reader if line]
     except OSError as error:
         raise FailedError(f"file {path.name!r} cannot be read: {error.strerror}; check the path") from None
-    except UnicodeDecodeError:
-        raise FailedError(f"file {path.name!r} is not UTF-8 text, expected CSV") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise FailedError(f"file {path.name!r} is no CSV in UTF-8, or has an endless cell; check the file") from None
+    lines = [line for _, line in numbered]
     if len(lines) < 2 or len(lines[0]) < 2:
         raise UnmaskError(
             f"file {path.name!r} has no numbers, expected a line of names and lines of a name and numbers"
@@ -253,7 +295,7 @@ def _matrix(path: Path) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.fl
     width = len(lines[0])
     wrong = next((i for i, line in enumerate(lines) if len(line) != width), None)
     if wrong is not None:
-        raise UnmaskError(f"line {wrong + 1} of {path.name} has {len(lines[wrong])} cells, expected {width}")
+        raise UnmaskError(f"line {numbered[wrong][0]} of {path.name} has {len(lines[wrong])} cells, expected {width}")
     names = tuple(line[0].strip() for line in lines[1:])
     if len(set(names)) < len(names):
         raise UnmaskError(f"file {path.name!r} names a line twice, expected every name once")
@@ -262,7 +304,9 @@ def _matrix(path: Path) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.fl
         try:
             numbers[i] = [float(cell) for cell in line[1:]]
         except ValueError:
-            raise UnmaskError(f"line {i + 2} of {path.name} has a cell that is no number, expected numbers") from None
+            raise UnmaskError(
+                f"line {numbered[i + 1][0]} of {path.name} has a cell that is no number, expected numbers"
+            ) from None
     return tuple(name.strip() for name in lines[0][1:]), names, numbers
 
 

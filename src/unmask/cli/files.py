@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 def stems(paths: tuple[Path, ...]) -> list[str]:
     """Short names of files, made different where two are called alike."""
+    from unmask.errors import UnmaskError
+
+    if len(set(paths)) < len(paths):
+        raise UnmaskError("a file was given twice, expected different files; name each one once")
     short = [path.name.split(".")[0] for path in paths]
     return short if len(set(short)) == len(short) and "original" not in short else [str(path) for path in paths]
 

@@ -31,7 +31,7 @@ SHARE = click.FloatRange(0, 1)
     help="Weight of linking; the rest is the weight of mixing in foreign items.",
 )  # fmt: skip
 @click.option(
-    "--beta", default=0.8, show_default=True, type=SHARE, callback=share,
+    "--beta", default=0.8, show_default=True, type=click.FloatRange(0, 1, min_open=True), callback=share,
     help="Share of a subject's items whose linking is a breach.",
 )  # fmt: skip
 @click.option("--contamination-wanted", is_flag=True, help="Foreign items are welcome to the subjects.")
@@ -147,6 +147,8 @@ def _guess(path: Path, item: str, cluster: str, probability: str) -> Partition |
         chance = np.asarray(columns[probability], dtype=np.float64)
     except (TypeError, ValueError):
         raise UnmaskError(f"{path.name}: a probability is no number, expected numbers above 0 that sum to 1") from None
+    if not np.all(np.isfinite(chance)):
+        raise UnmaskError(f"{path.name}: a probability is missing, expected numbers above 0 that sum to 1")
     parts, first, part = np.unique(columns[by].astype(str), return_index=True, return_inverse=True)
     if np.any(chance != chance[first][part]):
         raise UnmaskError(f"{path.name}: a partition has several probabilities, expected one for all its rows")

@@ -93,14 +93,17 @@ def _listed(text: str) -> NDArray[np.int64]:
 
     from unmask.errors import UnmaskError
 
-    parts = []
+    parts, total = [], 0
     for part in text.replace(" ", "").split(","):
         found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
         low, high = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
         if low > high:
             raise UnmaskError(f"{part!r} is no group size, expected a whole number or a range such as 5-20")
+        total += high - low + 1
+        if total > MOST_SIZES:
+            break
         parts.append(np.arange(low, high + 1))
-    if sum(map(len, parts)) > MOST_SIZES:
+    if total > MOST_SIZES:
         raise UnmaskError(
             f"the sizes stand for more than {MOST_SIZES:,} groups, expected fewer; give a release instead"
         )

@@ -103,6 +103,10 @@ class Attacker:
             if getattr(self, switch) is FROM_PROFILE:
                 object.__setattr__(self, switch, value)
         object.__setattr__(self, "detection", _schedule(self.detection))
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, item.name, value.item())
         _check_money(self)
         _check_counts(self)
         _check_chances(self)
@@ -157,11 +161,11 @@ class Attacker:
 
 def _schedule(detection: object) -> tuple[float, ...] | None:
     """The chances of detection as a tuple, whatever sequence they were given as."""
-    if detection is None or isinstance(detection, tuple):
-        return detection
-    if not isinstance(detection, list | np.ndarray):
+    if detection is None:
+        return None
+    if not isinstance(detection, list | tuple | np.ndarray):
         raise UnmaskError(f"detection is {detection!r}, expected a list of chances, such as [0.05]")
-    return tuple(detection)
+    return tuple(q.item() if isinstance(q, np.generic) else q for q in detection)
 
 
 def _check_money(attacker: Attacker) -> None:

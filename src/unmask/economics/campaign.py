@@ -50,7 +50,7 @@ def campaign(attacker: Attacker, who: ArrayLike | Posterior) -> Campaign:
     fines paid, being caught raises what the remaining targets are worth from V(p) to V(p + 1), so that each target is
     the game of one target with the fine C_p - (V(p + 1) - V(p)). With constant detection and one prior this order was
     the optimum in all of some hundred small games that were enumerated (not proved); with a detection that rises
-    within a target, interleaving can pay more. An arrest acts like a fine of C_p + V.
+    within a target, or candidates of different chance, interleaving can pay more. An arrest is a fine of C_p + V.
     The campaign is not discounted, since its steps have no common clock; UnmaskError for a discount below 1.
 
     >>> import math
@@ -69,7 +69,9 @@ def campaign(attacker: Attacker, who: ArrayLike | Posterior) -> Campaign:
     """
     if attacker.discount != 1:
         raise UnmaskError(f"the discount is {attacker.discount:g}, expected 1: a campaign has no common clock")
-    if not (attacker.capped or attacker.arrest):
+    if attacker.ties == "attack":
+        raise UnmaskError("ties is 'attack', and a campaign walks away from what is worth nothing; give 'walk_away'")
+    if not (attacker.arrest or (attacker.capped and attacker.fine > 0)):
         return _separate(attacker, who)
     return _in_turn(attacker, who)
 
@@ -86,8 +88,8 @@ def _separate(attacker: Attacker, who: ArrayLike | Posterior) -> Campaign:
     plan = plan * access
     return Campaign(
         access=access,
-        payoff=payoff * access,
-        success_probability=plan[SUCCESS],
+        payoff=payoff if access else 0.0,
+        success_probability=np.minimum(plan[SUCCESS], 1.0),
         expected_tries=float(plan[TRIES].sum()),
         expected_fines=float(plan[FINES].sum()),
         exact=True,
@@ -146,10 +148,11 @@ def _in_turn(attacker: Attacker, who: ArrayLike | Posterior) -> Campaign:
             success[target], level = played.success, played.level
             tries, fines = tries + played.tries, fines + played.fines
     alike = len({round(game.hit[0] * len(game.hit), 12) for game in games}) <= 1
+    alike &= all(max(game.hit) - min(game.hit) <= TIE for game in games)
     return Campaign(
         access=access,
         payoff=payoff if access else 0.0,
-        success_probability=success,
+        success_probability=np.minimum(success, 1.0),
         expected_tries=tries,
         expected_fines=fines,
         exact=not attacker.arrest and attacker.constant_detection and attacker.max_tries is None and alike,

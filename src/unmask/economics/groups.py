@@ -62,6 +62,12 @@ def groups_of(attacker: Attacker, who: ArrayLike | Posterior) -> Groups:
     return Groups(len(sizes), _alike(attacker, np.arange(len(sizes)), sizes, inside))
 
 
+def candidates_tried(belief: Posterior) -> NDArray[np.int64]:
+    """(n_observations,) candidates of a row: those listed, or all that share the belief where none is."""
+    length = belief.row_length
+    return np.where((length == 0) & (belief.n_unlisted > 0), belief.n_unlisted, length)
+
+
 def _alike(attacker: Attacker, member: NDArray[np.int64], size: NDArray[np.int64], inside: Floats) -> tuple[Group, ...]:
     """Games of equal candidates, each distinct pair of size and chance once."""
     pairs, game = np.unique(np.stack([size.astype(np.float64), inside]), axis=1, return_inverse=True)
@@ -87,7 +93,7 @@ def _of_belief(attacker: Attacker, belief: Posterior) -> Groups:
     length = belief.row_length
     highest = segment_max(log_p, belief.indptr, empty=0.0)
     alike = highest + segment_max(-log_p, belief.indptr, empty=0.0) <= LOG_TIE
-    size = np.where((length == 0) & (belief.n_unlisted > 0), belief.n_unlisted, length)
+    size = candidates_tried(belief)
     inside = np.where(length > 0, 1.0 - belief.unlisted, np.where(size > 0, belief.unlisted, 0.0))
     rows = np.flatnonzero(alike)
     parts = _alike(attacker, rows, size[rows], np.clip(inside[rows], 0.0, 1.0))

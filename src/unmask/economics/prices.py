@@ -260,12 +260,13 @@ def prices_of(attacker: Attacker, plan: Floats, expected: Floats) -> Prices:
     """Prices of plans with the data at hand, accessed where the payoff `expected` after access is worth the access."""
     payoff = attacker.discount * expected - attacker.access_cost
     access = ((expected > 0) | (plan[CLEAN] > 0)) & worthwhile(attacker, payoff, 0.0, attacker.gain)
+    success = np.minimum(plan[SUCCESS], 1.0)  # sums of rounded chances
     return Prices(
         access=access,
         payoff=np.where(access, payoff, 0.0),
         sunk_payoff=plan[VALUE],
-        success_probability=np.where(access, plan[SUCCESS], 0.0),
-        sunk_success_probability=plan[SUCCESS],
+        success_probability=np.where(access, success, 0.0),
+        sunk_success_probability=success,
         expected_tries=np.where(access, plan[TRIES], 0.0),
         clean_tries=np.where(access, plan[CLEAN], 0).astype(np.int64),
         expected_fines=np.where(access, plan[FINES], 0.0),

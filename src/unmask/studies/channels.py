@@ -67,17 +67,17 @@ class Stakes:
     def matrix(self, n_x: int) -> Floats:
         """(n_answers, n_x) the loss, checked."""
         loss = 1.0 - np.eye(n_x) if self.loss is None else np.asarray(self.loss, dtype=np.float64)
-        if loss.ndim != 2 or loss.shape[1] != n_x or not np.all(np.isfinite(loss)) or loss.min() < 0:
-            raise UnmaskError(
-                f"the loss has shape {loss.shape}, expected answers x {n_x} secrets, finite and at least 0"
-            )
+        if loss.ndim != 2 or loss.shape[1] != n_x:
+            raise UnmaskError(f"the loss has shape {loss.shape}, expected answers x {n_x} secrets")
+        if not (np.all(np.isfinite(loss)) and loss.min() >= 0):
+            raise UnmaskError("the loss has an entry that is negative, infinite or missing, expected numbers from 0 on")
         return loss
 
     def cost(self, channel: Channel) -> Floats | None:
         """(n_x, n_y) the distortion, checked; None where none is known."""
         if self.distortion is None:
             loss = self.matrix(channel.n_x)
-            return loss.T if loss.shape[0] == channel.n_y else None
+            return loss.T if loss.shape[0] == channel.n_y and _alike(channel.y_labels, channel.x_labels) else None
         cost = np.asarray(self.distortion, dtype=np.float64)
         if cost.shape != (channel.n_x, channel.n_y) or not np.all(np.isfinite(cost)) or cost.min() < 0:
             raise UnmaskError(
@@ -85,6 +85,11 @@ class Stakes:
                 "finite and at least 0"
             )
         return cost
+
+
+def _alike(some: tuple[str, ...] | None, others: tuple[str, ...] | None) -> bool:
+    """Whether names agree, where both are given."""
+    return some is None or others is None or some == others
 
 
 def study_channels(
@@ -105,7 +110,8 @@ def study_channels(
     stakes = stakes or Stakes()
     first = next(iter(channels.values()))
     for name, channel in channels.items():
-        if channel.n_x != first.n_x or not np.allclose(channel.prior, first.prior):
+        same = channel.n_x == first.n_x and _alike(channel.x_labels, first.x_labels)
+        if not same or not np.allclose(channel.prior, first.prior):
             raise UnmaskError(f"channel {name!r} has other secrets or another prior than the first, expected the same")
     loss = stakes.matrix(first.n_x)
     beliefs = {name: channel.posterior() for name, channel in channels.items()}

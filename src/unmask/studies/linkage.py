@@ -92,12 +92,15 @@ def study_linkage(
     asked = sensitivity or Sensitivity()
     rows: list[Row] = []
     shown: list[GuessLinkage] = []
+    for given in guesses.values():  # the truth grows by items that only a guess has, before any is looked at
+        truth, _ = _aligned(truth, given, asked)
     for name, given in guesses.items():
-        truth, guess = _aligned(truth, given, asked)
+        _, guess = _aligned(truth, given, asked)
         found = asked.evaluate(truth, guess)
         rng = np.random.default_rng(asked.seed)
         guessed = [asked.evaluate(truth, shuffled(guess, rng=rng)) for _ in range(asked.shuffles)]
-        rows.extend(_rows(name, found, guessed))
+        first_row = np.unique(truth.code, return_index=True)[1]
+        rows.extend(_rows(name, found, guessed, first_row))
         shown.append(_shown(name, truth, guess, found, guessed, asked))
     counted = int((truth.sizes >= asked.min_size).sum())
     return ReportData(
@@ -132,7 +135,7 @@ def _aligned(truth: Partition, guess: Partition | View, asked: Sensitivity) -> t
     return truth, View(parts, guess.probability)
 
 
-def _rows(name: str, found: Unlinkability, guessed: list[Unlinkability]) -> Iterator[Row]:
+def _rows(name: str, found: Unlinkability, guessed: list[Unlinkability], first_row: NDArray[np.int64]) -> Iterator[Row]:
     """Each measure over the counted subjects, beside its mean under shuffled labels."""
     keep = found.counted
     for measure, unit, direction, rate in (
@@ -168,7 +171,7 @@ def _rows(name: str, found: Unlinkability, guessed: list[Unlinkability]) -> Iter
             n=len(value),
             n_observations=len(value),
             worst=float(value[worst]),
-            worst_observation=int(np.flatnonzero(keep)[worst]),
+            worst_observation=int(first_row[np.flatnonzero(keep)[worst]]),
             quantiles=weighted_quantiles(value, weight, QUANTILES),
             status="exact",
             note="prior: the same clusters with shuffled labels",

@@ -16,10 +16,13 @@ from unmask.economics import (
     campaign,
     exploitation_table,
     price_posterior,
+    price_records,
     risk_by_fine,
     tornado,
 )
 from unmask.economics.attacker import parameters
+from unmask.economics.groups import candidates_tried
+from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 from unmask.reports import Price, PriceCurve, ReleasePrice, Swing
 
@@ -57,7 +60,7 @@ def price_releases(motive: Motive, adversary: str, beliefs: Mapping[str, Posteri
             for sway in tornado(attacker, size)
         ),
         tornado_size=size,
-        tornado_payoff=float(exploitation_table(attacker, size).payoff[size]),
+        tornado_payoff=float(price_records(attacker, [size]).payoff[0]),
         warnings=attacker.warnings,
     )
 
@@ -68,7 +71,7 @@ def price_release(attacker: Attacker, release: str, adversary: str, belief: Post
     people = belief.observation_weight
     stops = break_even(attacker, belief)[people > 0]
     attacked = people * prices.access
-    together = campaign(replace(attacker, discount=1.0), belief)
+    together = _campaign(attacker, belief)
 
     def of_attacked(value: NDArray[np.float64]) -> float:
         return float(attacked @ value / attacked.sum()) if attacked.any() else 0.0
@@ -78,19 +81,28 @@ def price_release(attacker: Attacker, release: str, adversary: str, belief: Post
         adversary=adversary,
         n=belief.n_targets,
         attacked=float(attacked.sum()),
-        success=float(people @ prices.success_probability),
-        sunk_success=float(people @ prices.sunk_success_probability),
+        success=min(1.0, float(people @ prices.success_probability)),
+        sunk_success=min(1.0, float(people @ prices.sunk_success_probability)),
         payoff=of_attacked(prices.payoff),
         tries=of_attacked(prices.expected_tries),
         fines=of_attacked(prices.expected_fines),
         cost=of_attacked(_spent(attacker, prices)),
-        largest_attacked=int(belief.row_length[attacked > 0].max(initial=0)),
+        largest_attacked=int(candidates_tried(belief)[attacked > 0].max(initial=0)),
         stopping_fine=float(stops.max(initial=0.0)),
-        campaign_payoff=together.payoff,
-        campaign_success=float(belief.weight @ together.success_probability),
-        campaign_exact=together.exact,
+        campaign_payoff=together[0],
+        campaign_success=together[1],
+        campaign_exact=together[2],
         deterrence=_deterrence(attacker, belief, stops),
     )
+
+
+def _campaign(attacker: Attacker, belief: Posterior) -> tuple[float, float, bool]:
+    """Payoff of one campaign, the share it names, and whether it is exact; nan where the campaign is too large."""
+    try:
+        found = campaign(replace(attacker, discount=1.0, ties="walk_away"), belief)
+    except UnmaskError:  # too many tries times fines: the rest of the audit stands
+        return float("nan"), float("nan"), False
+    return found.payoff, min(1.0, float(belief.weight @ found.success_probability)), found.exact
 
 
 def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:
@@ -104,7 +116,7 @@ def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:
 
 
 def _deterrence(attacker: Attacker, belief: Posterior, stops: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
-    """Share of people named at fines from 0 to the one that stops him, or to ten times his own."""
+    """Share of people named at fines from 0 to the largest that is needed for one group; none where no fine is."""
     finite = stops[np.isfinite(stops) & (stops > 0)]
     if not len(finite):
         return ()
@@ -118,7 +130,7 @@ def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
     for belief in beliefs:
         attacked = price_posterior(attacker, belief).access[belief.observation]
         if attacked.any():
-            return max(1, int(np.median(belief.row_length[belief.observation][attacked])))
+            return max(1, int(np.median(candidates_tried(belief)[belief.observation][attacked])))
     return 1
 
 

@@ -12,7 +12,7 @@ from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import ORIGINAL, ClassRisk, ColumnRisk, Distribution, ReportData
+from unmask.reports import ORIGINAL, ClassRisk, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
 from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
@@ -105,6 +105,7 @@ def study_tables(
         not_run |= dict.fromkeys((f"{name}, {attack.adversary}, {attack.target}", why) for name, why in found.not_run)
         spread.append(_distribution(attack))
     first = next(iter(releases.values()))
+    price = None if motive is None else price_releases(motive, _priced(evidence), priced)
     return ReportData(
         title=title,
         who=_who(first, evidence),
@@ -115,10 +116,10 @@ def study_tables(
         column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
         distribution=tuple(spread),
         assumptions=_assumptions(first, evidence),
-        not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run)),
+        not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run), *_campaigns_not_run(price)),
         reproduce=reproduce or {},
         adversaries=_adversaries(first, evidence),
-        price=None if motive is None else price_releases(motive, _priced(evidence), priced),
+        price=price,
     )
 
 
@@ -298,6 +299,12 @@ def _missing_evidence(evidence: Evidence, releases: Mapping[str, Table]) -> Iter
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
+
+
+def _campaigns_not_run(price: Price | None) -> Iterator[tuple[str, str]]:
+    names = [] if price is None else [one.release for one in price.releases if np.isnan(one.campaign_payoff)]
+    if names:
+        yield f"A campaign against {', '.join(names)}", "too many tries and fines; give the attacker max_tries"
 
 
 def _grouped(not_run: Mapping[tuple[str, str], None]) -> Iterator[tuple[str, str]]:

@@ -149,7 +149,10 @@ def evaluate(
     tables = [_weighed(solution, guess, weights, tuple(overrides), room) for guess in partitions]
     keep = (solution.sizes >= max(min_size, 2 if floor_free else 1)) & _own_flags(only, True, solution)
     if not keep.any():
-        raise UnmaskError(f"no subject has {min_size} items, expected at least one; give a smaller min_size")
+        raise UnmaskError(
+            f"no subject that counts has at least {min_size} items (2 for the floor-free curve); give a smaller "
+            "min_size, or count others"
+        )
     shares = _Shares(norm, mixed, floor_free=floor_free, wanted=wanted)
     levels = [np.full(solution.n_clusters, float(b)) for b in betas] if own_betas is None else [_as_float(own_betas)]
     found = [

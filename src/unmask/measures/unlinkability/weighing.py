@@ -139,8 +139,12 @@ def as_weights(values: ArrayLike, n: int) -> NDArray[np.float64]:
     return weights
 
 
-def as_fraction(name: str, value: float | Fraction) -> Fraction:
+def as_fraction(name: str, value: object) -> Fraction:
     """A share in [0, 1] as a fraction: 0.3333... is 1/3."""
-    if isinstance(value, bool | str) or not isinstance(value, Real) or not 0 <= value <= 1:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise UnmaskError(f"{name} is {value!r}, expected a number from 0 to 1")
-    return Fraction(value).limit_denominator(SMALL_DENOMINATOR)
+    exact = value if isinstance(value, Fraction) else Fraction(float(value))
+    share = exact.limit_denominator(SMALL_DENOMINATOR)
+    if share in (0, 1) and share != exact:
+        raise UnmaskError(f"{name} is {value!r}, which is nearer to {share} than 1/{SMALL_DENOMINATOR}; give {share}")
+    return share

@@ -106,7 +106,7 @@ def _change(item: ReleasePrice) -> tuple[str, ...]:
     return (
         f"{item.largest_attacked:,}" if item.largest_attacked else "none",
         percent(item.sunk_success),
-        bounded(percent(item.campaign_success), item),
+        percent(item.campaign_success),
         bounded(amount(item.campaign_payoff), item),
         _stopping(item),
     )

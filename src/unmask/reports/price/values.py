@@ -52,9 +52,10 @@ class ReleasePrice:
     cost             : what he spends on a person attacked: data, links, exploits and fines
     largest_attacked : the largest group of candidates that he attacks, 0 for none
     stopping_fine    : least fine with which he attacks nobody; infinite where no fine does it
-    campaign_payoff  : payoff of one campaign against all people, the outside data paid once
-    campaign_success : share of people named by it
-    campaign_exact   : whether these two are exact, or lower bounds
+    campaign_payoff  : payoff of one campaign against all people, the outside data paid once, never discounted; nan
+                       where it was too large to be reckoned
+    campaign_success : share of people named by that campaign
+    campaign_exact   : whether no campaign pays more; else the payoff is a lower bound
     deterrence       : (fine, share of people named) at rising fines, for a chart
     """
 

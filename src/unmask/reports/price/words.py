@@ -232,7 +232,7 @@ def _campaign(rivals: Iterable[ReleasePrice]) -> str:
     although = "pays although no single attack does: it " if alone else ""
     return (
         f"One campaign against all people in {release_name(item.release)}, the outside data paid once, {although}"
-        f"names {bounded(percent(item.campaign_success), item)} and brings him "
+        f"names {percent(item.campaign_success)} and brings him "
         f"{bounded(amount(item.campaign_payoff), item)}."
     )
 
