@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from unmask.audit import STANDARD, price_measures
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
+from unmask.graphs import Bumblebee, Grasshopper, Nar09
 from unmask.measures import Measure
 from unmask.pseudonyms import (
     ExactMatch,
@@ -38,6 +39,9 @@ ATTACKS: Mapping[str, object] = {
     "pseudonyms.Threshold": Threshold(0.1),
     "pseudonyms.FeatureClustering": FeatureClustering("kmeans", n_clusters=12),
     "pseudonyms.RecordLinkage": RecordLinkage((("place",), ("x0",))),
+    "graphs.Nar09": Nar09(),
+    "graphs.Grasshopper": Grasshopper(),
+    "graphs.Bumblebee": Bumblebee(),
     "pseudonyms.SplinkLinkage": SplinkLinkage((("place",), ("x0",))),
 }
 

@@ -224,10 +224,14 @@ def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
 
 
 def _ends(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pair v > u whose number is v (v - 1) / 2 + u."""
+    """The pair v > u whose number is v (v - 1) / 2 + u.
+
+    >>> last = (2**31 - 3) * (2**31 - 2) // 2
+    >>> [end.tolist() for end in _ends(np.array([0, 1, 2, last - 1, last]))]
+    [[0, 0, 1, 2147483644, 0], [1, 2, 2, 2147483645, 2147483646]]
+    """
     v = ((1 + np.sqrt(1 + 8 * number.astype(np.float64))) / 2).astype(np.int64)
     v -= v * (v - 1) // 2 > number  # the root may be rounded up
-    v += v * (v + 1) // 2 <= number
     return number - v * (v - 1) // 2, v
 
 

@@ -91,10 +91,10 @@ def _joined(pair: Pair, sources: NDArray[np.int64], targets: NDArray[np.int64]) 
 
 def split(
     graph: SocialGraph,
-    *,
     node_overlap: float,
     edge_overlap: float,
     rng: np.random.Generator,
+    *,
     connected: bool = True,
 ) -> Pair:
     """Two overlapping graphs out of one: the perturbation that most published attacks were measured with.
@@ -167,7 +167,7 @@ class SeedPairs(NamedTuple):
     target: NDArray[np.int64]
 
 
-def select_seeds(pair: Pair, method: str, *, n: int, rng: np.random.Generator, error: float = 0.0) -> SeedPairs:
+def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, error: float = 0.0) -> SeedPairs:
     """n people of both graphs as the adversary's first matches, chosen by what he is good at.
 
     method : "random"            any of the common people

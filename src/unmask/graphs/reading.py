@@ -24,6 +24,8 @@ _HEADERS = {"source", "target", "from", "to", "src", "dst", "fromnodeid", "tonod
 _HEADERS |= {f"{word}{gap}{number}" for word in ("node", "id", "user") for gap in ("", "_") for number in (1, 2)}
 _BLANKS = r"\s"
 _WHOLE = re.compile(r"-?[0-9]+")
+_COMMENT = re.compile(r"\s*([#%].*)?", re.ASCII)  # or blank
+_MOST_VERTICES = 10**8  # a line of a Pajek file must not claim all memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,10 +179,11 @@ def _first_lines(path: Path) -> tuple[str, str, bool]:
     with _lines(path) as file:
         for raw in file:
             line = raw.rstrip("\r\n")
-            if line.lstrip().startswith(("#", "%")):
-                commented |= not found
-            elif line.strip():
+            comment = _COMMENT.fullmatch(line)
+            if comment is None:
                 found.append(line)
+            elif comment[1]:
+                commented |= not found
             if len(found) == 2:
                 break
     if not found:
@@ -194,7 +197,7 @@ def _stop(path: Path, delimiter: str | None, first: str) -> str:
         raise UnmaskError("the delimiter is unknown, expected a comma, a semicolon, a tab or a blank")
     if delimiter is None:
         tab = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") and "\t" in first else " "
-        delimiter = next((mark for mark in ",;" if mark in first), tab)
+        delimiter = next((mark for mark in ",;" if mark in re.sub('"[^"]*"', "", first)), tab)
     return _BLANKS if delimiter == " " else delimiter.replace("\t", r"\t")
 
 
@@ -228,8 +231,7 @@ def _complaint(path: Path, pattern: str, header: str | None) -> str:
     with _lines(path) as file:
         for number, raw in enumerate(file, start=1):
             line = raw.rstrip("\r\n")
-            comment = not line.strip() or line.lstrip().startswith(("#", "%"))
-            if not comment and line != header and search.match(line) is None:
+            if not _COMMENT.fullmatch(line) and line != header and search.match(line) is None:
                 return (
                     f"line {number} of {path.name!r} has no two node ids; expected two, then the delimiter or nothing"
                 )
@@ -293,35 +295,43 @@ _EDGE = re.compile(r"\s*(\d+)\s+(\d+)(?:\s|$)", re.ASCII)
 
 def _pajek(path: Path) -> LinkList:
     """Vertices with their labels, edges and arcs; any other section is refused."""
-    section, labels, ends = "", [""], list[tuple[int, int]]()
+    section, n, labels, ends = "", 0, dict[int, str](), list[tuple[int, int]]()
     with _lines(path) as file:
         for number, line in enumerate(file, start=1):
             if not line.strip() or line.startswith("%"):
                 continue
             if line.lstrip().startswith("*"):
                 section, *rest = line.lower().split()
-                labels = _vertices(rest, path, number) if section == "*vertices" else labels
-            elif section == "*vertices" and (vertex := _VERTEX.match(line)) and 0 < int(vertex[1]) < len(labels):
+                n = _vertices(rest, path, number) if section == "*vertices" else n
+            elif section == "*vertices" and (vertex := _VERTEX.match(line)) and 0 < int(vertex[1]) <= n:
                 labels[int(vertex[1])] = (vertex[2] or vertex[1]).strip('"')
             elif section in {"*edges", "*arcs"} and (edge := _EDGE.match(line)):
-                ends.append((int(edge[1]), int(edge[2])))
+                ends.append(_ends_of(edge, n, path, number))
             else:
                 raise UnmaskError(f"line {number} of {path.name!r} fits no section; expected vertices, edges or arcs")
-    return _pajek_links(path, labels[1:], ends)
-
-
-def _vertices(rest: list[str], path: Path, number: int) -> list[str]:
-    if not rest or not rest[0].isdecimal():
-        raise UnmaskError(f"line {number} of {path.name!r} gives no number of vertices, expected *vertices and one")
-    return [str(at) for at in range(int(rest[0]) + 1)]
-
-
-def _pajek_links(path: Path, labels: list[str], ends: list[tuple[int, int]]) -> LinkList:
     both = np.array(ends, dtype=np.int64).reshape(-1, 2) - 1
-    if both.size and (both.min() < 0 or both.max() >= len(labels)):
-        raise UnmaskError(f"file {path.name!r} has edges of vertices beyond its {len(labels)}; correct *vertices")
-    if len(set(labels)) != len(labels):
+    return LinkList(both[:, 0], both[:, 1], _vertex_labels(path, labels, n), n)
+
+
+def _vertices(rest: list[str], path: Path, number: int) -> int:
+    if not rest or not rest[0].isdecimal() or int(rest[0]) > _MOST_VERTICES:
+        raise UnmaskError(f"line {number} of {path.name!r} gives no number of vertices up to {_MOST_VERTICES}")
+    return int(rest[0])
+
+
+def _ends_of(edge: re.Match[str], n: int, path: Path, number: int) -> tuple[int, int]:
+    ends = int(edge[1]), int(edge[2])
+    if not 0 < min(ends) <= max(ends) <= n:
+        raise UnmaskError(f"line {number} of {path.name!r} has a vertex beyond 1 to {n}; correct it or *vertices")
+    return ends
+
+
+def _vertex_labels(path: Path, given: dict[int, str], n: int) -> NDArray[Any]:
+    """The labels by vertex number, the number where there is none; int64 where all are whole numbers."""
+    if all(str(number) == label for number, label in given.items()):
+        return np.arange(1, n + 1)
+    labels = [given.get(number, str(number)) for number in range(1, n + 1)]
+    if len(set(labels)) != n:
         raise UnmaskError(f"file {path.name!r} has two vertices of one label, expected every label once")
-    whole = all(_WHOLE.fullmatch(label) and str(int(label)) == label for label in labels)
-    names = np.array([int(label) for label in labels], dtype=np.int64) if whole else np.array(labels, dtype=object)
-    return LinkList(both[:, 0], both[:, 1], names, len(labels))
+    whole = all(_WHOLE.fullmatch(label) and len(label) < 19 and str(int(label)) == label for label in labels)
+    return np.array([int(label) for label in labels]) if whole else np.array(labels, dtype=object)

@@ -167,7 +167,8 @@ class SocialGraph:
                     comments; a Parquet file (.parquet, .pq), ids in the first two columns; a Pajek file (.net); a
                     square sparse matrix of SciPy, an entry other than 0 being a link; a networkx or igraph graph
         delimiter : between the ids of an edge list: ",", ";", a tab, or " " for any blanks; None: the first of "," and
-                    ";" in the first line, else a tab in a .tsv file, else blanks. Ids in double quotes may hold it
+                    ";" outside quotes in the first line, else a tab in a .tsv file, else blanks. Ids in double quotes
+                    may hold it
         header    : whether the first line of an edge list names the columns; None: it does where no comment is above
                     it and it says source and target or the like, or is no pair of whole numbers but the next line is
 

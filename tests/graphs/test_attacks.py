@@ -1,0 +1,305 @@
+"""Every attack against its slow twin, engine against engine, and the marks of a belief."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.graphs import slow
+from unmask import UnmaskError
+from unmask.graphs.attacks import Bumblebee, Grasshopper, Nar09
+from unmask.graphs.release import SocialGraph
+
+ENGINES = [importlib.import_module(f"unmask.graphs.attacks.{name}") for name in ("_plain", "_compiled")]
+THETAS = [0.0, 0.01, 0.37, 1.13]
+ATTACKS = [
+    Nar09(),
+    Nar09(synchronous=True),
+    Bumblebee(),
+    Bumblebee(synchronous=True),
+    Grasshopper(),
+    Grasshopper(weighting="printed"),
+]
+
+
+@pytest.fixture(params=ENGINES, ids=["plain", "compiled"])
+def engine(request, monkeypatch):
+    use(monkeypatch, request.param)
+    return request.param
+
+
+def use(monkeypatch, module):
+    """Let the attacks compute with this engine; the loops of the other run uncompiled where numba is missing."""
+    for name in ("_kernels", "matching", "propagation"):
+        monkeypatch.setattr(importlib.import_module(f"unmask.graphs.attacks.{name}"), "engine", lambda: module)
+
+
+def graph(n_nodes, edges):
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return SocialGraph.from_edges(ends[:, 0], ends[:, 1], n_nodes=n_nodes)
+
+
+def as_dict(one):
+    return {v: {int(c) for c in one.neighbour[one.indptr[v] : one.indptr[v + 1]]} for v in range(len(one.indptr) - 1)}
+
+
+def pairs_of(mapping):
+    return {int(v): int(mapping[v]) for v in np.flatnonzero(mapping >= 0)}
+
+
+def noisy_pair(rng, *, n_nodes=40, degree=6.0, kept=0.85):
+    """Two noisy copies of a random graph, their nodes renumbered independently, and all true pairs."""
+    a, b = np.nonzero(np.triu(rng.random((n_nodes, n_nodes)) < degree / n_nodes, 1))
+    sides, number = [], []
+    for _ in range(2):
+        keep, new = rng.random(len(a)) < kept, rng.permutation(n_nodes)
+        sides.append(graph(n_nodes, list(zip(new[a[keep]].tolist(), new[b[keep]].tolist(), strict=True))))
+        number.append(new)
+    return sides[0], sides[1], (number[0], number[1])
+
+
+@st.composite
+def problems(draw):
+    """Sparse graphs of unequal size: isolated nodes, twins, single candidates and ties come by themselves."""
+    if draw(st.booleans()):
+        source, target, truth = noisy_pair(np.random.default_rng(draw(st.integers(0, 9999))))
+        n, wrong = draw(st.integers(4, 25)), draw(st.sampled_from([0, 2, 12]))
+        named = np.concatenate((np.roll(truth[1][:n][:wrong], 1), truth[1][wrong:n]))  # some wrong seeds, to be moved
+        return source, target, (truth[0][:n], named)
+    sizes = [draw(st.integers(2, 9)) for _ in range(2)]
+    sides = []
+    for n in sizes:
+        every = [(a, b) for a in range(n) for b in range(a)]
+        sides.append(graph(n, draw(st.lists(st.sampled_from(every), unique=True, max_size=18))))
+    k = draw(st.integers(1, min(sizes)))
+    seeds = [np.array(draw(st.permutations(range(n)))[:k]) for n in sizes]
+    return sides[0], sides[1], (seeds[0], seeds[1])
+
+
+def seed_pairs(seeds):
+    return dict(zip(seeds[0].tolist(), seeds[1].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("synchronous", [False, True])
+@settings(max_examples=150, deadline=None)
+@given(problems(), st.sampled_from(THETAS), st.booleans())
+def test_nar09_finds_the_pairs_of_its_definition(synchronous, problem, theta, by_degree):
+    source, target, seeds = problem
+    belief = Nar09(theta=theta, synchronous=synchronous, order="degree" if by_degree else "number")(
+        target, source, seeds
+    )
+    near = as_dict(source)
+    order = sorted(near, key=lambda v: (-len(near[v]), v)) if by_degree else None
+    mu, sweeps = slow.nar09(near, as_dict(target), seed_pairs(seeds), theta=theta, synchronous=synchronous, order=order)
+    assert pairs_of(belief.mapping) == mu
+    assert belief.sweeps.tolist() == sweeps
+
+
+@pytest.mark.parametrize("synchronous", [False, True])
+@settings(max_examples=100, deadline=None)
+@given(problems(), st.sampled_from(THETAS), st.sampled_from([0.0, 0.5, 1.3]))
+def test_bumblebee_finds_the_pairs_of_its_definition(synchronous, problem, theta, delta):
+    source, target, seeds = problem
+    belief = Bumblebee(delta=delta, theta=theta, synchronous=synchronous)(target, source, seeds)
+    mu, sweeps = slow.bumblebee(
+        as_dict(source), as_dict(target), seed_pairs(seeds), theta=theta, delta=delta, synchronous=synchronous
+    )
+    assert pairs_of(belief.mapping) == mu
+    assert belief.sweeps.tolist() == sweeps
+
+
+@pytest.mark.parametrize("weighting", ["released", "printed"])
+@settings(max_examples=150, deadline=None)
+@given(problems(), st.sampled_from(THETAS), st.sampled_from([1, 2, 12]))
+def test_grasshopper_finds_the_pairs_of_its_definition(weighting, problem, theta, cap):
+    source, target, seeds = problem
+    belief = Grasshopper(theta=theta, weighting=weighting, max_steps=cap)(target, source, seeds)
+    mu, sweeps = slow.grasshopper(
+        as_dict(source),
+        as_dict(target),
+        seed_pairs(seeds),
+        theta=theta,
+        released=weighting == "released",
+        max_steps=cap,
+    )
+    assert pairs_of(belief.mapping) == mu
+    assert belief.sweeps.tolist() == sweeps
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=repr)
+def test_the_copies_are_found_and_belief_and_mapping_agree(engine, attack):
+    source, target, truth = noisy_pair(np.random.default_rng(3), n_nodes=120, degree=12.0, kept=0.95)
+    belief = attack(target, source, (truth[0][:20], truth[1][:20]))
+    image = np.empty(120, dtype=np.int64)
+    image[truth[0]] = truth[1]
+    assert np.mean(belief.mapping == image) > 0.9
+    mapped = np.flatnonzero(belief.mapping >= 0)
+    first = belief.indptr[mapped]
+    assert np.array_equal(belief.candidate[first], belief.mapping[mapped])
+    assert np.all(belief.row_length[mapped] == 1)
+    assert np.all(belief.unlisted[mapped] == 0)
+    assert len(np.unique(belief.mapping[mapped])) == len(mapped)
+    assert belief.status == "scores"
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS, Nar09(theta=1.1), Bumblebee(theta=0.8), Grasshopper(theta=1.1)], ids=repr)
+def test_both_engines_return_the_same_bytes(monkeypatch, attack):
+    rng = np.random.default_rng(11)
+    for _ in range(4):
+        source, target, truth = noisy_pair(rng, n_nodes=150, degree=8.0, kept=0.75)
+        beliefs = []
+        for module in ENGINES:
+            use(monkeypatch, module)
+            beliefs.append(attack(target, source, (truth[0][:15], truth[1][:15])))
+        for name in ("mapping", "sweeps", "indptr", "candidate", "log_probability", "unlisted"):
+            assert getattr(beliefs[0], name).tobytes() == getattr(beliefs[1], name).tobytes()
+        assert beliefs[0].visits == beliefs[1].visits
+
+
+@pytest.mark.parametrize("attack", [Nar09(synchronous=True), Bumblebee(synchronous=True), Grasshopper()], ids=repr)
+def test_the_number_of_threads_changes_nothing(engine, attack):
+    source, target, truth = noisy_pair(np.random.default_rng(5), n_nodes=90)
+    one = attack(target, source, (truth[0][:15], truth[1][:15]))
+    many = replace(attack, threads=3)(target, source, (truth[0][:15], truth[1][:15]))
+    assert one.mapping.tobytes() == many.mapping.tobytes()
+    assert one.log_probability.tobytes() == many.log_probability.tobytes()
+    assert (one.visits, one.provenance) == (many.visits, many.provenance)
+
+
+@pytest.mark.parametrize("attack", [Nar09(synchronous=True), Bumblebee(synchronous=True), Grasshopper()], ids=repr)
+def test_renumbering_the_nodes_renumbers_the_matches(attack):
+    rng = np.random.default_rng(8)
+    source, target, truth = noisy_pair(rng, n_nodes=60)
+    new_source, new_target = rng.permutation(60), rng.permutation(60)
+    seeds = (truth[0][:12], truth[1][:12])
+    plain = attack(target, source, seeds).mapping
+    moved = attack(
+        renumbered(target, new_target), renumbered(source, new_source), (new_source[seeds[0]], new_target[seeds[1]])
+    ).mapping
+    assert pairs_of(moved) == {int(new_source[v]): int(new_target[c]) for v, c in pairs_of(plain).items()}
+
+
+def renumbered(one, number):
+    edges = [(int(number[a]), int(number[b])) for a, near in as_dict(one).items() for b in near]
+    return graph(len(number), edges)
+
+
+def test_a_single_candidate_is_taken_by_nar09_and_refused_by_grasshopper(engine):
+    path = graph(2, [(0, 1)])
+    seeds = (np.array([0]), np.array([0]))
+    assert Nar09()(path, path, seeds).mapping.tolist() == [0, 1]
+    assert Bumblebee()(path, path, seeds).mapping.tolist() == [0, 1]
+    assert Grasshopper()(path, path, seeds).mapping.tolist() == [0, -1]
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=repr)
+def test_twins_share_the_belief(engine, attack):
+    """Three leaves of a star have equal scores at any theta: none is named, and they share their chance."""
+    star = graph(5, [(0, 1), (0, 2), (0, 3)])
+    belief = replace(attack, theta=0.0)(star, star, (np.array([0]), np.array([0])))
+    assert belief.mapping.tolist() == [0, -1, -1, -1, -1]
+    for v in (1, 2, 3):
+        p = np.exp(belief.log_probability[belief.indptr[v] : belief.indptr[v + 1]].astype(float))
+        assert belief.candidate[belief.indptr[v] : belief.indptr[v + 1]].tolist() == [1, 2, 3]
+        assert p == pytest.approx([p[0]] * 3)
+        assert p[0] > belief.unlisted[v] / 2
+    assert belief.row_length[4] == 0  # isolated: the prior is kept
+    assert (belief.unlisted[4], belief.n_unlisted[4]) == (1.0, 5)
+
+
+def test_scores_that_differ_by_rounding_are_tied(engine):
+    """S = 1 / sqrt(3) and S = 3 / sqrt(27) are equal; in floating point they are not, and sigma is of the same size."""
+    assert 3 / np.sqrt(27) != 1 / np.sqrt(3)
+    source = graph(4, [(3, 0), (3, 1), (3, 2)])
+    # candidates 3 (next to all three seeds, degree 27) and 4 (next to one of them, degree 3)
+    edges = [(3, 0), (3, 1), (3, 2), (4, 0)] + [(3, 5 + i) for i in range(24)] + [(4, 29), (4, 30)]
+    belief = Nar09(theta=0.01)(graph(31, edges), source, (np.arange(3), np.arange(3)))
+    assert belief.mapping[3] == -1
+
+
+def test_belief_of_a_node_left_open_is_the_softmax_over_all_target_nodes(engine):
+    """Hub 0 has leaves 1 and 2 of degree 1 and neighbour 3 of degree 2: S = 1, 1, 1 / sqrt(2) for a leaf."""
+    target = graph(6, [(0, 1), (0, 2), (0, 3), (3, 4)])
+    source = graph(2, [(0, 1)])
+    belief = Nar09()(target, source, (np.array([0]), np.array([0])))
+    weight = np.exp([1.0, 1.0, 1 / np.sqrt(2)])
+    row = slice(belief.indptr[1], belief.indptr[2])
+    assert belief.candidate[row].tolist() == [1, 2, 3]
+    assert np.exp(belief.log_probability[row]) == pytest.approx(weight / (weight.sum() + 3), rel=1e-6)
+    assert belief.unlisted[1] == pytest.approx(3 / (weight.sum() + 3))
+    assert belief.n_unlisted[1] == 3
+
+
+def test_ties_across_the_limit_of_listed_candidates_are_left_out_together(engine):
+    target = graph(6, [(0, 1), (0, 2), (0, 3), (3, 4)])
+    source = graph(2, [(0, 1)])
+    seeds = (np.array([0]), np.array([0]))
+    two = Nar09(listed=2)(target, source, seeds)
+    one = Nar09(listed=1)(target, source, seeds)
+    assert two.candidate[two.indptr[1] : two.indptr[2]].tolist() == [1, 2]
+    assert (one.row_length[1], one.unlisted[1], one.n_unlisted[1]) == (0, 1.0, 6)
+
+
+def test_grasshopper_moves_a_wrong_seed():
+    source, target, truth = noisy_pair(np.random.default_rng(2), n_nodes=60, degree=14.0, kept=1.0)
+    wrong = truth[1][:30].copy()
+    wrong[[0, 1]] = wrong[[1, 0]]
+    belief = Grasshopper()(target, source, (truth[0][:30], wrong))
+    assert belief.mapping[truth[0][:2]].tolist() == truth[1][:2].tolist()
+    kept = Nar09()(target, source, (truth[0][:30], wrong))
+    assert kept.mapping[truth[0][:2]].tolist() == wrong[:2].tolist()
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=repr)
+def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
+    source, target, truth = noisy_pair(np.random.default_rng(4))
+    seeds = (truth[0][:9], truth[1][:9])
+    before = [array.copy() for array in (source.indptr, source.neighbour, target.indptr, target.neighbour, *seeds)]
+    belief = attack(target, source, seeds)
+    after = [source.indptr, source.neighbour, target.indptr, target.neighbour, *seeds]
+    assert all(np.array_equal(a, b) and a.flags.writeable for a, b in zip(after, before, strict=True))
+    again = eval(repr(attack), {"Nar09": Nar09, "Bumblebee": Bumblebee, "Grasshopper": Grasshopper})
+    assert again == attack
+    assert again(target, source, seeds).mapping.tobytes() == belief.mapping.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("seeds", "says"),
+    [
+        (([], []), "no seeds"),
+        (([0, 1], [0]), "2 source seeds come with 1 target seeds"),
+        (([0, 3], [0, 1]), r"source seed 1 is node 3, expected 0..2"),
+        (([0], [-1]), r"target seed 0 is node -1, expected 0..2"),
+        (([0, 0], [0, 1]), "named twice among the source seeds"),
+        (([0, 1], [2, 2]), "named twice among the target seeds"),
+        (([0.5], [0]), "source seeds are not a list of node numbers"),
+    ],
+)
+@pytest.mark.parametrize("attack", [Nar09(), Bumblebee(), Grasshopper()], ids=repr)
+def test_seeds_that_make_no_sense_are_refused(attack, seeds, says):
+    path = graph(3, [(0, 1), (1, 2)])
+    with pytest.raises(UnmaskError, match=says):
+        attack(path, path, (np.array(seeds[0]), np.array(seeds[1])))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Nar09(theta=-0.1), "theta is -0.1"),
+        (lambda: Nar09(theta=float("nan")), "theta is nan"),
+        (lambda: Nar09(order="random"), "order is 'random', expected one of number, degree"),
+        (lambda: Nar09(listed=0), "listed is 0"),
+        (lambda: Bumblebee(delta=-1), "delta is -1"),
+        (lambda: Bumblebee(threads=0), "threads is 0"),
+        (lambda: Grasshopper(weighting="mine"), "weighting is 'mine', expected one of released, printed"),
+        (lambda: Grasshopper(max_steps=0), "max_steps is 0"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(make, says):
+    with pytest.raises(UnmaskError, match=says):
+        make()

@@ -1,0 +1,302 @@
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.graphs.release import Dropped, SocialGraph
+
+
+def named_edges(graph):
+    """The edges as a set of pairs of labels."""
+    names = graph.labels if graph.labels is not None else np.arange(graph.n_nodes)
+    u, v = graph.edges()
+    return {frozenset(pair) for pair in zip(names[u].tolist(), names[v].tolist(), strict=True)}
+
+
+def written(folder, text, name="links.txt"):
+    path = folder / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return path
+
+
+# --- the graph itself -----------------------------------------------------------------------------------------------
+
+
+def test_links_become_a_simple_graph_and_what_is_dropped_is_counted():
+    graph = SocialGraph.from_edges([0, 0, 1, 2, 3, 3, 3, 1], [1, 1, 0, 2, 3, 3, 1, 3], n_nodes=5)
+    assert graph.dropped == Dropped(self_loops=3, duplicates=1, reversed=2)
+    assert [graph.n_nodes, graph.n_edges] == [5, 2]
+    assert graph.degree.tolist() == [1, 2, 0, 1, 0]
+    assert [graph.neighbours(node).tolist() for node in range(5)] == [[1], [0, 3], [], [1], []]
+    assert [graph.indptr.dtype, graph.neighbour.dtype] == [np.int64, np.int32]
+
+
+links = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60)
+
+
+@given(links)
+def test_against_sets(pairs):
+    u, v = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    graph = SocialGraph.from_edges(u, v, n_nodes=10)
+    expected = {frozenset(pair) for pair in pairs if pair[0] != pair[1]}
+    assert named_edges(graph) == expected
+    assert graph.n_edges == len(expected)
+    lost = graph.dropped
+    assert len(pairs) == graph.n_edges + lost.self_loops + lost.duplicates + lost.reversed
+    for node in range(10):
+        assert graph.neighbours(node).tolist() == sorted(next(iter(e - {node})) for e in expected if node in e)
+    every = np.mgrid[0:10, 0:10].reshape(2, -1)
+    assert graph.has_edges(*every).tolist() == [frozenset(pair) in expected for pair in every.T.tolist()]
+
+
+@given(links, st.permutations(range(10)), st.integers(0, 10))
+def test_an_induced_subgraph_has_the_edges_between_its_nodes_in_its_order(pairs, order, size):
+    chosen = order[:size]
+    graph = SocialGraph.from_edges([p[0] for p in pairs], [p[1] for p in pairs], labels=list("abcdefghij"))
+    part = graph.take(np.array(chosen, dtype=np.int64))
+    assert part.n_nodes == size
+    assert part.labels.tolist() == ["abcdefghij"[node] for node in chosen]
+    assert named_edges(part) == {edge for edge in named_edges(graph) if edge <= set(part.labels.tolist())}
+
+
+def test_the_largest_component():
+    graph = SocialGraph.from_edges([0, 3, 4, 6], [1, 4, 5, 7], n_nodes=9)
+    assert graph.largest_component().tolist() == [3, 4, 5]
+    tie = SocialGraph.from_edges([5, 1], [4, 3], n_nodes=6)
+    assert tie.largest_component().tolist() == [1, 3]
+    assert SocialGraph.from_edges([], []).largest_component().tolist() == []
+
+
+def test_large_numbers_do_not_run_over():
+    n = 2**31 - 1
+    low, high = np.array([n - 3, n - 2]), np.array([n - 2, n - 1])
+    key = (low * n + high) * 2 + 1
+    assert (key > 0).all()  # the sort key of the last possible edge fits int64
+    with pytest.raises(UnmaskError, match="node numbers"):
+        SocialGraph.from_edges([0], [1], n_nodes=2**31)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: SocialGraph.from_edges([0], [1, 2]), "two of every edge"),
+        (lambda: SocialGraph.from_edges([0.0], [1.0]), "node numbers"),
+        (lambda: SocialGraph.from_edges([-1], [1]), "from -1 to 1"),
+        (lambda: SocialGraph.from_edges([0], [3], n_nodes=3), "expected 0 to 2"),
+        (lambda: SocialGraph.from_edges([0], [1], labels=["a", "a"]), "distinct"),
+        (lambda: SocialGraph.from_edges([0], [1], labels=["a", "b"], n_nodes=3), "2 labels for 3 nodes"),
+        (lambda: SocialGraph.from_edges([0], [1]).take([0, 0]), "taken twice"),
+        (lambda: SocialGraph.from_edges([0], [1]).take([2]), "expected 0 to 1"),
+        (lambda: SocialGraph.from_edges([0], [1]).neighbours(-1), "not in the graph"),
+        (lambda: SocialGraph.read(3), "cannot be read from int"),
+        (lambda: SocialGraph.read(sparse.coo_array((2, 3))), "as many rows as columns"),
+    ],
+)
+def test_wrong_use_is_refused(call, message):
+    with pytest.raises(UnmaskError, match=message):
+        call()
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["links.txt", "links.txt.gz", "out.something"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_comments_blank_lines_weights_and_both_directions(tmp_path, name, end):
+    lines = [
+        "# Nodes: 4",
+        "% 9 9",
+        "",
+        "30\t7",
+        "  7 30  ",
+        "",
+        "1412 7 0.5 2009",
+        "   ",
+        "# 8 8",
+        "5 5",
+        "30 7",
+        "7\t1412\t1",
+    ]
+    graph = SocialGraph.read(written(tmp_path, end.join(lines), name))
+    assert graph.labels.tolist() == [5, 7, 30, 1412]
+    assert named_edges(graph) == {frozenset({7, 30}), frozenset({7, 1412})}
+    assert graph.dropped == Dropped(self_loops=1, duplicates=1, reversed=2)
+
+
+def test_ids_stay_texts_unless_all_are_whole_numbers(tmp_path):
+    graph = SocialGraph.read(written(tmp_path, "01 1\n1 2\n"))
+    assert graph.labels.tolist() == ["01", "1", "2"]
+    graph = SocialGraph.read(written(tmp_path, "1.5 1\n1 2e3\n"))
+    assert graph.labels.tolist() == ["1", "1.5", "2e3"]
+    graph = SocialGraph.read(written(tmp_path, "-3 99999999999\n99999999999 4\n"))
+    assert graph.labels.tolist() == [-3, 4, 99999999999]
+    graph = SocialGraph.read(written(tmp_path, "99999999999999999999 1\n"))
+    assert graph.labels.tolist() == ["1", "99999999999999999999"]
+    graph = SocialGraph.read(written(tmp_path, "zoë anna\nanna ben\n"))
+    assert graph.labels.tolist() == ["anna", "ben", "zoë"]
+    assert named_edges(graph) == {frozenset({"zoë", "anna"}), frozenset({"anna", "ben"})}
+
+
+def test_delimiters_and_quotes(tmp_path):
+    people = {frozenset({"Doe, J", "b c"}), frozenset({"b c", "x"})}
+    for text, name, delimiter in [
+        ('"Doe, J", b c ,1\nb c,"x"', "a.csv", None),
+        ('"Doe, J";b c\nb c;x', "a.csv", ";"),
+        ("Doe, J\tb c\t1\nb c\tx", "a.tsv", "\t"),
+        ('"Doe, J" "b c"\n"b c" x', "a.txt", " "),
+    ]:
+        assert named_edges(SocialGraph.read(written(tmp_path, text, name), delimiter=delimiter)) == people
+    assert named_edges(SocialGraph.read(written(tmp_path, "1;2\n2;3"))) == {frozenset({1, 2}), frozenset({2, 3})}
+    with pytest.raises(UnmaskError, match="delimiter is unknown"):
+        SocialGraph.read(written(tmp_path, "1|2"), delimiter="|")
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "n_edges"),
+    [
+        ("Source,Target\na,b\nb,c\n", None, 2),
+        ("who,whom\n1,2\n2,3\n", None, 2),
+        ("who,whom\na,b\nb,c\n", None, 3),
+        ("who,whom\na,b\nb,c\n", True, 2),
+        ("source,target\na,b\n", False, 2),
+        ("# a comment\nann,ben\n1,2\n", None, 2),
+        ("1,2\n3,4\n", None, 2),
+        ("\ufeffsource,target\r\n1,2\r\n", None, 1),
+    ],
+)
+def test_a_header_is_told_from_links(tmp_path, text, header, n_edges):
+    assert SocialGraph.read(written(tmp_path, text, "a.csv"), header=header).n_edges == n_edges
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("# c\n\n1 2\n3\n4 5\n", 4), ("1 2\r\n\r\n\r\nsecret\r\n", 4), ("secret\n1 2\n", 1), ('1 2\n"secret 3\n', 2)],
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_a_malformed_line_is_named_by_its_number_never_by_its_content(tmp_path, text, line, name):
+    with pytest.raises(UnmaskError, match=f"^line {line} of '{name}'") as caught:
+        SocialGraph.read(written(tmp_path, text, name))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_missing_cell_is_malformed(tmp_path):
+    for text in ("1,2\n,3\n", "1,2\n3,\n", "1,2\n3,,4\n"):
+        with pytest.raises(UnmaskError, match=r"^line 2 "):
+            SocialGraph.read(written(tmp_path, text, "a.csv"))
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(FailedError, match="does not exist"):
+        SocialGraph.read(tmp_path / "none.txt")
+    with pytest.raises(UnmaskError, match="no links"):
+        SocialGraph.read(written(tmp_path, "# only\n\n"))
+    whole = gzip.compress("\n".join(f"{i} {i + 1}" for i in range(9999)).encode())
+    (tmp_path / "cut.txt.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FailedError):
+        SocialGraph.read(tmp_path / "cut.txt.gz")
+    (tmp_path / "latin.txt").write_bytes("zoë anna\n".encode("latin-1"))
+    with pytest.raises(FailedError, match="UTF-8"):
+        SocialGraph.read(tmp_path / "latin.txt")
+
+
+def test_pajek(tmp_path):
+    text = '% net\n*Vertices 4\n1 "Doe, J" 0.1 0.2\n3 b\n*Edges\n1 3 2.5\n3 1\n*Arcs\n2 3\n2 2\n'
+    graph = SocialGraph.read(written(tmp_path, text, "a.net"))
+    assert graph.labels.tolist() == ["Doe, J", "2", "b", "4"]
+    assert graph.degree.tolist() == [1, 1, 2, 0]
+    assert graph.dropped == Dropped(self_loops=1, reversed=1)
+    for bad, message in [
+        ("*vertices 2\n*edges\n1 secret\n", "^line 3 "),
+        ("*vertices 2\n*edges\n1 3\n", "^line 3 .* beyond 1 to 2"),
+        ("*vertices 2\n*edges\n99999999999999999999 1\n", "^line 3 "),
+        ("*vertices 99999999999\n", "^line 1 "),
+        ("*vertices x\n", "^line 1 "),
+        ("*vertices 2\n*matrix\n0 1\n", "^line 3 "),
+        ("*vertices 2\n1 a\n2 a\n", "two vertices of one label"),
+    ]:
+        with pytest.raises(UnmaskError, match=message):
+            SocialGraph.read(written(tmp_path, bad, "a.net"))
+
+
+def test_parquet_with_numbers_with_texts_and_with_holes(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame({"a": [30, 7], "b": [7, 8], "w": [1.0, 2.0]}).to_parquet(tmp_path / "n.parquet")
+    assert SocialGraph.read(tmp_path / "n.parquet").labels.tolist() == [7, 8, 30]
+    pandas.DataFrame({"a": ["x", "y"], "b": ["y", "z"]}).to_parquet(tmp_path / "t.parquet")
+    assert SocialGraph.read(tmp_path / "t.parquet").labels.tolist() == ["x", "y", "z"]
+    pandas.DataFrame({"a": ["x", None], "b": ["y", "z"]}).to_parquet(tmp_path / "h.parquet")
+    with pytest.raises(UnmaskError, match="without one of the two"):
+        SocialGraph.read(tmp_path / "h.parquet")
+
+
+def test_matrices_and_graph_objects():
+    matrix = sparse.csr_matrix(np.array([[0, 2, 0], [0, 1, 0], [0, 0, 0]]))
+    graph = SocialGraph.read(matrix)
+    assert [graph.n_nodes, graph.n_edges, graph.labels] == [3, 1, None]
+    assert (SocialGraph.read(graph.adjacency()).neighbour == graph.neighbour).all()
+
+    class Networkx:
+        def nodes(self):
+            return ["b", "a", "c"]
+
+        def edges(self):
+            return [("a", "b"), ("b", "a", 1), ("a", "a")]
+
+    graph = SocialGraph.read(Networkx())
+    assert graph.labels.tolist() == ["b", "a", "c"]
+    assert graph.degree.tolist() == [1, 1, 0]
+
+    class Igraph:
+        def get_edgelist(self):
+            return [(0, 2)]
+
+        def vcount(self):
+            return 4
+
+    assert SocialGraph.read(Igraph()).degree.tolist() == [1, 0, 1, 0]
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.tsv.gz", "a.csv", "a.csv.gz", "a.parquet", "a.net", "a.net.gz"])
+@pytest.mark.parametrize("labels", [None, [30, 7, 5, 99], ["Doe, J", "#b", "10", "c d"]])
+def test_what_is_written_is_read_back(tmp_path, name, labels):
+    graph = SocialGraph.from_edges([0, 0, 3], [1, 2, 2], labels=labels)
+    graph.write(tmp_path / name)
+    again = SocialGraph.read(tmp_path / name)
+    if name.startswith("a.net") and labels is None:
+        assert again.labels.tolist() == [0, 1, 2, 3]
+    assert named_edges(again) == named_edges(graph)
+    assert again.dropped == Dropped()
+
+
+def test_writing_refuses_what_would_be_lost(tmp_path):
+    alone = SocialGraph.from_edges([0], [1], n_nodes=3)
+    with pytest.raises(UnmaskError, match="1 nodes have no edge"):
+        alone.write(tmp_path / "a.txt")
+    alone.write(tmp_path / "a.net")
+    assert SocialGraph.read(tmp_path / "a.net").degree.tolist() == [1, 1, 0]
+    with pytest.raises(UnmaskError, match="exists"):
+        alone.write(tmp_path / "a.net")
+    alone.write(tmp_path / "a.net", force=True)
+    with pytest.raises(UnmaskError, match="unknown suffix"):
+        alone.write(tmp_path / "a.graphml")
+    with pytest.raises(UnmaskError, match="quotation mark"):
+        SocialGraph.from_edges([0], [1], labels=['a"', "b"]).write(tmp_path / "q.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.net"]  # nothing half written is left
+    with pytest.raises(FailedError, match="cannot be written"):
+        alone.write(tmp_path / "nowhere" / "a.net")
+
+
+def test_a_number_is_written_bare_and_the_same_bytes_come_out_twice(tmp_path):
+    graph = SocialGraph.from_edges([0, 1], [1, 2], labels=[30, 7, 5])
+    graph.write(tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_text() == "# Nodes: 3 Edges: 2\n30\t7\n7\t5\n"
+    for name in ("a.txt.gz", "b.txt.gz"):
+        graph.write(tmp_path / name)
+    assert (tmp_path / "a.txt.gz").read_bytes() == (tmp_path / "b.txt.gz").read_bytes()
