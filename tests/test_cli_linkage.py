@@ -137,6 +137,12 @@ def test_missing_items_stand_alone_on_request(truth, tmp_path):
     assert json.loads(done.stdout)["linkage"]["guesses"][0]["breached"] == 0.5
 
 
+def test_a_misspelt_second_word_is_told():
+    done = unmask("audit", "lincage", "--truth", "t.csv")
+    assert done.exit_code == 2
+    assert "did you mean 'audit linkage'" in done.stderr
+
+
 def test_a_table_called_linkage_is_still_a_release(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "linkage", "age,sex", [(20 + k % 3, "fm"[k % 2]) for k in range(30)])

@@ -23,12 +23,25 @@ class Sentences(click.Group):
             click.echo(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
 
+    def _with_second_word(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take "audit linkage" for one command; a near miss that is no file is told apart from a release."""
+        from difflib import get_close_matches
+        from pathlib import Path
+
+        name = " ".join(args[:2])
+        if name in self.commands:
+            return [name, *args[2:]]
+        if args[0] == "audit" and len(args) > 1 and not Path(args[1]).exists():
+            seconds = [command.removeprefix("audit ") for command in self.commands if command.startswith("audit ")]
+            for near in get_close_matches(args[1], seconds, n=1, cutoff=0.75):
+                raise click.UsageError(f"{args[1]!r} is no file; did you mean 'audit {near}'?", ctx)
+        return args
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command; suggest the nearest name for a typo."""
         from difflib import get_close_matches
 
-        if args[:1] == ["audit"] and " ".join(args[:2]) in self.commands:
-            args = [" ".join(args[:2]), *args[2:]]
+        args = self._with_second_word(ctx, args)
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
