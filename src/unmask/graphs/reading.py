@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from unmask.errors import FailedError, UnmaskError
+from unmask.files import engine
 
 _HEADERS = {"source", "target", "from", "to", "src", "dst", "fromnodeid", "tonodeid", "u", "v"}
 _HEADERS |= {f"{word}{gap}{number}" for word in ("node", "id", "user") for gap in ("", "_") for number in (1, 2)}
@@ -106,21 +106,6 @@ def _from_path(path: Path, delimiter: str | None, header: bool | None) -> LinkLi
             raise FailedError(
                 f"file {path.name!r} cannot be read; expected whole UTF-8 text (.gz) or Parquet"
             ) from None
-
-
-@contextmanager
-def engine() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A private in-memory database that spills into a folder of its own; both are gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as folder:
-        config: dict[str, Any] = {
-            "memory_limit": "4GB",
-            "temp_directory": folder,
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-        with duckdb.connect(":memory:", config=config) as connection:
-            connection.execute("set enable_progress_bar = false")
-            yield connection
 
 
 def _parquet_relation(connection: duckdb.DuckDBPyConnection, path: Path) -> str:

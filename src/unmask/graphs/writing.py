@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import FailedError, UnmaskError
-from unmask.graphs.reading import engine
+from unmask.files import engine
 
 _CHUNK = 1_000_000  # edges a piece of text
 

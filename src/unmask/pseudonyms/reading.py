@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import FailedError, UnmaskError
+from unmask.files import engine
 
 
 def read_columns(
@@ -51,20 +50,6 @@ def read_columns(
     if not len(arrays[0]):
         raise UnmaskError(f"file {path.name!r} has no rows, expected at least 1")
     return {name: _plain(array) for name, array in zip(names, arrays, strict=True)}
-
-
-@contextmanager
-def engine() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A private in-memory database that spills into a folder of its own; both are gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as folder:
-        config: dict[str, Any] = {
-            "memory_limit": "4GB",
-            "temp_directory": folder,
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-        with duckdb.connect(":memory:", config=config) as connection:
-            yield connection
 
 
 def _relation(connection: duckdb.DuckDBPyConnection, path: Path, header: Sequence[str]) -> tuple[str, dict[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -192,10 +191,7 @@ def _checkins() -> dict[str, NDArray[Any]]:
     path = {
         name: str(files.locate(f"traces/gowalla1000/{name}.txt.gz", sha256=digest)) for name, digest in _SHA256.items()
     }
-    with (
-        tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as folder,
-        duckdb.connect(":memory:", config={"memory_limit": "2GB", "temp_directory": folder}) as connection,
-    ):
+    with files.engine() as connection:
         try:
             rows = connection.execute(
                 'select "user", lat, lon, "time" from (select distinct * from read_csv($checkins, delim=\'\t\', '
