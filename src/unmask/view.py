@@ -146,6 +146,14 @@ def align(solution: Partition, adversary: Partition, *, missing: Missing = "erro
     )
 
 
+def align_view(solution: Partition, view: View, *, missing: Missing = "error") -> tuple[Partition, View]:
+    """The solution and every partition of a view over the same items in the same order, see `align`."""
+    for guess in view.partitions:  # the solution grows by items that only one of them has; then all are brought in line
+        solution, _ = align(solution, guess, missing=missing)
+    aligned = [align(solution, guess, missing=missing)[1] for guess in view.partitions]
+    return solution, View(aligned, view.probability)
+
+
 def _with_singletons(partition: Partition, place: NDArray[np.int64], items: NDArray[Any]) -> Partition:
     """The partition over these items, those at `place` its own, in order, and every other one alone."""
     labels = np.full(len(items), -1)

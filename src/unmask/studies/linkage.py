@@ -22,7 +22,7 @@ from unmask.measures.unlinkability import (
 )
 from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk
 from unmask.results import Row
-from unmask.view import Partition, View, align
+from unmask.view import Partition, View, align, align_view
 
 Floats = NDArray[np.float64]
 
@@ -129,10 +129,7 @@ def _aligned(truth: Partition, guess: Partition | View, asked: Sensitivity) -> t
     """Both over the same items; of a view every partition."""
     if isinstance(guess, Partition):
         return align(truth, guess, missing=asked.missing)
-    for one in guess.partitions:
-        truth, _ = align(truth, one, missing=asked.missing)
-    parts = [align(truth, one, missing=asked.missing)[1] for one in guess.partitions]
-    return truth, View(parts, guess.probability)
+    return align_view(truth, guess, missing=asked.missing)
 
 
 def _rows(name: str, found: Unlinkability, guessed: list[Unlinkability], first_row: NDArray[np.int64]) -> Iterator[Row]:

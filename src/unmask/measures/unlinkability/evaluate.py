@@ -14,7 +14,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.curves import Merging, Reached, Steps, merging, mixture
 from unmask.measures.unlinkability.overlap import overlap
 from unmask.measures.unlinkability.weighing import Floats, Weighed, as_fraction, as_weights, counted, weighed
-from unmask.view import Partition, View, align
+from unmask.view import Partition, View, align, align_view
 
 Norm = Literal["weight", "count"]
 Mixed = Literal["rest", "share"]
@@ -136,11 +136,7 @@ def evaluate(
     own_alphas = None if subject_alpha is None else _own_shares("alpha", subject_alpha, solution)
     own_betas = None if subject_beta is None else _own_shares("beta", subject_beta, solution)
     wanted = _own_flags(subject_contamination_wanted, contamination_wanted, solution)
-    for name, value, known in (("norm", norm, Norm), ("mixed", mixed, Mixed)):
-        if value not in get_args(known):
-            raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(get_args(known))}")
-    if breached_slope is not None and breached_slope not in get_args(BreachedSlope):
-        raise UnmaskError(f"breached_slope is {breached_slope!r}, expected one of {', '.join(get_args(BreachedSlope))}")
+    _check_choices(norm, mixed, breached_slope)
     if not min_size >= 1:
         raise UnmaskError(f"min_size is {min_size}, expected at least 1 item")
     if floor_free and (weights is not None or overrides):
@@ -178,6 +174,18 @@ def evaluate(
     )
 
 
+def _check_choices(norm: Norm, mixed: Mixed, breached_slope: BreachedSlope | None) -> None:
+    slopes = breached_slope or "nan"
+    choices: tuple[tuple[str, str, Any], ...] = (
+        ("norm", norm, Norm),
+        ("mixed", mixed, Mixed),
+        ("breached_slope", slopes, BreachedSlope),
+    )
+    for name, value, known in choices:
+        if value not in get_args(known):
+            raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(get_args(known))}")
+
+
 def _same_items(
     solution: Partition, adversary: Partition | View, missing: Literal["error", "singleton"]
 ) -> tuple[Partition, list[Partition], Floats]:
@@ -185,13 +193,8 @@ def _same_items(
     if isinstance(adversary, Partition):
         ours, theirs = align(solution, adversary, missing=missing)
         return ours, [theirs], np.ones(1)
-    for guess in adversary.partitions:  # the solution grows by items that only he has; then all are brought in line
-        solution, _ = align(solution, guess, missing=missing)
-    return (
-        solution,
-        [align(solution, guess, missing=missing)[1] for guess in adversary.partitions],
-        adversary.probability,
-    )
+    ours, view = align_view(solution, adversary, missing=missing)
+    return ours, list(view.partitions), view.probability
 
 
 def _weighed(
