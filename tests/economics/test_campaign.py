@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import lognorm, uniform
 
 from tests.economics import literal
+from tests.economics.case import CASE
 from unmask.economics import (
     Attacker,
     Resource,
@@ -26,16 +27,6 @@ from unmask.economics.prices import plans_by_size
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
-CASE = Attacker(
-    gain=8000,
-    access_cost=100,
-    exploit_cost=10,
-    fine=10_000,
-    max_fines=1,
-    detection_base=-4.59,
-    detection_growth=0.0,
-    prior=0.63,
-)
 BULK = Attacker(
     gain=1000,
     access_cost=100,

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.economics.case import CASE
 from unmask import Posterior, UnmaskError
 from unmask.economics import (
     Attacker,
@@ -22,16 +23,6 @@ from unmask.economics import (
     tornado,
 )
 
-CASE = Attacker(
-    gain=8000,
-    access_cost=100,
-    exploit_cost=10,
-    fine=10_000,
-    max_fines=1,
-    detection_base=-4.59,
-    detection_growth=0.0,
-    prior=0.63,
-)
 AMOUNTS = ("fine", "exploit_cost", "access_cost", "gain")
 VARIANTS = {
     "capped": CASE,

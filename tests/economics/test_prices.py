@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from tests.economics import literal
+from tests.economics.case import CASE
 from unmask import Posterior, UnmaskError
 from unmask.economics import (
     Attacker,
@@ -23,16 +24,6 @@ from unmask.economics import (
     prosecutor,
 )
 
-CASE = Attacker(
-    gain=8000,
-    access_cost=100,
-    exploit_cost=10,
-    fine=10_000,
-    max_fines=1,
-    detection_base=-4.59,
-    detection_growth=0.0,
-    prior=0.63,
-)
 PAPER = replace(CASE, prior=6018999 / 9553967)  # people of age, and all people, of the case study
 SETTINGS = {"a": (math.inf, 0.0), "b": (1, 0.0), "b'": (1, 0.18), "c": (math.inf, 0.18)}
 
