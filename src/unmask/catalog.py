@@ -4,8 +4,12 @@ wings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import numpy as np
+
+from unmask import channels, graphs, pseudonyms, tables
 from unmask.audit import STANDARD, price_measures
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
@@ -39,6 +43,7 @@ ATTACKS: Mapping[str, object] = {
     "pseudonyms.Threshold": Threshold(0.1),
     "pseudonyms.FeatureClustering": FeatureClustering("kmeans", n_clusters=12),
     "pseudonyms.RecordLinkage": RecordLinkage((("place",), ("x0",))),
+    "channels.BayesChannelAttack": channels.BayesChannelAttack(channels.Channel(np.eye(2))),
     "graphs.Nar09": Nar09(),
     "graphs.Grasshopper": Grasshopper(),
     "graphs.Bumblebee": Bumblebee(),
@@ -55,4 +60,30 @@ PROTECTIONS: Mapping[str, object] = {
     "pseudonyms.PerPeriod": PerPeriod(0.25),
     "pseudonyms.PerContext": PerContext(),
     "pseudonyms.Split": Split(2),
+    "channels.RandomisedResponse": channels.RandomisedResponse(1.0, 4),
+    "channels.Geometric": channels.Geometric(1.0, 4),
+    "channels.Coin": channels.Coin(0.5),
+    "channels.PlanarLaplace": channels.PlanarLaplace(0.001),
+    "channels.PlanarGaussian": channels.PlanarGaussian(1000.0),
+    "channels.Shrink": channels.Shrink(1000.0, 3000.0),
 }
+
+DATASETS: Mapping[str, Callable[..., Any]] = {
+    "tables.synthetic_census": tables.datasets.synthetic_census,
+    "tables.adult": tables.datasets.adult,
+    "tables.fertility1980": tables.datasets.fertility1980,
+    "tables.nist_national2019": tables.datasets.nist_national2019,
+    "pseudonyms.synthetic_traces": pseudonyms.datasets.synthetic_traces,
+    "pseudonyms.gowalla": pseudonyms.datasets.gowalla,
+    "pseudonyms.rldata": pseudonyms.datasets.rldata,
+    "pseudonyms.febrl": pseudonyms.datasets.febrl,
+    "channels.alphabet": channels.datasets.alphabet,
+    "channels.grid": channels.datasets.grid,
+    "channels.gowalla": channels.datasets.gowalla,
+    "graphs.network": graphs.datasets.network,
+    "graphs.pair": graphs.datasets.pair,
+    "graphs.barabasi_albert": graphs.datasets.barabasi_albert,
+    "graphs.erdos_renyi": graphs.datasets.erdos_renyi,
+    "graphs.watts_strogatz": graphs.datasets.watts_strogatz,
+}
+"""Public sets and generators by name; `rng` is given to those that draw."""

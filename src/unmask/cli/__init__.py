@@ -24,9 +24,11 @@ from unmask.cli.files import (
     write_release,
     write_report,
 )
+from unmask.cli.graph import audit_graph
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.options import Sentences, attacker_option, share, table_options
 from unmask.cli.price import price
+from unmask.cli.study import study
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
@@ -231,6 +233,8 @@ main.add_command(advise)
 main.add_command(audit_channel)
 main.add_command(design)
 main.add_command(price)
+main.add_command(study)
+main.add_command(audit_graph)
 main.add_command(audit_linkage)
 
 

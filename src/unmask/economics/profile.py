@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import tomllib
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
@@ -28,26 +29,31 @@ def read_attacker(source: str | Path) -> Attacker:
     >>> read_attacker("case-study").gain
     8000.0
     """
+    return attacker_of(attacker_table(source), str(source))
+
+
+def attacker_table(source: str | Path) -> dict[str, Any]:
+    """The `[attacker]` table of a TOML file, or the embedded one, as it stands there."""
     name = str(source)
-    if name == EMBEDDED:
-        return _parse(files("unmask.economics").joinpath(f"{EMBEDDED}.toml").read_text(encoding="utf-8"), name)
     try:
-        return _parse(Path(source).read_text(encoding="utf-8"), name)
+        embedded = files("unmask.economics").joinpath(f"{EMBEDDED}.toml")
+        text = (embedded if name == EMBEDDED else Path(source)).read_text(encoding="utf-8")
+        table = tomllib.loads(text).get("attacker")
     except OSError as error:
         raise FailedError(
             f"attacker {name!r} cannot be read: {error.strerror}; give a TOML file, or {EMBEDDED!r}"
         ) from None
     except UnicodeDecodeError:
         raise UnmaskError(f"attacker {name!r} is not UTF-8 text; expected a TOML file") from None
-
-
-def _parse(text: str, name: str) -> Attacker:
-    try:
-        table = tomllib.loads(text).get("attacker")
     except tomllib.TOMLDecodeError as error:
         raise UnmaskError(f"attacker {name!r} is not TOML: {error}") from None
     if not isinstance(table, dict):
         raise UnmaskError(f"attacker {name!r} has no table [attacker]; put the parameters below that line")
+    return table
+
+
+def attacker_of(table: Mapping[str, Any], name: str) -> Attacker:
+    """The attacker with the parameters of such a table; `name` is what errors call it."""
     known = list(inspect.signature(Attacker).parameters)
     for key in table:
         if key not in known:
@@ -56,10 +62,8 @@ def _parse(text: str, name: str) -> Attacker:
             raise UnmaskError(f"attacker {name!r} has a parameter {key!r} that does not exist; {hint}")
     if "gain" not in table:
         raise UnmaskError(f"attacker {name!r} has no gain: give what one right name is worth to him")
-    given: dict[str, Any] = dict(table)
-    if given.get("max_fines") == UNLIMITED:
-        given["max_fines"] = math.inf
-    return Attacker(**given)
+    unlimited = {"max_fines": math.inf} if table.get("max_fines") == UNLIMITED else {}
+    return Attacker(**{**table, **unlimited})
 
 
 def write_attacker(attacker: Attacker, path: str | Path) -> None:

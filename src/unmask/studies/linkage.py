@@ -132,6 +132,14 @@ def _aligned(truth: Partition, guess: Partition | View, asked: Sensitivity) -> t
     return align_view(truth, guess, missing=asked.missing)
 
 
+def linkage_rows(name: str, truth: Partition, guess: Partition | View, asked: Sensitivity) -> list[Row]:
+    """The measures of one guess over the counted subjects, beside those of guesses with shuffled labels."""
+    truth, guess = _aligned(truth, guess, asked)
+    rng = np.random.default_rng(asked.seed)
+    guessed = [asked.evaluate(truth, shuffled(guess, rng=rng)) for _ in range(asked.shuffles)]
+    return list(_rows(name, asked.evaluate(truth, guess), guessed, np.unique(truth.code, return_index=True)[1]))
+
+
 def _rows(name: str, found: Unlinkability, guessed: list[Unlinkability], first_row: NDArray[np.int64]) -> Iterator[Row]:
     """Each measure over the counted subjects, beside its mean under shuffled labels."""
     keep = found.counted

@@ -1,5 +1,6 @@
 """Channels to try things on: crowds and mixes of known structure, grids of places, and check-ins of real users."""
 
+from unmask.channels.datasets.alphabets import alphabet
 from unmask.channels.datasets.crowds import Crowds, CrowdsMessages
 from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, gowalla, grid, to_degrees, to_metres
 from unmask.channels.datasets.mixes import MixRun, PoolMix, StopAndGoMix, ThresholdMix, Traffic
@@ -15,6 +16,7 @@ __all__ = [
     "ThresholdMix",
     "Traffic",
     "Visits",
+    "alphabet",
     "gowalla",
     "grid",
     "to_degrees",

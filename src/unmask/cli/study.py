@@ -1,0 +1,127 @@
+"""`unmask study`: run a plan, or go on with it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unmask.cli.files import as_text
+
+if TYPE_CHECKING:
+    from unmask.studies.plan import Plan
+
+EXIT_FAILED = 1
+
+
+@click.command("study")
+@click.argument("plan", type=click.Path(path_type=Path))
+@click.option(
+    "--output", "-o", required=True, type=click.Path(path_type=Path),
+    help="Folder of the results; what it holds already is not run again.",
+)  # fmt: skip
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Cells run at the same time.")
+@click.option("--retry", is_flag=True, help="Run cells again that failed or took too long.")
+@click.option("--spark", metavar="MASTER", help='Run the cells on a Spark cluster, such as "spark://host:7077".')
+@click.option("--dry-run", is_flag=True, help="Say what would be run and how long it may take; write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None, dry_run: bool, as_json: bool) -> None:
+    r"""Run every protection against every adversary of a plan, and go on where an earlier run stopped.
+
+    \b
+    unmask study plan.toml -o results --dry-run
+    unmask study plan.toml -o results --workers 2
+    """
+    from unmask.studies.plan import read_plan
+
+    read = read_plan(plan)
+    if dry_run:
+        _say(_estimate(read, output, workers), as_json=as_json)
+        return
+    from unmask.studies.cluster import on_spark
+    from unmask.studies.run import RESULTS, run_study
+
+    progress = _Progress()
+    outcome = run_study(
+        read, output, workers=workers, retry=retry, watch=progress, submit=on_spark(spark) if spark else None
+    )
+    progress.finish()
+    (output / "plan.toml").write_bytes(plan.read_bytes())
+    found = {**vars(outcome), "results": str(output / RESULTS)}
+    if outcome.damaged:
+        click.echo(f"{outcome.damaged} damaged lines of the journal were dropped, their cells run again", err=True)
+    if as_json:
+        click.echo(as_text(found))
+    else:
+        counts = {name: found[name] for name in ("done", "failed", "timed_out", "skipped") if found[name]}
+        told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+        click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
+    if not outcome.complete:
+        click.echo("stopped before the end; run the same command to go on", err=True)
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:
+    """Cells, how many are done, and the time for the rest: from the cells done, or else from the first one tried."""
+    from unmask.studies.journal import Journal
+    from unmask.studies.run import JOURNAL
+    from unmask.studies.workers import finished
+
+    cells = plan.cells()
+    results = Journal(output / JOURNAL).results if (output / JOURNAL).exists() else {}
+    known = [results[cell.key].seconds for cell in cells if cell.key in results]
+    each = sum(known) / len(known) if known else finished(cells[0]).seconds
+    return {
+        "title": plan.title,
+        "datasets": [part.name for part in plan.datasets],
+        "protections": [part.name for part in plan.protections],
+        "adversaries": [part.name for part in plan.adversaries],
+        "seeds": list(plan.seeds),
+        "cells": len(cells),
+        "done": len(known),
+        "seconds": round(each * (len(cells) - len(known)) / workers, 1),
+        "estimated_from": "the cells done" if known else "the first cell",
+    }
+
+
+def _say(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(as_text(found))
+        return
+    for name in ("datasets", "protections", "adversaries"):
+        click.echo(f"{name:12} {', '.join(found[name])}")
+    click.echo(f"{'seeds':12} {len(found['seeds'])}")
+    click.echo(
+        f"{found['cells']:,} cells, {found['done']:,} done; about {_time(found['seconds'])} for the others, "
+        f"judged by {found['estimated_from']}"
+    )
+
+
+class _Progress:
+    """One line on standard error: rewritten on a terminal, every ten seconds elsewhere."""
+
+    def __init__(self) -> None:
+        self.live = sys.stderr.isatty()
+        self.told = 0.0
+
+    def __call__(self, done: int, cells: int, seconds: float) -> None:
+        now = time.monotonic()
+        if now - self.told < (0.2 if self.live else 10.0):
+            return
+        self.told = now
+        line = f"{done:,} of {cells:,} cells, {_time(seconds)} to go"
+        click.echo(f"\r{line}   " if self.live else line, err=True, nl=not self.live)
+
+    def finish(self) -> None:
+        """Leave the line."""
+        if self.live and self.told:
+            click.echo(err=True)
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,182 @@
+"""One cell of a study -> rows. Each wing says here what it takes to run one, and nothing else does."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from unmask.catalog import ATTACKS, DATASETS, PROTECTIONS
+from unmask.economics.profile import EMBEDDED, attacker_table
+from unmask.errors import FailedError, UnmaskError
+from unmask.results import Row
+from unmask.studies.plan import NOTHING, Cell, Part, digest, unknown
+
+
+class Wing(Protocol):
+    """What a module of this package offers.
+
+    DATASET, ADVERSARY : what a plan may say of them besides name, use, with and grid
+    check              : refuse settings of an adversary that cannot be carried out
+    load               : the population of a dataset; `made` is what the function of that name returned, or the path of
+                         the dataset's file
+    protect            : the release, and whatever else the wing needs to know the truth; protection is None for none
+    attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone
+    """
+
+    DATASET: tuple[str, ...]
+    ADVERSARY: tuple[str, ...]
+
+    def check(self, adversary: Part) -> None:
+        """Refuse what cannot be carried out."""
+
+    def load(self, dataset: Part, made: Any) -> Any:
+        """The population."""
+
+    def protect(self, population: Any, protection: Any, rng: np.random.Generator) -> Any:
+        """The release."""
+
+    def attack(self, cell: Cell, population: Any, released: Any, attack: Any) -> list[Row]:
+        """The rows."""
+
+
+WINGS = ("tables", "pseudonyms", "channels", "graphs")
+
+FILE = "file"
+"""Part of `use` behind the wing: the dataset is in the file that `file` names."""
+
+
+def wing_of(part: Part) -> Wing:
+    """The module that runs the cells of a part's wing."""
+    return import_module(f"unmask.studies.cells.{part.wing}")
+
+
+def run_cell(cell: Cell) -> list[Row]:
+    """The rows of a cell, those that the plan asks for."""
+    attack = made(cell.adversary, ATTACKS)
+    rows = wing_of(cell.dataset).attack(cell, _population(cell), _release(cell), attack)
+    kept = [row for row in rows if not cell.measures or row.measure in cell.measures]
+    if not kept:
+        given = ", ".join(dict.fromkeys(row.measure for row in rows))
+        raise UnmaskError(f"none of the measures asked for was taken; this adversary gives {given}")
+    return kept
+
+
+def check_part(part: Part, kind: str, folder: Path) -> Part:
+    """The part, if everything it names exists and can be made; a dataset's file is found and its digest added."""
+    known = {"datasets": DATASETS, "protections": PROTECTIONS, "adversaries": ATTACKS}[kind]
+    if kind == "protections" and part.use == NOTHING:
+        return part
+    if part.wing not in WINGS:
+        raise UnmaskError(unknown(part.wing, WINGS, f"use = {part.use!r}"))
+    if kind == "datasets" and part.use == f"{part.wing}.{FILE}":
+        part = _with_file(part, folder)
+    elif part.use not in known:
+        names = [name for name in known if name.startswith(part.wing)]
+        raise UnmaskError(unknown(part.use, names, "use"))
+    allowed = {"datasets": wing_of(part).DATASET, "adversaries": wing_of(part).ADVERSARY, "protections": ()}[kind]
+    for key in part.settings:
+        if key not in allowed and not (kind == "datasets" and key in ("file", "sha256")):
+            raise UnmaskError(unknown(key, allowed, "it"))
+    if kind == "datasets":
+        _check_arguments(part)
+    else:
+        made(part, known)
+    if kind == "adversaries":
+        part = _with_attacker(part, folder)
+        wing_of(part).check(part)
+    return part
+
+
+def made(part: Part, examples: Mapping[str, object]) -> Any:
+    """The object that a part describes: the catalog's class of that name with the plan's parameters."""
+    kind = type(examples[part.use])
+    _check_names(part, kind, part.use)
+    if "channel" in inspect.signature(kind).parameters:  # an attack on a channel is made when there is one
+        return kind
+    try:
+        return kind(**{key: _frozen(value) for key, value in part.parameters.items()})
+    except TypeError as error:
+        raise UnmaskError(f"{part.use} cannot be made with these parameters: {error}") from None
+
+
+def _check_names(part: Part, function: Callable[..., object], use: str, *, without: tuple[str, ...] = ()) -> None:
+    names = [name for name in inspect.signature(function).parameters if name not in without]
+    for key in part.parameters:
+        if key not in names:
+            raise UnmaskError(unknown(key, names, f"with or grid of {use}"))
+
+
+def _check_arguments(part: Part) -> None:
+    if part.use in DATASETS:
+        _check_names(part, DATASETS[part.use], part.use, without=("rng",))
+
+
+def _frozen(value: Any) -> Any:
+    """Lists of TOML as the tuples that parameters are."""
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+
+
+def _with_file(part: Part, folder: Path) -> Part:
+    """The file's place and the digest of its content: a file that changes is another dataset."""
+    name = part.settings.get("file")
+    if not isinstance(name, str):
+        raise UnmaskError('it has no `file`; expected file = "people.csv", a path beside the plan')
+    path = folder / name
+    try:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FailedError(f"file {name!r} cannot be read: {error.strerror}; check the path") from None
+    return replace(part, settings={**part.settings, "file": str(path.resolve()), "sha256": sha256})
+
+
+def _with_attacker(part: Part, folder: Path) -> Part:
+    """The parameters of a rational attacker in a file, in its place: a file that changes is another adversary."""
+    given = part.settings.get("attacker")
+    if not isinstance(given, str) or given == EMBEDDED:
+        return part
+    return replace(part, settings={**part.settings, "attacker": attacker_table(folder / given)})
+
+
+_KEPT: dict[str, Any] = {}  # the last populations and releases, by the digest of what they are made of
+_MOST_KEPT = 4
+
+
+def _kept(key: str, make: Callable[[], Any]) -> Any:
+    """What `make` gives, kept from one cell to the next: neighbouring cells share their population and release."""
+    if key not in _KEPT:
+        while len(_KEPT) >= _MOST_KEPT:
+            _KEPT.pop(next(iter(_KEPT)))
+        _KEPT[key] = make()
+    return _KEPT[key]
+
+
+def _population(cell: Cell) -> Any:
+    """The population of a cell's dataset; one that is drawn is drawn anew for every seed."""
+    dataset = cell.dataset
+    function = DATASETS.get(dataset.use)
+    draws = function is not None and "rng" in inspect.signature(function).parameters
+
+    def load() -> Any:
+        if function is None:
+            return wing_of(dataset).load(dataset, Path(dataset.settings["file"]))
+        given = {key: _frozen(value) for key, value in dataset.parameters.items()}
+        return wing_of(dataset).load(dataset, function(**given, **({"rng": cell.rng("dataset")} if draws else {})))
+
+    return _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
+
+
+def _release(cell: Cell) -> Any:
+    def protect() -> Any:
+        protection = None if cell.protection.use == NOTHING else made(cell.protection, PROTECTIONS)
+        rng = cell.rng("protection", cell.protection.content)
+        return wing_of(cell.dataset).protect(_population(cell), protection, rng)
+
+    return _kept(digest("release", cell.dataset.content, cell.protection.content, cell.seed), protect)

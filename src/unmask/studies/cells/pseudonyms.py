@@ -1,0 +1,67 @@
+"""Cells of pseudonyms: items are put under pseudonyms, and an adversary says which belong together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from unmask.errors import UnmaskError
+from unmask.pseudonyms import Items
+from unmask.results import Row
+from unmask.studies.linkage import Sensitivity, linkage_rows
+from unmask.studies.plan import Cell, Part
+from unmask.studies.rows import plain_row
+from unmask.view import Partition
+
+DATASET = ("pseudonym", "features", "kinds", "item", "time", "context", "na")
+ADVERSARY = ("alpha", "beta", "wanted", "min_size", "shuffles")
+
+Released = tuple[Items, Partition]
+
+
+def check(adversary: Part) -> None:
+    """Refuse settings that nobody can be judged by."""
+    _sensitivity(adversary)
+
+
+def load(dataset: Part, made: Any) -> Items | Released:
+    """Items whose pseudonyms are the users; or a release with its solution, as the public sets are."""
+    if isinstance(made, Items | tuple):
+        return made
+    reading = {key: value for key, value in dataset.settings.items() if key in DATASET}
+    return Items.read(made, **reading)
+
+
+def protect(population: Items | Released, protection: Any, rng: np.random.Generator) -> Released:
+    """The items under new pseudonyms, and whose they are."""
+    if isinstance(population, Items):
+        if protection is not None:
+            released, solution = protection(population, rng=rng)
+            return released, solution
+        return population, population.partition
+    if protection is not None:
+        raise UnmaskError("this dataset is a release already: nothing can protect it further; use protection none")
+    return population
+
+
+def attack(cell: Cell, _population: Items | Released, released: Released, attack: Any) -> list[Row]:
+    """The rows of his guess, over subjects, and how much stays linked for those who use the release."""
+    items, solution = released
+    asked = _sensitivity(cell.adversary)
+    rows = linkage_rows(cell.adversary.name, solution, attack(items), asked)
+    used = len(items) / max(items.partition.n_clusters, 1)
+    return [
+        *(replace(row, release=cell.protection.name) for row in rows),
+        plain_row(
+            cell, "utility", "items", used, prior=1.0, n=len(items), note="items that stay linked by a pseudonym"
+        ),
+    ]
+
+
+def _sensitivity(adversary: Part) -> Sensitivity:
+    asked = Sensitivity(**adversary.settings)
+    if not (0 <= asked.alpha <= 1 and 0 < asked.beta <= 1 and asked.min_size >= 1 and asked.shuffles >= 0):
+        raise UnmaskError("expected alpha from 0 to 1, beta above 0 to 1, min_size from 1 and shuffles from 0")
+    return asked

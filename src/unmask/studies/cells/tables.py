@@ -1,0 +1,122 @@
+"""Cells of tables: a table is protected, some of its people are known, and their records or values are looked for."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.audit import STANDARD, audit, price_measures
+from unmask.economics import Attacker, read_attacker
+from unmask.economics.profile import EMBEDDED, attacker_of
+from unmask.errors import UnmaskError
+from unmask.measures import Measure
+from unmask.results import Row
+from unmask.studies.plan import Cell, Part, unknown
+from unmask.studies.rows import plain_row
+from unmask.tables import utility
+from unmask.tables.attacks import AttributeInference, RegisterAttack
+from unmask.tables.knowledge import Knowledge, Known, Register, attribute_truth
+from unmask.tables.release import Table
+from unmask.truth import Truth
+
+DATASET = ("quasi_identifiers", "sensitive", "identifiers", "kinds", "orders", "hierarchies", "missing", "na")
+ADVERSARY = ("knows", "attacker")
+
+Released = tuple[Table, NDArray[np.int64]]
+
+
+def check(adversary: Part) -> None:
+    """Refuse what he cannot know, and an attacker that cannot be read."""
+    kind = Register if adversary.use == "tables.RegisterAttack" else Knowledge
+    knows = adversary.settings.get("knows", {})
+    names = list(inspect.signature(kind).parameters)
+    for key in knows:
+        if key not in names:
+            raise UnmaskError(unknown(key, names, "knows"))
+    _known(adversary)
+    _attacker(adversary)
+
+
+def load(dataset: Part, made: Any) -> Table:
+    """The table; what a function returns already as a table is taken as it is."""
+    if isinstance(made, Table):
+        return made
+    reading = {key: value for key, value in dataset.settings.items() if key in DATASET}
+    return Table.read(made, **{"quasi_identifiers": (), **reading})
+
+
+def protect(population: Table, protection: Any, rng: np.random.Generator) -> Released:
+    """The release, and the row of the population behind each of its rows."""
+    if protection is None:
+        return population, np.arange(population.n_rows)
+    release, origin = protection(population, rng=rng)
+    return release, origin
+
+
+def attack(cell: Cell, population: Table, released: Released, attack: Any) -> list[Row]:
+    """The rows of the belief, and what the protection cost."""
+    release, origin = released
+    knows = _known(cell.adversary)
+    rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
+    if isinstance(knows, Knowledge) and not knows.outside:  # the same people, whatever the release left out
+        known = knows(population, rng=rng)
+    else:
+        known = knows(population, origin, rng=rng)
+    belief = attack(release, known.auxiliary)
+    target, truth = _target(attack, population, release, origin, known)
+    found = audit(
+        belief,
+        truth,
+        release=cell.protection.name,
+        adversary=cell.adversary.name,
+        target=target,
+        measures=[measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)],
+    )
+    return [*found.rows, *_utility(cell, population, release, origin)]
+
+
+def _known(adversary: Part) -> Knowledge | Register:
+    """What the adversary knows: a register of people, or the quasi-identifiers of some of them."""
+    given: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in adversary.settings.get("knows", {}).items()
+    }
+    return Register(**given) if adversary.use == "tables.RegisterAttack" else Knowledge(**given)
+
+
+def _target(
+    attack: Any, population: Table, release: Table, origin: NDArray[np.int64], known: Known
+) -> tuple[str, Truth]:
+    if isinstance(attack, AttributeInference):
+        return attack.sensitive, attribute_truth(population, known.person, release, attack.sensitive)
+    if isinstance(attack, RegisterAttack):
+        return "identity", known.truth
+    return "identity", known.truth_in(origin)
+
+
+def _attacker(adversary: Part) -> Attacker | None:
+    """The rational attacker: "case-study", or a table of his parameters."""
+    given = adversary.settings.get("attacker")
+    if given is None or given == EMBEDDED:
+        return None if given is None else read_attacker(EMBEDDED)
+    return attacker_of(given, "of the plan")
+
+
+def _prices(adversary: Part) -> tuple[Measure, ...]:
+    attacker = _attacker(adversary)
+    return () if attacker is None else price_measures(attacker)
+
+
+def _utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.int64]) -> list[Row]:
+    """What the release is still good for, as rows like any other: 1 is the table before protection."""
+    if not (cell.wants("utility") or cell.wants("kept")):
+        return []
+    lost = utility.evaluate(population, release, origin)
+    kept = release.n_rows / population.n_rows
+    return [
+        plain_row(cell, "utility", "share", 1.0 - lost.gcp, prior=1.0, n=release.n_rows, note="1 - global certainty"),
+        plain_row(cell, "kept", "share", kept, prior=1.0, n=population.n_rows, note="rows that were released"),
+    ]

@@ -1,0 +1,42 @@
+"""Cells on a Spark cluster that is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+
+from unmask.errors import FailedError
+from unmask.studies.journal import Result
+from unmask.studies.plan import Cell
+from unmask.studies.workers import finished
+
+WAVE = 4
+"""Cells a slot of the cluster is given at a time: results come back after each wave."""
+
+
+def on_spark(master: str | None) -> Callable[[Sequence[Cell]], Iterator[Result]]:
+    """A way to run cells, for `run_study(submit=...)`: each is a task of Spark's, with the results the same.
+
+    master : such as "local[2]" or "spark://host:7077"; None takes the session's own configuration. The executors need
+             unmask, and the files of the plan under the same paths. Time and memory limits are Spark's.
+    """
+
+    def submit(cells: Sequence[Cell]) -> Iterator[Result]:
+        try:
+            session_class = import_module("pyspark.sql").SparkSession
+        except ImportError:
+            raise FailedError("Spark is not installed; install unmask[spark], or leave --spark out") from None
+        builder = session_class.builder.appName("unmask study")
+        try:
+            session = (builder.master(master) if master else builder).getOrCreate()
+        except Exception as error:  # noqa: BLE001  # Java is missing, the master does not answer: py4j has no common error
+            raise FailedError(
+                f"Spark does not start ({type(error).__name__}); is Java installed, is the master up?"
+            ) from None
+        context = session.sparkContext
+        size = WAVE * context.defaultParallelism
+        for start in range(0, len(cells), size):
+            wave = cells[start : start + size]
+            yield from context.parallelize(wave, len(wave)).map(finished).collect()
+
+    return submit

@@ -1,0 +1,122 @@
+"""What has been done: one line for each finished cell, with a checksum, so that a crash loses at most the last line."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from unmask.errors import FailedError
+
+Status = Literal["done", "failed", "timed out"]
+
+SYNC_EVERY = 1.0
+"""Seconds of results that a power failure may cost; a killed process costs none."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one cell ended.
+
+    cell    : its key
+    status  : "done", "failed" or "timed out"
+    reason  : why it is not done, a sentence; "" where it is
+    seconds : it took
+    rows    : as `Row.as_dict` gives them, infinities as texts
+    """
+
+    cell: str
+    status: Status
+    reason: str
+    seconds: float
+    rows: tuple[Mapping[str, Any], ...] = ()
+
+
+class Journal:
+    """The finished cells of a folder, and a file that new ones are appended to.
+
+    Lines whose checksum is wrong are dropped when the file is opened: their cells are not done and run again. One
+    process at a time may hold a folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read what is there. `damaged` is how many lines had to be dropped."""
+        self.path = path
+        self.results: dict[str, Result] = {}
+        self.damaged = 0
+        self._synced = time.monotonic()
+        good = []
+        for line in _lines(path):
+            result = _parse(line)
+            if result is None:
+                self.damaged += 1
+            else:
+                self.results[result.cell] = result
+                good.append(line)
+        if self.damaged:
+            _replace(path, b"".join(line + b"\n" for line in good))
+
+    @contextmanager
+    def appending(self) -> Iterator[Journal]:
+        """Hold the file open for `add`; another process that tries is refused."""
+        try:
+            with self.path.open("ab") as self._file:
+                _lock(self._file.fileno(), self.path)
+                yield self
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            raise FailedError(f"{self.path.name} cannot be written: {error.strerror}; check the folder") from None
+
+    def add(self, result: Result) -> None:
+        """Keep one result: it is with the system when this returns."""
+        self.results[result.cell] = result
+        content = json.dumps(vars(result), separators=(",", ":")).encode()
+        self._file.write(b"%08x " % zlib.crc32(content) + content + b"\n")
+        self._file.flush()
+        if time.monotonic() - self._synced > SYNC_EVERY:
+            os.fsync(self._file.fileno())
+            self._synced = time.monotonic()
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        content = path.read_bytes() if path.exists() else b""
+    except OSError as error:
+        raise FailedError(f"{path.name} cannot be read: {error.strerror}; check the folder") from None
+    return [line for line in content.split(b"\n") if line]
+
+
+def _parse(line: bytes) -> Result | None:
+    checksum, _, content = line.partition(b" ")
+    if checksum != b"%08x" % zlib.crc32(content):
+        return None
+    given = json.loads(content)
+    return Result(**{**given, "rows": tuple(given["rows"])})
+
+
+def _replace(path: Path, content: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(file.name).replace(path)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # elsewhere two processes on one folder are the user's own risk
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise FailedError(
+            f"{path.parent} is being worked on by another process; wait for it or choose another folder"
+        ) from None

@@ -1,0 +1,168 @@
+"""Run what is missing of a study, keep every result at once, and write them all as one table."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.studies.journal import Journal, Result
+from unmask.studies.plan import Cell, Plan
+from unmask.studies.workers import run_cells
+
+JOURNAL = "journal.jsonl"
+RESULTS = "results.parquet"
+PLAN = "plan.toml"
+
+COLUMNS = (
+    "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
+    "high", "n", "status", "reason", "target", "direction", "interval", "worst", "note", "seconds",
+)  # fmt: skip
+"""Of `results.parquet`."""
+
+_NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "seconds")
+
+NOT_STARTED = "not started"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: cells by status ("done", "failed", "timed out", "skipped"), and lines that were damaged."""
+
+    cells: int
+    done: int
+    failed: int
+    timed_out: int
+    skipped: int
+    damaged: int
+    interrupted: bool
+
+    @property
+    def complete(self) -> bool:
+        """Whether every cell has a result."""
+        return not (self.skipped or self.interrupted)
+
+
+Watcher = Callable[[int, int, float], None]
+"""Told after each cell: cells with a result, cells in all, seconds that the rest may take."""
+
+
+def run_study(
+    plan: Plan,
+    folder: Path,
+    *,
+    workers: int = 1,
+    retry: bool = False,
+    watch: Watcher | None = None,
+    submit: Callable[[Sequence[Cell]], Iterator[Result]] | None = None,
+) -> Outcome:
+    """Run the cells that the folder has no result for, and write `results.parquet`.
+
+    Cells are known by their content: a plan that grew or was renamed runs only what is new. What was failed or timed
+    out stays so, unless retry is set. A Ctrl-C stops the workers and writes what there is.
+
+    submit : how cells are run instead of by processes of this machine, such as `cluster.on_spark`
+    """
+    if workers < 1:
+        raise UnmaskError(f"workers is {workers}, expected at least 1")
+    cells = _distinct(plan)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FailedError(f"folder {folder} cannot be made: {error.strerror}; choose another one") from None
+    journal, interrupted = Journal(folder / JOURNAL), False
+    kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
+    missing = [cell for cell in cells.values() if cell.key not in kept]
+    start = time.monotonic()
+    with journal.appending():
+        results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
+        try:
+            for number, result in enumerate(results, 1):
+                journal.add(result)
+                spent = time.monotonic() - start
+                if watch is not None:
+                    watch(len(cells) - len(missing) + number, len(cells), spent / number * (len(missing) - number))
+                if plan.budget.seconds is not None and spent > plan.budget.seconds:
+                    break
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            if hasattr(results, "close"):
+                results.close()
+    _export(plan, journal, folder / RESULTS)
+    found = [journal.results[key].status if key in journal.results else "skipped" for key in cells]
+    return Outcome(
+        cells=len(cells),
+        done=found.count("done"),
+        failed=found.count("failed"),
+        timed_out=found.count("timed out"),
+        skipped=found.count("skipped"),
+        damaged=journal.damaged,
+        interrupted=interrupted,
+    )
+
+
+def _distinct(plan: Plan) -> dict[str, Cell]:
+    """Cells by key: two names for the same content are one cell, refused because nobody can want it."""
+    cells: dict[str, Cell] = {}
+    for cell in plan.cells():
+        other = cells.setdefault(cell.key, cell)
+        if other is not cell:
+            one = f"{other.dataset.name} / {other.protection.name} / {other.adversary.name}"
+            raise UnmaskError(f"two cells of the plan are the same: {one} has a second name; leave one of them out")
+    return cells
+
+
+# --- the table ------------------------------------------------------------------------------------------------------
+
+
+def _export(plan: Plan, journal: Journal, path: Path) -> None:
+    """Write all rows in the order of the plan, whole or not at all; a cell without rows has one that says why."""
+    from unmask.files import engine
+
+    rows = [row for cell in plan.cells() for row in _rows(cell, journal.results.get(cell.key))]
+    columns: dict[str, Any] = {}
+    for name in COLUMNS:
+        values = [row.get(name) for row in rows]
+        if name in _NUMBERS:
+            columns[name] = np.array([_number(value) for value in values], dtype=np.float64)
+        elif name in ("seed", "n"):
+            columns[name] = np.array([value or 0 for value in values], dtype=np.int64)
+        else:
+            columns[name] = np.array([value or "" for value in values], dtype=object)
+    unknown = [name for name in _NUMBERS if name != "seconds"]
+    listed = ", ".join(f"nullif({name}, 'nan'::double) as {name}" if name in unknown else name for name in COLUMNS)
+    part = path.with_suffix(".part")
+    with engine() as connection:
+        connection.register("found", columns)
+        target = str(part).replace("'", "''")
+        connection.execute(f"copy (select {listed} from found) to '{target}' (format parquet, compression zstd)")
+    part.replace(path)
+
+
+def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:
+    names = {
+        "cell": cell.key,
+        "dataset": cell.dataset.name,
+        "protection": cell.protection.name,
+        "adversary": cell.adversary.name,
+        "seed": cell.seed,
+    }
+    if result is None:
+        yield {**names, "status": "skipped", "reason": "not started before the study stopped; run it again"}
+    elif not result.rows:
+        yield {**names, "status": result.status, "reason": result.reason, "seconds": result.seconds}
+    else:
+        for row in result.rows:
+            yield {**row, **names, "status": result.status, "reason": "", "seconds": result.seconds}
+
+
+def _number(value: object) -> float:
+    """Infinities are texts in the journal, and what is unknown is none."""
+    return math.nan if value is None else float(value)  # type: ignore[arg-type]

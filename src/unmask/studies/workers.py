@@ -1,0 +1,156 @@
+"""Processes that run cells: one that dies, hangs or needs too much memory takes only its own cell with it."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import signal
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from unmask.errors import UnmaskError
+from unmask.results import Row
+from unmask.studies.journal import Result
+from unmask.studies.plan import Budget, Cell
+
+_START = multiprocessing.get_context("spawn")
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    pipe: Connection
+    cell: Cell | None = None
+    deadline: float = math.inf
+
+
+def run_cells(cells: Iterable[Cell], *, workers: int, budget: Budget) -> Iterator[Result]:
+    """The result of each cell, as they finish. A failing cell is a result like any other.
+
+    A cell that runs longer than `budget.seconds_per_cell` is stopped; each worker may take its share of
+    `budget.memory_gib` (where the system can limit it). Closing the iterator stops all workers.
+    """
+    todo = deque(cells)
+    limit = None if budget.memory_gib is None else budget.memory_gib * 2**30 / workers
+    pool = [_start(limit) for _ in range(min(workers, len(todo)))]
+    try:
+        while todo or any(worker.cell for worker in pool):
+            for i, worker in enumerate(pool):
+                if worker.cell is None and todo:
+                    pool[i] = _give(worker, todo.popleft(), budget, limit)
+            yield from _collect(pool, limit, budget)
+    finally:
+        for worker in pool:
+            _stop(worker)
+
+
+def _give(worker: _Worker, cell: Cell, budget: Budget, limit: float | None) -> _Worker:
+    if not worker.process.is_alive():
+        _stop(worker)
+        worker = _start(limit)
+    worker.cell = cell
+    worker.deadline = time.monotonic() + (budget.seconds_per_cell or math.inf)
+    with suppress(BrokenPipeError):  # it has just died: told when it is waited for
+        worker.pipe.send(cell)
+    return worker
+
+
+def _collect(pool: list[_Worker], limit: float | None, budget: Budget) -> Iterator[Result]:
+    """Wait for the next worker that answers, dies or is out of time."""
+    busy = [worker for worker in pool if worker.cell is not None]
+    patience = min(worker.deadline for worker in busy) - time.monotonic()
+    ready = wait([worker.pipe for worker in busy], timeout=None if math.isinf(patience) else max(patience, 0.0))
+    for i, worker in enumerate(pool):
+        if worker.cell is None:
+            continue
+        if worker.pipe in ready:
+            try:
+                result: Result = worker.pipe.recv()
+            except (EOFError, OSError):
+                _stop(worker)
+                yield _lost(worker)
+                pool[i] = _start(limit)
+                continue
+            worker.cell = None
+            yield result
+        elif time.monotonic() >= worker.deadline:
+            _stop(worker)
+            seconds = budget.seconds_per_cell or 0.0
+            reason = f"it ran longer than {seconds:g} s; raise budget.seconds_per_cell"
+            yield Result(worker.cell.key, "timed out", reason, seconds)
+            pool[i] = _start(limit)
+
+
+def _lost(worker: _Worker) -> Result:
+    assert worker.cell is not None
+    code = worker.process.exitcode
+    how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
+    return Result(
+        worker.cell.key, "failed", f"its process ended {how}, perhaps for lack of memory; try fewer workers", 0.0
+    )
+
+
+def _start(limit: float | None) -> _Worker:
+    ours, theirs = _START.Pipe()
+    process = _START.Process(target=_work, args=(theirs, limit), daemon=True)
+    process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _stop(worker: _Worker) -> None:
+    worker.pipe.close()
+    worker.process.kill()
+    worker.process.join()
+
+
+# --- inside a worker ------------------------------------------------------------------------------------------------
+
+
+def _work(pipe: Connection, limit: float | None) -> None:
+    """Run cells until the pipe is closed. Ctrl-C is the parent's affair."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if limit is not None:
+        _limit_memory(int(limit))
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send(finished(pipe.recv()))
+
+
+def finished(cell: Cell) -> Result:
+    """The result of a cell, whatever happens in it."""
+    from unmask.studies.cells import run_cell
+
+    start = time.perf_counter()
+    try:
+        rows = run_cell(cell)
+    except UnmaskError as error:
+        return Result(cell.key, "failed", str(error), time.perf_counter() - start)
+    except MemoryError:
+        return Result(cell.key, "failed", "it needs more memory than its share", time.perf_counter() - start)
+    except Exception as error:  # noqa: BLE001  # a fault of ours in one cell must not cost the other cells
+        reason = f"failed inside unmask ({type(error).__name__}); please report it"
+        return Result(cell.key, "failed", reason, time.perf_counter() - start)
+    return Result(cell.key, "done", "", time.perf_counter() - start, tuple(_plain(row) for row in rows))
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    """NaN as None: JSON has no such number."""
+    return {
+        key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.as_dict().items()
+    }
+
+
+def _limit_memory(limit: int) -> None:
+    try:
+        import resource
+    except ImportError:
+        return
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

@@ -1,0 +1,128 @@
+"""What a plan says, and how a wrong one is told."""
+
+import pytest
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.studies.plan import NOTHING, digest, read_plan
+
+CENSUS = """
+[[datasets]]
+name = "census"
+use = "tables.synthetic_census"
+with = { n = 300 }
+quasi_identifiers = ["age", "sex"]
+sensitive = ["diagnosis"]
+"""
+NEIGHBOUR = """
+[[adversaries]]
+name = "neighbour"
+use = "tables.ClassAttack"
+knows = { targets = 50 }
+"""
+
+
+def plan_of(tmp_path, text):
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    return read_plan(path)
+
+
+def test_a_grid_is_every_combination_and_names_say_which(tmp_path):
+    plan = plan_of(
+        tmp_path,
+        f"seeds = 2\n{CENSUS}{NEIGHBOUR}"
+        '[[protections]]\nuse = "tables.Mondrian"\nwith = {strict = false}\ngrid = {k = [3, 5], t = [0.2, 0.4, 0.6]}\n',
+    )
+    assert [part.name for part in plan.protections][:2] == ["Mondrian k=3 t=0.2", "Mondrian k=3 t=0.4"]
+    assert all(part.parameters["strict"] is False for part in plan.protections)
+    assert len(plan.cells()) == 1 * 6 * 1 * 2
+
+
+def test_without_protections_the_release_is_the_data_itself(tmp_path):
+    (protection,) = plan_of(tmp_path, CENSUS + NEIGHBOUR).protections
+    assert protection.use == NOTHING
+
+
+def test_only_parts_of_one_wing_meet_in_a_cell(tmp_path):
+    other = '[[datasets]]\nuse = "channels.alphabet"\nwith = {n = 4}\n'
+    other += '[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
+    cells = plan_of(tmp_path, CENSUS + NEIGHBOUR + other).cells()
+    assert [(cell.dataset.name, cell.adversary.name) for cell in cells] == [
+        ("census", "neighbour"),
+        ("alphabet", "BayesChannelAttack"),
+    ]
+
+
+def test_a_key_is_the_content_not_the_name(tmp_path):
+    (cell,) = plan_of(tmp_path, CENSUS + NEIGHBOUR).cells()
+    (renamed,) = plan_of(tmp_path, (CENSUS + NEIGHBOUR).replace('"census"', '"people"')).cells()
+    (larger,) = plan_of(tmp_path, (CENSUS + NEIGHBOUR).replace("n = 300", "n = 301")).cells()
+    assert cell.key == renamed.key != larger.key
+
+
+def test_a_file_that_changes_is_another_dataset(tmp_path):
+    text = '[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["age"]\n' + NEIGHBOUR
+    (tmp_path / "people.csv").write_text("age\n1\n2\n")
+    (before,) = plan_of(tmp_path, text).cells()
+    (tmp_path / "people.csv").write_text("age\n1\n3\n")
+    (after,) = plan_of(tmp_path, text).cells()
+    assert before.key != after.key
+
+
+def test_the_fine_of_an_attacker_in_a_file_is_part_of_the_content(tmp_path):
+    text = CENSUS + NEIGHBOUR + 'attacker = "him.toml"\n'
+    (tmp_path / "him.toml").write_text("[attacker]\ngain = 100\nfine = 5\nmax_fines = 1\ndetection = [0.1]\n")
+    (before,) = plan_of(tmp_path, text).cells()
+    (tmp_path / "him.toml").write_text("[attacker]\ngain = 100\nfine = 6\nmax_fines = 1\ndetection = [0.1]\n")
+    (after,) = plan_of(tmp_path, text).cells()
+    assert before.key != after.key
+
+
+def test_draws_are_shared_by_words_and_differ_between_seeds(tmp_path):
+    one, two = plan_of(tmp_path, "seeds = 2\n" + CENSUS + NEIGHBOUR).cells()
+    assert one.rng("knowledge").random() == one.rng("knowledge").random()
+    assert one.rng("knowledge").random() != one.rng("protection").random()
+    assert one.rng("knowledge").random() != two.rng("knowledge").random()
+
+
+def test_the_order_of_keys_does_not_change_a_digest():
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1}) != digest({"a": 2, "b": 1})
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace("synthetic_census", "synthetic_consus"), "synthetic_census"),
+        (lambda text: text.replace("ClassAttack", "ClassAtack"), "did you mean 'tables.ClassAttack'"),
+        (lambda text: text.replace("targets", "target"), "did you mean 'targets'"),
+        (lambda text: text.replace("n = 300", "m = 300"), "with or grid of tables.synthetic_census has a key 'm'"),
+        (lambda text: text.replace("quasi_identifiers", "quasi_identifier"), "did you mean 'quasi_identifiers'"),
+        (lambda text: "seed = 3\n" + text, "did you mean 'seeds'"),
+        (lambda text: "seeds = 0\n" + text, "seeds is 0"),
+        (lambda text: text.replace("targets = 50", "targets = 0"), "targets is 0, expected at least 1"),
+        (lambda text: text.replace("[[datasets]]", "[datasets]"), "expected [[datasets]]"),
+        (lambda text: text + NEIGHBOUR, "two of the adversaries are called 'neighbour'"),
+        (
+            lambda text: text.replace("tables.ClassAttack", "channels.BayesChannelAttack").replace("knows", "#"),
+            "0 cells",
+        ),
+        (lambda text: text + '[[protections]]\nuse = "tables.Mondrian"\ngrid = {k = 3}\n', "no list of values"),
+        (lambda text: text + '[[protections]]\nuse = "tables.Mondrian"\nwith = {k = 0}\n', "Mondrian"),
+        (lambda text: text + "attacker = {gain = 5, fines = 3}\n", "did you mean 'fine'"),
+        (lambda text: text + "[budget]\nseconds = -1\n", "budget.seconds is -1"),
+        (lambda text: "datasets == 3\n" + text, "is not TOML"),
+        (lambda text: CENSUS, "it has no adversaries"),
+    ],
+)
+def test_a_wrong_plan_is_told_in_one_sentence_with_the_place(tmp_path, change, said):
+    with pytest.raises(UnmaskError, match=r"plan 'plan\.toml'") as caught:
+        plan_of(tmp_path, change(CENSUS + NEIGHBOUR))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_plan_or_file_that_is_not_there_is_a_failure(tmp_path):
+    with pytest.raises(FailedError, match=r"none\.toml"):
+        read_plan(tmp_path / "none.toml")
+    with pytest.raises(FailedError, match=r"people\.csv"):
+        plan_of(tmp_path, '[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\n' + NEIGHBOUR)

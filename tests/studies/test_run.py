@@ -1,0 +1,174 @@
+"""A study keeps what it has done, whatever happens to it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import duckdb
+import pytest
+
+from unmask.errors import FailedError
+from unmask.studies.journal import Journal, Result
+from unmask.studies.plan import read_plan
+from unmask.studies.run import COLUMNS, JOURNAL, RESULTS, run_study
+from unmask.studies.workers import finished
+
+PLAN = """
+seeds = {seeds}
+{extra}
+[[datasets]]
+use = "channels.alphabet"
+with = {{ n = 5, exponent = 1.0 }}
+[[protections]]
+use = "channels.Geometric"
+with = {{ n = 5 }}
+grid = {{ epsilon = [0.5, 2.0] }}
+[[adversaries]]
+use = "channels.BayesChannelAttack"
+{adversary}
+"""
+
+
+def plan_of(folder, *, seeds=3, adversary="", extra=""):
+    path = folder / "plan.toml"
+    path.write_text(PLAN.format(seeds=seeds, adversary=adversary, extra=extra))
+    return read_plan(path)
+
+
+def rows(folder, what="*", where="true"):
+    return duckdb.sql(f"select {what} from '{folder / RESULTS}' where {where} order by all").fetchall()
+
+
+def test_every_cell_gives_its_rows_once_and_a_second_run_runs_nothing(tmp_path):
+    plan, seen = plan_of(tmp_path), []
+    first = run_study(plan, tmp_path / "run")
+    assert (first.cells, first.done, first.complete) == (6, 6, True)
+    before = rows(tmp_path / "run")
+    again = run_study(plan, tmp_path / "run", watch=lambda *told: seen.append(told))
+    assert again.done == 6
+    assert seen == []
+    assert rows(tmp_path / "run") == before
+    assert duckdb.sql(f"select * from '{tmp_path / 'run' / RESULTS}'").columns == list(COLUMNS)
+    assert rows(tmp_path / "run", "count(*), count(distinct (cell, measure, target))") == [(len(before), len(before))]
+
+
+def test_workers_do_not_change_a_number(tmp_path):
+    plan = plan_of(tmp_path, adversary="looks = 3\ntargets = 40")
+    run_study(plan, tmp_path / "one", workers=1)
+    run_study(plan, tmp_path / "two", workers=2)
+    kept = "cell, measure, prior, posterior, low, high, seed"
+    assert rows(tmp_path / "one", kept) == rows(tmp_path / "two", kept)
+    values = rows(tmp_path / "one", "distinct posterior", "measure = 'realised_error'")
+    assert len(values) > 2  # other seeds draw other secrets
+
+
+def test_a_plan_that_grows_runs_only_what_is_new(tmp_path):
+    run_study(plan_of(tmp_path, seeds=2), tmp_path / "run")
+    told = []
+    run_study(plan_of(tmp_path, seeds=5), tmp_path / "run", watch=lambda done, cells, _: told.append((done, cells)))
+    assert told == [(done, 10) for done in range(5, 11)]
+
+
+def test_a_failing_cell_says_why_and_stops_nobody(tmp_path):
+    plan = plan_of(tmp_path, adversary='loss = "haversine"')
+    outcome = run_study(plan, tmp_path / "run")
+    assert (outcome.failed, outcome.done) == (6, 0)
+    ((status, reason),) = rows(tmp_path / "run", "distinct status, reason")
+    assert status == "failed"
+    assert "haversine needs latitude" in reason
+
+
+def test_the_reference_value_comes_out(tmp_path):
+    run_study(plan_of(tmp_path, adversary='loss = "hamming"', seeds=1), tmp_path / "run")
+    prior = [1 / (x + 1) for x in range(5)]
+    ((found,),) = rows(tmp_path / "run", "distinct prior", "measure = 'success_probability'")
+    assert found == pytest.approx(1 / sum(prior), abs=1e-6)
+
+
+def test_damaged_lines_are_dropped_and_their_cells_run_again(tmp_path):
+    plan, folder = plan_of(tmp_path), tmp_path / "run"
+    run_study(plan, folder)
+    before = rows(folder, "cell, measure, posterior")
+    lines = (folder / JOURNAL).read_bytes().splitlines()
+    lines[2] = lines[2][:40] + b"9" + lines[2][41:]  # one byte of a line in the middle
+    (folder / JOURNAL).write_bytes(b"\n".join(lines[:-1]) + b"\n" + lines[-1][:50])  # and the last one cut off
+    told = []
+    outcome = run_study(plan, folder, watch=lambda *now: told.append(now))
+    assert outcome.damaged == 2
+    assert len(told) == 2
+    assert rows(folder, "cell, measure, posterior") == before
+    assert Journal(folder / JOURNAL).damaged == 0
+
+
+def test_a_cell_out_of_time_is_stopped_and_the_rest_goes_on(tmp_path):
+    plan = plan_of(
+        tmp_path, seeds=1, adversary="looks = 3000\ntargets = 200000", extra="[budget]\nseconds_per_cell = 2"
+    )
+    outcome = run_study(plan, tmp_path / "run")
+    assert outcome.timed_out == 2
+    assert "raise budget.seconds_per_cell" in rows(tmp_path / "run", "reason")[0][0]
+    assert run_study(plan, tmp_path / "run").timed_out == 2  # not tried again unless asked
+
+
+def test_a_budget_of_time_leaves_the_rest_for_the_next_run(tmp_path):
+    plan = plan_of(tmp_path, extra="[budget]\nseconds = 0.000001")
+    outcome = run_study(plan, tmp_path / "run")
+    assert (outcome.done, outcome.skipped, outcome.complete) == (1, 5, False)
+    assert len(rows(tmp_path / "run", "cell", "status = 'skipped'")) == 5
+    outcome = run_study(plan_of(tmp_path), tmp_path / "run")
+    assert (outcome.done, outcome.complete) == (6, True)
+
+
+def test_one_folder_is_worked_on_by_one_process(tmp_path):
+    with (
+        Journal(tmp_path / JOURNAL).appending(),
+        pytest.raises(FailedError, match="another process"),
+        Journal(tmp_path / JOURNAL).appending(),
+    ):
+        raise AssertionError("never reached")
+
+
+def test_infinities_and_unknown_values_survive_the_journal(tmp_path):
+    with Journal(tmp_path / JOURNAL).appending() as journal:
+        journal.add(Result("a", "done", "", 0.5, ({"measure": "x", "posterior": "inf", "low": None},)))
+    (found,) = Journal(tmp_path / JOURNAL).results.values()
+    assert found.rows[0] == {"measure": "x", "posterior": "inf", "low": None}
+
+
+def test_a_result_is_the_same_wherever_a_cell_runs(tmp_path):
+    cell = plan_of(tmp_path, adversary="targets = 30").cells()[0]
+    assert finished(cell).rows == finished(cell).rows
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from unmask.studies.plan import read_plan
+from unmask.studies.run import run_study
+if __name__ == "__main__":
+    run_study(read_plan(Path(sys.argv[1])), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_killed_study_loses_nothing_and_doubles_nothing(tmp_path):
+    plan = plan_of(tmp_path, seeds=40, adversary="targets = 3000\nlooks = 2")
+    script, folder = tmp_path / "go.py", tmp_path / "run"
+    script.write_text(KILLED)
+    process = subprocess.Popen([sys.executable, script, tmp_path / "plan.toml", folder])
+    while not (folder / JOURNAL).exists() or (folder / JOURNAL).read_bytes().count(b"\n") < 5:
+        assert process.poll() is None, "it ended before it was killed"
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    left = len(Journal(folder / JOURNAL).results)
+    assert 5 <= left < 80
+    told = []
+    outcome = run_study(plan, folder, workers=2, watch=lambda done, cells, _: told.append(done))
+    assert outcome.done == 80
+    assert len(told) == 80 - left
+    assert rows(folder, "count(distinct cell)") == [(80,)]
+    doubled = duckdb.sql(f"select cell, measure from '{folder / RESULTS}' group by all having count(*) > 1").fetchall()
+    assert doubled == []
