@@ -1,0 +1,64 @@
+"""`unmask choose`: from the results of a study to a protection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from unmask.cli.files import as_text
+
+if TYPE_CHECKING:
+    from unmask.studies.choice import Verdict
+
+EXIT_NONE = 1
+"""Exit code where no protection meets the requirements."""
+
+
+@click.command("choose")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--require", "required", multiple=True, required=True,
+    help="A bound such as estimation_error>=0.9, or ADVERSARY:success_probability<=0.05; given again for more.",
+)  # fmt: skip
+@click.option(
+    "--maximize", default="utility", show_default=True, help="The measure that decides among those that pass."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -> None:
+    r"""Name the protections of a study that meet all requirements, the best one, and why the others fail.
+
+    Exit code 1 where none does.
+
+    \b
+    unmask choose results --require "estimation_error>=0.9" --maximize utility
+    unmask choose results --require "success_probability<=0.05" --require "employer:information_gain<=0.2"
+    """
+    from unmask.studies.choice import Requirement
+    from unmask.studies.choice import choose as judge
+    from unmask.studies.summary import read_results
+
+    verdicts = judge(read_results(run), [Requirement.parse(text) for text in required], maximize=maximize)
+    chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts)
+    for verdict in reversed(verdicts):  # the best one comes first
+        if verdict.satisfied:
+            chosen[verdict.dataset] = verdict.protection
+    if as_json:
+        told = [{**vars(verdict), "satisfied": verdict.satisfied} for verdict in verdicts]
+        click.echo(as_text({"chosen": chosen, "verdicts": told}))
+    else:
+        for dataset, protection in chosen.items():
+            click.echo(f"{dataset}: {f'take {protection}' if protection else 'no protection meets the requirements'}")
+            for verdict in verdicts:
+                if verdict.dataset == dataset:
+                    _say(verdict, maximize)
+    if not any(chosen.values()):
+        raise click.exceptions.Exit(EXIT_NONE)
+
+
+def _say(verdict: Verdict, maximize: str) -> None:
+    passes = "yes" if verdict.satisfied else "no"
+    click.echo(f"  {passes:3} {verdict.protection:32} {maximize} {verdict.score:.4g}")
+    for reason in (*verdict.failures, *verdict.narrow):
+        click.echo(f"      {reason}")

@@ -1,0 +1,146 @@
+"""The results of a study, gathered over its seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+import numpy as np
+from scipy.stats import t as student
+
+from unmask.errors import FailedError
+from unmask.files import engine
+from unmask.studies.run import RESULTS
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One measure of one adversary on one protected dataset.
+
+    prior, posterior, gain : means over the seeds; nan where no seed has a value
+    low, high              : 95 % interval of the posterior; None where there is none
+    interval               : what it is over: "seeds" (Student's t), or that of the only seed
+    seeds                  : with a value
+    n                      : targets of one seed
+    worst                  : the worst value of any seed's worst-off target
+    """
+
+    dataset: str
+    protection: str
+    adversary: str
+    target: str
+    measure: str
+    unit: str
+    direction: Literal["high", "low"]
+    prior: float
+    posterior: float
+    gain: float
+    low: float | None
+    high: float | None
+    interval: str
+    seeds: int
+    n: int
+    worst: float
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Cells of one adversary on one protected dataset that have no result, and the reason of one of them."""
+
+    dataset: str
+    protection: str
+    adversary: str
+    status: str
+    cells: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that a study found, in the order of its plan, and what it could not find."""
+
+    summaries: tuple[Summary, ...]
+    gaps: tuple[Gap, ...]
+
+
+def read_results(folder: Path) -> Results:
+    """What the folder of a study holds."""
+    path = folder / RESULTS
+    if not path.is_file():
+        raise FailedError(f"{folder} has no {RESULTS}; run `unmask study PLAN -o {folder}` first")
+    with engine() as connection:
+        try:
+            return Results(
+                tuple(_summary(row) for row in connection.execute(_SUMMARIES, [str(path)]).fetchall()),
+                tuple(Gap(*row) for row in connection.execute(_GAPS, [str(path)]).fetchall()),
+            )
+        except duckdb.Error:
+            raise FailedError(
+                f"{path} is damaged or of another version; run the study again: it writes the file from its journal"
+            ) from None
+
+
+_SUMMARIES = """
+    select dataset, protection, adversary, target, measure, any_value(unit), any_value(direction),
+           avg(prior), avg(posterior), avg(gain),
+           case when any_value(direction) = 'high' then max(worst) else min(worst) end,
+           stddev_samp(posterior), count(posterior), any_value(low), any_value(high), any_value("interval"), max(n)
+    from read_parquet(?, file_row_number = true) where status = 'done'
+    group by dataset, protection, adversary, target, measure
+    order by min(file_row_number)
+"""
+
+_GAPS = """
+    select dataset, protection, adversary, status, count(distinct cell), any_value(reason)
+    from read_parquet(?, file_row_number = true) where status <> 'done'
+    group by dataset, protection, adversary, status
+    order by min(file_row_number)
+"""
+
+
+def _summary(row: Sequence[Any]) -> Summary:
+    """One row of `_SUMMARIES`, with the interval over seeds where there are several."""
+    *names, prior, posterior, gain, worst, deviation, seeds, low, high, interval, n = row
+    dataset, protection, adversary, target, measure, unit, direction = names
+    if seeds > 1:
+        reach = float(student.ppf(0.975, seeds - 1)) * deviation / math.sqrt(seeds)
+        low, high, interval = posterior - reach, posterior + reach, "seeds"
+    return Summary(
+        dataset,
+        protection,
+        adversary,
+        target,
+        measure,
+        unit,
+        direction,
+        _known(prior),
+        _known(posterior),
+        _known(gain),
+        low,
+        high,
+        interval,
+        seeds,
+        n,
+        _known(worst),
+    )
+
+
+def _known(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def undominated(risk: Sequence[float], utility: Sequence[float]) -> list[bool]:
+    """Whether no other point has at most the risk and at least the utility, and one of them strictly.
+
+    >>> undominated([0.1, 0.2, 0.2], [0.5, 0.4, 0.9])
+    [True, False, True]
+    """
+    r, u = np.asarray(risk), np.asarray(utility)
+    better = (r[None, :] <= r[:, None]) & (u[None, :] >= u[:, None])
+    strictly = (r[None, :] < r[:, None]) | (u[None, :] > u[:, None])
+    dominated = np.any(better & strictly, axis=1)
+    return [not one for one in dominated.tolist()]

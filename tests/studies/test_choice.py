@@ -1,0 +1,128 @@
+"""The choice is what the requirements say, and what is not known is never chosen."""
+
+import math
+
+import pytest
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.studies.choice import Requirement, choose
+from unmask.studies.journal import Journal, Result
+from unmask.studies.plan import read_plan
+from unmask.studies.run import JOURNAL, run_study
+from unmask.studies.summary import Gap, Results, Summary, read_results, undominated
+
+
+def summary(protection, measure, value, *, adversary="a", target="identity", low=None, high=None, dataset="d"):
+    return Summary(
+        dataset, protection, adversary, target, measure, "", "high", 0.0, value, value, low, high, "seeds", 2, 9, value
+    )
+
+
+def results(*summaries, gaps=()):
+    return Results(tuple(summaries), tuple(gaps))
+
+
+RISK = Requirement.parse("risk<=0.1")
+
+
+def test_the_most_useful_of_those_that_pass_comes_first():
+    found = choose(
+        results(
+            *(summary(name, "risk", risk) for name, risk in (("k=2", 0.3), ("k=5", 0.1), ("k=9", 0.02))),
+            *(summary(name, "utility", worth) for name, worth in (("k=2", 0.9), ("k=5", 0.7), ("k=9", 0.5))),
+        ),
+        [RISK],
+    )
+    assert [(one.protection, one.satisfied) for one in found] == [("k=5", True), ("k=9", True), ("k=2", False)]
+    assert found[-1].failures == ("risk<=0.1 fails: 0.3 against a, identity",)
+
+
+def test_every_adversary_and_target_must_be_held_unless_one_is_named():
+    found = results(
+        summary("p", "risk", 0.05),
+        summary("p", "risk", 0.5, adversary="b"),
+        summary("p", "risk", 0.6, target="job"),
+        summary("p", "utility", 1.0),
+    )
+    assert len(choose(found, [RISK])[0].failures) == 2
+    assert len(choose(found, [Requirement.parse("a: risk <= 0.1")])[0].failures) == 1
+    assert choose(found, [Requirement.parse("a: risk <= 0.6")])[0].satisfied
+
+
+def test_a_bound_inside_the_interval_is_said_to_hold_narrowly():
+    (one,) = choose(results(summary("p", "risk", 0.09, low=0.05, high=0.13), summary("p", "utility", 1.0)), [RISK])
+    assert one.satisfied
+    assert one.narrow == ("risk<=0.1 holds narrowly: 0.09 against a, identity",)
+
+
+def test_what_is_not_known_is_not_chosen():
+    gap = Gap("d", "q", "a", "failed", 1, "no solution")
+    found = choose(results(summary("p", "risk", 0.05), summary("p", "utility", 1.0), gaps=[gap]), [RISK])
+    assert [(one.protection, one.satisfied) for one in found] == [("p", True), ("q", False)]
+    assert "1 cell failed against a: no solution" in found[1].failures
+    (one,) = choose(
+        results(summary("p", "other", 0.0), summary("p", "utility", 1.0), summary("q", "risk", 0.0)), [RISK]
+    )[-1:]
+    assert one.failures == ("risk<=0.1 fails: nobody took this measure",)
+    unknown = choose(results(summary("p", "risk", math.nan), summary("p", "utility", 1.0)), [RISK])[0]
+    assert not unknown.satisfied
+
+
+@pytest.mark.parametrize(
+    ("sign", "holds"), [("<=", (True, True, False)), ("<", (True, False, False)), (">=", (False, True, True))]
+)
+def test_the_signs_mean_what_they_say(sign, holds):
+    assert tuple(Requirement.parse(f"x{sign}0.5").holds(value) for value in (0.4, 0.5, 0.6)) == holds
+
+
+@pytest.mark.parametrize("text", ["risk", "risk=3", "risk<=much", "<=3", "risk<=nan"])
+def test_a_requirement_that_is_none_is_refused(text):
+    with pytest.raises(UnmaskError, match="expected for example"):
+        Requirement.parse(text)
+
+
+def test_a_misspelt_measure_or_adversary_is_told():
+    found = results(summary("p", "risk", 0.05), summary("p", "utility", 1.0))
+    with pytest.raises(UnmaskError, match="did you mean 'risk'"):
+        choose(found, [Requirement.parse("risc<=0.1")])
+    with pytest.raises(UnmaskError, match="no adversary 'c'"):
+        choose(found, [Requirement.parse("c:risk<=0.1")])
+
+
+def test_points_on_the_front_are_those_that_nothing_beats():
+    assert undominated([1, 2, 3, 2], [1, 2, 3, 1]) == [True, True, True, False]
+    assert undominated([1, 1], [1, 1]) == [True, True]
+
+
+PLAN = """
+seeds = 3
+[[datasets]]
+use = "channels.alphabet"
+with = { n = 3 }
+[[adversaries]]
+use = "channels.BayesChannelAttack"
+"""
+
+
+def test_seeds_are_gathered_with_students_interval(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    plan = read_plan(tmp_path / "plan.toml")
+    row = {"target": "secret", "measure": "risk", "unit": "share", "direction": "high", "n": 7, "interval": "x"}
+    with Journal(tmp_path / JOURNAL).appending() as journal:
+        for cell, value in zip(plan.cells(), (0.1, 0.2, 0.6), strict=True):
+            numbers = {"prior": 0.0, "posterior": value, "gain": value, "low": 0.0, "high": 1.0, "worst": value}
+            journal.add(Result(cell.key, "done", "", 0.1, ({**row, **numbers},)))
+    run_study(plan, tmp_path)
+    (found,) = read_results(tmp_path).summaries
+    # mean .3, s = sqrt(.07), t(.975, 2) = 4.302653
+    assert found.posterior == pytest.approx(0.3)
+    assert (found.high - found.low) / 2 == pytest.approx(4.302653 * (0.07 / 3) ** 0.5, rel=1e-6)
+    assert (found.seeds, found.worst, found.interval) == (3, 0.6, "seeds")
+
+
+def test_a_folder_without_results_and_a_damaged_file_are_failures(tmp_path):
+    with pytest.raises(FailedError, match="unmask study"):
+        read_results(tmp_path)
+    (tmp_path / "results.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(FailedError, match="run the study again"):
+        read_results(tmp_path)
