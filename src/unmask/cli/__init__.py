@@ -25,6 +25,7 @@ from unmask.cli.files import (
     write_release,
     write_report,
 )
+from unmask.cli.gates import Gate, check, fail_above
 from unmask.cli.graph import audit_graph
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.options import Sentences, attacker_option, share, table_options
@@ -34,9 +35,6 @@ from unmask.cli.study import study
 if TYPE_CHECKING:
     from unmask.reports import ReportData
     from unmask.tables.release import Table
-
-EXIT_ABOVE = 3
-"""Exit code of an audit whose risk is above --fail-above."""
 
 
 @click.group(cls=Sentences, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -80,12 +78,7 @@ def main() -> None:
 @click.option("--report", type=click.Path(path_type=Path), help="Write the report, one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite the report.")
-@click.option(
-    "--fail-above",
-    type=click.FloatRange(0, 1),
-    callback=share,
-    help="Exit 3 when more than this share of people is named.",
-)
+@fail_above
 def audit(
     releases: tuple[Path, ...],
     original: Path | None,
@@ -98,7 +91,7 @@ def audit(
     report: Path | None,
     as_json: bool,
     force: bool,
-    fail_above: float | None,
+    gates: tuple[Gate, ...],
     **reading: Any,
 ) -> None:
     r"""Attack releases of a table; say who is named and whose secret is known.
@@ -151,14 +144,7 @@ def audit(
         say_findings(found)
     if report is not None:
         click.echo(f"wrote {report}", err=True)
-    worst = max(
-        row.posterior
-        for row in found.rows
-        if row.target == "identity" and row.measure == "success_probability" and row.release != "original"
-    )
-    if fail_above is not None and worst > fail_above:
-        click.echo(f"identity success {worst:.4g} is above {fail_above:g}", err=True)
-        raise click.exceptions.Exit(EXIT_ABOVE)
+    check(found, gates)
 
 
 @main.command()

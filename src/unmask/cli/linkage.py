@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from unmask.cli.files import as_text, provenance, refuse_to_overwrite, say_findings, stems, write_report
+from unmask.cli.gates import Gate, check, fail_above
 from unmask.cli.options import share
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ SHARE = click.FloatRange(0, 1)
 @click.option("--report", type=click.Path(path_type=Path), help="Write the report, one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite the report.")
+@fail_above
 def audit_linkage(
     truth: Path,
     guesses: tuple[Path, ...],
@@ -66,6 +68,7 @@ def audit_linkage(
     report: Path | None,
     as_json: bool,
     force: bool,
+    gates: tuple[Gate, ...],
 ) -> None:
     r"""Evaluate which items an adversary links: who is breached, who is one merging away.
 
@@ -106,6 +109,7 @@ def audit_linkage(
         say_findings(found)
     if report is not None:
         click.echo(f"wrote {report}", err=True)
+    check(found, gates)
 
 
 def _json(found: Any) -> dict[str, Any]:
