@@ -1,0 +1,113 @@
+"""Nodes that no attack on the structure can tell apart, and the recall that is lost on them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from unmask.errors import UnmaskError
+from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
+from unmask.graphs.knowledge import Pair, SeedPairs
+from unmask.graphs.release import SocialGraph
+
+
+def structural_equivalence(graph: SocialGraph) -> NDArray[np.int64]:
+    """(n_nodes,) the class of each node, numbered from 0: nodes of one class have the same neighbours.
+
+    Two nodes are equivalent (twins) if they have the same neighbours, or the same ones but for each other; swapping
+    them leaves the graph as it is, so no adversary who sees the structure alone can tell which is which. Nodes without
+    a neighbour are one class. Neighbour sets are compared by sums of 64-bit tokens.
+
+    >>> star = SocialGraph.from_edges([0, 0, 0, 4], [1, 2, 3, 5])
+    >>> class_sizes(structural_equivalence(star))
+    array([1, 3, 3, 3, 2, 2])
+
+    A class of k nodes that are not tied to each other is what G. Gulyas, 2015, definition 4, calls (k, 2)-anonymous.
+    F. Lorrain, H. C. White, "Structural equivalence of individuals in social networks", J. Math. Sociology 1971.
+    """
+    own = tokens(np.arange(graph.n_nodes))
+    outside = row_sums(graph.indptr, own[graph.neighbour])
+    # No node is both kinds of twin: of those who share `outside` none are tied, of those who share `inside` all are.
+    inside = outside + own
+    twins_inside = class_sizes(numbered(inside)) > 1
+    return numbered(np.where(twins_inside, inside, outside))
+
+
+def colour_classes(graph: SocialGraph) -> NDArray[np.int64]:
+    """(n_nodes,) the class of each node under colour refinement, numbered from 0.
+
+    Nodes are in one class if they have as many neighbours of each class: what is left alike for an adversary who
+    starts from degrees and looks ever further, without seeds. Nodes that some automorphism maps to each other are in
+    one class, and twins are such nodes, so that n_nodes >= twin classes >= orbits >= colour classes.
+
+    >>> path = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> class_sizes(colour_classes(path))
+    array([2, 2, 1, 2, 2])
+
+    M. Hay et al., "Resisting structural re-identification in anonymized social networks", VLDB 2008, vertex refinement
+    queries H_i for i to infinity; C. Berkholz et al., "Tight lower and upper bounds for the complexity of canonical
+    colour refinement", 2013.
+    """
+    return refine(graph.indptr, graph.neighbour)
+
+
+def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n,) the number of nodes, itself among them, in the class of each node: its anonymity set.
+
+    >>> class_sizes(np.array([0, 1, 0]))
+    array([2, 1, 2])
+    """
+    sizes: NDArray[np.int64] = np.bincount(classes)[classes]
+    return sizes
+
+
+def most_recall(pair: Pair, seeds: SeedPairs | None = None) -> float | None:
+    """The most that the expected recall of any one-to-one attack on the structure can be, however clever it is.
+
+    A person v whose node is u = truth(v) is found with probability at most 1 / max(s, k): s is the number of source
+    nodes equivalent to v, k that of target nodes equivalent to u, themselves counted and seeds not. Swapping equivalent
+    nodes changes nothing that the adversary sees, so of the s k ways to match the two classes each is as likely, and a
+    one-to-one mapping holds at most min(s, k) of them. The bound is the mean over the people who are in both graphs and
+    not seeds; None where there are none. It is over the numbering of the nodes: a single run may be lucky.
+
+    Only twins are counted: a graph with other symmetries hides people better than the bound says. For an adversary who
+    has a perfect copy of a graph, pass that graph twice; the bound is then twin classes / n_nodes.
+
+    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
+    >>> most_recall(Pair(star, star, np.arange(4)))
+    0.5
+    """
+    source, target = structural_equivalence(pair.source), structural_equivalence(pair.target)
+    free_source, free_target = np.ones(len(source), dtype=np.bool_), np.ones(len(target), dtype=np.bool_)
+    if seeds is not None:
+        free_source[seeds.source] = False
+        free_target[seeds.target] = False
+    s = np.bincount(source[free_source], minlength=len(source))[source]
+    k = np.bincount(target[free_target], minlength=len(target))[target]
+    found = np.flatnonzero((pair.truth >= 0) & free_source)
+    among = np.maximum(s[found], k[pair.truth[found]])
+    return float(np.mean(1.0 / among)) if len(found) else None
+
+
+def spearman(score: NDArray[np.floating | np.integer], anonymity: NDArray[np.floating | np.integer]) -> float | None:
+    """Rank correlation of what an attack found with what a criterion said, in [-1, 1]; ties share their mean rank.
+
+    score     : (n,) how often each node is found, `Score.score` or `Score.hit_share`
+    anonymity : (n,) a criterion of the same nodes; a good one has a correlation near -1, the degree near 1
+
+    Nodes for which either is nan are left out; None where fewer than two are left, or all of them tie.
+
+    >>> spearman(np.array([3, 0, 1, 2]), np.array([0.1, np.nan, 0.5, 0.4]))
+    -1.0
+
+    C. Spearman, "The proof and measurement of association between two things", 1904; used like this by G. Gulyas, 2015,
+    section 4.1.2.
+    """
+    if score.shape != anonymity.shape or score.ndim != 1:
+        raise UnmaskError(f"there are {score.size} scores for {anonymity.size} nodes, expected one for each")
+    known = np.isfinite(score) & np.isfinite(anonymity)
+    a, b = score[known], anonymity[known]
+    if len(a) < 2 or a.min() == a.max() or b.min() == b.max():
+        return None
+    return float(stats.spearmanr(a, b).statistic)

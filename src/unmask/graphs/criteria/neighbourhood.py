@@ -1,0 +1,160 @@
+"""How many nodes have neighbours who are tied in the same way: against an adversary who knows a person's circle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
+from unmask.graphs.release import SocialGraph
+
+_PLAIN: Final = 5  # connected graphs of up to so many nodes are told apart by their colours; of 6, not all are
+_EXACT: Final = 50  # nodes of the largest piece of a neighbourhood that is compared node by node
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourhoodAnonymity:
+    """Nodes with a neighbourhood like that of each node.
+
+    size  : (n_nodes,) number of nodes, itself among them, whose neighbours are tied to each other in the same way
+    exact : (n_nodes,) whether the size is exact; where it is not, it is an upper bound
+    """
+
+    size: NDArray[np.int64]
+    exact: NDArray[np.bool_]
+
+
+def neighbourhood_anonymity(graph: SocialGraph) -> NeighbourhoodAnonymity:
+    """The number of nodes whose neighbourhood is isomorphic to that of each node: k-neighbourhood anonymity.
+
+    The neighbourhood of a node is the graph among its neighbours; the node itself, tied to all of them, adds nothing.
+    Two are isomorphic if their connected pieces are, one by one. The graph is k-neighbourhood anonymous for k up to
+    the least size. An isolated node is alike to the other isolated nodes.
+
+    Pieces are compared by colour refinement, which is exact for trees, complete graphs, pieces of up to 5 nodes and
+    pieces all of whose nodes differ; other pieces that it finds alike are compared node by node if they have at most
+    50 nodes. Larger ones count as alike: the size is then an upper bound, and `exact` False.
+
+    >>> bow_tie = SocialGraph.from_edges([0, 0, 1, 0, 0, 3, 4], [1, 2, 2, 3, 4, 4, 5])
+    >>> neighbourhood_anonymity(bow_tie).size
+    array([1, 3, 3, 3, 1, 1])
+
+    B. Zhou, J. Pei, "Preserving privacy in social networks against neighborhood attacks", ICDE 2008. Which graphs
+    colour refinement identifies: V. Arvind et al., "On the power of color refinement", 2015.
+    """
+    from unmask.graphs.criteria._kernels import neighbourhood_edges  # numba is imported where a kernel runs
+
+    indptr, neighbour = neighbourhood_edges(graph.indptr, graph.neighbour)
+    pieces = _Pieces.of(indptr, neighbour)
+    rough = _combine(graph, pieces, pieces.kind)
+    shared = np.bincount(rough)[rough] > 1
+    needed = np.zeros(len(pieces.size), dtype=np.bool_)
+    needed[pieces.of_node[np.repeat(shared, graph.degree)]] = True
+    fine = _combine(graph, pieces, _isomorphism_classes(pieces, needed))
+    size = np.bincount(fine)[fine]
+    doubtful = ~pieces.identified & (pieces.size > _EXACT)
+    unsure = np.zeros(graph.n_nodes, dtype=np.bool_)
+    unsure[np.repeat(np.arange(graph.n_nodes), graph.degree)[doubtful[pieces.of_node]]] = True
+    return NeighbourhoodAnonymity(size, ~unsure | (size == 1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Pieces:
+    """Connected pieces of all neighbourhoods. Nodes here are the entries of `graph.neighbour`.
+
+    colour     : (n_entries,) stable colour
+    of_node    : (n_entries,) the piece of each
+    size       : (n_pieces,) nodes
+    kind       : (n_pieces,) pieces of one kind have the same colours, each as often
+    identified : (n_pieces,) whether those of one kind are known to be isomorphic
+    """
+
+    indptr: NDArray[np.int64]
+    neighbour: NDArray[np.int64]
+    colour: NDArray[np.int64]
+    of_node: NDArray[np.int64]
+    size: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    identified: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, indptr: NDArray[np.int64], neighbour: NDArray[np.int64]) -> _Pieces:
+        n = len(indptr) - 1
+        colour = refine(indptr, neighbour)
+        ones = np.ones(len(neighbour), dtype=np.int8)
+        count, found = csgraph.connected_components(sparse.csr_array((ones, neighbour, indptr), shape=(n, n)), False)
+        of_node = found.astype(np.int64)
+        size = np.bincount(of_node, minlength=count)
+        edges = np.bincount(of_node, weights=np.diff(indptr), minlength=count).astype(np.int64) // 2
+        multiset = np.zeros(count, dtype=np.uint64)
+        np.add.at(multiset, of_node, tokens(colour))
+        distinct = np.bincount(np.unique(of_node * (n + 1) + colour) // (n + 1), minlength=count)
+        plain = (size <= _PLAIN) | (edges == size - 1) | (edges == size * (size - 1) // 2) | (distinct == size)
+        return cls(indptr, neighbour, colour, of_node, size, numbered(multiset), plain)
+
+    def nodes(self, piece: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """The nodes of each of these pieces."""
+        order = np.argsort(self.of_node, kind="stable")
+        begin = np.searchsorted(self.of_node[order], piece)
+        for first, size in zip(begin.tolist(), self.size[piece].tolist(), strict=True):
+            yield order[first : first + size]
+
+    def isomorphic(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+        """Whether two pieces of one kind, given by their nodes, are isomorphic."""
+        nodes = np.concatenate((one, other))
+        number = dict(zip(nodes.tolist(), range(len(nodes)), strict=True))
+        rows = [self.neighbour[self.indptr[x] : self.indptr[x + 1]] for x in nodes]
+        neighbour = np.array([number[x] for x in np.concatenate(rows).tolist()], dtype=np.int64)
+        indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
+        return _match(indptr, neighbour, numbered(self.colour[nodes].astype(np.uint64)))
+
+
+def _combine(graph: SocialGraph, pieces: _Pieces, kind: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n_nodes,) the class of each node by the multiset of the kinds of its pieces, each counted once a node in it."""
+    return numbered(row_sums(graph.indptr, tokens(kind)[pieces.of_node]))
+
+
+def _isomorphism_classes(pieces: _Pieces, needed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(n_pieces,) kinds, split where two pieces of one kind are not isomorphic after all."""
+    open_ones = np.flatnonzero(needed & ~pieces.identified & (pieces.size <= _EXACT))
+    kind = pieces.kind.copy()
+    following = int(kind.max(initial=-1)) + 1
+    models: dict[int, list[tuple[NDArray[np.int64], int]]] = {}
+    for piece, nodes in zip(open_ones.tolist(), pieces.nodes(open_ones), strict=True):
+        known = models.setdefault(int(pieces.kind[piece]), [])
+        match = next((number for model, number in known if pieces.isomorphic(nodes, model)), None)
+        if match is None:
+            match = following if known else int(kind[piece])
+            following += bool(known)
+            known.append((nodes, match))
+        kind[piece] = match
+    return kind
+
+
+def _match(indptr: NDArray[np.int64], neighbour: NDArray[np.int64], colour: NDArray[np.int64]) -> bool:
+    """Whether the first half of a graph is isomorphic to the second; no edge goes from one to the other.
+
+    Individualisation and refinement: a node of the first half that has no colour of its own is matched with each node
+    of that colour in the second, and the colours are refined, until all differ or the halves do. Exponential at worst.
+    """
+    colour = refine(indptr, neighbour, colour)
+    half, n_colours = len(colour) // 2, int(colour.max()) + 1
+    size = np.bincount(colour[:half], minlength=n_colours)
+    if not np.array_equal(size, np.bincount(colour[half:], minlength=n_colours)):
+        return False
+    if size.max() == 1:
+        return True
+    smallest = int(np.argmin(np.where(size > 1, size, half + 1)))
+    first, *others = np.flatnonzero(colour == smallest).tolist()
+    for other in others[int(size[smallest]) - 1 :]:
+        fixed = colour.copy()
+        fixed[[first, other]] = n_colours
+        if _match(indptr, neighbour, fixed):
+            return True
+    return False

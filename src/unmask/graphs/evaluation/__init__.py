@@ -1,0 +1,34 @@
+"""What an attack on a graph got right: node by node, as rates, by degree, over runs, and in hops. Needs the truth."""
+
+from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, expected_hop_distance, hop_distance
+from unmask.graphs.evaluation.outcomes import (
+    DEGREE_CLASSES,
+    DegreeClass,
+    Outcome,
+    Rates,
+    by_degree,
+    outcomes,
+    rates,
+    seeds_lost,
+)
+from unmask.graphs.evaluation.runs import OverRuns, Score, convergence, over_runs, score
+
+__all__ = [
+    "DEGREE_CLASSES",
+    "UNNAMED",
+    "UNREACHABLE",
+    "DegreeClass",
+    "Outcome",
+    "OverRuns",
+    "Rates",
+    "Score",
+    "by_degree",
+    "convergence",
+    "expected_hop_distance",
+    "hop_distance",
+    "outcomes",
+    "over_runs",
+    "rates",
+    "score",
+    "seeds_lost",
+]

@@ -1,0 +1,70 @@
+"""How far off a wrong name is, in hops: a neighbour of the right node may give as much away."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.graphs.release import SocialGraph
+from unmask.posterior import Posterior
+
+UNNAMED: Final = -1
+"""A distance in hops that does not exist: the attack names nobody, or the person is not in the target."""
+
+UNREACHABLE: Final = -2
+"""A distance in hops that has no end: the named node and the right one are in different components."""
+
+
+def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> NDArray[np.int64]:
+    """(n_source,) how far off the adversary is: hops in the target between the node he names and the right one.
+
+    0 is a hit. `UNNAMED` (-1) where he names nobody or the person is not in the target, `UNREACHABLE` (-2) where no
+    path leads from one to the other; neither is a distance, leave both out of a mean.
+
+    mapping, truth : (n_source,) target nodes, -1 for nobody
+
+    >>> path = SocialGraph.from_edges([0, 1, 3], [1, 2, 4])
+    >>> hop_distance(path, np.array([2, 1, -1, 4]), np.array([0, 1, 2, 0]))
+    array([ 2,  0, -1, -2])
+    """
+    known = np.flatnonzero((mapping >= 0) & (truth >= 0))
+    distance = np.full(len(truth), UNNAMED, dtype=np.int64)
+    distance[known] = _hops(target, mapping[known], truth[known])
+    return distance
+
+
+def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray[np.integer]) -> NDArray[np.float64]:
+    """(n_source,) expected hops to the right node if the adversary draws one of his listed candidates by his belief.
+
+    D = sum over listed c of p(c) hops(c, truth) / sum over listed c of p(c); candidates from which no path leads to
+    the right node are left out of both sums. `UNNAMED` where nobody is listed, or the person is not in the target;
+    `UNREACHABLE` where no listed candidate is in his component. The mass of "none of these" has no place in the
+    graph, and no part in D.
+
+    >>> from unmask.graphs.attacks import Nar09
+    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
+    >>> expected_hop_distance(star, Nar09()(star, star, (np.array([0]), np.array([0]))), np.arange(4))
+    array([0. , 1.33, 1.33, 1.33])
+    """
+    row = np.repeat(np.arange(len(truth)), np.diff(belief.indptr))
+    known = np.flatnonzero(truth[row] >= 0)
+    row = row[known]
+    hops = _hops(target, belief.candidate[known], truth[row])
+    weight = np.exp(belief.log_probability[known].astype(np.float64))
+    listed = np.bincount(row, minlength=len(truth)) > 0
+    weight[hops == UNREACHABLE] = 0.0
+    mass = np.bincount(row, weights=weight, minlength=len(truth))
+    total = np.bincount(row, weights=weight * hops, minlength=len(truth))
+    expected = np.where(listed, float(UNREACHABLE), float(UNNAMED))
+    np.divide(total, mass, out=expected, where=mass > 0)
+    return expected
+
+
+def _hops(graph: SocialGraph, start: NDArray[np.integer], end: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Distance of each pair of nodes, `UNREACHABLE` where there is none."""
+    from unmask.graphs.evaluation._kernels import distances  # numba is imported where a kernel runs
+
+    found: NDArray[np.int64] = distances(graph.indptr, graph.neighbour, start.astype(np.int32), end.astype(np.int32))
+    return found

@@ -1,0 +1,234 @@
+"""What an attack got right: node by node, as rates, and by degree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+
+DEGREE_CLASSES: Final = (1, 2, 3, 4, 8, 16)
+"""Lowest degree of each class: 1, 2, 3, 4 to 7, 8 to 15, 16 and more."""
+
+
+class Outcome(IntEnum):
+    """What became of one source node."""
+
+    HIT = 0  # in the target and named right
+    MISS = 1  # in the target, another node is named
+    UNMAPPED = 2  # in the target, nobody is named
+    GHOST = 3  # not in the target, a node is named all the same
+    ABSENT = 4  # not in the target, nobody is named: the right answer
+    SEED = 5  # known before the attack, right or wrong; takes no part in the rates
+
+
+def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source: ArrayLike) -> NDArray[np.int8]:
+    """(n_source,) the `Outcome` of each source node.
+
+    mapping     : (n_source,) the target node that the attack names, -1 where it names none
+    truth       : (n_source,) the right target node, -1 where the person is not in the target
+    seed_source : source nodes that the adversary knew before
+
+    >>> outcomes(np.array([0, 2, -1, 3, -1, 4]), np.array([0, 1, 2, -1, -1, 4]), [5])
+    array([0, 1, 2, 3, 4, 5], dtype=int8)
+
+    HIT, MISS and UNMAPPED are s = 1, -1 and 0 of G. Gulyas, "Protecting privacy against structural de-anonymization
+    attacks in social networks", 2015, equation (3.2), which says nothing of people who are not in the target.
+    """
+    if mapping.shape != truth.shape or mapping.ndim != 1:
+        raise UnmaskError(
+            f"the mapping has shape {mapping.shape} and the truth {truth.shape}, expected one of each row"
+        )
+    named, present = mapping >= 0, truth >= 0
+    outcome = np.where(
+        present,
+        np.where(named, np.where(mapping == truth, Outcome.HIT, Outcome.MISS), Outcome.UNMAPPED),
+        np.where(named, Outcome.GHOST, Outcome.ABSENT),
+    ).astype(np.int8)
+    outcome[_rows(seed_source, len(truth))] = Outcome.SEED
+    return outcome
+
+
+def _rows(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
+    rows = np.asarray(nodes, dtype=np.int64).reshape(-1)
+    if len(rows) and not 0 <= rows.min() <= rows.max() < n:
+        raise UnmaskError(f"seeds go from node {rows.min()} to {rows.max()}, expected source nodes 0 to {n - 1}")
+    return rows
+
+
+# --- rates ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Counts of outcomes, and the rates they make. A rate that would be 0/0 is None.
+
+    hits, misses, unmapped : source nodes that are in the target, seeds out: named right, named wrong, not named
+    ghosts, absent         : source nodes that are not in the target, seeds out: named all the same, not named
+    seeds_present          : seeds whose person is in the target
+    seeds_right            : seeds whose node, at the end of the attack, is named right
+    """
+
+    hits: int
+    misses: int
+    unmapped: int
+    ghosts: int
+    absent: int
+    seeds_present: int
+    seeds_right: int
+
+    @property
+    def findable(self) -> int:
+        """People who are in both graphs and not seeds: those that can be found."""
+        return self.hits + self.misses + self.unmapped
+
+    @property
+    def matches(self) -> int:
+        """Matches made, seeds out: right, wrong, and of people who are not there."""
+        return self.hits + self.misses + self.ghosts
+
+    @property
+    def recall(self) -> float | None:
+        """hits / findable: seeds out of both sides, so that it can reach 1."""
+        return ratio(self.hits, self.findable)
+
+    @property
+    def recall_of_all(self) -> float | None:
+        """hits / (findable + seeds): seeds out of the numerator only; the published figures come out this way."""
+        return ratio(self.hits, self.findable + self.seeds_present)
+
+    @property
+    def recall_with_seeds(self) -> float | None:
+        """(hits + right seeds) / (findable + seeds): what is known in the end, the head start included."""
+        return ratio(self.hits + self.seeds_right, self.findable + self.seeds_present)
+
+    @property
+    def error(self) -> float | None:
+        """misses / findable: people in both graphs who are taken for another one."""
+        return ratio(self.misses, self.findable)
+
+    @property
+    def error_with_ghosts(self) -> float | None:
+        """(misses + ghosts) / findable: all wrong matches against the people who could be found; may exceed 1."""
+        return ratio(self.misses + self.ghosts, self.findable)
+
+    @property
+    def precision(self) -> float | None:
+        """hits / matches: the chance that a name is right; ghosts are wrong."""
+        return ratio(self.hits, self.matches)
+
+    @property
+    def ghost_share(self) -> float | None:
+        """ghosts / matches: of the names given, those given to people who are not in the target."""
+        return ratio(self.ghosts, self.matches)
+
+    @property
+    def false_alarm(self) -> float | None:
+        """ghosts / (ghosts + absent): of the people who are not in the target, those who are named all the same."""
+        return ratio(self.ghosts, self.ghosts + self.absent)
+
+    @property
+    def coverage(self) -> float | None:
+        """matches / all source nodes but the seeds: how often the attack dares to name somebody."""
+        return ratio(self.matches, self.findable + self.ghosts + self.absent)
+
+
+def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source: ArrayLike) -> Rates:
+    """Recall, error, precision, ghosts and coverage of a mapping; arguments as in `outcomes`.
+
+    >>> found = rates(np.array([0, 2, -1, 3, -1, 4]), np.array([0, 1, 2, -1, -1, 4]), [5])
+    >>> found.recall, found.recall_of_all, found.recall_with_seeds
+    (0.3333333333333333, 0.25, 0.5)
+    >>> found.precision, found.ghost_share, found.false_alarm, found.coverage
+    (0.3333333333333333, 0.3333333333333333, 0.5, 0.6)
+
+    Recall is R of G. Gulyas, 2015, equation (3.3), which as printed sums s max(0, s), the count of hits; there seeds
+    are left out of the results but not out of the number of people.
+    """
+    seeds = np.unique(_rows(seed_source, len(truth)))
+    counts = np.bincount(outcomes(mapping, truth, seeds), minlength=len(Outcome)).tolist()
+    present = seeds[truth[seeds] >= 0]
+    return Rates(
+        hits=counts[Outcome.HIT],
+        misses=counts[Outcome.MISS],
+        unmapped=counts[Outcome.UNMAPPED],
+        ghosts=counts[Outcome.GHOST],
+        absent=counts[Outcome.ABSENT],
+        seeds_present=len(present),
+        seeds_right=int(np.count_nonzero(mapping[present] == truth[present])),
+    )
+
+
+def seeds_lost(mapping: NDArray[np.integer], seeds: tuple[NDArray[np.integer], NDArray[np.integer]]) -> int:
+    """Number of seeds that are no longer named as the adversary was told: an attack may give seeds up or move them.
+
+    >>> seeds_lost(np.array([0, 2, -1]), (np.array([0, 1, 2]), np.array([0, 1, 2])))
+    2
+    """
+    return int(np.count_nonzero(mapping[seeds[0]] != seeds[1]))
+
+
+def ratio(part: int, whole: int) -> float | None:
+    """part / whole, None where that is 0/0."""
+    return part / whole if whole else None
+
+
+# --- by degree ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DegreeClass:
+    """Recall and precision among source nodes of like degree, seeds out.
+
+    low, high : the degrees of the class, both ends in it; high None: no end
+    people    : those of them who are in the target
+    recall, precision : as in `Rates`; None where nobody is in the target, where no match is made
+    """
+
+    low: int
+    high: int | None
+    people: int
+    recall: float | None
+    precision: float | None
+
+
+def by_degree(
+    degree: NDArray[np.integer], outcome: NDArray[np.int8], *, classes: Sequence[int] = DEGREE_CLASSES
+) -> tuple[DegreeClass, ...]:
+    """Recall and precision by degree class: the number of friends decides who can be found.
+
+    degree  : (n_source,) degree of each source node; what is wanted is mostly `pair.source.degree`
+    outcome : (n_source,) as from `outcomes`
+    classes : lowest degree of each class, rising; nodes below the first are a class by themselves
+
+    Classes in which there is no node but seeds are left out.
+
+    >>> by_degree(np.array([1, 1, 5]), np.array([Outcome.UNMAPPED, Outcome.HIT, Outcome.GHOST], dtype=np.int8))
+    (DegreeClass(low=1, high=1, people=2, recall=0.5, precision=1.0), DegreeClass(low=4, high=7, people=0, ...))
+    """
+    lows = [0, *(low for low in classes if low > 0)]
+    if lows != sorted(set(lows)) or degree.shape != outcome.shape:
+        raise UnmaskError(
+            f"classes begin at {tuple(classes)} for {len(degree)} degrees and {len(outcome)} outcomes, "
+            "expected rising lowest degrees and one outcome for each node"
+        )
+    at = np.searchsorted(lows, degree, side="right") - 1
+    table = np.zeros((len(lows), len(Outcome)), dtype=np.int64)
+    np.add.at(table, (at, outcome), 1)
+    highs = [*(low - 1 for low in lows[1:]), None]
+    return tuple(
+        _class(low, high, counts)
+        for low, high, counts in zip(lows, highs, table.tolist(), strict=True)
+        if sum(counts) > counts[Outcome.SEED]
+    )
+
+
+def _class(low: int, high: int | None, counts: Sequence[int]) -> DegreeClass:
+    hits, misses, unmapped, ghosts = counts[:4]
+    people = hits + misses + unmapped
+    return DegreeClass(low, high, people, ratio(hits, people), ratio(hits, hits + misses + ghosts))
