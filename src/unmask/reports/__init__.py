@@ -3,27 +3,45 @@
 from unmask.reports.channel.values import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
 from unmask.reports.data import ORIGINAL, ClassRisk, ColumnRisk, Distribution, ReportData, headlines
 from unmask.reports.findings import sentences
+from unmask.reports.graph.values import (
+    AnonymityLink,
+    CertaintyBin,
+    DegreeRisk,
+    GraphRisk,
+    NodeRisk,
+    OverlapPoint,
+    StructureAttack,
+    TransitionPoint,
+)
 from unmask.reports.html import render
 from unmask.reports.linkage.values import GuessLinkage, Linkage, SubjectRisk
 from unmask.reports.price.values import Price, PriceCurve, ReleasePrice, Swing
 
 __all__ = [
     "ORIGINAL",
+    "AnonymityLink",
     "BoundRow",
+    "CertaintyBin",
     "ChannelRisk",
     "ClassRisk",
     "ColumnRisk",
+    "DegreeRisk",
     "Distribution",
+    "GraphRisk",
     "GuessLinkage",
     "Linkage",
     "MechanismRisk",
+    "NodeRisk",
     "ObservationRisk",
+    "OverlapPoint",
     "Price",
     "PriceCurve",
     "ReleasePrice",
     "ReportData",
+    "StructureAttack",
     "SubjectRisk",
     "Swing",
+    "TransitionPoint",
     "headlines",
     "render",
     "sentences",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from unmask.errors import UnmaskError
 from unmask.reports.channel.values import ChannelRisk
+from unmask.reports.graph.values import GraphRisk
 from unmask.reports.linkage.values import Linkage
 from unmask.reports.price.values import Price
 from unmask.reports.words import FAILURES, IDENTITY, Value, letter
@@ -74,6 +75,7 @@ class ReportData:
     price        : the economics of the attack, where an attacker was given
     linkage      : what adversaries who cluster pseudonyms do, where they were audited
     channel      : what the best adversary can still estimate through a channel or mechanisms
+    graph        : what structural attacks name in a released network, where it was audited
     """
 
     title: str
@@ -92,6 +94,7 @@ class ReportData:
     price: Price | None = None
     linkage: Linkage | None = None
     channel: ChannelRisk | None = None
+    graph: GraphRisk | None = None
 
     def __post_init__(self) -> None:
         """Refuse a report about nothing, and distributions that cannot be drawn."""

@@ -6,18 +6,21 @@ from collections.abc import Sequence
 
 from unmask.reports.channel.words import channel_findings
 from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
+from unmask.reports.graph.words import TOLD, graph_findings
 from unmask.reports.linkage.words import linkage_findings
 from unmask.reports.price.words import price_findings
-from unmask.reports.words import IDENTITY, SECRET, percent, release_name, row_estimate, row_value
+from unmask.reports.words import IDENTITY, SECRET, needs_truth, percent, release_name, row_estimate, row_value
 from unmask.results import Row
 
 
 def sentences(data: ReportData) -> list[str]:
     """The findings of the report, a sentence each, for those who read no page."""
     scope = Scope.of(data)
-    rows = findings(scope, headlines(data))
-    channel = channel_findings(data.channel, scope)
-    return [*channel, *rows, *linkage_findings(data.linkage), *price_findings(data.price, scope)]
+    heads = headlines(data)
+    told = {key: row for key, row in heads.items() if data.graph is None or row.measure not in TOLD}
+    rows = findings(scope, told)
+    channel, graph = channel_findings(data.channel, scope), graph_findings(data.graph, scope, heads)
+    return [*channel, *graph, *rows, *linkage_findings(data.linkage), *price_findings(data.price, scope)]
 
 
 def findings(scope: Scope, heads: Heads) -> list[str]:
@@ -41,7 +44,7 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     where = (
         f"From {release_name(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
     )
-    realised = row.measure.startswith("realised")
+    realised = needs_truth(row.measure)
     value, n = row_estimate(row), f"{row.n:,} people"
     if row.target == IDENTITY:
         did = f"names {value} of {n} correctly" if realised else f"expects to name {value} of {n} correctly"

@@ -13,6 +13,7 @@ from unmask.reports.channel import sections as channel_sections
 from unmask.reports.channel.words import impersonal, of_cases
 from unmask.reports.data import ReportData, Scope, headlines
 from unmask.reports.findings import contrasts, sentences
+from unmask.reports.graph import sections as graph_sections
 from unmask.reports.linkage import sections as linkage_sections
 from unmask.reports.price import sections as price_sections
 from unmask.reports.words import CRITERIA, UTILITIES, letter
@@ -77,6 +78,7 @@ def render(data: ReportData) -> str:
         cases=cases,
         channel=channel_sections.channel_section(data.channel, scope),
         linkage=linkage_sections.linkage_section(data.linkage, scope),
+        graph=graph_sections.graph_section(data.graph, scope),
         measures=leading,
         other_measures=others,
         measure_notes=notes,

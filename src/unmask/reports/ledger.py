@@ -27,6 +27,10 @@ LEADING = frozenset(
         "information_gain_bits",
         "total_variation",
         "calibration_error",
+        "precision",
+        "ghosts",
+        "error_hops",
+        "coverage",
     }
 )
 """Quantities that every reader sees; those that look at the same belief in other ways are folded away."""

@@ -71,6 +71,17 @@ LINKAGE = {
 
 MEASURES |= LINKAGE
 
+GRAPHS = {
+    "recall": ("Named", "share of the people in both networks, seeds aside, whom the adversary names rightly"),
+    "precision": ("Names right", "share of all names the adversary gives that are right"),
+    "ghosts": ("Ghosts", "share of all names the adversary gives that are of people who are not in the release"),
+    "error_hops": ("Distance to the right person", "ties between the person named and the right one, in hops"),
+}
+"""What is measured of attacks on networks, always against the truth -> name and meaning."""
+
+MEASURES |= GRAPHS
+MEASURES["coverage"] = ("Given a name", "share of all other people of the adversary's network whom he gives a name")
+
 CRITERIA = {
     "rows": ("Rows", "people in the release"),
     "classes": ("Classes", "groups of rows alike in all quasi-identifiers"),
@@ -247,7 +258,13 @@ def quantity(measure: str) -> str:
 
 def needs_truth(measure: str) -> bool:
     """Whether it is a realised measure."""
-    return measure.startswith("realised") or measure in {"rank", "log_loss_bits", "calibration_error", *LINKAGE}
+    return measure.startswith("realised") or measure in {
+        "rank",
+        "log_loss_bits",
+        "calibration_error",
+        *LINKAGE,
+        *GRAPHS,
+    }
 
 
 def described(stem: str) -> tuple[str, str] | None:

@@ -1,0 +1,524 @@
+"""The section on networks says who is named, with what certainty, by ties, and from how few leaked identities."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from tests.reports.test_html import Page, row, sample, sections
+from unmask.errors import UnmaskError
+from unmask.reports import (
+    AnonymityLink,
+    CertaintyBin,
+    DegreeRisk,
+    GraphRisk,
+    NodeRisk,
+    OverlapPoint,
+    ReportData,
+    StructureAttack,
+    TransitionPoint,
+    render,
+    sentences,
+)
+from unmask.reports.graph import plots
+from unmask.reports.graph.looks import Looks, shown
+from unmask.reports.graph.words import enough, transition_lines
+
+LOWS, HIGHS = (1, 2, 3, 4, 8, 16), (1, 2, 3, 7, 15, None)
+PEOPLE = (6790, 3210, 1770, 2590, 1870, 1930)
+# soc-Epinions1, overlaps 0.5 and 0.75: recall by ties of a likelihood attack; the other figures are made up near it.
+RECALL = (0.06, 0.22, 0.37, 0.62, 0.9, 0.995)
+SURENESS = ((0.5, 0.6, 0.55, 0.61), (0.6, 0.8, 0.7, 0.78), (0.8, 0.9, 0.86, 0.9), (0.9, 0.99, 0.96, 0.94))
+MATCHES = (310, 820, 900, 2100, 4620)
+
+
+def classes(strength: float = 1.0, right: float = 1.0) -> tuple[DegreeRisk, ...]:
+    shares = [value**strength for value in RECALL]
+    precision = [right * value for value in (0.52, 0.71, 0.8, 0.9, 0.97, 0.999)]
+    return tuple(map(DegreeRisk, LOWS, HIGHS, PEOPLE, shares, precision))
+
+
+def bins() -> tuple[CertaintyBin, ...]:
+    edges = (*SURENESS, (0.99, 1.0, 0.998, 0.991))
+    return tuple(
+        CertaintyBin(low, high, n, sure, right) for (low, high, sure, right), n in zip(edges, MATCHES, strict=True)
+    )
+
+
+def attack(name: str = "rematch", **changes) -> StructureAttack:
+    values = {"release": "0.5/0.75", "seeds": "random.25", "n_seeds": 1000, "runs": 4, "percolated": 4}
+    values |= {"recall": 0.388, "recall_low": 0.381, "recall_high": 0.395, "precision": 0.901, "error": 0.021}
+    values |= {"ghosts": 0.045, "coverage": 0.304, "by_degree": classes(), "certainty": bins()}
+    return StructureAttack(attack=name, **(values | {"steps": (6420, 2210, 610, 140, 31, 8, 2, 0)} | changes))
+
+
+def nar09(**changes) -> StructureAttack:
+    rates = {"recall": 0.276, "recall_low": 0.21, "recall_high": 0.342, "precision": 0.868, "error": 0.012}
+    more = {"ghosts": 0.09, "coverage": 0.225, "by_degree": classes(1.7, 0.97), "certainty": ()}
+    return attack("nar09", **(rates | more | {"steps": (3609, 2503, 483, 149, 73, 28, 10, 1, 0)} | changes))
+
+
+def bumblebee(**changes) -> StructureAttack:
+    rates = {"recall": 0.372, "recall_low": 0.366, "recall_high": 0.378, "precision": 0.865, "error": 0.031}
+    more = {"ghosts": 0.07, "coverage": 0.312, "by_degree": classes(1.05, 0.94), "certainty": ()}
+    return attack("bumblebee", **(rates | more | {"steps": (5230, 2810, 893, 249, 83, 38, 12, 2, 0)} | changes))
+
+
+def grasshopper(**changes) -> StructureAttack:
+    rates = {"recall": 0.195, "recall_low": 0.19, "recall_high": 0.2, "precision": 0.991, "error": 0.002}
+    more = {"ghosts": 0.005, "coverage": 0.14, "by_degree": classes(2.6, 1.0), "certainty": ()}
+    return attack(
+        "grasshopper", **(rates | more | {"steps": (1230, 2110, 803, 329, 183, 78, 42, 22, 11, 4, 4, 4)} | changes)
+    )
+
+
+SEEDS = (5, 10, 25, 50, 100, 250, 500, 1000)
+
+
+def transition() -> tuple[TransitionPoint, ...]:
+    spread = {"rematch": (3, 4, 4, 4, 4, 4, 4, 4), "bumblebee": (1, 3, 4, 4, 4, 4, 4, 4)}
+    spread |= {"grasshopper": (0, 2, 3, 4, 4, 4, 4, 4), "nar09": (0, 0, 0, 0, 0, 0, 2, 3)}
+    most = {"rematch": 0.4, "bumblebee": 0.385, "grasshopper": 0.21, "nar09": 0.276}
+    return tuple(
+        TransitionPoint(name, "random.25", n, 4, p, 0.002 + most[name] * p / 4)
+        for name, counts in spread.items()
+        for n, p in zip(SEEDS, counts, strict=True)
+    )
+
+
+def overlaps(nodes=(0.25, 0.5, 0.75, 1.0), attacks=("rematch", "nar09")) -> tuple[OverlapPoint, ...]:
+    return tuple(
+        OverlapPoint(
+            name,
+            v,
+            e,
+            0.7 * (v * e) ** 0.6 * (1 - 0.2 * i),
+            0.05 * (1.2 - e) * (1.3 - v) * (1 + i),
+            0.6 + 0.4 * v * e,
+            1.0,
+        )
+        for i, name in enumerate(attacks)
+        for v in nodes
+        for e in (0.25, 0.5, 0.75, 1.0)
+    )
+
+
+def anonymity() -> tuple[AnonymityLink, ...]:
+    places = [round((i + 0.5) / 20, 3) for i in range(20)]
+    falling = [0.95 * (1 - x) ** 1.6 for x in places]
+    return (
+        AnonymityLink("lta_a", -0.63, tuple(zip(places, falling, strict=True))),
+        AnonymityLink("lta_b", 0.02, tuple((x, 0.36 + 0.05 * math.sin(9 * x)) for x in places)),
+        AnonymityLink("lta_c", -0.49, tuple((x, 0.75 * (1 - x)) for x in places)),
+        AnonymityLink("degree", 0.65, tuple((x, 0.99 * x**2.2) for x in places)),
+    )
+
+
+def worst() -> tuple[NodeRisk, ...]:
+    return tuple(NodeRisk(17 + 911 * i, 812 - 37 * i, 0.9999 - i * 1e-4, 4, 4, i != 7) for i in range(12))
+
+
+def graph(*attacks: StructureAttack, **changes) -> GraphRisk:
+    values = {"source_nodes": 26_412, "source_edges": 150_233, "target_nodes": 26_398, "target_edges": 149_870}
+    values |= {"common": 19_160, "truth_known": True, "most_recall": 0.712}
+    values |= {"transition": transition(), "overlaps": overlaps(), "anonymity": anonymity(), "worst": worst()}
+    return GraphRisk(attacks=attacks or (nar09(), grasshopper(), bumblebee(), attack()), **(values | changes))
+
+
+def bare(*attacks: StructureAttack, **changes) -> GraphRisk:
+    """Without charts, which take their time, and without the other findings."""
+    empty = {"transition": (), "overlaps": (), "anonymity": (), "worst": (), "most_recall": None}
+    plain = [replace(one, steps=(), certainty=(), by_degree=()) for one in attacks or (attack(),)]
+    return graph(*plain, **(empty | changes))
+
+
+def rows(of: GraphRisk):
+    made = []
+    for one in of.attacks:
+        who = (one.release, one.attack, "identity")
+        over = {"interval": "runs (t)", "low": one.recall_low, "high": one.recall_high}
+        n = {"n": 18_160, "prior": 1 / 26_398, "status": "scores", "worst": 1.0, "quantiles": (0.0, 0.0, 0.0, 1.0, 1.0)}
+        made.append(row(*who, "recall", posterior=one.recall, **over, **n))
+        made.append(row(*who, "precision", posterior=one.precision, **n))
+        made.append(row(*who, "ghosts", posterior=one.ghosts, **(n | {"direction": "low"})))
+        made.append(row(*who, "error_hops", posterior=2.3, **(n | {"unit": "hops", "direction": "low", "prior": 4.1})))
+        made.append(row(*who, "success_probability", posterior=one.coverage, **n))
+    return tuple(made)
+
+
+def data(of: GraphRisk | None = None, **changes) -> ReportData:
+    of = of or graph()
+    values = {"success": ("recall",), "graph": of} | changes
+    values["rows"] = changes.get("rows") or rows(of)
+    return ReportData("A social network: who is named by its ties", "Four adversaries attack a network.", **values)
+
+
+@cache
+def whole() -> str:
+    return render(data())
+
+
+def page(of: GraphRisk) -> str:
+    return render(data(of))
+
+
+def section(text: str) -> str:
+    return text[text.index('<section id="graph">') :].partition("</section>")[0].replace("\u00a0", " ")
+
+
+def cells(text: str) -> list[list[str]]:
+    found = re.findall(r"<tr>(.*?)</tr>", section(text), flags=re.DOTALL)
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line) for line in found]
+
+
+def captions(text: str) -> list[str]:
+    return re.findall(r"<figcaption>(.*?)</figcaption>", section(text))
+
+
+def headings(text: str) -> list[str]:
+    return re.findall(r"<h3>(.*?)</h3>", section(text))
+
+
+def labels(text: str) -> list[str]:
+    return re.findall(r'aria-label="(.*?)"', section(text))
+
+
+def found(of: GraphRisk, **changes) -> list[str]:
+    return [sentence.replace("\u00a0", " ") for sentence in sentences(data(of, **changes))]
+
+
+# --- findings -----------------------------------------------------------------------------------------------------
+
+
+def test_the_first_finding_says_who_is_named_and_how_many_names_are_right():
+    assert found(bare()) == [
+        (
+            "With 1,000 leaked identities the adversary rematch names 38.8 % [38.1, 39.5] of the 18,160 people who are "
+            "in both graphs, and nine of ten names he gives are right (90.1 %)."
+        )
+    ]
+
+
+def test_the_strongest_attack_is_told_whatever_the_order_and_the_weakest_beside_it():
+    said = found(bare(nar09(), attack(), grasshopper()))[0]
+    assert said.startswith("With 1,000 leaked identities the adversary rematch names 38.8 %")
+    assert said.endswith("The weakest of 3 attacks, grasshopper, names 19.5 % [19.0, 20.0].")
+
+
+def test_words_of_an_adversary_and_several_releases_are_told():
+    two = bare(attack(), attack(release="0.5/0.25", recall=0.158, recall_low=None, recall_high=None))
+    words = {"rematch": "compares likelihoods"}
+    said = found(two, adversaries=words)[0]
+    assert said.startswith("From “0.5/0.75”, with 1,000 leaked identities an adversary who compares likelihoods names")
+    assert said.endswith("The weakest of 2 attacks, “0.5/0.25”, names 15.8 %.")
+    one = found(bare(attack(), attack(n_seeds=5, seeds="top", recall=0.3, recall_low=None, recall_high=None)))[0]
+    assert one.endswith("The weakest of 2 attacks, rematch with 5 seeds, names 30.0 %.")
+
+
+def test_recall_is_not_told_twice_and_other_targets_are_still_told():
+    other = row("0.5/0.75", "rematch", "city", "realised_success", posterior=0.5, prior=0.1, n=90)
+    said = found(bare(), rows=(*rows(bare()), other), success=("recall", "realised_success"))
+    assert len(said) == 2
+    assert said[1] == "The adversary rematch infers city correctly for 50.0 % of 90 people; guessing gives 10.0 %."
+
+
+def test_recall_without_a_network_is_told_as_checked():
+    said = sentences(ReportData("t", "w", rows(bare())[:1], success=("recall",)))[0].replace("\u00a0", " ")
+    assert said.startswith("The adversary rematch names 38.8 % [38.1, 39.5] of 18,160 people correctly; guessing gives")
+
+
+@pytest.mark.parametrize(
+    ("precision", "words"),
+    [
+        (1.0, "all names he gives are right (100 %)"),
+        (0.97, "97 of 100 names he gives are right (97.0 %)"),
+        (0.9949, "99 of 100 names he gives are right (99.5 %)"),
+        (0.52, "half of the names he gives are right (52.0 %)"),
+        (0.02, "hardly any of the names he gives is right (2.0 %)"),
+        (0.94, "nine of ten names he gives are right (94.0 %)"),
+    ],
+)
+def test_precision_is_said_as_one_would_say_it(precision, words):
+    assert words in found(bare(attack(precision=precision)))[0]
+
+
+def test_an_attack_without_a_name_says_so():
+    none = attack(recall=0.0, recall_low=None, recall_high=None, precision=None, percolated=0)
+    said = found(bare(none), rows=rows(bare())[:1])[0]
+    assert "names 0 % of the 18,160 people who are in both graphs: he gives no name at all." in said
+    assert said.endswith("In none of 4 runs does it spread beyond the surroundings of the seeds.")
+
+
+def test_rates_of_an_attack_that_spreads_in_some_runs_only_come_with_a_caution():
+    torn = bare(attack(percolated=3))
+    assert (
+        "It spreads in 3 of 4 runs and dies out in the others; rates are of the runs in which it spreads."
+        in found(torn)[0]
+    )
+    assert "In some runs rematch spreads through the network, in others not." in section(page(torn))
+    assert "In some runs" not in section(page(bare()))
+
+
+def test_people_are_counted_by_the_row_else_by_ties_else_by_who_is_common():
+    other = (row("0.5/0.75", "rematch", "identity", "precision"),)
+    assert "of the 18,160 people" in found(graph(), success=("recall",))[0]
+    assert "of the 18,160 people" in found(graph(transition=(), overlaps=()), rows=other)[0]  # sum of PEOPLE
+    assert "of the 19,160 people" in found(bare(), rows=other)[0]
+    assert "of the people" in found(bare(common=None), rows=other)[0]
+
+
+def test_the_other_findings_are_about_ties_certainty_seeds_overlap_and_the_bound():
+    assert found(graph())[1:] == [
+        (
+            "Who is named depends on ties: he names 99.5 % of the people with 16 or more ties, and 6.0 % of those with "
+            "1 tie."
+        ),
+        "He is at least 90 % sure of 6,720 of the 8,750 names he gives, and 97.5 % of these are right.",
+        (
+            "10 leaked identities are enough for rematch to spread through the network in all 4 runs, where it names "
+            "40.2 %; bumblebee needs 25; grasshopper needs 50; for nar09 1,000 are too few."
+        ),
+        (
+            "What the two networks share decides: with 25 % of people and 25 % of ties in both, rematch names 13.3 %; "
+            "with 100 % of people and 100 % of ties, 70.0 %."
+        ),
+        (
+            "By ties alone no attack can be expected to name more than 71.2 % of people: the others have structural "
+            "twins, from whom nothing tells them apart."
+        ),
+    ]
+
+
+def test_a_certainty_that_no_name_reaches_and_one_of_a_weaker_attack_are_told():
+    low = attack(certainty=bins()[:3])
+    assert found(graph(low, transition=(), overlaps=()))[2] == ("Of none of 2,030 names he is at least 90 % sure.")
+    weak = graph(bumblebee(), attack(recall=0.1, recall_low=None, recall_high=None), transition=(), overlaps=())
+    assert "The adversary rematch is at least 90 % sure of 6,720" in found(weak)[2]
+
+
+def test_seeds_are_enough_only_where_more_are_enough_too():
+    counts = {5: 4, 25: 2, 100: 4, 1000: 4}
+    points = [TransitionPoint("a", "top", n, 4, k, 0.1) for n, k in counts.items()]
+    assert enough(points).n_seeds == 100
+    assert enough(points[:2]) is None
+    said = found(bare(transition=tuple(points[:2])))[1]
+    assert said == "With up to 25 leaked identities no attack spreads through the network in every run."
+    one = (TransitionPoint("a", "top", 1, 1, 1, 0.3),)
+    assert found(bare(transition=one))[1].startswith(
+        "1 leaked identity is enough for a to spread through the network in"
+    )
+    two = (TransitionPoint("a", "top", 5, 2, 2, 0.3),)
+    assert (
+        "5 leaked identities are enough for a to spread through the network in both runs"
+        in found(bare(transition=two))[1]
+    )
+
+
+def test_lines_over_seeds_are_told_apart_by_how_seeds_are_chosen():
+    points = tuple(TransitionPoint("a", seeds, n, 4, 4, 0.3) for n in (25, 5) for seeds in ("top", "random.25"))
+    lines = transition_lines(bare(transition=points))
+    assert list(lines) == ["a, top", "a, random.25"]
+    assert [point.n_seeds for point in lines["a, top"]] == [5, 25]
+    assert list(transition_lines(bare(transition=points[::2]))) == ["a"]
+
+
+# --- the page -----------------------------------------------------------------------------------------------------
+
+
+def test_the_same_values_give_the_same_bytes():
+    assert render(data()) == whole()
+
+
+def test_the_page_is_well_formed_whole_and_self_contained():
+    read = Page(whole())
+    assert len(read.ids) == len(set(read.ids))
+    assert not re.search(r"https?:|\bsrc=|\bhref=", whole())
+    assert sections(whole())[:4] == ["adversaries", "success", "graph", "measures"]
+    assert not re.search(r"\b(inf|nan|None)\b", read.text)
+    assert headings(whole()) == [
+        "Who is named, by ties",
+        "With what certainty",
+        "From how few leaked identities",
+        "By overlap of the two networks",
+        "How the attack runs through the network",
+        "What foretells who is named",
+        "The people at most risk",
+    ]
+    assert len(captions(whole())) == len(labels(whole())) == 12
+
+
+def test_without_a_network_there_is_no_section():
+    assert "graph" not in sections(render(sample()))
+
+
+def test_what_is_empty_is_left_out():
+    text = page(bare())
+    assert headings(text) == []
+    assert captions(text) == []
+
+
+def test_the_table_of_attacks_has_seeds_runs_and_rates():
+    head, *body = cells(whole())[:5]
+    assert head == ["Attack", "Seeds", "Spread in", "Named", "Names right", "Wrong", "Ghosts", "Given a name"]
+    first = ["A  nar09", "1,000 random.25", "4 of 4 runs", "28 % [21, 34]", "86.8 %", "1.2 %", "9.0 %", "22.5 %"]
+    assert body[0] == first
+    assert "random.25: drawn among the 25 % with most ties" in section(whole())
+
+
+def test_charts_say_their_ends_and_tables_their_figures():
+    named, right, *_ = labels(whole())
+    assert named.startswith("People named, by ties of the person. D  rematch: 6.0 % to 99.5 %; C  bumblebee: 5.2 % to")
+    assert right.startswith("Names that are right, by ties of the person. D  rematch: 52.0 % to 99.9 %")
+    table = cells(whole())
+    assert ["4–7", "2,590", "62.0 % / 90.0 %", "60.5 % / 84.6 %", "44.4 % / 87.3 %", "28.9 % / 90.0 %"] in table
+    assert ["A  nar09", "random.25", "500", "2 of 4", "14.0 %"] in table
+    assert ["D  rematch", "50 %", "25 %", "20.1 %", "65.0 %", "3.8 %", "100 %"] in table
+    assert [
+        "LTA A",
+        "mean likeness of a person&#39;s ties to those of friends of friends; low: easy to tell apart",
+        "−0.63",
+    ] in table
+    assert ["17", "812", "&gt;99.9 %", "4 of 4 attacks", "yes"] in table
+    assert ["6,394", "553", "99.9 %", "4 of 4 attacks", "no"] in table
+
+
+def test_names_are_counted_from_each_stated_probability_on():
+    label = next(label for label in labels(whole()) if label.startswith("Names given: D  rematch"))
+    assert label.endswith("8,750 to 4,620.")
+    assert "No probability is stated by bumblebee, nar09, grasshopper." in section(whole())
+
+
+def test_people_go_by_their_row_and_no_name_is_shown():
+    text = section(whole())
+    assert "Rows of the adversary&#39;s own network, from 1." in text
+    assert len([line for line in cells(whole()) if "4 of 4 attacks" in line]) == 12
+
+
+def test_the_charts_are_of_the_release_where_most_are_named_and_say_so():
+    two = graph(
+        attack(release="less", recall=0.1, recall_low=None, recall_high=None), attack(), transition=(), overlaps=()
+    )
+    assert [one.release for _, one in shown(two)] == ["0.5/0.75"]
+    assert "Of “0.5/0.75”, the release where most people are named." in section(page(two))
+    assert "the release where" not in section(whole())
+
+
+def test_attacks_of_one_name_are_told_apart_by_what_differs():
+    names = [name for name, _ in shown(bare(attack(), attack(n_seeds=5), nar09()))]
+    assert names == ["rematch, 1,000 seeds", "rematch, 5 seeds", "nar09"]
+    assert [name for name, _ in shown(bare(attack(), attack(seeds="top")))] == ["rematch, random.25", "rematch, top"]
+    three = bare(attack(), attack(seeds="top"), attack(n_seeds=5))
+    assert [name for name, _ in shown(three)][1] == "rematch, 1,000 top"
+
+
+def test_overlap_is_drawn_over_what_varies():
+    def drawn(**kept) -> list[str]:
+        return captions(page(replace(bare(), overlaps=overlaps(**kept))))
+
+    assert drawn() == [
+        f"{what}: {name}" for name in ("rematch", "nar09") for what in ("People named", "People given a wrong name")
+    ]
+    assert drawn(nodes=(0.5,)) == ["People named", "People given a wrong name"]
+    only_nodes = tuple(point for point in overlaps() if point.edge_overlap == 0.75)
+    text = page(replace(bare(), overlaps=only_nodes))
+    assert "Overlap of people" in section(text)
+    assert "75 % of ties are." in section(text)
+
+
+def test_without_truth_the_page_says_so_and_shows_no_share_that_nobody_knows():
+    nan = math.nan
+    blind = {"recall": nan, "recall_low": None, "recall_high": None, "error": nan, "ghosts": None, "by_degree": ()}
+    own = tuple(replace(item, right=nan) for item in bins())
+    risky = tuple(replace(item, right=None) for item in worst())
+    attacks = (attack(**blind, certainty=own, n_seeds=25), nar09(**blind, precision=None, n_seeds=25))
+    of = graph(*attacks, common=None, truth_known=False, transition=(), overlaps=(), anonymity=(), worst=risky)
+    held = tuple(row("r", name, "identity", "success_probability", posterior=0.2, n=9) for name in ("rematch", "nar09"))
+    said = found(of, rows=held, success=("success_probability",))
+    assert said[0] == (
+        "With 25 leaked identities the adversary rematch gives a name to 30.4 % of the other people of his own "
+        "network, and expects nine of ten names to be right (90.1 %). Nothing was checked: the truth is not known."
+    )
+    assert said[1] == "He is at least 90 % sure of 6,720 of the 8,750 names he gives."
+    text = render(data(of, rows=held, success=("success_probability",)))
+    assert "Nothing was checked against the truth." in section(text)
+    assert cells(text)[0] == ["Attack", "Seeds", "Spread in", "Names right", "Given a name"]
+    assert cells(text)[2][3] == "–"
+    assert captions(text) == ["Names given: A  rematch", "Names given or changed in the pass"]
+    assert "Name is right" not in section(text)
+    assert not re.search(r"\bnan\b", Page(text).text)
+    silent = replace(of, attacks=attacks[1:])
+    given = row("r", "nar09", "identity", "coverage", posterior=0.2, n=9)
+    assert len(found(of, rows=(*held[:1], given), success=("success_probability", "coverage"))) == len(said) - 1
+    assert "and does not say how sure he is." in found(silent, rows=held, success=("success_probability",))[0]
+
+
+def test_precision_ghosts_and_hops_are_leading_measures_with_names():
+    text = whole().replace("\u00a0", " ").partition("<details>")[2].partition('<section id="measures">')[2]
+    leading = text.partition("<details>")[0]
+    for line in (
+        "Names right – share of all names",
+        "Ghosts – share of all names",
+        "Distance to the right person – ties",
+    ):
+        assert line in leading
+
+
+# --- scales -------------------------------------------------------------------------------------------------------
+
+
+def test_labels_of_magnitudes_leave_room_and_keep_both_ends():
+    scale = plots.magnitudes([1000, *range(1, 40)], "seeds")
+    words = [said for _, (said,) in scale.ticks]
+    assert words[0] == "1"
+    assert words[-1] == "1,000"
+    places = [place for place, _ in scale.ticks]
+    room = (places[1] - places[0], places[-1] - places[-2])
+    assert min(room) * (plots.PANEL - 70) / (scale.right - scale.left) >= plots.TICK_ROOM
+    assert plots.magnitude(0) == plots.magnitude(1) == 0
+    assert plots.magnitudes([7], "seeds").ticks == ((plots.magnitude(7), ("7",)),)
+
+
+def test_passes_are_labelled_from_the_first_to_few_round_ones():
+    assert [said for _, (said,) in plots.counts([1, 12], "pass").ticks] == ["1", "2", "4", "6", "8", "10", "12"]
+    assert [said for _, (said,) in plots.counts([1, 40], "pass").ticks][:3] == ["1", "5", "10"]
+
+
+def test_no_two_lines_of_a_chart_look_alike_and_an_attack_keeps_its_look():
+    looks = Looks({"a": 0, "b": 3, "c": 6}, 3)
+    lines = looks.lines([(str(i), name, ((0.0, 0.5),)) for i, name in enumerate("bcbbab")])
+    assert len({line.style for line in lines}) == 6
+    assert (lines[0].style, lines[1].style) == (3, 0)
+    gone = looks.lines([("x", "a", ((0.0, math.nan),)), ("y", "b", ((0.0, 0.5), (1.0, math.nan)))])
+    assert [(line.name, line.style) for line in gone] == [("y", 3)]
+
+
+# --- values -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: attack(recall=1.2), "recall is 1.2, expected a share from 0 to 1"),
+        (lambda: attack(ghosts=-0.1), "ghosts is -0.1, expected a share"),
+        (lambda: attack(percolated=5), "spreads in 5 of 4 runs"),
+        (lambda: attack(by_degree=classes()[::-1]), "the degree classes do not rise"),
+        (lambda: attack(certainty=bins()[::-1]), "the bins of certainty do not rise"),
+        (lambda: DegreeRisk(4, 3, 1, 0.1, None), "a degree class is from 4 to 3"),
+        (lambda: TransitionPoint("a", "top", 5, 0, 0, 0.1), "spreads in 0 of 0 runs"),
+        (lambda: OverlapPoint("a", 1.5, 0.5, 0.1, 0.1, None, 1.0), "node_overlap is 1.5"),
+        (lambda: AnonymityLink("degree", 1.5, ()), "the correlation of 'degree' is 1.5"),
+        (lambda: AnonymityLink("degree", 0.5, ((0.5, 0.1), (0.2, 0.1))), "the percentiles of 'degree' do not rise"),
+        (lambda: AnonymityLink("degree", 0.5, ((0.5, 1.1),)), "a percentile or share of 'degree' lies outside 0 to 1"),
+        (lambda: NodeRisk(3, 4, 0.5, 5, 4, None), "node 3 is named by 5 of 4 attacks"),
+        (lambda: bare(attack(), attack()), "2 attacks have 1 names"),
+        (lambda: bare(common=30_000), "30,000 people are in both of graphs of 26,412 and 26,398 nodes"),
+        (lambda: replace(bare(), attacks=()), "the graph report has 0 attacks"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(make, words):
+    with pytest.raises(UnmaskError, match=re.escape(words)):
+        make()
