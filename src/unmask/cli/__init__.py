@@ -11,7 +11,7 @@ import click
 
 from unmask.cli.advise import advise
 from unmask.cli.channel import audit_channel, design
-from unmask.cli.choose import choose
+from unmask.cli.choose import choose, choose_columns
 from unmask.cli.files import (
     as_text,
     provenance,
@@ -222,6 +222,7 @@ main.add_command(design)
 main.add_command(price)
 main.add_command(study)
 main.add_command(choose)
+main.add_command(choose_columns)
 main.add_command(audit_graph)
 main.add_command(audit_linkage)
 

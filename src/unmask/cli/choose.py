@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text
+from unmask.cli.files import as_text, read
+from unmask.cli.options import table_options
 
 if TYPE_CHECKING:
     from unmask.studies.choice import Verdict
@@ -62,3 +63,27 @@ def _say(verdict: Verdict, maximize: str) -> None:
     click.echo(f"  {passes:3} {verdict.protection:32} {maximize} {verdict.score:.4g}")
     for reason in (*verdict.failures, *verdict.narrow):
         click.echo(f"      {reason}")
+
+
+@click.command("choose columns")
+@click.argument("data", type=click.Path(path_type=Path))
+@table_options
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+def choose_columns(data: Path, as_json: bool, **reading: Any) -> None:
+    r"""Rank the quasi-identifiers of a table by what they give an adversary: drop or coarsen the first ones first.
+
+    The Shapley value is a column's share of all that he gains; "last" is what dropping it alone takes away from him.
+
+    \b
+    unmask choose columns people.csv -q age,sex,zip -s diagnosis
+    """
+    from unmask.tables.criteria import contributions
+
+    found = contributions(read(data, reading))
+    if as_json:
+        click.echo(as_text({"contributions": [vars(one) for one in found]}))
+        return
+    for target in dict.fromkeys(one.target for one in found):
+        click.echo(f"{target}: {'Shapley':>24} {'alone':>8} {'last':>8}")
+        for one in (one for one in found if one.target == target):
+            click.echo(f"  {one.column:{len(target) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}")

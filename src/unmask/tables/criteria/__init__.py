@@ -19,12 +19,14 @@ from unmask.tables.criteria.closeness import (
     t_kl,
     t_ordered,
 )
+from unmask.tables.criteria.contributions import Contribution, contributions
 from unmask.tables.criteria.diversity import alpha, l_distinct, l_entropy, l_recursive, map_error
 from unmask.tables.criteria.evaluation import Criteria, Disclosure, evaluate
 from unmask.tables.criteria.histograms import CountMatrix, Histograms
 from unmask.tables.criteria.risk import Risk, journalist, marketer, population_sizes, prosecutor, sample_weight_risk
 
 __all__ = [
+    "Contribution",
     "CountMatrix",
     "Criteria",
     "Disclosure",
@@ -33,6 +35,7 @@ __all__ = [
     "alpha",
     "beta_basic",
     "beta_likeness",
+    "contributions",
     "delta_disclosure",
     "delta_up",
     "evaluate",

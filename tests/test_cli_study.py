@@ -1,0 +1,93 @@
+"""`unmask study`, `unmask choose`: from a plan to a protection, as a user types it."""
+
+import json
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from unmask.cli import main
+
+PLAN = """
+seeds = 2
+[[datasets]]
+name = "census"
+use = "tables.synthetic_census"
+with = { n = 400 }
+quasi_identifiers = ["age", "sex"]
+sensitive = ["diagnosis"]
+[[protections]]
+use = "tables.Mondrian"
+grid = { k = [2, 20] }
+[[adversaries]]
+name = "neighbour"
+use = "tables.ClassAttack"
+knows = { targets = 60 }
+attacker = "case-study"
+"""
+
+
+def unmask(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    return tmp_path
+
+
+def test_dry_run_counts_the_cells_and_writes_nothing(plan):
+    done = unmask("study", "plan.toml", "-o", "run", "--dry-run", "--json")
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["cells"], found["done"]) == (0, 4, 0)
+    assert found["seconds"] > 0
+    assert not (plan / "run").exists()
+
+
+def test_from_a_plan_to_a_choice(plan):
+    done = unmask("study", "plan.toml", "-o", "run", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["done"]) == (0, 4)
+    columns = ",".join(duckdb.sql("select * from 'run/results.parquet'").columns)
+    assert columns.startswith(
+        "cell,dataset,protection,adversary,seed,measure,unit,prior,posterior,gain,low,high,n,status,reason"
+    )
+    done = unmask("choose", "run", "--require", "success_probability<=0.06", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["chosen"]) == (0, {"census": "Mondrian k=20"})
+    assert "take Mondrian k=20" in unmask("choose", "run", "--require", "success_probability<=0.06").stdout
+    done = unmask("choose", "run", "--require", "success_probability<=0")
+    assert done.exit_code == 1
+    assert "no protection meets the requirements" in done.stdout
+    done = unmask("study", "plan.toml", "-o", "run", "--dry-run")
+    assert "4 cells, 4 done" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["study", "none.toml", "-o", "run"], 1, "none.toml"),
+        (["study", "plan.toml", "-o", "plan.toml"], 1, "choose another one"),
+        (["choose", "run", "--require", "x<=1"], 1, "unmask study"),
+        (["choose", "run"], 2, "--require"),
+        (["study", "plan.toml", "-o", "run", "--spark", "local[1]"], 1, "Spark"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(plan, arguments, code, said, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
+    done = unmask(*arguments)
+    assert done.exit_code == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_columns_are_ranked(plan):
+    (plan / "people.csv").write_text("age,sex,job\n1,f,x\n2,m,y\n3,f,x\n4,m,y\n")
+    done = unmask("choose", "columns", "people.csv", "-q", "age,sex", "-s", "job", "--json")
+    found = json.loads(done.stdout)["contributions"]
+    assert [(one["target"], one["column"]) for one in found] == [
+        ("identity", "age"), ("identity", "sex"), ("job", "age"), ("job", "sex"),
+    ]  # fmt: skip
+    # identity: v(none) 1/4, v(sex) 1/2, v(age) 1, v(both) 1
+    assert [one["shapley"] for one in found[:2]] == [0.625, 0.125]
+    assert "Shapley" in unmask("choose", "columns", "people.csv", "-q", "age,sex").stdout
