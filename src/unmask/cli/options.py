@@ -23,6 +23,15 @@ class Sentences(click.Group):
             click.echo(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
 
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.help = _marked(self.help)
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Register a command."""
+        cmd.help = _marked(cmd.help)
+        super().add_command(cmd, name)
+
     def _with_second_word(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take "audit linkage" for one command; a near miss that is no file is told apart from a release."""
         from difflib import get_close_matches
@@ -48,6 +57,11 @@ class Sentences(click.Group):
             near = get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(self.list_commands(ctx))}"
             raise click.UsageError(f"{args[0]!r} is not a command; {hint}", ctx) from None
+
+
+def _marked(text: str | None) -> str:
+    """Help with click's mark of a paragraph that is not to be rewrapped; in a raw docstring it is two characters."""
+    return (text or "").replace("\\b\n", "\b\n")
 
 
 def split(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:

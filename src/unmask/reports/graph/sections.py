@@ -261,7 +261,7 @@ def people_block(graph: GraphRisk) -> Block:
         return Block("")
     kept = tuple(row if graph.truth_known else row[:-1] for row in rows)
     notes = (
-        "Rows of the adversary's own network, from 1.",
+        "Numbers of nodes in the network that the adversary's was read from, from 1.",
         "Certainty: the highest probability that an attack gives to a name. Named by: attacks that give one.",
     )
     return Block("The people at most risk", (), notes, (Grid(head, (("", kept),), text=1),))

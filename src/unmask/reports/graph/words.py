@@ -256,7 +256,7 @@ def _few_seeds(graph: GraphRisk) -> str:
     """From how few seeds each attack unravels the network, the one that needs fewest first."""
     lines = transition_lines(graph)
     firsts = [(point, name) for name, points in lines.items() if (point := enough(points)) is not None]
-    firsts.sort(key=lambda item: item[0].n_seeds)
+    firsts.sort(key=lambda item: (item[0].n_seeds, -item[0].recall))
     never = [name for name in lines if name not in {name for _, name in firsts}]
     if not lines:
         return ""

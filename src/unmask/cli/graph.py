@@ -1,0 +1,195 @@
+"""`unmask audit graph`: who is named in a released network, by one who knows another part of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unmask.cli.files import as_text, provenance, refuse_to_overwrite, say_findings, stems, write_report
+from unmask.cli.options import split
+
+if TYPE_CHECKING:
+    from unmask.reports import ReportData
+    from unmask.studies.graphs import Scene
+
+FILE = click.Path(path_type=Path)
+
+
+def _overlaps(
+    ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
+) -> tuple[tuple[float, float], ...]:
+    """NODES,EDGES, given any number of times."""
+    found = []
+    for text in value:
+        try:
+            nodes, edges = (float(part) for part in text.split(","))
+        except ValueError:
+            raise click.BadParameter(
+                f"expected two shares NODES,EDGES such as 0.5,0.75, given {text!r}", ctx, parameter
+            ) from None
+        if not (0 <= nodes <= 1 and 0 < edges <= 1):
+            raise click.BadParameter(
+                f"expected shares from 0 to 1, that of edges above 0, given {text!r}", ctx, parameter
+            )
+        if (nodes, edges) in found:
+            raise click.BadParameter(f"{text} is given twice, expected different overlaps", ctx, parameter)
+        found.append((nodes, edges))
+    return tuple(found)
+
+
+def _seeds(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, int]:
+    """METHOD:COUNT."""
+    method, _, count = value.rpartition(":")
+    if not method or not count.isdecimal() or int(count) < 1:
+        raise click.BadParameter(
+            f"expected METHOD:COUNT such as random.25:1000, at least 1 of them, given {value!r}", ctx, parameter
+        )
+    return method, int(count)
+
+
+def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
+    """Numbers of seeds, separated by commas."""
+    texts = split(ctx, parameter, value)
+    if not all(text.isdecimal() and int(text) for text in texts):
+        raise click.BadParameter(
+            f"expected whole numbers of seeds from 1, as in 5,25,100, given {value!r}", ctx, parameter
+        )
+    return tuple(sorted({int(text) for text in texts}))
+
+
+@click.command("audit graph")
+@click.argument("release", type=FILE)
+@click.option("--auxiliary", type=FILE, help="The adversary's own network, with names.")
+@click.option("--truth", type=FILE, help="Who is who: a table of two columns, id in AUXILIARY and id in RELEASE.")
+@click.option(
+    "--overlap", "overlaps", multiple=True, callback=_overlaps, metavar="NODES,EDGES",
+    help="Instead: make both networks from RELEASE, sharing so much of people and ties; may be given again.",
+)  # fmt: skip
+@click.option(
+    "--attack", "attacks", default="nar09,grasshopper,bumblebee,rematch", show_default=True, callback=split,
+    help="Attacks, separated by commas; parameters behind colons, as in bumblebee:theta=0.5.",
+)  # fmt: skip
+@click.option(
+    "--seeds", default="random.25:100", show_default=True, callback=_seeds, metavar="METHOD:COUNT",
+    help="Leaked identities: random, random.25, top, clique.4, betweenness.1 ... drawn with the truth; match_top and "
+    "match_cliques without.",
+)  # fmt: skip
+@click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth.")
+@click.option(
+    "--runs", default=4, show_default=True, type=click.IntRange(min=1), help="Each with other graphs or seeds."
+)
+@click.option("--transition", callback=_counts, help="Also from so many leaked identities: 5,25,100.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
+@click.option("--delimiter", help="Between the ids of a line; guessed when left out.")
+@click.option("--report", type=FILE, help="Write the report, one HTML file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@click.option("--force", is_flag=True, help="Overwrite the report.")
+def audit_graph(
+    release: Path,
+    auxiliary: Path | None,
+    truth: Path | None,
+    overlaps: tuple[tuple[float, float], ...],
+    attacks: tuple[str, ...],
+    seeds: tuple[str, int],
+    seeds_file: Path | None,
+    runs: int,
+    transition: tuple[int, ...],
+    seed: int,
+    delimiter: str | None,
+    report: Path | None,
+    as_json: bool,
+    force: bool,
+) -> None:
+    r"""Say who is named in a released network from ties alone, how surely, from how few leaked identities.
+
+    A network is a list of links, two ids a line (.txt, .csv, .tsv, with or without .gz), Parquet or Pajek. Without
+    --truth nothing can be checked: the report then says what the adversary himself expects.
+
+    \b
+    unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html
+    unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack nar09,rematch --transition 5,25
+    unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack rematch --json
+    """
+    from unmask.studies.graph_attacks import parse_attacks
+    from unmask.studies.graphs import Plan, study_graph
+
+    _check_choice(auxiliary, truth, overlaps, seeds_file)
+    if report is not None:
+        refuse_to_overwrite(report, force=force)
+    plan = Plan(parse_attacks(attacks), *seeds, runs=runs, transition=transition, seed=seed)
+    read = (release, auxiliary, truth, seeds_file)
+    found = study_graph(
+        _scenes(release, auxiliary, truth, overlaps, seeds_file, delimiter),
+        plan,
+        title=f"Who is named in {stems((release,))[0]}",
+        reproduce=provenance(seed, read),
+        progress=_progress,
+    )
+    if report is not None:
+        write_report(found, report, force=force)
+    if as_json:
+        click.echo(as_text(_json(found)))
+    else:
+        say_findings(found)
+    if report is not None:
+        click.echo(f"wrote {report} (seed {seed})", err=True)
+
+
+def _check_choice(
+    auxiliary: Path | None, truth: Path | None, overlaps: tuple[tuple[float, float], ...], seeds_file: Path | None
+) -> None:
+    """Either the adversary has a network of his own, or both are made from the release."""
+    from unmask.errors import UnmaskError
+
+    if (auxiliary is None) == (not overlaps):
+        given = "both" if overlaps else "neither"
+        raise UnmaskError(
+            f"{given} of --auxiliary and --overlap were given, expected one: a network that the adversary has, or how "
+            "much two networks made from the release share"
+        )
+    extra = "--truth" if truth is not None else "--seeds-file" if seeds_file is not None else None
+    if overlaps and extra:
+        raise UnmaskError(f"{extra} was given with --overlap, which draws its own; leave one out")
+
+
+def _progress(text: str) -> None:
+    """What is being run, on a terminal only."""
+    import sys
+
+    if sys.stderr.isatty():
+        click.echo(f"{text} ...", err=True)
+
+
+def _scenes(
+    release: Path,
+    auxiliary: Path | None,
+    truth: Path | None,
+    overlaps: tuple[tuple[float, float], ...],
+    seeds_file: Path | None,
+    delimiter: str | None,
+) -> dict[str, Scene]:
+    """The pairs of graphs to attack, by the name of the release."""
+    from unmask.graphs import Pair, SeedPairs, SocialGraph
+    from unmask.studies.graphs import Acquired, Derived
+
+    graph = SocialGraph.read(release, delimiter=delimiter)
+    if auxiliary is None:
+        return {f"overlap {nodes:g}/{edges:g}": Derived(graph, nodes, edges) for nodes, edges in overlaps}
+    known = SocialGraph.read(auxiliary, delimiter=delimiter)
+    who = None if truth is None else Pair.read(known, graph, truth).truth
+    first = None if seeds_file is None else SeedPairs.read(known, graph, seeds_file)
+    return {stems((release,))[0]: Acquired(graph, known, who, first)}
+
+
+def _json(found: ReportData) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    assert found.graph is not None
+    return {
+        "graph": asdict(found.graph),
+        "measures": [row.as_dict() for row in found.rows],
+        "assumptions": found.assumptions,
+        "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
+    }

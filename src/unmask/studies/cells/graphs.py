@@ -1,0 +1,141 @@
+"""Cells of graphs: a graph is split in two, the people of one half protect themselves, the other half finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from unmask.errors import UnmaskError
+from unmask.graphs import Pair, SocialGraph, select_seeds, split
+from unmask.graphs.disclosure import Disclosure, disclosure, seed_pair
+from unmask.graphs.evaluation import Rates, rates
+from unmask.graphs.protections import Role, Separated
+from unmask.measures.interval import wilson
+from unmask.results import Row
+from unmask.studies.plan import Cell, Part, unknown
+from unmask.studies.rows import plain_row
+
+DATASET: tuple[str, ...] = ()
+ADVERSARY = ("knows",)
+
+
+@dataclass(frozen=True)
+class Knows:
+    """What an adversary of graphs knows.
+
+    node_overlap, edge_overlap : of his graph with the released one, see `unmask.graphs.split`; of no use for a dataset
+                                 that is a pair already
+    seeds, n_seeds, error      : whom he has found before he starts, see `unmask.graphs.select_seeds`
+    """
+
+    node_overlap: float = 0.5
+    edge_overlap: float = 0.75
+    seeds: str = "random.25"
+    n_seeds: int = 100
+    error: float = 0.0
+
+
+def check(adversary: Part) -> None:
+    """Refuse what he cannot know."""
+    _knows(adversary)
+
+
+def load(_dataset: Part, made: Any) -> SocialGraph | Pair:
+    """The graph, or the pair."""
+    found: SocialGraph | Pair = SocialGraph.read(made) if isinstance(made, Path) else made
+    return found
+
+
+def protect(_population: SocialGraph | Pair, protection: Any, _rng: np.random.Generator) -> Any:
+    """The protection itself: the people of the released half apply it, and who they are each adversary has a say in."""
+    return protection
+
+
+def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: Any) -> list[Row]:
+    """Rates over the people who are in both halves; with several identities, also what they disclose."""
+    knows = _knows(cell.adversary)
+    pair = _pair(cell, population, knows)
+    rng = cell.rng("protection", cell.protection.content)
+    separated = None if released is None else released(pair.target, rng=rng, eligible=pair.truth[pair.common])
+    open_to_seeds = pair if separated is None else seed_pair(pair, separated)
+    rng = cell.rng("seeds", knows.seeds, knows.n_seeds)
+    seeds = select_seeds(open_to_seeds, knows.seeds, knows.n_seeds, rng, error=knows.error)
+    belief = attack(open_to_seeds.target, pair.source, seeds)
+    if separated is None:
+        return [
+            *_rates(cell, rates(belief.mapping, pair.truth, seeds.source), pair),
+            _kept_ties(cell, pair, pair.target),
+        ]
+    found = disclosure(pair, separated, getattr(belief, "rounds", belief.mapping), seeds.source)
+    return [
+        *_rates(cell, found.everybody, pair),
+        *_hidden(cell, separated, found),
+        _kept_ties(cell, pair, separated.release),
+    ]
+
+
+def _pair(cell: Cell, population: SocialGraph | Pair, knows: Knows) -> Pair:
+    if isinstance(population, Pair):
+        return population
+    overlaps = knows.node_overlap, knows.edge_overlap
+    return split(population, *overlaps, cell.rng("split", *overlaps))
+
+
+def _knows(adversary: Part) -> Knows:
+    given = adversary.settings.get("knows", {})
+    names = [field.name for field in fields(Knows)]
+    for key in given:
+        if key not in names:
+            raise UnmaskError(unknown(key, names, "knows"))
+    return Knows(**given)
+
+
+def _rates(cell: Cell, found: Rates, pair: Pair) -> Iterator[Row]:
+    guess = 1 / max(pair.target.n_nodes, 1)
+    yield from _share(cell, "recall", found.recall, found.findable, prior=guess)
+    yield from _share(cell, "precision", found.precision, found.matches, prior=guess)
+    yield from _share(cell, "error", found.error, found.findable, prior=1.0 - guess, direction="low")
+    yield from _share(cell, "ghosts", found.ghost_share, found.matches, prior=1.0 - pair.node_overlap, direction="low")
+
+
+def _hidden(cell: Cell, separated: Separated, found: Disclosure) -> Iterator[Row]:
+    """What the attack tells of those who protect themselves."""
+    n = len(found.share)
+    yield from _share(cell, "adopter_recall", found.adopters.recall, found.adopters.findable, target="adopters")
+    yield from _share(cell, "disclosure", found.rate, n, target="adopters", binomial=False)
+    if np.any(separated.role == Role.HIDDEN):
+        yield from _share(cell, "exposed", found.exposed, n, target="adopters")
+
+
+def _kept_ties(cell: Cell, pair: Pair, release: SocialGraph) -> Row:
+    before = max(pair.target.n_edges, 1)
+    return plain_row(
+        cell, "utility", "share", min(release.n_edges / before, 1.0), prior=1.0, n=before,
+        note="ties that the release keeps",
+    )  # fmt: skip
+
+
+def _share(
+    cell: Cell,
+    measure: str,
+    value: float | None,
+    n: int,
+    *,
+    prior: float = 0.0,
+    target: str = "identity",
+    direction: Literal["high", "low"] = "high",
+    binomial: bool = True,
+) -> Iterator[Row]:
+    """A share with Wilson's interval; nothing where there is nobody to have it of."""
+    if value is None or not cell.wants(measure):
+        return
+    low, high = wilson(value, n) if binomial else (None, None)
+    over = "people (Wilson)" if binomial else "none"
+    yield plain_row(
+        cell, measure, "share", value, prior=prior, n=n, target=target, direction=direction, low=low, high=high,
+        interval=over,
+    )  # fmt: skip

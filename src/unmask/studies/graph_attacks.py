@@ -1,0 +1,68 @@
+"""The attacks on graphs by the names they go by on a command line: `nar09`, `bumblebee:theta=0.5`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from unmask.errors import UnmaskError
+from unmask.graphs.attacks import Bumblebee, Grasshopper, Nar09
+from unmask.graphs.attacks.assignment import GraphMatching
+from unmask.graphs.attacks.irma import Irma
+from unmask.graphs.attacks.rematch import Rematch
+from unmask.graphs.attacks.witnesses import KorulaLattanzi
+from unmask.studies.graph_trials import GraphAttack
+
+ATTACKS: Mapping[str, Callable[..., GraphAttack]] = {
+    "nar09": Nar09,
+    "grasshopper": Grasshopper,
+    "bumblebee": Bumblebee,
+    "rematch": Rematch,
+    "irma": Irma,
+    "korula_lattanzi": KorulaLattanzi,
+    "graph_matching": GraphMatching,
+}
+"""Name -> attack, with its default parameters."""
+
+
+def parse_attacks(texts: Iterable[str]) -> dict[str, GraphAttack]:
+    """Attacks by what was written, each once: a name, and parameters behind colons.
+
+    >>> parse_attacks(["nar09", "bumblebee:theta=0.5"])["bumblebee:theta=0.5"].theta
+    0.5
+    """
+    found = {text: _attack(text) for text in texts}
+    if not found:
+        raise UnmaskError(f"0 attacks were given, expected at least 1 of {', '.join(ATTACKS)}")
+    return found
+
+
+def _attack(text: str) -> GraphAttack:
+    name, *given = text.split(":")
+    if name not in ATTACKS:
+        near = difflib.get_close_matches(name, ATTACKS, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise UnmaskError(f"the attack {name!r} is unknown; {hint}The attacks are {', '.join(ATTACKS)}")
+    kind = ATTACKS[name]
+    known = {field.name: field.default for field in fields(kind)} if isinstance(kind, type) else {}
+    parameters = dict(_parameter(name, item, known) for item in given)
+    return kind(**parameters)
+
+
+def _parameter(attack: str, text: str, known: Mapping[str, Any]) -> tuple[str, Any]:
+    """A parameter as the type of its default value."""
+    name, equals, value = text.partition("=")
+    if not equals or name not in known:
+        raise UnmaskError(
+            f"{text!r} is no parameter of {attack}, expected one of {', '.join(known)} with = and a value"
+        )
+    default = known[name]
+    try:
+        if isinstance(default, bool):
+            return name, {"true": True, "false": False}[value.lower()]
+        return name, type(default)(value)
+    except (ValueError, KeyError, TypeError):
+        kind = type(default).__name__
+        raise UnmaskError(f"{name} of {attack} is {value!r}, expected a value like {default!r} ({kind})") from None

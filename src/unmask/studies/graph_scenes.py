@@ -1,0 +1,234 @@
+"""Where an adversary of graphs gets his graphs and his first matches from, and what is to be run on them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs import Pair, SeedPairs, SocialGraph, select_seeds, split
+from unmask.graphs.criteria import Variant, local_anonymity
+from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
+from unmask.studies.graph_trials import GraphAttack
+
+BLIND = ("match_top", "match_cliques")
+"""Ways to find seeds that need no truth."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run on every pair of graphs.
+
+    attacks    : name -> attack
+    seeds      : how the adversary's first matches are chosen, see `select_seeds`; or "match_top", "match_cliques":
+                 found by looking alike, without the truth
+    n_seeds    : how many of them
+    runs       : each with other seeds, and with another perturbation where the pair is derived from one graph
+    transition : other numbers of seeds, tried on the first pair
+    seed       : of every random draw
+    """
+
+    attacks: Mapping[str, GraphAttack]
+    seeds: str = "random.25"
+    n_seeds: int = 100
+    runs: int = 4
+    transition: tuple[int, ...] = ()
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.attacks:
+            raise UnmaskError("0 attacks were given, expected at least 1; nar09 or rematch, for example")
+        if self.runs < 1 or min((self.n_seeds, *self.transition)) < 1:
+            given = f"{self.runs} runs from {min((self.n_seeds, *self.transition))} seeds"
+            raise UnmaskError(f"{given} were asked for, expected at least 1 of each: an attack has to start somewhere")
+
+    def rng(self, *names: object) -> np.random.Generator:
+        """Random numbers of a role: adding an attack or a number of seeds changes those of no other role."""
+        return np.random.default_rng([self.seed, zlib.crc32("/".join(map(str, names)).encode())])
+
+
+class Scene(Protocol):
+    """Where a pair of graphs comes from. People are numbered alike in all its runs, from 0 to n_people - 1."""
+
+    @property
+    def n_people(self) -> int:
+        """The nodes of the graph that the adversary's people are from."""
+
+    @property
+    def truth_known(self) -> bool:
+        """Whether who is who is known."""
+
+    @property
+    def overlap(self) -> tuple[float, float] | None:
+        """Overlap of nodes and edges, where it was made."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether a second run would be the first one again."""
+
+    def seeds_name(self, plan: Plan) -> str:
+        """How the first matches are chosen."""
+
+    def assumptions(self, plan: Plan) -> tuple[str, ...]:
+        """What is taken for granted about graphs and seeds, a sentence each."""
+
+    def pair(self, rng: np.random.Generator) -> Pair:
+        """The graphs of one run, numbered anew; labels of the source are the numbers of the people."""
+
+    def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
+        """The first matches of one run: n of them, or as many as are planned or given."""
+
+    def criterion(self, variant: Variant) -> NDArray[np.float64]:
+        """(n_people,) how well a person hides, told without an attack; nan where it is undefined or not known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """Both graphs are made out of one, see `unmask.graphs.split`."""
+
+    graph: SocialGraph
+    node_overlap: float
+    edge_overlap: float
+    truth_known: bool = field(default=True, init=False)
+    fixed: bool = field(default=False, init=False)
+
+    @property
+    def n_people(self) -> int:
+        """The nodes of the one graph."""
+        return self.graph.n_nodes
+
+    @property
+    def overlap(self) -> tuple[float, float]:
+        """As asked for, before both graphs are cut to their largest component."""
+        return self.node_overlap, self.edge_overlap
+
+    def seeds_name(self, plan: Plan) -> str:
+        """As planned."""
+        return plan.seeds
+
+    def assumptions(self, plan: Plan) -> tuple[str, ...]:
+        """How the graphs are made."""
+        return (
+            (
+                f"Both networks are made from one, {plan.runs} times: people and ties are left out of each at random "
+                "until they share what is said, and each is cut to its largest component. Real networks may differ."
+            ),
+            "Overlap 0.5/0.75: half of the people in either network are in both, and 75 % of the ties among those.",
+            "Leaked identities are right, and are drawn with the truth at hand."
+            if plan.seeds not in BLIND
+            else "Leaked identities are found by looking alike, without the truth; some may be wrong.",
+            "Persons go by the number of their node in the file, by ascending id, from 1.",
+        )
+
+    def pair(self, rng: np.random.Generator) -> Pair:
+        """Another perturbation."""
+        return split(_numbered(self.graph), self.node_overlap, self.edge_overlap, rng)
+
+    def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
+        """Chosen as planned."""
+        return _chosen_seeds(pair, plan.seeds, n or plan.n_seeds, rng)
+
+    def criterion(self, variant: Variant) -> NDArray[np.float64]:
+        """In the one graph, which the owner has."""
+        return local_anonymity(self.graph, variant)
+
+
+@dataclass(frozen=True, eq=False)
+class Acquired:
+    """A release, and a graph that the adversary has from elsewhere.
+
+    truth : (auxiliary.n_nodes,) target node of each person, -1 for nobody; None where it is not known
+    given : the adversary's first matches, where they are not to be chosen
+    """
+
+    target: SocialGraph
+    auxiliary: SocialGraph
+    truth: NDArray[np.int64] | None = None
+    given: SeedPairs | None = None
+    overlap: None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.truth is not None and not np.any(self.truth >= 0):
+            raise UnmaskError("by the truth nobody is in both graphs, expected at least 1 person; check its ids")
+
+    @property
+    def n_people(self) -> int:
+        """The nodes of the adversary's graph."""
+        return self.auxiliary.n_nodes
+
+    @property
+    def truth_known(self) -> bool:
+        """Whether a truth was given."""
+        return self.truth is not None
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the seeds leave nothing to chance."""
+        return self.given is not None
+
+    def seeds_name(self, plan: Plan) -> str:
+        """As planned, or given."""
+        return plan.seeds if self.given is None else "given"
+
+    def assumptions(self, plan: Plan) -> tuple[str, ...]:
+        """Where graphs and seeds come from."""
+        chosen = "are found by looking alike, without the truth; some may be wrong"
+        if self.given is not None:
+            chosen = "are those of the file, and there is one run"
+        elif plan.seeds not in BLIND:
+            chosen = f"are right, and are drawn with the truth at hand; each of {plan.runs} runs has others"
+        return (
+            f"Leaked identities {chosen}.",
+            "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
+            "Persons go by the number of their node in the adversary's file, by ascending id, from 1.",
+        )
+
+    def pair(self, rng: np.random.Generator) -> Pair:
+        """The same graphs under other node numbers."""
+        truth = np.full(self.n_people, NOBODY, dtype=np.int64) if self.truth is None else self.truth
+        return Pair(_numbered(self.auxiliary), _numbered(self.target), truth).shuffled(rng=rng)
+
+    def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
+        """Of the given ones n at random, or all; else chosen as planned."""
+        if self.given is not None:
+            kept = rng.permutation(len(self.given.source))[:n]
+            return SeedPairs(
+                _places(pair.source)[self.given.source[kept]], _places(pair.target)[self.given.target[kept]]
+            )
+        if self.truth is None and plan.seeds not in BLIND:
+            raise UnmaskError(
+                f"seeds by {plan.seeds!r} need the truth, and none was given; give --truth, --seeds-file, or "
+                f"--seeds {BLIND[0]}:{n or plan.n_seeds}"
+            )
+        return _chosen_seeds(pair, plan.seeds, n or plan.n_seeds, rng)
+
+    def criterion(self, variant: Variant) -> NDArray[np.float64]:
+        """In the release, at the node of the person."""
+        value = np.full(self.n_people, np.nan)
+        if self.truth is not None:
+            there = self.truth >= 0
+            value[there] = local_anonymity(self.target, variant)[self.truth[there]]
+        return value
+
+
+def _numbered(graph: SocialGraph) -> SocialGraph:
+    return SocialGraph(graph.indptr, graph.neighbour, np.arange(graph.n_nodes))
+
+
+def _places(graph: SocialGraph) -> NDArray[np.int64]:
+    """Where the node of each number stands now."""
+    assert graph.labels is not None
+    return np.argsort(graph.labels)
+
+
+def _chosen_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator) -> SeedPairs:
+    if method == "match_top":
+        return match_top(pair.source, pair.target, n)
+    if method == "match_cliques":
+        return match_cliques(pair.source, pair.target, n=n, rng=rng)
+    return select_seeds(pair, method, n, rng)

@@ -1,0 +1,238 @@
+"""One attack on one pair of graphs held against the truth, and what many such trials come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
+from unmask.graphs.attacks.rematch import log_odds
+from unmask.graphs.evaluation import (
+    Outcome,
+    Rates,
+    by_degree,
+    hop_distance,
+    outcomes,
+    over_runs,
+    rates,
+)
+from unmask.reports import CertaintyBin, DegreeRisk, StructureAttack
+
+Floats = NDArray[np.float64]
+
+PERCOLATES = 0.05
+"""An attack has spread when it names at least this share: of those who can be found, or of all where nobody knows."""
+
+CERTAINTIES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+"""Ends of the bins of stated probability."""
+
+GUESSES = 200
+"""People for whom a random guess is drawn, to say how far off guessing is."""
+
+NAMED = (Outcome.HIT, Outcome.MISS, Outcome.GHOST)
+
+FINDABLE = (Outcome.HIT, Outcome.MISS, Outcome.UNMAPPED)
+
+
+class GraphAttack(Protocol):
+    """An adversary of graphs: who is who, given the release, his own graph and a few people he has found."""
+
+    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: SeedPairs) -> Matching:
+        """The belief about each node of the auxiliary graph."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What one attack found in one run. Arrays are over the nodes of the source.
+
+    known     : whether the truth is; where it is not, every name given counts as a ghost, and rates are expected ones
+    person    : number of the person in all runs
+    degree    : in the source
+    outcome   : see `unmask.graphs.evaluation.Outcome`
+    certainty : probability that the adversary gives to the name, nan where he gives none or states no probability
+    rates     : counts of outcomes
+    hops      : of each named person in both graphs, from the named node to the right one; negative for others
+    guess_hops: mean distance of random nodes from the right ones; None where there is none
+    n_target  : nodes of the release
+    sweeps    : matches in each pass
+    """
+
+    known: bool
+    person: NDArray[np.int64]
+    degree: NDArray[np.int64]
+    outcome: NDArray[np.int8]
+    certainty: Floats
+    rates: Rates
+    hops: NDArray[np.int64]
+    guess_hops: float | None
+    n_target: int
+    sweeps: tuple[int, ...]
+
+    @property
+    def named(self) -> NDArray[np.bool_]:
+        """(n_source,) given a name, seeds out."""
+        return np.isin(self.outcome, NAMED)
+
+    @property
+    def n_free(self) -> int:
+        """Nodes of the source that are no seeds."""
+        return int(np.count_nonzero(self.outcome != Outcome.SEED))
+
+    @property
+    def recall(self) -> float:
+        """Share of the people in both graphs who are named rightly; of all, by his own belief, where nobody knows."""
+        if self.known:
+            return self.rates.recall or 0.0
+        return float(self.certainty[self.named].sum() / max(self.n_free, 1))
+
+    @property
+    def precision(self) -> float | None:
+        """Share right of the names given, by his own belief where nobody knows; None where he gives none."""
+        if self.known or not self.named.any():
+            return self.rates.precision
+        return float(self.certainty[self.named].mean())
+
+    @property
+    def error(self) -> float:
+        """Share of the people in both graphs who get a wrong name; what he doubts of all, where nobody knows."""
+        return self.rates.error or 0.0 if self.known else self.coverage - self.recall
+
+    @property
+    def ghosts(self) -> float | None:
+        """Share of the names given that are of people who are not in the release."""
+        return self.rates.ghosts / self.rates.matches if self.known and self.rates.matches else None
+
+    @property
+    def coverage(self) -> float:
+        """Share of the nodes of the source, seeds out, that get a name."""
+        return self.rates.coverage or 0.0
+
+    @property
+    def has_spread(self) -> bool:
+        """Whether the attack went beyond the surroundings of its seeds."""
+        return (self.recall if self.known else self.coverage) >= PERCOLATES
+
+
+def attempt(
+    pair: Pair, attack: GraphAttack, seeds: SeedPairs, *, known: bool, only_rates: bool = False
+) -> tuple[Trial, Matching]:
+    """Run the attack, then hold its mapping against the truth. Source labels number the people.
+
+    only_rates : leave out certainty, where the truth is known, and hops: as costly as a quick attack
+    """
+    belief = attack(pair.target, pair.source, seeds)
+    outcome = outcomes(belief.mapping, pair.truth, seeds.source)
+    labels = np.arange(pair.source.n_nodes) if pair.source.labels is None else pair.source.labels
+    named = np.isin(outcome, (Outcome.HIT, Outcome.MISS)) & (not only_rates)
+    trial = Trial(
+        known=known,
+        person=np.asarray(labels, dtype=np.int64),
+        degree=pair.source.degree,
+        outcome=outcome,
+        certainty=np.full(len(outcome), np.nan) if known and only_rates else certainty(belief, pair, outcome),
+        rates=rates(belief.mapping, pair.truth, seeds.source),
+        hops=_hops(pair, belief.mapping, named),
+        guess_hops=_guessed_hops(pair, named),
+        n_target=pair.target.n_nodes,
+        sweeps=tuple(belief.sweeps.tolist()),
+    )
+    return trial, belief
+
+
+def certainty(belief: Matching, pair: Pair, outcome: NDArray[np.int8]) -> Floats:
+    """(n_source,) probability that the adversary gives to the node he names; nan where he names none, and for seeds.
+
+    It is that of the belief where it is one. An attack that gives scores only is asked how likely its matches are
+    under the model of `Rematch`, which any adversary can work out: 1 / (1 + exp(-log-odds)).
+    """
+    stated = np.full(len(outcome), np.nan)
+    row = np.repeat(np.arange(len(outcome)), np.diff(belief.indptr))
+    if belief.status == "scores":
+        odds = log_odds(pair.target, pair.source, belief.mapping)
+        stated = np.where(belief.mapping >= 0, special.expit(odds), np.nan)
+    else:
+        chosen = belief.candidate == belief.mapping[row]
+        stated[belief.mapping >= 0] = 0.0
+        stated[row[chosen]] = np.exp(belief.log_probability[chosen].astype(np.float64))
+    stated[~np.isin(outcome, NAMED)] = np.nan
+    return stated
+
+
+def _hops(pair: Pair, mapping: NDArray[np.integer], asked: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Distances of the people asked about; negative for all others."""
+    return hop_distance(pair.target, np.where(asked, mapping, -1), np.where(asked, pair.truth, -1))
+
+
+def _guessed_hops(pair: Pair, asked: NDArray[np.bool_]) -> float | None:
+    """Mean distance that a random node is off, over some of the people asked about."""
+    rng = np.random.default_rng(0)
+    some = np.zeros(len(asked), dtype=np.bool_)
+    some[rng.permutation(np.flatnonzero(asked))[:GUESSES]] = True
+    found = _hops(pair, rng.integers(pair.target.n_nodes, size=len(asked)), some)
+    return float(found[found >= 0].mean()) if (found >= 0).any() else None
+
+
+# --- what trials come to --------------------------------------------------------------------------------------------
+
+
+def summary(trials: Sequence[Trial], *, release: str, attack: str, seeds: str, n_seeds: int) -> StructureAttack:
+    """One attack over runs: rates are means over the runs in which it spread, or over all where it did in none."""
+    used = spread_trials(trials)
+    recalls = over_runs(np.clip([trial.recall for trial in used], 0, 1), 0.0)
+    return StructureAttack(
+        release=release,
+        attack=attack,
+        seeds=seeds,
+        n_seeds=n_seeds,
+        runs=len(trials),
+        percolated=sum(trial.has_spread for trial in trials),
+        recall=recalls.recall or 0.0,
+        recall_low=recalls.recall_low,
+        recall_high=recalls.recall_high,
+        precision=_mean(trial.precision for trial in used),
+        error=float(np.mean([trial.error for trial in used])),
+        ghosts=_mean(trial.ghosts for trial in used),
+        coverage=float(np.mean([trial.coverage for trial in used])),
+        by_degree=tuple(_degrees(used)) if used[0].known else (),
+        steps=trials[0].sweeps,
+        certainty=tuple(_bins(used)) if used[0].known else (),
+    )
+
+
+def spread_trials(trials: Sequence[Trial]) -> list[Trial]:
+    """The runs in which the attack spread; all, where it did in none."""
+    return [trial for trial in trials if trial.has_spread] or list(trials)
+
+
+def _mean(values: Iterator[float | None]) -> float | None:
+    given = [value for value in values if value is not None]
+    return float(np.mean(given)) if given else None
+
+
+def _degrees(trials: Sequence[Trial]) -> Iterator[DegreeRisk]:
+    """Degree classes over the people of all trials; `people` is their number in one."""
+    degree = np.concatenate([trial.degree for trial in trials])
+    outcome = np.concatenate([trial.outcome for trial in trials])
+    for found in by_degree(degree, outcome):
+        if found.recall is not None:
+            people = round(found.people / len(trials))
+            yield DegreeRisk(found.low, found.high, people, found.recall, found.precision)
+
+
+def _bins(trials: Sequence[Trial]) -> Iterator[CertaintyBin]:
+    """What the adversary was sure of, beside what was right, over all trials; `matches` is their number in one."""
+    stated = np.concatenate([trial.certainty for trial in trials])
+    right = np.concatenate([trial.outcome == Outcome.HIT for trial in trials])
+    right, stated = right[np.isfinite(stated)], stated[np.isfinite(stated)]
+    at = np.clip(np.searchsorted(CERTAINTIES, stated, side="right") - 1, 0, len(CERTAINTIES) - 2)
+    for i, (low, high) in enumerate(pairwise(CERTAINTIES)):
+        inside = at == i
+        if inside.any():
+            matches = max(1, round(int(inside.sum()) / len(trials)))
+            yield CertaintyBin(low, high, matches, float(stated[inside].mean()), float(right[inside].mean()))

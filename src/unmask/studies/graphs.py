@@ -1,0 +1,280 @@
+"""The standard audit of a network: who is named from ties alone, how surely, from how few leaked identities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from unmask.errors import UnmaskError
+from unmask.graphs import Pair, SeedPairs
+from unmask.graphs.criteria import Variant, most_recall, spearman
+from unmask.graphs.evaluation import Outcome, score
+from unmask.reports import (
+    AnonymityLink,
+    GraphRisk,
+    NodeRisk,
+    OverlapPoint,
+    ReportData,
+    StructureAttack,
+    TransitionPoint,
+)
+from unmask.results import Row
+from unmask.studies.graph_rows import belief_rows, rows
+from unmask.studies.graph_scenes import Acquired, Derived, Plan, Scene
+from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, summary
+
+__all__ = ["Acquired", "Derived", "Plan", "Scene", "study_graph"]
+
+WORST_PEOPLE = 20
+
+RANKS = 10
+"""Groups of people, by rising value of a criterion, whose hit share is drawn."""
+
+CRITERIA: Mapping[str, Variant] = {"lta_a": "A", "lta_b": "B", "lta_c": "C", "degree": "degree"}
+
+Trials = dict[str, list[Trial]]
+"""Attack -> what it found in each run, on one pair of graphs."""
+
+
+@dataclass(eq=False)
+class _Ledger:
+    """What is found, scene by scene.
+
+    trials   : release -> attack -> runs
+    first    : release -> graphs of the first run
+    n_seeds  : release -> seeds that there were
+    standard : rows of the beliefs of first runs
+    not_run  : what was left out -> why
+    bound    : upper bound on recall in the first run of the first scene
+    """
+
+    trials: dict[str, Trials] = field(default_factory=dict)
+    first: dict[str, Pair] = field(default_factory=dict)
+    n_seeds: dict[str, int] = field(default_factory=dict)
+    standard: list[Row] = field(default_factory=list)
+    not_run: dict[str, str] = field(default_factory=dict)
+    bound: float | None = None
+
+
+def study_graph(
+    scenes: Mapping[str, Scene],
+    plan: Plan,
+    *,
+    title: str = "Audit of a network",
+    reproduce: Mapping[str, object] | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> ReportData:
+    """Every attack on every scene, run by run, against the truth where it is known, else by the adversary's own belief.
+
+    Attacks of one run share graphs and seeds. An attack that refuses a pair is told in `not_run`; where all do, the
+    first refusal is raised. `progress` is told what is about to be run. Scenes either all know the truth or none does.
+    """
+    if len({scene.truth_known for scene in scenes.values()}) != 1:
+        raise UnmaskError(
+            f"{len(scenes)} pairs of graphs were given, expected at least 1, all with a truth or all without"
+        )
+    ledger = _Ledger()
+    for release, scene in scenes.items():
+        for run in range(1 if scene.fixed else plan.runs):
+            progress(f"{release}, run {run + 1}")
+            _run(ledger, release, scene, plan, run)
+    _refuse_empty(ledger)
+    transition = tuple(_transition(ledger, *next(iter(scenes.items())), plan, progress))
+    return _page(ledger, scenes, plan, transition, title=title, reproduce=reproduce or {})
+
+
+def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int) -> None:
+    """All attacks on the graphs and seeds of one run."""
+    pair = scene.pair(plan.rng("graphs", scene.overlap, run))
+    seeds = scene.seeds(pair, plan, None, plan.rng("seeds", scene.overlap, plan.n_seeds, run))
+    _check_left(pair, seeds, known=scene.truth_known)
+    if run == 0:
+        ledger.first[release], ledger.n_seeds[release] = pair, len(seeds.source)
+        if ledger.bound is None and scene.truth_known:
+            ledger.bound = most_recall(pair, seeds)
+    for name, attack in plan.attacks.items():
+        if f"{name} on {release}" in ledger.not_run:
+            continue
+        try:
+            trial, belief = attempt(pair, attack, seeds, known=scene.truth_known)
+        except UnmaskError as error:
+            ledger.not_run.setdefault(f"{name} on {release}", f"failed: {error}")
+            continue
+        ledger.trials.setdefault(release, {}).setdefault(name, []).append(trial)
+        if run == 0:
+            found = belief_rows(belief, pair, seeds, trial, release=release, adversary=name)
+            ledger.standard += found.rows
+            for what, why in found.not_run:
+                ledger.not_run.setdefault(f"{what} of {name}", why)
+
+
+def _check_left(pair: Pair, seeds: SeedPairs, *, known: bool) -> None:
+    """Somebody must be left to be named."""
+    people = pair.common if known else np.arange(pair.source.n_nodes)
+    if not len(np.setdiff1d(people, seeds.source)):
+        whose = "who are in both graphs" if known else "of the adversary's graph"
+        raise UnmaskError(f"all {len(people)} people {whose} are seeds, expected some to be found; ask for fewer seeds")
+
+
+def _refuse_empty(ledger: _Ledger) -> None:
+    """Nothing can be shown where every attack refused."""
+    if not ledger.trials:
+        raise UnmaskError(next(iter(ledger.not_run.values())).removeprefix("failed: "))
+
+
+def _transition(
+    ledger: _Ledger, release: str, scene: Scene, plan: Plan, progress: Callable[[str], None]
+) -> Iterator[TransitionPoint]:
+    """Recall from other numbers of seeds, on the graphs of the first scene, and beside them that of the plan."""
+    if not plan.transition:
+        return
+    done = {(name, ledger.n_seeds[release]): trials for name, trials in ledger.trials.get(release, {}).items()}
+    for n in sorted(set(plan.transition) - {ledger.n_seeds[release]}):
+        progress(f"{release}, {n} seeds")
+        for run in range(plan.runs):
+            pair = scene.pair(plan.rng("graphs", scene.overlap, run))
+            try:
+                seeds = scene.seeds(pair, plan, n, plan.rng("seeds", scene.overlap, n, run))
+                for name in ledger.trials.get(release, {}):
+                    trial, _ = attempt(pair, plan.attacks[name], seeds, known=scene.truth_known, only_rates=True)
+                    done.setdefault((name, len(seeds.source)), []).append(trial)
+            except UnmaskError as error:
+                ledger.not_run.setdefault(f"{n} seeds on {release}", f"failed: {error}")
+                break
+    for (name, n), trials in sorted(done.items(), key=lambda item: (list(plan.attacks).index(item[0][0]), item[0][1])):
+        recall = float(np.mean([trial.recall for trial in trials]))
+        percolated = sum(trial.has_spread for trial in trials)
+        yield TransitionPoint(name, scene.seeds_name(plan), n, len(trials), percolated, recall)
+
+
+# --- the page -------------------------------------------------------------------------------------------------------
+
+
+def _page(
+    ledger: _Ledger,
+    scenes: Mapping[str, Scene],
+    plan: Plan,
+    transition: tuple[TransitionPoint, ...],
+    *,
+    title: str,
+    reproduce: Mapping[str, object],
+) -> ReportData:
+    name, scene = next((name, scene) for name, scene in scenes.items() if name in ledger.trials)
+    pair, trials = ledger.first[name], ledger.trials[name]
+    attacks = tuple(
+        summary(done, release=release, attack=attack, seeds=scenes[release].seeds_name(plan),
+                n_seeds=ledger.n_seeds[release])
+        for release, of_attack in ledger.trials.items()
+        for attack, done in of_attack.items()
+    )  # fmt: skip
+    own = [
+        row
+        for release, of_attack in ledger.trials.items()
+        for attack, done in of_attack.items()
+        for row in rows(done, release=release, adversary=attack, n_people=scenes[release].n_people)
+    ]
+    return ReportData(
+        title=title,
+        who=_who(scene, plan),
+        rows=(*own, *ledger.standard),
+        assumptions=tuple(_assumptions(scenes, plan)),
+        not_run=tuple(ledger.not_run.items()),
+        reproduce=reproduce,
+        adversaries={name: f"runs {name}" for name in plan.attacks},
+        success=("recall",) if scene.truth_known else (),
+        graph=GraphRisk(
+            source_nodes=pair.source.n_nodes,
+            source_edges=pair.source.n_edges,
+            target_nodes=pair.target.n_nodes,
+            target_edges=pair.target.n_edges,
+            common=len(pair.common) if scene.truth_known else None,
+            truth_known=scene.truth_known,
+            most_recall=ledger.bound,
+            attacks=attacks,
+            transition=transition,
+            overlaps=tuple(_overlaps(attacks, scenes)),
+            anonymity=tuple(_anonymity(scene, trials)) if scene.truth_known else (),
+            worst=tuple(_worst(trials)),
+        ),
+    )
+
+
+def _who(scene: Scene, plan: Plan) -> str:
+    truth = "" if scene.truth_known else " Nobody checks him: the truth is not known."
+    return (
+        "An adversary who has a network of his own and a few leaked identities names the people of a released network, "
+        f"by {' and '.join(filter(None, (', '.join(list(plan.attacks)[:-1]), list(plan.attacks)[-1])))}.{truth}"
+    )
+
+
+def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
+    first = next(iter(scenes.values()))
+    yield from first.assumptions(plan)
+    if not first.truth_known:
+        yield "What is called named and right is what the adversary expects by the model of the attack rematch."
+        yield f"An attack has spread when it gives a name to at least {PERCOLATES:.0%} of the people who are no seeds."
+        return
+    yield f"An attack has spread in a run when it names at least {PERCOLATES:.0%} of the people who can be found."
+    yield "Its rates are means over the runs in which it spread, over all where it did in none; seeds are left out."
+    yield (
+        "The certainty of a name is what the attack states; for attacks that state none, what the model of the attack "
+        "rematch says of their names, which any adversary can work out."
+    )
+    yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."
+    if plan.transition and len(scenes) > 1:
+        yield f"Numbers of leaked identities are tried on {next(iter(scenes))}."
+
+
+def _overlaps(attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene]) -> Iterator[OverlapPoint]:
+    """Rates by overlap, where there are several."""
+    for attack in attacks if len(scenes) > 1 else ():
+        overlap = scenes[attack.release].overlap
+        if overlap is not None:
+            share = attack.percolated / attack.runs
+            yield OverlapPoint(attack.attack, *overlap, attack.recall, attack.error, attack.precision, share)
+
+
+def _anonymity(scene: Scene, trials: Trials) -> Iterator[AnonymityLink]:
+    """Criteria beside the share of attacks and runs that name a person."""
+    every = [trial for done in trials.values() for trial in done]
+    share = score((t.outcome for t in every), (t.person for t in every), n_people=scene.n_people).hit_share
+    for name, variant in CRITERIA.items():
+        value = scene.criterion(variant)
+        correlation = spearman(share, value)
+        if correlation is not None:
+            yield AnonymityLink(name, correlation, tuple(_ranked(value, share)))
+
+
+def _ranked(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[tuple[float, float]]:
+    """(percentile, mean hit share) of groups of people by rising value; people of one value stay together."""
+    known = np.isfinite(value) & np.isfinite(share)
+    percentile = (stats.rankdata(value[known]) - 0.5) / max(int(known.sum()), 1)
+    group = np.minimum((percentile * RANKS).astype(np.int64), RANKS - 1)
+    for i in np.unique(group).tolist():
+        inside = group == i
+        yield float(percentile[inside].mean()), float(share[known][inside].mean())
+
+
+def _worst(trials: Trials) -> Iterator[NodeRisk]:
+    """The people of the first run whose name is surest, then whom most attacks name, then who has most ties."""
+    first = [done[0] for done in trials.values()]
+    named = np.sum([trial.named for trial in first], axis=0)
+    sure = np.array([np.where(np.isfinite(trial.certainty), trial.certainty, -1.0) for trial in first])
+    best, top = sure.argmax(axis=0), sure.max(axis=0)
+    order = np.lexsort((first[0].person, -first[0].degree, -named, -top.round(6)))
+    for at in order[named[order] > 0][:WORST_PEOPLE].tolist():
+        trial = first[int(best[at])]
+        if top[at] < 0:
+            trial = next(one for one in first if one.named[at])
+        yield NodeRisk(
+            number=int(trial.person[at]) + 1,
+            degree=int(trial.degree[at]),
+            certainty=float(top[at]) if top[at] >= 0 else None,
+            named_by=int(named[at]),
+            attacks=len(first),
+            right=bool(trial.outcome[at] == Outcome.HIT) if trial.known else None,
+        )

@@ -1,0 +1,218 @@
+"""`unmask audit graph`: what it prints and writes, ids of any kind, and bad input in one sentence."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from unmask.cli import main
+from unmask.graphs import Nar09, Pair, SeedPairs, SocialGraph, datasets
+from unmask.graphs.evaluation import rates
+
+SECRET = "SECRET77"
+
+
+def unmask(*arguments):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result
+
+
+def audit(*arguments):
+    return unmask("audit", "graph", *arguments, "--attack", "nar09")
+
+
+def told(*arguments):
+    done = audit(*arguments, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def sentence(done, said):
+    assert done.exit_code != 0
+    assert said in done.stderr
+    assert done.stdout == ""
+    assert sum(line.startswith("Error:") for line in done.stderr.splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def network():
+    degrees = datasets.power_law_degrees(200, exponent=2.5, mean=10)
+    graph = datasets.chung_lu(degrees, rng=np.random.default_rng(0))
+    return graph.take(graph.largest_component())
+
+
+def names(graph, prefix):
+    return [f"{SECRET} {prefix}{i}" for i in range(graph.n_nodes)]
+
+
+def write(path, rows, head=None, *, opener=open, mark=","):
+    lines = [*([head] if head else []), *(mark.join(f'"{cell}"' for cell in row) for row in rows)]
+    with opener(path, "wt") as file:
+        file.write("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path, network):
+    """A release under other names than the adversary's, the truth of everybody, and a few leaked identities."""
+    u, v = network.edges()
+    here, there = names(network, "u"), names(network, "x")
+    seeds = [(here[i], there[i]) for i in range(25)]
+    return {
+        "release": write(tmp_path / "release.csv", [(there[a], there[b]) for a, b in zip(u, v, strict=True)]),
+        "auxiliary": write(tmp_path / "known.csv", [(here[a], here[b]) for a, b in zip(u, v, strict=True)]),
+        "truth": write(tmp_path / "truth.csv", zip(here, there, strict=True)),
+        "seeds": write(tmp_path / "seeds.csv", seeds),
+    }
+
+
+def of(files, *kinds):
+    return [files["release"], *(text for kind in kinds for text in (f"--{kind}", files[kind.removesuffix("-file")]))]
+
+
+def test_one_graph_is_split_and_attacked(tmp_path, network):
+    file = tmp_path / "friends.txt.gz"
+    write(file, zip(*network.edges(), strict=True), opener=gzip.open, mark="\t")
+    found = told(file, "--overlap", "0.8,0.9", "--overlap", "0.8,0.6", "--seeds", "random.25:15", "--runs", "2")
+    graph = found["graph"]
+    assert [attack["release"] for attack in graph["attacks"]] == ["overlap 0.8/0.9", "overlap 0.8/0.6"]
+    assert [attack["runs"] for attack in graph["attacks"]] == [2, 2]
+    assert len(graph["overlaps"]) == 2
+    assert graph["truth_known"]
+    assert {row["measure"] for row in found["measures"]} >= {"recall", "precision", "ghosts", "error_hops"}
+
+
+def test_figures_from_files_are_those_of_the_library(files, network):
+    found = told(*of(files, "auxiliary", "truth", "seeds-file"))
+    (attack,) = found["graph"]["attacks"]
+    known, release = SocialGraph.read(files["auxiliary"]), SocialGraph.read(files["release"])
+    pair = Pair.read(known, release, files["truth"])
+    seeds = SeedPairs.read(known, release, files["seeds"])
+    assert found["graph"]["common"] == len(pair.common) == network.n_nodes
+    assert (attack["runs"], attack["n_seeds"]) == (1, 25)
+    expected = rates(Nar09()(release, known, seeds).mapping, pair.truth, seeds.source)
+    assert attack["recall"] == pytest.approx(expected.recall, abs=0.03)  # numbered anew: ties differ
+    assert expected.recall > 0.5
+
+
+def test_without_truth_the_page_says_so(files, tmp_path):
+    report = tmp_path / "out.html"
+    done = audit(*of(files, "auxiliary", "seeds-file"), "--report", report)
+    assert done.exit_code == 0, done.stderr
+    assert "the truth is not known" in done.stdout
+    page = report.read_text()
+    assert "truth is not known" in page
+    assert SECRET not in page + done.stdout + done.stderr
+    assert "sha256 of seeds.csv" in page
+
+
+def test_a_report_is_not_overwritten_unless_told(files, tmp_path):
+    report = tmp_path / "out.html"
+    report.write_text("mine")
+    arguments = (*of(files, "auxiliary", "seeds-file"), "--report", report)
+    sentence(audit(*arguments), "--force")
+    assert report.read_text() == "mine"
+    assert audit(*arguments, "--force").exit_code == 0
+    assert report.read_text() != "mine"
+
+
+def test_more_numbers_of_seeds(files):
+    found = told(*of(files, "auxiliary", "truth"), "--seeds", "top:20", "--transition", "2,40", "--runs", "2")
+    assert [point["n_seeds"] for point in found["graph"]["transition"]] == [2, 20, 40]
+
+
+def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
+    numbered = write(tmp_path / "numbers.csv", zip(*network.edges(), strict=True))
+    there = names(network, "x")
+    truth = write(tmp_path / "mixed.csv", [(i, there[i]) for i in range(network.n_nodes)])
+    found = told(files["release"], "--auxiliary", numbered, "--truth", truth, "--seeds", "random:20", "--runs", "1")
+    assert found["graph"]["common"] == network.n_nodes
+    assert found["graph"]["attacks"][0]["recall"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a,b\nb,c\n\n# a comment\nc\nd,e\n", "line 5 of 'bad.csv' has no two node ids"),
+        ("", "has no links"),
+        ("# nothing\n", "has no links"),
+        ("a,b\nb,\xff\n".encode("latin-1"), "UTF-8"),
+    ],
+)
+def test_a_malformed_network_is_told_by_its_line(tmp_path, content, said):
+    path, report = tmp_path / "bad.csv", tmp_path / "out.html"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    sentence(audit(path, "--overlap", "0.5,0.5", "--report", report), said)
+    assert not report.exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "said"),
+    [
+        ("truth", "nobody,else\n", "names a source node and a target node"),
+        ("truth", "one\n", "line 1 of 'bad.csv'"),
+        ("truth", "", "has no links"),
+        ("seeds-file", "nobody,else\n", "seeds are not in the source graph, the first is row 1"),
+        ("seeds-file", f"{SECRET} u0,{SECRET} x0\n{SECRET} u1,{SECRET} x0\n", "row 2 of the seeds"),
+    ],
+)
+def test_a_bad_list_of_people_is_one_sentence(files, tmp_path, kind, content, said):
+    path, report = tmp_path / "bad.csv", tmp_path / "out.html"
+    path.write_text(content)
+    done = audit(*of(files, "auxiliary"), f"--{kind}", path, "--report", report)
+    sentence(done, said)
+    assert SECRET not in done.stderr
+    assert not report.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "neither of --auxiliary and --overlap"),
+        (("--overlap", "0.5"), "two shares NODES,EDGES"),
+        (("--overlap", "0.5,0"), "above 0"),
+        (("--overlap", "1.5,0.5"), "from 0 to 1"),
+        (("--overlap", "nan,0.5"), "from 0 to 1"),
+        (("--overlap", "0.5,0.5", "--overlap", "0.5,0.5"), "given twice"),
+        (("--overlap", "0.5,0.5", "--seeds", "random.25"), "METHOD:COUNT"),
+        (("--overlap", "0.5,0.5", "--seeds", "random.25:0"), "at least 1"),
+        (("--overlap", "0.5,0.5", "--seeds", "randm:5"), "the seed method is 'randm'"),
+        (("--overlap", "0.5,0.5", "--seeds", "random:100000"), "ask for fewer"),
+        (("--overlap", "0,0.5", "--seeds", "random:5"), "0 people to choose from"),
+        (("--overlap", "0.5,0.5", "--transition", "5,many"), "whole numbers of seeds"),
+        (("--overlap", "0.5,0.5", "--truth", "truth.csv"), "--truth was given with --overlap"),
+    ],
+)
+def test_wrong_use_is_one_sentence(files, arguments, said):
+    sentence(audit(files["release"], *arguments), said)
+
+
+def test_a_network_and_an_overlap_are_too_much(files):
+    sentence(audit(*of(files, "auxiliary"), "--overlap", "0.5,0.5"), "both of --auxiliary and --overlap")
+
+
+def test_seeds_without_truth_say_what_to_give(files):
+    sentence(audit(*of(files, "auxiliary")), "--seeds-file")
+
+
+def test_a_missing_file_is_one_sentence(tmp_path):
+    done = audit(tmp_path / "none.txt", "--overlap", "0.5,0.5")
+    sentence(done, "'none.txt' does not exist")
+    assert done.exit_code == 1
+
+
+@pytest.mark.parametrize("content", ["a b\nb c\n", "1 1\n2 2\n"])
+def test_nobody_left_to_be_found_is_one_sentence(tmp_path, content):
+    path = tmp_path / "tiny.txt"
+    path.write_text(content)
+    people = 3 if "c" in content else 1
+    sentence(audit(path, "--overlap", "1,1", "--seeds", f"random:{people}"), "are seeds, expected some to be found")
+
+
+def test_a_misspelt_attack_is_told():
+    done = unmask("audit", "graph", "x.txt", "--overlap", "0.5,0.5", "--attack", "nar9")
+    sentence(done, "did you mean 'nar09'")

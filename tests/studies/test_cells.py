@@ -1,0 +1,163 @@
+"""What a cell of each wing finds is what the wing finds when it is called directly."""
+
+import numpy as np
+import pytest
+
+from unmask.graphs import Nar09, datasets, select_seeds, split
+from unmask.graphs.evaluation import rates
+from unmask.measures import evaluate, success_probability
+from unmask.studies.cells import run_cell
+from unmask.studies.plan import read_plan
+from unmask.tables import ClassAttack, Knowledge, Mondrian, Table
+from unmask.tables.datasets import synthetic_census
+
+
+def cells_of(tmp_path, text):
+    (tmp_path / "plan.toml").write_text(text)
+    return read_plan(tmp_path / "plan.toml").cells()
+
+
+def values(rows):
+    return {row.measure: row.posterior for row in rows}
+
+
+TABLE = """
+[[datasets]]
+use = "tables.synthetic_census"
+with = { n = 500 }
+quasi_identifiers = ["age", "sex"]
+sensitive = ["diagnosis"]
+[[protections]]
+use = "tables.Mondrian"
+with = { k = 5 }
+[[adversaries]]
+use = "tables.ClassAttack"
+knows = { targets = 80, error = 0.1 }
+"""
+
+
+def test_a_table(tmp_path):
+    (cell,) = cells_of(tmp_path, TABLE)
+    census = Table.read(
+        synthetic_census(500, rng=cell.rng("dataset")), quasi_identifiers=("age", "sex"), sensitive="diagnosis"
+    )
+    release, _ = Mondrian(k=5)(census, rng=cell.rng("protection", cell.protection.content))
+    known = Knowledge(targets=80, error=0.1)(census, rng=cell.rng("knowledge", {"targets": 80, "error": 0.1}))
+    expected = evaluate(success_probability, ClassAttack()(release, known.auxiliary), None)
+    assert values(run_cell(cell))["success_probability"] == expected.posterior
+
+
+def test_protections_are_compared_on_the_same_people(tmp_path):
+    two = TABLE.replace("with = { k = 5 }", "grid = { k = [5, 50] }")
+    priors = [
+        next(row for row in run_cell(cell) if row.measure == "realised_success").prior
+        for cell in cells_of(tmp_path, two)
+    ]
+    assert priors[0] == priors[1]
+
+
+def test_an_attribute_a_register_and_a_price(tmp_path):
+    text = TABLE.replace("tables.ClassAttack", "tables.AttributeInference") + 'with = { sensitive = "diagnosis" }\n'
+    text += '[[adversaries]]\nuse = "tables.RegisterAttack"\nknows = { coverage = 0.5 }\nattacker = "case-study"\n'
+    attribute, register = (run_cell(cell) for cell in cells_of(tmp_path, text))
+    assert {row.target for row in attribute} == {"diagnosis", "release"}
+    assert "rational_payoff" in values(register)
+    assert "rational_payoff" not in values(attribute)
+
+
+def test_measures_that_are_asked_for_are_the_only_ones(tmp_path):
+    (cell,) = cells_of(tmp_path, 'measures = ["utility", "success_probability"]\n' + TABLE)
+    assert set(values(run_cell(cell))) == {"utility", "success_probability"}
+    (cell,) = cells_of(tmp_path, 'measures = ["recall"]\n' + TABLE)
+    with pytest.raises(ValueError, match="none of the measures"):
+        run_cell(cell)
+
+
+def test_pseudonyms(tmp_path):
+    text = """
+[[datasets]]
+use = "pseudonyms.synthetic_traces"
+with = { n_users = 8, n_items = 6, difficulty = 0.0 }
+[[protections]]
+use = "pseudonyms.PerItem"
+[[adversaries]]
+use = "pseudonyms.Threshold"
+with = { distance = 0.001 }
+beta = 0.9
+"""
+    (cell,) = cells_of(tmp_path, text)
+    found = values(run_cell(cell))
+    assert found["breached"] == 1.0  # without noise a user is his features
+    assert found["utility"] == 1.0  # every message alone
+
+
+def test_a_channel(tmp_path):
+    text = """
+[[datasets]]
+use = "channels.alphabet"
+with = { n = 4 }
+[[protections]]
+use = "channels.RandomisedResponse"
+with = { n = 4, epsilon = 1.0 }
+[[adversaries]]
+use = "channels.BayesChannelAttack"
+[[adversaries]]
+name = "ten looks"
+use = "channels.BayesChannelAttack"
+looks = 10
+targets = 400
+"""
+    once, often = (values(run_cell(cell)) for cell in cells_of(tmp_path, text))
+    keep = np.e / (np.e + 3)
+    assert once["success_probability"] == pytest.approx(keep, abs=1e-6)
+    assert once["utility"] == pytest.approx(keep - 1, abs=1e-12)
+    # 10 looks: the value seen most often, ties at random; 200,000 draws of the multinomial law give .7727
+    assert often["realised_success"] == pytest.approx(0.7727, abs=3 * (0.7727 * 0.2273 / 400) ** 0.5)
+
+
+GRAPH = """
+[[datasets]]
+use = "graphs.barabasi_albert"
+with = { n = 400, m = 5 }
+[[adversaries]]
+use = "graphs.Nar09"
+knows = { node_overlap = 0.9, edge_overlap = 0.95, seeds = "top", n_seeds = 20 }
+"""
+
+
+def test_a_graph(tmp_path):
+    (cell,) = cells_of(tmp_path, GRAPH)
+    graph = datasets.barabasi_albert(400, 5, rng=cell.rng("dataset"))
+    pair = split(graph, 0.9, 0.95, cell.rng("split", 0.9, 0.95))
+    seeds = select_seeds(pair, "top", 20, cell.rng("seeds", "top", 20))
+    expected = rates(Nar09()(pair.target, pair.source, seeds).mapping, pair.truth, seeds.source)
+    found = values(run_cell(cell))
+    assert (found["recall"], found["precision"]) == (expected.recall, expected.precision)
+    assert expected.recall > 0.5
+
+
+def test_a_graph_whose_people_separate_their_identities(tmp_path):
+    text = GRAPH + '[[protections]]\nuse = "graphs.IdentitySeparation"\nwith = { identities = 3, adopters = 0.2 }\n'
+    (cell,) = cells_of(tmp_path, text)
+    found = values(run_cell(cell))
+    assert 0 < found["disclosure"] < found["adopter_recall"] < 1
+    assert found["utility"] == 1.0  # the basic model drops no tie
+    assert "exposed" not in found
+    decoys = text.replace("graphs.IdentitySeparation", "graphs.Decoy").replace(
+        "identities = 3, ", "minimum_degree = 10, "
+    )
+    (cell,) = cells_of(tmp_path, decoys)
+    assert "exposed" in values(run_cell(cell))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GRAPH.replace("n_seeds = 20", "n_seed = 20"), "did you mean 'n_seeds'"),
+        (GRAPH.replace("node_overlap = 0.9", "node_overlap = 2"), "node_overlap is 2"),
+        (GRAPH.replace("n_seeds = 20", "n_seeds = 4000"), "ask for fewer"),
+    ],
+)
+def test_a_graph_that_cannot_be_attacked_so(tmp_path, text, said):
+    with pytest.raises(ValueError, match=said):
+        run_cell(cells_of(tmp_path, text)[0])

@@ -1,0 +1,274 @@
+"""The standard audit of a network: figures are those of the evaluation, people keep their numbers, doubt is told."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from unmask import UnmaskError
+from unmask.graphs import Nar09, SocialGraph, datasets, select_seeds
+from unmask.graphs.attacks.rematch import Rematch, log_odds
+from unmask.graphs.evaluation import Outcome, Rates, rates
+from unmask.graphs.knowledge import SeedPairs
+from unmask.reports import render, sentences
+from unmask.studies.graph_attacks import parse_attacks
+from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, summary
+from unmask.studies.graphs import Acquired, Derived, Plan, study_graph
+
+SECRET = "SECRET77"
+
+
+def friends(n=300, mean=10, *, seed=0):
+    degrees = datasets.power_law_degrees(n, exponent=2.5, mean=mean)
+    return datasets.chung_lu(degrees, rng=np.random.default_rng(seed))
+
+
+def plan(**given):
+    return Plan(**{"attacks": {"nar09": Nar09()}, "seeds": "random.25", "n_seeds": 15, "runs": 2} | given)
+
+
+@dataclass(frozen=True)
+class Refuses:
+    def __call__(self, target, auxiliary, seeds):
+        raise UnmaskError("too large for me")
+
+
+def measure(found, name, adversary="nar09"):
+    return next(row for row in found.rows if (row.measure, row.adversary) == (name, adversary))
+
+
+def trial(hits, misses, *, n=100, ghosts=0, certainty=0.8):
+    """n people in both graphs, and as many who are not, of whom some are named."""
+    outcome = np.full(2 * n, Outcome.UNMAPPED, dtype=np.int8)
+    outcome[:hits], outcome[hits : hits + misses], outcome[n:] = Outcome.HIT, Outcome.MISS, Outcome.ABSENT
+    outcome[n : n + ghosts] = Outcome.GHOST
+    named = np.isin(outcome, (Outcome.HIT, Outcome.MISS, Outcome.GHOST))
+    return Trial(
+        known=True,
+        person=np.arange(2 * n),
+        degree=np.where(np.arange(2 * n) < n // 2, 20, 1),
+        outcome=outcome,
+        certainty=np.where(named, certainty, np.nan),
+        rates=Rates(hits, misses, n - hits - misses, ghosts, n - ghosts, 0, 0),
+        hops=np.where(named, 0, -1),
+        guess_hops=3.0,
+        n_target=2 * n,
+        sweeps=(hits, 0),
+    )
+
+
+def summed(trials):
+    return summary(trials, release="r", attack="a", seeds="top", n_seeds=3)
+
+
+def test_rates_are_those_of_the_evaluation():
+    scene, asked = Derived(friends(), 0.8, 0.9), plan(runs=1)
+    found = study_graph({"r": scene}, asked)
+    pair = scene.pair(asked.rng("graphs", (0.8, 0.9), 0))
+    seeds = select_seeds(pair, "random.25", 15, asked.rng("seeds", (0.8, 0.9), 15, 0))
+    expected = rates(Nar09()(pair.target, pair.source, seeds).mapping, pair.truth, seeds.source)
+    assert measure(found, "recall").posterior == pytest.approx(expected.recall)
+    assert measure(found, "precision").posterior == pytest.approx(expected.precision)
+    assert measure(found, "ghosts").posterior == pytest.approx(expected.ghosts / expected.matches)
+    assert measure(found, "recall").n == expected.findable
+    (attack,) = found.graph.attacks
+    assert (attack.recall, attack.error) == (pytest.approx(expected.recall), pytest.approx(expected.error))
+    assert sum(item.people for item in attack.by_degree) == expected.findable
+    assert found.graph.common == len(pair.common)
+    assert expected.recall > 0.3
+
+
+def test_a_perfect_copy_is_named_up_to_its_twins():
+    found = study_graph({"r": Derived(friends(), 1.0, 1.0)}, plan(n_seeds=40))
+    assert 0.5 < measure(found, "recall").posterior <= found.graph.most_recall < 1
+    assert measure(found, "error_hops").posterior < 0.2 < measure(found, "error_hops").prior
+
+
+def test_nobody_can_be_named_where_nothing_is_shared():
+    rng = np.random.default_rng(0)
+    one, other = friends(seed=1), friends(seed=2)
+    truth = rng.permutation(min(one.n_nodes, other.n_nodes))
+    truth = np.concatenate((truth, np.full(one.n_nodes - len(truth), -1)))
+    found = study_graph({"r": Acquired(other, one, truth)}, plan())
+    assert measure(found, "recall").posterior < 0.05
+    assert found.graph.attacks[0].percolated == 0
+    assert "none of 2 runs" in " ".join(sentences(found))
+
+
+def test_rates_are_those_of_the_runs_that_spread():
+    found = summed([trial(60, 10), trial(50, 20), trial(0, 1)])
+    assert (found.runs, found.percolated) == (3, 2)
+    assert found.recall == pytest.approx(0.55)
+    assert found.error == pytest.approx(0.15)
+    half = 12.706 * np.std([0.6, 0.5], ddof=1) / np.sqrt(2)  # Student's t, one degree of freedom
+    assert (found.recall_low, found.recall_high) == (max(0, 0.55 - half), min(1, 0.55 + half))
+    assert summed([trial(1, 1), trial(3, 0)]).recall == pytest.approx(0.02)
+    assert summed([trial(1, 1), trial(3, 0)]).percolated == 0
+    assert PERCOLATES == 0.05
+
+
+def test_ghosts_are_a_share_of_the_names_given():
+    found = summed([trial(60, 20, ghosts=20)])
+    assert (found.precision, found.ghosts, found.coverage) == (0.6, 0.2, 0.5)
+    assert found.recall_low is None
+
+
+def test_degree_classes_count_people_once_and_certainty_counts_matches():
+    found = summed([trial(50, 0), trial(30, 20, certainty=0.3)])
+    few, many = found.by_degree
+    assert (few.low, few.people, few.recall) == (1, 50, 0.0)
+    assert (many.low, many.people, many.recall) == (16, 50, 0.8)
+    low, high = found.certainty
+    assert (low.low, low.high, low.matches, low.right) == (0.25, 0.5, 25, 0.6)
+    assert (high.low, high.matches, high.sure, high.right) == (0.75, 25, pytest.approx(0.8), 1.0)
+
+
+@pytest.mark.parametrize("attack", [Nar09(), Rematch()])
+def test_certainty_is_that_of_the_belief_or_of_the_model(attack):
+    scene, rng = Derived(friends(), 0.9, 0.9), np.random.default_rng(1)
+    pair = scene.pair(rng)
+    seeds = select_seeds(pair, "random.25", 25, rng)
+    found, belief = attempt(pair, attack, seeds, known=True)
+    assert np.array_equal(np.isfinite(found.certainty), found.named)
+    row = np.flatnonzero(found.named)
+    if belief.status == "scores":
+        odds = log_odds(pair.target, pair.source, belief.mapping)[row]
+        expected = np.exp(odds) / (1 + np.exp(odds))
+    else:
+        entry = [
+            np.flatnonzero(belief.candidate[belief.indptr[i] : belief.indptr[i + 1]] == belief.mapping[i]) for i in row
+        ]
+        at = [belief.indptr[i] + place[0] for i, place in zip(row, entry, strict=True)]
+        expected = np.exp(belief.log_probability[at])
+    assert found.certainty[row] == pytest.approx(expected)
+    assert 0 < found.certainty[row].min() < found.certainty[row].max() <= 1
+
+
+def test_another_attack_changes_no_figure():
+    scene = {"r": Derived(friends(), 0.8, 0.9)}
+    alone = study_graph(scene, plan())
+    beside = study_graph(scene, plan(attacks={"theta": Nar09(theta=1.0), "nar09": Nar09()}))
+    assert measure(alone, "recall") == measure(beside, "recall")
+    assert study_graph(scene, plan(seed=1)).graph.attacks != alone.graph.attacks
+
+
+def test_people_keep_their_numbers_under_every_shuffle():
+    graph = friends()
+    found = study_graph({"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(n_seeds=30))
+    assert found.graph.worst
+    for person in found.graph.worst:
+        assert person.degree == graph.degree[person.number - 1]
+        assert person.right is True
+    assert found.graph.common == graph.n_nodes
+
+
+def test_criteria_foretell_who_is_named():
+    found = study_graph({"r": Derived(friends(600), 0.8, 0.8)}, plan(n_seeds=40))
+    links = {link.criterion: link for link in found.graph.anonymity}
+    assert links["degree"].correlation > 0.3
+    assert links["lta_a"].correlation < -0.1
+    ranked = links["degree"].ranked
+    assert ranked[0][1] < ranked[-1][1]
+
+
+def test_without_truth_nothing_is_called_right():
+    graph = friends()
+    seeds = SeedPairs(np.arange(20), np.arange(20))
+    found = study_graph({"r": Acquired(graph, graph, given=seeds)}, plan(runs=3))
+    assert not found.graph.truth_known
+    assert found.graph.common is None
+    assert found.graph.attacks[0].n_seeds == 20  # all, whatever number is planned
+    assert found.graph.attacks[0].runs == 1  # the same seeds would give the same again
+    assert {row.measure for row in found.rows}.isdisjoint({"recall", "precision", "realised_success"})
+    assert measure(found, "coverage").posterior == pytest.approx(found.graph.attacks[0].coverage)
+    assert all(person.right is None for person in found.graph.worst)
+    assert any("truth is not known" in sentence for sentence in (found.who, *sentences(found)))
+
+
+def test_seeds_that_need_the_truth_are_refused_without_it():
+    with pytest.raises(UnmaskError, match="need the truth"):
+        study_graph({"r": Acquired(friends(), friends())}, plan())
+
+
+def test_seeds_that_need_no_truth():
+    graph = friends()
+    found = study_graph({"r": Acquired(graph, graph)}, plan(seeds="match_top", n_seeds=10))
+    assert found.graph.attacks[0].seeds == "match_top"
+    assert found.graph.attacks[0].coverage > 0.1
+
+
+def test_an_attack_that_refuses_is_told():
+    scene = {"r": Derived(friends(), 0.8, 0.9)}
+    found = study_graph(scene, plan(attacks={"big": Refuses(), "nar09": Nar09()}, transition=(5,)))
+    assert ("big on r", "failed: too large for me") in found.not_run
+    assert {attack.attack for attack in found.graph.attacks} == {"nar09"}
+    with pytest.raises(UnmaskError, match=r"^too large for me$"):
+        study_graph(scene, plan(attacks={"big": Refuses()}))
+
+
+def test_transition_holds_the_planned_number_too():
+    found = study_graph({"r": Derived(friends(), 0.8, 0.9)}, plan(transition=(1, 15, 10_000)))
+    assert [point.n_seeds for point in found.graph.transition] == [1, 15]
+    assert any(what.startswith("10000 seeds") and "ask for fewer" in why for what, why in found.not_run)
+    first, last = found.graph.transition
+    assert first.recall < last.recall
+
+
+def test_overlaps_are_shown_where_there_are_several():
+    graph = friends()
+    one = study_graph({"a": Derived(graph, 0.8, 0.9)}, plan())
+    two = study_graph({"a": Derived(graph, 0.8, 0.9), "b": Derived(graph, 0.8, 0.6)}, plan())
+    assert one.graph.overlaps == ()
+    assert [(point.node_overlap, point.edge_overlap) for point in two.graph.overlaps] == [(0.8, 0.9), (0.8, 0.6)]
+    assert measure(one, "recall").posterior == measure(two, "recall").posterior
+
+
+def test_the_page_shows_no_label():
+    graph = friends()
+    labels = [f"{SECRET}-{i}" for i in range(graph.n_nodes)]
+    named = SocialGraph.from_edges(*graph.edges(), labels=labels)
+    assert SECRET not in render(study_graph({"r": Derived(named, 0.9, 0.9)}, plan(transition=(5,))))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"attacks": {}}, "0 attacks"),
+        ({"runs": 0}, "at least 1"),
+        ({"n_seeds": 0}, "at least 1"),
+        ({"transition": (5, 0)}, "at least 1"),
+    ],
+)
+def test_a_plan_of_nothing_is_refused(given, said):
+    with pytest.raises(UnmaskError, match=said):
+        plan(**given)
+
+
+def test_truths_of_nobody_and_mixed_scenes_are_refused():
+    graph = friends(60)
+    with pytest.raises(UnmaskError, match="nobody is in both"):
+        Acquired(graph, graph, np.full(graph.n_nodes, -1))
+    with pytest.raises(UnmaskError, match="all with a truth or all without"):
+        study_graph({"a": Derived(graph, 1, 1), "b": Acquired(graph, graph)}, plan())
+
+
+def test_attacks_are_written_with_their_parameters():
+    found = parse_attacks(["nar09", "nar09:theta=0.5:synchronous=true:order=degree"])
+    assert found["nar09"] == Nar09()
+    assert found["nar09:theta=0.5:synchronous=true:order=degree"] == Nar09(0.5, synchronous=True, order="degree")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nar9", "did you mean 'nar09'"),
+        ("nar09:thet=1", "no parameter of nar09"),
+        ("nar09:theta", "no parameter of nar09"),
+        ("nar09:theta=low", "a value like 0.01"),
+        ("nar09:synchronous=2", "a value like False"),
+        ("nar09:theta=-1", "theta is -1"),
+    ],
+)
+def test_a_misspelt_attack_is_one_sentence(text, said):
+    with pytest.raises(UnmaskError, match=said):
+        parse_attacks([text])
