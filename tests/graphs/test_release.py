@@ -285,7 +285,7 @@ def test_writing_refuses_what_would_be_lost(tmp_path):
         alone.write(tmp_path / "a.net")
     alone.write(tmp_path / "a.net", force=True)
     with pytest.raises(UnmaskError, match="unknown suffix"):
-        alone.write(tmp_path / "a.graphml")
+        alone.write(tmp_path / "a.gml")
     with pytest.raises(UnmaskError, match="quotation mark"):
         SocialGraph.from_edges([0], [1], labels=['a"', "b"]).write(tmp_path / "q.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.net"]  # nothing half written is left

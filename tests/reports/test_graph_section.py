@@ -394,7 +394,7 @@ def test_names_are_counted_from_each_stated_probability_on():
 
 def test_people_go_by_their_row_and_no_name_is_shown():
     text = section(whole())
-    assert "Rows of the adversary&#39;s own network, from 1." in text
+    assert "Numbers of nodes in the network that the adversary&#39;s was read from, from 1." in text
     assert len([line for line in cells(whole()) if "4 of 4 attacks" in line]) == 12
 
 

@@ -1,0 +1,65 @@
+"""Small pairs of graphs with seeds, to try attacks on."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from unmask.graphs.release import SocialGraph
+
+
+def graph(n_nodes, edges):
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return SocialGraph.from_edges(ends[:, 0], ends[:, 1], n_nodes=n_nodes)
+
+
+def as_dict(one):
+    return {v: {int(c) for c in one.neighbours(v)} for v in range(one.n_nodes)}
+
+
+def pairs_of(mapping):
+    return {int(v): int(mapping[v]) for v in np.flatnonzero(mapping >= 0)}
+
+
+def seed_pairs(seeds):
+    return dict(zip(seeds[0].tolist(), seeds[1].tolist(), strict=True))
+
+
+def noisy_pair(rng, *, n_nodes=40, degree=6.0, kept=0.85):
+    """Two noisy copies of a random graph, their nodes renumbered independently, and all true pairs."""
+    a, b = np.nonzero(np.triu(rng.random((n_nodes, n_nodes)) < degree / n_nodes, 1))
+    sides, number = [], []
+    for _ in range(2):
+        keep, new = rng.random(len(a)) < kept, rng.permutation(n_nodes)
+        sides.append(graph(n_nodes, np.column_stack((new[a[keep]], new[b[keep]]))))
+        number.append(new)
+    return sides[0], sides[1], (number[0], number[1])
+
+
+@st.composite
+def problems(draw):
+    """Graphs of unequal size or noisy copies: isolated nodes, twins, ties and wrong seeds come by themselves."""
+    if draw(st.booleans()):
+        source, target, truth = noisy_pair(np.random.default_rng(draw(st.integers(0, 9999))))
+        n, wrong = draw(st.integers(4, 25)), draw(st.sampled_from([0, 2]))
+        named = np.concatenate((np.roll(truth[1][:n][:wrong], 1), truth[1][wrong:n]))
+        return source, target, (truth[0][:n], named)
+    sizes = [draw(st.integers(2, 9)) for _ in range(2)]
+    sides = []
+    for n in sizes:
+        every = [(a, b) for a in range(n) for b in range(a)]
+        sides.append(graph(n, draw(st.lists(st.sampled_from(every), unique=True, max_size=18))))
+    k = draw(st.integers(1, min(sizes)))
+    seeds = [np.array(draw(st.permutations(range(n)))[:k]) for n in sizes]
+    return sides[0], sides[1], (seeds[0], seeds[1])
+
+
+def renumbered(one, number):
+    u, v = one.edges()
+    return SocialGraph.from_edges(number[u], number[v], n_nodes=one.n_nodes)
+
+
+def probability(belief, row):
+    """The candidates of a row and their probabilities."""
+    part = slice(belief.indptr[row], belief.indptr[row + 1])
+    return dict(zip(belief.candidate[part].tolist(), np.exp(belief.log_probability[part].astype(float)), strict=True))

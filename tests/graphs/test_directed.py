@@ -1,0 +1,152 @@
+"""Directed graphs, and the attack on them against its slow twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.graphs import slow_more
+from tests.graphs.problems import pairs_of, probability, seed_pairs
+from unmask import UnmaskError
+from unmask.graphs.attacks.directed import DirectedNar09
+from unmask.graphs.attacks.propagation import Nar09
+from unmask.graphs.directed import DirectedGraph
+
+
+def directed(n_nodes, links):
+    ends = np.array(sorted(links), dtype=np.int64).reshape(-1, 2)
+    return DirectedGraph.from_edges(ends[:, 0], ends[:, 1], n_nodes=n_nodes)
+
+
+def noisy_copies(rng, *, n_nodes=40, degree=5.0, kept=0.85):
+    """Two noisy copies of a random directed graph under new numbers, as sets of links, and all true pairs."""
+    every = rng.random((n_nodes, n_nodes)) < degree / n_nodes
+    np.fill_diagonal(every, val=False)
+    a, b = np.nonzero(every)
+    sides, number = [], []
+    for _ in range(2):
+        keep, new = rng.random(len(a)) < kept, rng.permutation(n_nodes)
+        sides.append(set(zip(new[a[keep]].tolist(), new[b[keep]].tolist(), strict=True)))
+        number.append(new)
+    return sides[0], sides[1], number
+
+
+@st.composite
+def problems(draw):
+    if draw(st.booleans()):
+        source, target, truth = noisy_copies(np.random.default_rng(draw(st.integers(0, 9999))))
+        n = draw(st.integers(4, 20))
+        return source, target, (40, 40), (truth[0][:n], truth[1][:n])
+    sizes = draw(st.integers(2, 8)), draw(st.integers(2, 8))
+    sides = [
+        set(draw(st.lists(st.sampled_from([(a, b) for a in range(n) for b in range(n) if a != b]), max_size=20)))
+        for n in sizes
+    ]
+    k = draw(st.integers(1, min(sizes)))
+    seeds = [np.array(draw(st.permutations(range(n)))[:k]) for n in sizes]
+    return sides[0], sides[1], sizes, (seeds[0], seeds[1])
+
+
+@settings(max_examples=200, deadline=None)
+@given(problems(), st.sampled_from([0.0, 0.01, 0.37, 1.13]))
+def test_the_attack_finds_the_pairs_of_its_definition(problem, theta):
+    source, target, sizes, seeds = problem
+    belief = DirectedNar09(theta=theta)(directed(sizes[1], target), directed(sizes[0], source), seeds)
+    mu, sweeps = slow_more.directed_nar09(source, target, sizes, seed_pairs(seeds), theta=theta)
+    assert pairs_of(belief.mapping) == mu
+    assert belief.sweeps.tolist() == sweeps
+
+
+def test_belief_of_a_node_left_open_is_the_softmax_over_all_target_nodes():
+    rng = np.random.default_rng(2)
+    source, target, truth = noisy_copies(rng, kept=0.6)
+    seeds = (truth[0][:8], truth[1][:8])
+    belief = DirectedNar09(theta=2.5, listed=50)(directed(40, target), directed(40, source), seeds)
+    mu = pairs_of(belief.mapping)
+    open_nodes = [v for v in range(40) if v not in mu]
+    assert len(open_nodes) > 5
+    for v in open_nodes:
+        score = slow_more.directed_scores(source, target, mu, v)
+        evidence = sum(map(np.exp, score.values())) + 40 - len(score)
+        assert probability(belief, v) == pytest.approx({c: np.exp(s) / evidence for c, s in score.items()}, rel=1e-5)
+        assert belief.unlisted[v] == pytest.approx((40 - len(score)) / evidence, rel=1e-5)
+
+
+def test_direction_tells_apart_what_no_undirected_attack_can():
+    """Who follows the seed and whom it follows are twins without direction."""
+    star = directed(3, {(1, 0), (0, 2)})
+    seeds = (np.array([0]), np.array([0]))
+    assert DirectedNar09()(star, star, seeds).mapping.tolist() == [0, 1, 2]
+    assert Nar09()(star.undirected(), star.undirected(), seeds).mapping.tolist() == [0, -1, -1]
+
+
+def test_with_links_both_ways_it_is_the_undirected_attack():
+    """Every score doubles, and so does sigma."""
+    source, target, truth = noisy_copies(np.random.default_rng(6), n_nodes=80, degree=5.0)
+    both = [one | {(b, a) for a, b in one} for one in (source, target)]
+    seeds = (truth[0][:20], truth[1][:20])
+    one = DirectedNar09(theta=0.4)(directed(80, both[1]), directed(80, both[0]), seeds)
+    graphs = [directed(80, links).undirected() for links in (both[1], both[0])]
+    other = Nar09(theta=0.4)(*graphs, seeds)
+    assert np.sum(one.mapping >= 0) > 20
+    assert one.mapping.tolist() == other.mapping.tolist()
+
+
+def test_ties_are_refused_and_isolated_nodes_keep_the_prior():
+    fans = directed(5, {(1, 0), (2, 0), (3, 0)})
+    belief = DirectedNar09(theta=0.0)(fans, fans, (np.array([0]), np.array([0])))
+    assert belief.mapping.tolist() == [0, -1, -1, -1, -1]
+    p = probability(belief, 1)
+    assert list(p) == [1, 2, 3]
+    assert p[1] == pytest.approx(np.e / (3 * np.e + 2))
+    assert (belief.row_length[4], belief.unlisted[4], belief.n_unlisted[4]) == (0, 1.0, 5)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30))
+def test_a_graph_holds_each_link_once_at_both_of_its_ends(links):
+    one = DirectedGraph.from_edges([a for a, _ in links], [b for _, b in links], n_nodes=7)
+    kept = {(a, b) for a, b in links if a != b}
+    assert one.n_links == len(kept)
+    for v in range(7):
+        assert one.out_neighbour[one.out_indptr[v] : one.out_indptr[v + 1]].tolist() == sorted(
+            b for a, b in kept if a == v
+        )
+        assert one.in_neighbour[one.in_indptr[v] : one.in_indptr[v + 1]].tolist() == sorted(
+            a for a, b in kept if b == v
+        )
+    u, v = one.undirected().edges()
+    assert set(zip(u.tolist(), v.tolist(), strict=True)) == {(min(link), max(link)) for link in kept}
+
+
+def test_a_file_is_read_with_its_direction(tmp_path):
+    (tmp_path / "follows.txt").write_text("# who follows whom\n30 7\n7 1412\n30 7\n7 7\n")
+    one = DirectedGraph.read(tmp_path / "follows.txt")
+    assert one.labels.tolist() == [7, 30, 1412]
+    assert (one.out_degree.tolist(), one.in_degree.tolist()) == ([1, 1, 0], [1, 0, 1])
+    assert one.undirected().labels.tolist() == [7, 30, 1412]
+
+
+def test_what_makes_no_sense_is_refused():
+    with pytest.raises(UnmaskError, match="node numbers go from 0 to 5, expected 0 to 2"):
+        DirectedGraph.from_edges([0], [5], n_nodes=3)
+    with pytest.raises(UnmaskError, match="theta is -1"):
+        DirectedNar09(theta=-1)
+    with pytest.raises(UnmaskError, match="listed is 0"):
+        DirectedNar09(listed=0)
+    one = directed(3, {(0, 1)})
+    with pytest.raises(UnmaskError, match="source seed 0 is node 3"):
+        DirectedNar09()(one, one, (np.array([3]), np.array([0])))
+
+
+def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack():
+    source, target, truth = noisy_copies(np.random.default_rng(4))
+    sides = directed(40, target), directed(40, source)
+    before = [side.out_neighbour.copy() for side in sides]
+    attack = DirectedNar09(theta=0.2)
+    belief = attack(*sides, (truth[0][:9], truth[1][:9]))
+    assert all(np.array_equal(side.out_neighbour, old) for side, old in zip(sides, before, strict=True))
+    again = eval(repr(attack), {"DirectedNar09": DirectedNar09})
+    assert again(*sides, (truth[0][:9], truth[1][:9])).mapping.tobytes() == belief.mapping.tobytes()

@@ -1,0 +1,335 @@
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unmask.errors import UnmaskError
+from unmask.graphs import Nar09, select_seeds, split
+from unmask.graphs.attacks.iterated import Iterated
+from unmask.graphs.datasets import barabasi_albert, network
+from unmask.graphs.disclosure import (
+    believed_owners,
+    disclosure,
+    discovery,
+    identities_of,
+    judged_truth,
+    seed_pair,
+    true_owners,
+)
+from unmask.graphs.evaluation import rates
+from unmask.graphs.knowledge import Pair, SeedPairs
+from unmask.graphs.protections import Decoy, IdentitySeparation, Role, Separated
+from unmask.graphs.release import SocialGraph
+from unmask.measures.unlinkability import evaluate
+from unmask.view import View
+
+NETWORK = barabasi_albert(60, 4, rng=np.random.default_rng(5))
+MODELS = ["basic", "realistic", "realistic_minimal", "best", "worst"]
+
+
+def rng(seed=1):
+    return np.random.default_rng(seed)
+
+
+def separated_pair(seed, model="basic", y=3):
+    pair = split(NETWORK, 0.6, 0.8, rng(seed), connected=False)
+    protection = IdentitySeparation(model, identities=y, adopters=0.5, minimum_degree=1)
+    return pair, protection(pair.target, rng=rng(seed), eligible=pair.truth[pair.common])
+
+
+def random_mapping(pair, separated, draw):
+    """A one-to-one mapping of which a half is right."""
+    mapping = np.full(pair.source.n_nodes, -1)
+    targets = draw.permutation(separated.release.n_nodes).tolist()
+    owned = identities_of(pair.truth, separated.origin)
+    for v in draw.permutation(pair.source.n_nodes).tolist():
+        own = [x for x in draw.permutation(owned.of(v)).tolist() if x in targets]
+        kind = draw.random()
+        if kind < 0.4 and own:
+            mapping[v] = own[0]
+        elif kind < 0.8:
+            mapping[v] = targets[0]
+        if mapping[v] >= 0:
+            targets.remove(mapping[v])
+    return mapping
+
+
+# --- the truth, one to many -------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10_000))
+def test_identities_are_all_released_nodes_of_a_person(seed):
+    draw = rng(seed)
+    origin = draw.integers(0, 6, size=8)
+    truth = draw.integers(-1, 8, size=5)
+    owned = identities_of(truth, origin)
+    for v, node in enumerate(truth.tolist()):
+        assert owned.of(v).tolist() == np.flatnonzero((origin == node) & (node >= 0)).tolist()
+        assert owned.count[v] == len(owned.of(v))
+
+
+def test_seeds_are_chosen_among_people_who_are_whole_or_who_are_not():
+    pair, separated = separated_pair(1)
+    whole, adopters = seed_pair(pair, separated), seed_pair(pair, separated, "adopters")
+    assert len(whole.common) + len(adopters.common) == len(pair.common)
+    for one, role in ((whole, Role.WHOLE), (adopters, Role.IDENTITY)):
+        assert len(one.common) > 5
+        np.testing.assert_array_equal(separated.origin[one.truth[one.common]], pair.truth[one.common])
+        assert set(separated.role[one.truth[one.common]].tolist()) == {role}
+
+
+# --- recall and disclosure --------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10_000), st.sampled_from(MODELS))
+def test_rates_are_those_of_the_equations(seed, model):
+    # equations (3.2) to (3.5), person by person
+    draw = rng(seed)
+    pair, separated = separated_pair(seed % 20, model)
+    mapping = random_mapping(pair, separated, draw)
+    seeds = draw.permutation(pair.source.n_nodes)[:6]
+    hits = present = adopter_hits = adopters = 0
+    told = []
+    for v in range(pair.source.n_nodes):
+        node = int(pair.truth[v])
+        if v in seeds or node < 0:
+            continue
+        right = mapping[v] >= 0 and separated.origin[mapping[v]] == node
+        hits, present = hits + right, present + 1
+        if node in separated.adopters:
+            adopter_hits, adopters = adopter_hits + right, adopters + 1
+            near = separated.release.neighbours(int(mapping[v])) if right else []
+            told.append(len({int(separated.origin[x]) for x in near}) / pair.target.degree[node])
+    found = disclosure(pair, separated, mapping, seeds)
+    assert (found.everybody.hits, found.everybody.findable) == (hits, present)
+    assert (found.adopters.hits, found.adopters.findable) == (adopter_hits, adopters)
+    np.testing.assert_allclose(found.share, told)
+    assert found.rate == pytest.approx(np.mean(told))
+    assert found.share.max() <= 1
+    if model == "basic":  # where nobody doubles a contact, the degree of the identity is what (3.4) says
+        right = found.role >= 0
+        degree = separated.release.degree[mapping[found.person[right]]]
+        np.testing.assert_allclose(found.share[right], degree / pair.target.degree[pair.truth[found.person[right]]])
+
+
+def test_without_separation_the_rates_are_the_plain_ones():
+    pair = split(NETWORK, 0.6, 0.8, rng(), connected=False)
+    separated = IdentitySeparation(adopters=0)(pair.target, rng=rng())
+    mapping = random_mapping(pair, separated, rng(2))
+    found = disclosure(pair, separated, mapping, [1, 2])
+    new = np.argsort(separated.origin)
+    plain = rates(mapping, np.where(pair.truth >= 0, new[pair.truth], -1), [1, 2])
+    assert found.everybody == plain
+    assert plain.hits > 0
+    assert found.rate is None
+    assert found.decoyed is None
+    assert found.adopters.recall is None
+
+
+def test_people_who_have_left_the_release_disclose_nothing_and_cannot_be_found():
+    pair = split(NETWORK, 0.6, 0.8, rng(), connected=False)
+    separated = IdentitySeparation(identities=0, adopters=5)(pair.target, rng=rng(), eligible=pair.truth[pair.common])
+    found = disclosure(pair, separated, np.zeros(pair.source.n_nodes, dtype=int), [])
+    assert len(found.person) == 5
+    assert found.rate == 0.0
+    assert found.adopters.findable == 0
+    assert found.everybody.findable == len(pair.common) - 5
+
+
+def test_all_identities_together_tell_every_contact():
+    for model in ("basic", "worst"):
+        pair, separated = separated_pair(3, model)
+        owned = identities_of(pair.truth, separated.origin)
+        rounds = np.full((3, pair.source.n_nodes), -1)
+        for v in pair.common.tolist():
+            rounds[: owned.count[v], v] = owned.of(v)
+        found = disclosure(pair, separated, rounds, [])
+        np.testing.assert_allclose(found.share, 1.0)
+        assert found.everybody.recall == 1.0
+        assert disclosure(pair, separated, rounds[0], []).rate < 0.7
+
+
+def test_a_right_round_counts_before_a_wrong_one():
+    pair, separated = separated_pair(3)
+    person = int(disclosure(pair, separated, np.full(pair.source.n_nodes, -1), []).person[0])
+    right = identities_of(pair.truth, separated.origin).of(person)[0]
+    rounds = np.full((2, pair.source.n_nodes), -1)
+    rounds[:, person] = (right + 1) % separated.release.n_nodes, right
+    assert disclosure(pair, separated, rounds, []).everybody.hits == 1
+    rounds[1, person] = -1
+    assert disclosure(pair, separated, rounds, []).everybody.misses == 1
+
+
+def test_decoys_succeed_where_the_public_node_alone_is_found():
+    pair = split(NETWORK, 1.0, 1.0, rng(), connected=False)
+    separated = Decoy(minimum_degree=10, adopters=4)(pair.target, rng=rng())
+    owned = identities_of(pair.truth, separated.origin)
+    people = np.flatnonzero(np.isin(pair.truth, separated.adopters)).tolist()
+    faces = {v: sorted(owned.of(v).tolist(), key=lambda x: separated.role[x]) for v in people}  # public, hidden
+    rounds = np.full((2, pair.source.n_nodes), -1)
+    rounds[0, people[0]] = faces[people[0]][0]
+    rounds[:, people[1]] = faces[people[1]]
+    rounds[0, people[2]] = faces[people[2]][1]
+    found = disclosure(pair, separated, rounds, [])
+    assert found.role.tolist() == [Role.PUBLIC, Role.HIDDEN, Role.HIDDEN, -1]
+    assert (found.decoyed, found.exposed) == (0.25, 0.5)
+    assert disclosure(pair, separated, rounds[0], []).decoyed == 0.5
+
+
+def test_a_mapping_of_other_people_is_refused():
+    pair, separated = separated_pair(1)
+    with pytest.raises(UnmaskError, match=r"the mapping has shape \(3,\)"):
+        disclosure(pair, separated, np.array([0, 1, 2]), [])
+
+
+def test_judged_truth_serves_the_plain_evaluation():
+    pair, separated = separated_pair(2)
+    mapping = random_mapping(pair, separated, rng(4))
+    found = disclosure(pair, separated, mapping, [0, 1])
+    assert rates(mapping, judged_truth(pair.truth, separated.origin, mapping), [0, 1]) == found.everybody
+
+
+# --- can each identity be found? --------------------------------------------------------------------------------------
+
+
+class Watching:
+    """An attack that knows the answer by a label it has hidden, and tells what it saw."""
+
+    def __init__(self, source, answer):
+        self.source, self.answer, self.releases = source, answer, []
+
+    def __call__(self, target, auxiliary, seeds):
+        assert auxiliary is self.source
+        self.releases.append((target, seeds))
+        return self.answer(target, seeds)
+
+
+def test_discovery_leaves_one_identity_of_each_person():
+    pair, separated = separated_pair(4, y=3)
+    people = np.flatnonzero(np.isin(pair.truth, separated.adopters))[:6]
+    owned = identities_of(pair.truth, separated.origin)
+
+    class Belief:
+        mapping = np.zeros(pair.source.n_nodes, dtype=int)  # names released node 0 for everybody
+
+    attack = Watching(pair.source, lambda target, seeds: Belief)
+    found = discovery(
+        pair, separated, people, attack, lambda one, draw: select_seeds(one, "random", 4, draw), runs=2, rng=rng()
+    )
+    n, most = separated.release.n_nodes, owned.count[people].max()
+    assert len(attack.releases) == 2 * most
+    for i, (release, _) in enumerate(attack.releases):
+        left = (owned.count[people] > i // 2).sum()
+        assert release.n_nodes == n - owned.count[people].sum() + left
+    np.testing.assert_array_equal(found.person, np.repeat(people, owned.count[people]))
+    assert found.runs == 2
+    assert set((found.hits + found.misses).tolist()) == {2}
+
+
+def test_seeds_of_discovery_are_the_same_people_in_every_round():
+    pair, separated = separated_pair(4)
+    people = np.flatnonzero(np.isin(pair.truth, separated.adopters))[:4]
+
+    class Belief:
+        mapping = np.full(pair.source.n_nodes, -1)
+
+    attack = Watching(pair.source, lambda target, seeds: Belief)
+    discovery(
+        pair, separated, people, attack, lambda one, draw: select_seeds(one, "random", 4, draw), runs=2, rng=rng()
+    )
+    for run in (0, 1):
+        sources = {tuple(seeds.source.tolist()) for _, seeds in attack.releases[run::2]}
+        degrees = {tuple(release.degree[seeds.target].tolist()) for release, seeds in attack.releases[run::2]}
+        assert len(sources) == 1
+        assert not set(next(iter(sources))) & set(np.flatnonzero(np.isin(pair.truth, separated.adopters)).tolist())
+        assert len(degrees) >= 1
+    assert attack.releases[0][1].source.tolist() != attack.releases[1][1].source.tolist()
+
+
+def test_an_identity_with_all_contacts_is_found_and_an_empty_one_is_not():
+    graph = barabasi_albert(400, 6, rng=rng(2))
+    pair = split(graph, 1.0, 1.0, rng())
+    protection = IdentitySeparation(identities=2, sorting=(1.0, 0.0), adopters=5, cooperation="degree")
+    separated = protection(pair.target, rng=rng())
+    people = np.flatnonzero(np.isin(pair.truth, separated.adopters))
+    found = discovery(
+        pair,
+        separated,
+        people,
+        Nar09(),
+        lambda one, draw: select_seeds(one, "random", 60, draw),
+        runs=3,
+        rng=rng(),
+    )
+    full = separated.release.degree[found.node] > 0
+    assert full.sum() == (~full).sum() == 5
+    np.testing.assert_array_equal(found.probability[full], 1.0)
+    np.testing.assert_array_equal(found.hits[~full], 0)
+    assert found.reversed == 0.0
+    assert (found.score[~full] <= 0).all()
+
+
+def test_discovery_of_nobody_is_refused():
+    pair, separated = separated_pair(4)
+    with pytest.raises(UnmaskError, match="10 runs for 0 people"):
+        discovery(pair, separated, [], Nar09(), lambda one, draw: SeedPairs(one.common, one.common), rng=rng())
+
+
+# --- is the separation undone? ----------------------------------------------------------------------------------------
+
+
+def test_reversal_is_judged_by_the_measures_of_unlinkability():
+    # four nodes of person 1, two of person 2, one of person 3
+    origin = np.array([1, 1, 1, 1, 2, 2, 3])
+    release = SocialGraph.from_edges([0], [1], n_nodes=7)
+    separated = Separated(release, origin, np.ones(7, np.int8), np.array([1, 2]))
+    rounds = np.array([[0, 4, -1], [1, 6, -1], [2, -1, -1]])  # source 0: three of person 1; source 1: one of 2, and 3's
+    guess = believed_owners(separated, rounds)
+    assert guess.sizes.tolist() == [3, 2, 1, 1]
+    found = evaluate(true_owners(separated), guess, beta=0.75, min_size=2)
+    assert found.subjects.tolist() == [1, 2, 3]
+    np.testing.assert_array_equal(found.miss, [1, 1, 0])
+    np.testing.assert_allclose(found.linked_now[:2], [0.75, 0.5])
+    assert found.breached.tolist()[0] is True
+    nobody = believed_owners(separated, rounds[:1])
+    assert nobody.n_clusters == 7
+    both = evaluate(true_owners(separated), View([guess, nobody]), beta=0.75, min_size=2)
+    np.testing.assert_allclose(both.linked_now[:1], [(0.75 + 0.25) / 2])
+
+
+def test_an_iterated_attack_undoes_a_separation():
+    graph = barabasi_albert(400, 8, rng=rng(2))
+    pair = split(graph, 1.0, 1.0, rng())
+    separated = IdentitySeparation(identities=2, adopters=10, cooperation="degree")(pair.target, rng=rng())
+    seeds = select_seeds(seed_pair(pair, separated), "random", 150, rng())
+    belief = Iterated(Nar09(), rounds=2)(separated.release, pair.source, seeds)
+    first = disclosure(pair, separated, belief.mapping, seeds.source)
+    both = disclosure(pair, separated, belief.rounds, seeds.source)
+    assert both.rate > first.rate + 0.1
+    linked = evaluate(true_owners(separated), believed_owners(separated, belief.rounds), min_size=2)
+    assert linked.counted.sum() == 10
+    assert linked.linked_now[linked.counted].mean() > 0.7
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
+def test_five_identities_of_the_best_model_tell_little():
+    # Gulyas 2015, section 5.3.4: |V_ids| = .1, disclosure "topped at 2.33 %, typically around or under 1 %"
+    pair = split(network("epinions"), 0.5, 0.75, rng())
+    for protection, low, high in [
+        (IdentitySeparation("best", identities=5), 0.005, 0.03),
+        (IdentitySeparation("basic", identities=2), 0.15, 0.27),
+    ]:
+        separated = protection(pair.target, rng=rng(), eligible=pair.truth[pair.common])
+        seeds = select_seeds(seed_pair(pair, separated), "random.25", 1_000, rng())
+        found = disclosure(pair, separated, Nar09()(separated.release, pair.source, seeds).mapping, seeds.source)
+        assert low < found.rate < high
+        assert 0.18 < found.everybody.recall < 0.28
+
+
+def test_a_pair_keeps_its_own_truth():
+    pair, separated = separated_pair(1)
+    assert isinstance(seed_pair(pair, separated), Pair)
+    assert seed_pair(pair, separated).target is separated.release

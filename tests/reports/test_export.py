@@ -1,0 +1,121 @@
+"""Exported files hold what the page shows: every chart, every table, and an index of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from functools import cache
+
+import duckdb
+import pytest
+
+from tests.reports.test_html import N, row, sample
+from tests.reports.test_study_page import WORLD, study
+from unmask.errors import UnmaskError
+from unmask.reports import ReportData, render
+from unmask.reports.export import INDEX, export
+from unmask.reports.study.page import render_study
+
+
+@cache
+def data() -> dict[str, object]:
+    return {"audit": sample(), "study": study()}
+
+
+def shown(kind: str) -> str:
+    return render(data()[kind]) if kind == "audit" else render_study(data()[kind])
+
+
+@pytest.fixture(scope="module", params=["audit", "study"])
+def exported(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("out") / "files"
+    return request.param, folder, export(data()[request.param], folder)
+
+
+def test_every_chart_and_every_table_of_the_page_is_a_file(exported):
+    kind, folder, names = exported
+    page = shown(kind)
+    charts = len(re.findall(r'<svg [^>]*role="img"', page))
+    tables = (
+        page.count("<table") - page.count('<section id="not-run">') + 1
+    )  # not-run is no grid; all measures are more
+    ends = [name.rsplit(".", 1)[1] for name in names]
+    assert {end: ends.count(end) for end in ends} == {
+        "svg": charts,
+        "png": charts,
+        "csv": tables,
+        "parquet": tables,
+        "json": 1,
+    }
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+
+def test_the_index_names_every_file_once(exported):
+    kind, folder, names = exported
+    index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    assert index["title"] == data()[kind].title
+    assert [item["file"] for item in index["files"]] == list(names[:-1])
+    assert len(set(names)) == len(names)
+    assert {item["kind"] for item in index["files"]} == {"chart", "table"}
+
+
+def test_charts_stand_alone(exported):
+    _, folder, names = exported
+    for name in names:
+        if name.endswith(".svg"):
+            assert (folder / name).read_text(encoding="utf-8").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+        if name.endswith(".png"):
+            content = (folder / name).read_bytes()
+            assert content.startswith(b"\x89PNG")
+            assert int.from_bytes(content[16:20], "big") == 880  # twice the 440 pixels of a panel
+
+
+def test_both_forms_of_a_table_hold_the_same(exported):
+    _, folder, names = exported
+    for name in names:
+        if name.endswith(".csv"):
+            with (folder / name).open(newline="", encoding="utf-8") as file:
+                head, *lines = csv.reader(file)
+            other = duckdb.sql(f"select * from read_parquet('{folder / name.replace('.csv', '.parquet')}')")
+            assert other.columns == head
+            assert len(other.fetchall()) == len(lines) > 0
+
+
+def test_measures_are_in_full_precision(tmp_path):
+    export(sample(), tmp_path)
+    found = duckdb.sql(f"select prior, n, low from read_parquet('{tmp_path}/measures.parquet')").fetchall()
+    assert len(found) == len(sample().rows)
+    assert found[0] == (1 / N, N, None)
+
+
+def test_a_study_names_dataset_protection_and_seeds(tmp_path):
+    export(study(), tmp_path)
+    found = duckdb.sql(f"select distinct dataset, protection, seeds from read_parquet('{tmp_path}/measures.parquet')")
+    assert sorted(found.fetchall()) == sorted(("census", name, 3) for name in WORLD)
+
+
+def test_the_same_data_give_the_same_bytes(exported, tmp_path):
+    kind, folder, names = exported
+    export(data()[kind], tmp_path)
+    assert all((tmp_path / name).read_bytes() == (folder / name).read_bytes() for name in names)
+
+
+def test_names_with_quotes_and_heads_alike_are_no_trouble(tmp_path):
+    evil = "k='3\", \n=1"
+    rows = (row(evil, evil), row("Adversary", evil), row("Adversary", "n"))
+    names = export(ReportData(title=evil, who="An attack.", rows=rows), tmp_path / "it's")
+    found = duckdb.sql(f"select distinct release from read_parquet('{tmp_path}/it''s/measures.parquet')").fetchall()
+    assert sorted(found) == [("Adversary",), (evil,)]
+    assert all(re.fullmatch(r"[a-z0-9-]+\.(svg|png|csv|parquet|json)", name) for name in names)
+
+
+def test_a_folder_with_files_is_refused_unless_forced(tmp_path):
+    (tmp_path / "mine.txt").write_text("kept", encoding="utf-8")
+    one = ReportData(title="One", who="An attack.", rows=(row(),))
+    with pytest.raises(UnmaskError, match="not empty"):
+        export(one, tmp_path)
+    names = export(one, tmp_path, force=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, "mine.txt"])
+    with pytest.raises(UnmaskError, match="not empty"):
+        export(one, tmp_path / "mine.txt", force=True)

@@ -1,0 +1,361 @@
+"""The page of a study says what its results say, what is missing, and what is undominated, in one file."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tests.reports.test_html import Page, row, sections
+from unmask.cli import main
+from unmask.errors import UnmaskError
+from unmask.files import engine
+from unmask.reports.study.curves import families
+from unmask.reports.study.page import render_study
+from unmask.reports.study.values import Measured, Missing, StudyData
+from unmask.reports.study.words import findings
+from unmask.studies.page import planes, study_page
+from unmask.studies.run import COLUMNS, RESULTS
+
+NBSP = "\u00a0"
+NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "seconds")
+# success of A and of B, and utility: "k=10" and "k=5" are as good for B, but "k=5" keeps more and is worse for A
+WORLD = {"original": (0.9, 0.7, 1.0), "M k=3": (0.3, 0.6, 0.9), "M k=5": (0.2, 0.5, 0.8), "M k=10": (0.1, 0.55, 0.7)}
+
+
+def measured(protection, adversary, target, value, dataset="census", **changes) -> Measured:
+    measure = changes.pop("measure", "realised_success")
+    seeds = changes.pop("seeds", 3)
+    changes = {"low": max(0.0, value - 0.02), "high": min(1.0, value + 0.02), "interval": "seeds"} | changes
+    given = row(protection, adversary, target, measure, prior=0.05, posterior=value, n=300, worst=1.0, **changes)
+    return Measured(dataset, given, seeds)
+
+
+def useful(protection, adversary, value, dataset="census", unit="share") -> Measured:
+    changes = {"unit": unit, "low": None, "high": None}
+    return measured(protection, adversary, "release", value, dataset, measure="utility", **changes)
+
+
+def rows(world=WORLD) -> tuple[Measured, ...]:
+    return tuple(
+        item
+        for name, (named, told, kept) in world.items()
+        for item in (
+            measured(name, "anna", "identity", named),
+            measured(name, "bert", "diagnosis", told),
+            useful(name, "anna", kept),
+            useful(name, "bert", kept),
+        )
+    )
+
+
+def study(given=None, **changes) -> StudyData:
+    given = rows() if given is None else given
+    values = {
+        "words": {("adversaries", "anna"): "tables.ClassAttack: knows age"},
+        "unprotected": frozenset({"original"}),
+        "seeds": 3,
+        "assumptions": ("People are drawn once.",),
+        "reproduce": {"Run": "unmask study plan.toml -o results"},
+    }
+    return StudyData("Example", given, planes=planes(given), **(values | changes))
+
+
+@cache
+def page() -> str:
+    return render_study(study())
+
+
+def text(data: StudyData) -> str:
+    return Page(render_study(data)).text.replace(NBSP, " ")
+
+
+def table(page: str, caption: str) -> list[list[str]]:
+    body = next(one for one in re.findall(r"<table.*?</table>", page, re.DOTALL) if caption in one)
+    lines = re.findall(r"<tr[ >].*?</tr>", body, re.DOTALL)
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line) for line in lines]
+    return [[re.sub("<[^>]+>", "", cell).replace(NBSP, " ") for cell in line] for line in cells]
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_rows_give_the_same_bytes():
+    assert render_study(study()) == page()
+
+
+def test_it_needs_nothing_from_elsewhere_and_runs_nothing():
+    assert not re.search(r"https?:|//[a-z]|url\((?!#)|@import|\bsrc=|\bhref=\"(?!#)", page())
+    assert not Page(page()).tags & {"script", "link", "img", "iframe", "object", "image"}
+
+
+def test_it_can_be_read_aloud():
+    read = Page(page())
+    assert len(read.ids) == len(set(read.ids))
+    levels = [int(level) for level in re.findall(r"<h([1-6])", page())]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    charts = [svg for svg in re.findall(r"<svg [^>]*>", page()) if "swatch" not in svg]
+    assert len(charts) == 2  # a plane and a curve
+    assert all('role="img"' in svg and re.search(r'aria-label="[^"]+"', svg) for svg in charts)
+    assert all('scope="' in cell for cell in re.findall(r"<th[^ea][^>]*>", page()))
+    boxes = re.findall(r'<div class="scroll[^>]*>', page())
+    assert len(boxes) == page().count("<table")
+    assert all("tabindex" in box and re.search(r'aria-label="[^"]+"', box) for box in boxes)
+
+
+def test_every_section_is_there_when_its_data_are():
+    assert sections(page()) == ["adversaries", "dataset-1", "assumptions", "reproduce"]
+    gap = Missing("census", "M k=3", "carl", "failed", 2, "out of memory")
+    assert "not-run" in sections(render_study(study(missing=(gap,))))
+    assert sections(render_study(study(assumptions=(), reproduce={}))) == ["adversaries", "dataset-1"]
+
+
+def test_the_finding_names_the_strongest_adversary_and_the_best_protection():
+    (name, said), *_ = findings(study())
+    assert name == "census"
+    assert [sentence.replace(NBSP, " ") for sentence in said] == [
+        (
+            "From “M k=3”, the adversary anna names 30 % [28, 32] of 300 people correctly; guessing gives 5.0 %. "
+            "Of 3 protections “M k=10” is the best here: the strongest adversary reaches 10 % [8, 12]. "
+            "Unprotected it is 90 % [88, 92]."
+        ),
+        (
+            "From “M k=3”, the adversary bert infers diagnosis correctly for 60 % [58, 62] of 300 people; guessing "
+            "gives 5.0 %. Of 3 protections “M k=5” is the best here: the strongest adversary reaches 50 % [48, 52]. "
+            "Unprotected it is 70 % [68, 72]."
+        ),
+        (
+            "3 of 4 protections are undominated in utility and in the success of the strongest adversary: original, "
+            "“M k=3”, “M k=5”."
+        ),
+    ]
+
+
+def test_no_gain_is_called_so():
+    lucky = measured("M k=3", "anna", "identity", 0.055)
+    assert "no gain is shown" in " ".join(findings(study((lucky,)))[0][1])
+    assert "no gain" not in " ".join(findings(study())[0][1])
+
+
+def test_a_belief_is_not_told_as_a_fact():
+    believed = measured("M k=3", "anna", "identity", 0.3, measure="success_probability")
+    assert "anna expects to name 30" in findings(study((believed,)))[0][1][0]
+    both = (believed, measured("M k=3", "anna", "identity", 0.2))
+    assert "anna names 20" in findings(study(both))[0][1][0]
+
+
+def test_linkage_and_errors_are_spoken_of_as_what_they_are():
+    linked = measured("P", "lena", "linkage", 0.8, measure="breached", unit="share")
+    assert "lena breaches 80" in findings(study((linked,)))[0][1][0]
+    wrong = measured(
+        "G", "bob", "secret", 1.2, measure="estimation_error", unit="loss", direction="low", low=None, high=None
+    )
+    assert "bob is wrong by 1.20 loss" in findings(study((wrong,)))[0][1][0]
+
+
+# --- undominated -----------------------------------------------------------------------------------------------------
+
+
+def test_the_front_is_that_of_the_strongest_adversary():
+    (plane,) = planes(rows())
+    # strongest: 0.9, 0.6, 0.5, 0.55 with utilities falling: "M k=10" is beaten by "M k=5"
+    assert plane.undominated == ("original", "M k=3", "M k=5")
+    best = {(spot.protection, spot.adversary) for spot in plane.spots if spot.best}
+    assert ("M k=10", "anna") in best
+    assert ("M k=10", "bert") not in best
+
+
+def test_a_protection_without_all_results_is_not_judged():
+    """Without bert, who is the strongest, "M k=10" would seem to be safe, and would push the others off the front."""
+    given = tuple(item for item in rows() if (item.row.release, item.row.adversary) != ("M k=10", "bert"))
+    (plane,) = planes(given)
+    assert plane.judged == ("original", "M k=3", "M k=5")
+    assert plane.undominated == ("original", "M k=3", "M k=5")
+    gap = Missing("census", "M k=10", "bert", "timed out", 3, "stopped after 10 s")
+    shown = table(render_study(study(given, missing=(gap,))), "All protections at a glance")
+    line = next(line for line in shown if line[0] == "M k=10")
+    assert line[1] == "not judged"
+    assert "timed out" in line
+    assert "Not judged, for want of a result: 1 more." in text(study(given, missing=(gap,)))
+
+
+def test_utilities_of_other_units_are_other_planes():
+    more = tuple(
+        item
+        for name, kept in (("a", -1.0), ("b", -2.0))
+        for item in (measured(name, "carl", "secret", 0.5), useful(name, "carl", kept, unit="absolute"))
+    )
+    assert [plane.unit for plane in planes((*rows(), *more))] == ["share", "absolute"]
+    assert "\u22122" in render_study(study((*rows(), *more)))
+
+
+def test_without_utility_there_is_no_plane_and_yet_a_table():
+    bare = tuple(item for item in rows() if item.row.target != "release")
+    assert planes(bare) == ()
+    shown = table(render_study(study(bare)), "All protections at a glance")
+    assert shown[0] == ["Protection", "A identity", "B diagnosis"]
+    assert shown[3] == ["M k=3", "30 % [28, 32]", "60 % [58, 62]"]
+
+
+# --- tables and curves -----------------------------------------------------------------------------------------------
+
+
+def test_the_table_holds_prior_posterior_gain_interval_and_seeds():
+    believed = measured("M k=3", "anna", "identity", 0.35, measure="success_probability")
+    shown = table(render_study(study((*rows(), believed))), "Identity")
+    line = next(line for line in shown if line[0] == "M k=3")
+    assert line == ["M k=3", "A", "5.0 %", "35 % [33, 37]", "30 % [28, 32]", "+25 points", "100 %", "3", "300"]
+
+
+def test_what_is_unknown_is_not_zero():
+    odd = measured("M k=3", "anna", "identity", math.nan, low=None, high=None, gain=math.nan)
+    said = text(study((odd, *rows({"M k=5": WORLD["M k=5"]}))))
+    assert "undefined" in said
+    assert "nan" not in re.sub(r"[a-z]nan|nan[a-z]", "", said)
+    gaps = (
+        Missing("census", "x", "anna", "failed", 2, "no disk"),
+        Missing("census", "y", "anna", "skipped", 1, "late"),
+    )
+    shown = table(render_study(study(missing=gaps)), "no disk")
+    assert ["x against anna (census)", "failed", "2", "no disk"] in shown
+    assert ["y against anna (census)", "skipped", "1", "late"] in shown
+
+
+def test_a_study_without_any_result_says_so():
+    gap = Missing("census", "x", "anna", "failed", 2, "no disk")
+    assert "Nothing is known" in text(StudyData("Example", (), (gap,)))
+    with pytest.raises(UnmaskError, match="0 cells"):
+        StudyData("Example", ())
+
+
+def test_families_differ_in_one_parameter():
+    names = ["none", "M k=10 l=2", "M k=3 l=2", "M k=3 l=4", "M k=10 l=4", "M k=5 l=2", "P x=a", "Q y=1"]
+    found = families(names)
+    assert [(one.name, one.parameter, [value for value, _ in one.values]) for one in found] == [
+        ("M l=2", "k", ["3", "5", "10"]),
+        ("M l=4", "k", ["3", "10"]),
+    ]
+
+
+def test_the_price_has_a_table_of_its_own():
+    paid = tuple(
+        measured("M k=3", "anna", "identity", value, measure=name, unit="share", low=None, high=None)
+        for name, value in (("rational_access", 0.4), ("rational_success", 0.3))
+    )
+    shown = table(render_study(study((*rows(), *paid))), "What the attack is worth")
+    assert shown == [
+        ["Protection", "Adversary", "Attacked", "Named", "Payoff", "Tries"],
+        ["M k=3", "A", "40.0 %", "30.0 %", "not run", "not run"],
+    ]
+    assert "What the attack is worth" not in text(study())
+
+
+def test_names_are_escaped_everywhere():
+    evil = "<b>&\"'</b><script>x</script>"
+    given = (measured(evil, evil, evil, 0.3, evil, note=evil), useful(evil, evil, 0.4, evil))
+    gap = Missing(evil, evil, evil, evil, 1, evil)
+    words = {(kind, evil): evil for kind in ("datasets", "adversaries", "protections")}
+    told = render_study(study(given, missing=(gap,), words=words, assumptions=(evil,), reproduce={evil: evil}))
+    assert "<script>" not in told
+    Page(told)
+
+
+def test_charts_are_few_and_the_page_says_so():
+    many = tuple(replace(item, dataset=f"d{i}") for i in range(10) for item in rows())
+    told = render_study(study(many))
+    assert len(re.findall(r'<svg [^>]*role="img"', told)) == 8
+    assert "12 more charts were not drawn" in told  # ten planes and ten curves
+
+
+# --- from a folder ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A folder as `unmask study` leaves it: three seeds, one cell failed."""
+    lines = []
+    for seed in range(3):
+        names = {"cell": f"c{seed}", "dataset": "census", "protection": "k=3", "adversary": "anna", "seed": seed}
+        value = {"measure": "realised_success", "unit": "probability", "direction": "high", "target": "identity"}
+        done = {"status": "done", "prior": 0.01, "posterior": 0.9 + seed / 20, "gain": 0.5, "n": 100, "worst": 1.0}
+        lines.append(names | value | done)
+    lines.append(lines[0] | {"cell": "f", "protection": "k=9", "status": "failed", "reason": "no disk"})
+    columns = {}
+    for name in COLUMNS:
+        values = [line.get(name) for line in lines]
+        if name in NUMBERS:
+            columns[name] = np.array([math.nan if value is None else value for value in values])
+        else:
+            columns[name] = np.array(
+                [value or ("" if name not in ("seed", "n") else 0) for value in values],
+                dtype=np.int64 if name in ("seed", "n") else object,
+            )
+    with engine() as connection:
+        connection.register("found", columns)
+        connection.execute(f"copy (select * from found) to '{tmp_path / RESULTS}' (format parquet)")
+    (tmp_path / "plan.toml").write_text(
+        'title = "Trial"\n[[protections]]\nuse = "none"\nname = "k=3"\n[[adversaries]]\nname = "anna"\n'
+        'use = "tables.ClassAttack"\nknows = { targets = 100 }\n',
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def unmask(*arguments):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result
+
+
+def test_the_folder_of_a_run_is_read(run):
+    found = study_page(run)
+    assert (found.title, found.seeds, found.unprotected) == ("Trial", 3, frozenset({"k=3"}))
+    assert found.words["adversaries", "anna"] == "tables.ClassAttack: knows = {targets = 100}"
+    (one,) = found.rows
+    # mean of 0.90, 0.95, 1.00; Student's t with 2 degrees of freedom: 4.303 * 0.05 / sqrt(3) = 0.1242, cut at 1
+    assert one.row.posterior == pytest.approx(0.95)
+    assert one.row.low == pytest.approx(0.8258, abs=1e-4)
+    assert one.row.high == 1.0
+    assert [gap.reason for gap in found.missing] == ["no disk"]
+    (run / "plan.toml").unlink()
+    assert study_page(run).title == f"Study {run.name}"
+
+
+def test_the_page_does_not_depend_on_where_the_folder_is(run, tmp_path_factory):
+    other = tmp_path_factory.mktemp("elsewhere")
+    for name in (RESULTS, "plan.toml"):
+        (other / name).write_bytes((run / name).read_bytes())
+    assert render_study(study_page(run)) == render_study(study_page(other))
+
+
+def test_the_command_writes_the_page_once(run):
+    path = run / "page.html"
+    done = unmask("report", run, "-o", path)
+    assert done.exit_code == 0
+    assert path.read_text(encoding="utf-8") == render_study(study_page(run))
+    refused = unmask("report", run, "-o", path)
+    assert refused.exit_code == 2
+    assert "--force" in refused.stderr
+    assert unmask("report", run, "-o", path, "--force").exit_code == 0
+
+
+def test_the_command_prints_one_object(run):
+    told = json.loads(unmask("report", run, "--json").stdout)
+    assert [item["posterior"] for item in told["summaries"]] == [pytest.approx(0.95)]
+    assert [gap["status"] for gap in told["gaps"]] == ["failed"]
+    assert told["undominated"] == {"census": []}
+
+
+def test_a_folder_without_results_is_one_sentence(tmp_path):
+    done = unmask("report", tmp_path)
+    assert done.exit_code == 1
+    assert "has no results.parquet; run `unmask study" in done.stderr

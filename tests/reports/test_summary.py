@@ -1,0 +1,109 @@
+"""The summary answers the three questions and the intruder's, in plain words, and says what was not tested."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.reports import test_channel, test_graph_section, test_linkage
+from tests.reports.test_html import row, sample
+from tests.reports.test_study_page import measured, rows, study
+from unmask.reports import ReportData
+from unmask.reports.study.values import Missing
+from unmask.reports.summary import summary
+
+QUESTIONS = ("Singling out", "Linkability", "Inference", "Motivated intruder test", "Not run")
+EVERY = {
+    "table": sample,
+    "linkage": test_linkage.data,
+    "channel": test_channel.data,
+    "graph": test_graph_section.data,
+    "study": study,
+}
+
+
+def answers(data) -> dict[str, str]:
+    """The text below each question."""
+    found: dict[str, list[str]] = {}
+    for line in summary(data).replace("\u00a0", " ").splitlines():
+        start = next((name for name in QUESTIONS if line.startswith(name)), None)
+        if start:
+            question = start
+            found[question] = [line]
+        elif found:
+            found[question].append(line)
+    return {name: "\n".join(lines) for name, lines in found.items()}
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_every_question_is_answered_in_at_most_25_lines(kind):
+    text = summary(EVERY[kind]())
+    assert len(text.splitlines()) <= 25
+    assert tuple(answers(EVERY[kind]())) == QUESTIONS
+    assert text.splitlines()[-1].endswith("no legal verdict.")
+
+
+def test_who_names_people_singles_out_and_who_holds_a_register_links():
+    found = answers(sample())
+    assert "all five quasi-identifiers names 2.9 % [2.3, 3.8] of 2,000 people" in found["Singling out"]
+    assert "(realised success)" in found["Singling out"]
+    assert "holds a register names 1.0 %" in found["Linkability"]
+    assert "all five" not in found["Linkability"]
+    assert "infers occupation correctly for 28.9 %" in found["Inference"]
+
+
+def test_the_person_most_at_risk_and_k_are_told():
+    # one in three, as the sample makes it for k = 3
+    assert "right with 33.3 %, knows all quasi-identifiers believes (k=3)" in answers(sample())["Singling out"]
+    assert "at least 3 rows fit everybody (k, k=3)" in answers(sample())["Singling out"].lower()
+
+
+def test_clusters_and_networks_are_linkability():
+    assert "name_bd breaches" in answers(test_linkage.data())["Linkability"]
+    assert "shuffled labels give" in answers(test_linkage.data())["Linkability"]
+    assert "rematch names 38.8 %" in answers(test_graph_section.data())["Linkability"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "questions"),
+    [
+        ("table", ()),
+        ("linkage", ("Singling out", "Inference", "Motivated intruder test")),
+        ("channel", ("Singling out", "Linkability", "Motivated intruder test")),
+        ("graph", ("Inference",)),
+    ],
+)
+def test_a_question_that_nobody_asked_is_not_answered(kind, questions):
+    found = answers(EVERY[kind]())
+    silent = [name for name in QUESTIONS[:4] if "Not tested: no adversary here" in found[name]]
+    assert tuple(silent) == questions
+
+
+def test_the_intruder_is_the_strongest_who_names_people():
+    found = answers(study())["Motivated intruder test"]
+    assert "reaches 30 % [28, 32]: the adversary anna (tables.ClassAttack: knows age)" in found  # of protected ones
+    assert "Not tested: whether such an attack pays" in found
+    paid = measured("M k=3", "anna", "identity", 0.4, measure="rational_access", unit="share")
+    assert "attacking pays for 40 % [38, 42] of people" in answers(study((*rows(), paid)))["Motivated intruder test"]
+
+
+def test_no_gain_is_called_so():
+    lucky = row(measure="realised_success", prior=0.04, posterior=0.045, low=0.03, high=0.06)
+    assert "no gain is shown" in summary(ReportData(title="t", who="w.", rows=(lucky,)))
+    assert "no gain" not in summary(sample())
+
+
+def test_only_the_strongest_are_told_and_the_others_counted():
+    many = tuple(measured("M k=3", f"a{i}", "identity", i / 20) for i in range(1, 9))
+    found = answers(study(many))["Singling out"]
+    assert "a8 names" in found
+    assert "a5 names" not in found
+    assert "And 5 more, none of them stronger." in found
+
+
+def test_what_was_not_run_is_told():
+    gaps = tuple(Missing("census", "x", "anna", "failed", 2, f"reason {i}") for i in range(4))
+    assert answers(study(missing=gaps))["Not run"].startswith(
+        "Not run: 8 cells without a result; failed: reason 0; failed: reason 1; 2 more, see the report."
+    )
+    assert "failed: the disk was full" in answers(sample())["Not run"]
+    assert answers(study())["Not run"].startswith("Not run: nothing of what was asked for.")
