@@ -30,6 +30,8 @@ from unmask.cli.graph import audit_graph
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.options import Sentences, attacker_option, share, table_options
 from unmask.cli.price import price
+from unmask.cli.report import report as report_command
+from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
 
 if TYPE_CHECKING:
@@ -221,9 +223,12 @@ main.add_command(audit_channel)
 main.add_command(design)
 main.add_command(price)
 main.add_command(study)
+main.add_command(report_command)
 main.add_command(choose)
 main.add_command(choose_columns)
 main.add_command(audit_graph)
+main.add_command(protect_graph)
+main.add_command(advise_identity)
 main.add_command(audit_linkage)
 
 

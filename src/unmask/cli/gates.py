@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -44,7 +44,7 @@ def _gates(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ..
     return tuple(found)
 
 
-fail_above: Any = click.option(
+fail_above = click.option(
     "--fail-above", "gates", multiple=True, metavar="CONDITION", callback=_gates,
     help="Exit 3 when more than this share of people is named, or on a condition such as estimation_error<0.8.",
 )  # fmt: skip

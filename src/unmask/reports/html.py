@@ -6,7 +6,9 @@ left out; what was not run or failed says so in words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from unmask.reports import canvas, ledger, sections
 from unmask.reports.channel import sections as channel_sections
@@ -49,6 +51,48 @@ def render(data: ReportData) -> str:
     >>> "An adversary who knows age expects to name 4.0\u00a0% of 2,000 people correctly" in page
     True
     """
+    return fill("report.html.j2", contents(data))
+
+
+def contents(data: ReportData) -> dict[str, Any]:
+    """What stands on the page, by section: its sentences, its figures, its tables."""
+    scope, heads = Scope.of(data), headlines(data)
+    key = [(letter(i), canvas.swatch(i), scope.words[name]) for name, i in scope.styles.items()]
+    leading, others = ledger.measure_tables(data, scope)
+    note, notes = sections.success_note(heads) if heads else "", ledger.measure_notes(data, scope, [*leading, *others])
+    cases = impersonal(data)
+    if cases:
+        note, notes = of_cases([note])[0], of_cases(notes, [row.note for row in data.rows])
+    return {
+        "data": data,
+        "key": key if len(key) > 1 else [],
+        "findings": sentences(data),
+        "contrast": contrasts(scope, heads),
+        "success": sections.success_figures(data, scope, heads),
+        "success_table": sections.success_table(data, scope, heads),
+        "success_note": note,
+        "cases": cases,
+        "channel": channel_sections.channel_section(data.channel, scope),
+        "linkage": linkage_sections.linkage_section(data.linkage, scope),
+        "graph": graph_sections.graph_section(data.graph, scope),
+        "measures": leading,
+        "other_measures": others,
+        "measure_notes": notes,
+        "distribution": sections.distribution_figures(data, scope),
+        "quantiles": [] if cases else sections.quantile_tables(data, scope),
+        "columns": sections.column_tables(data),
+        "classes": sections.class_tables(data),
+        "price": price_sections.price_section(data.price, scope),
+        "plane": sections.plane_figures(data, scope, heads),
+        "utility": sections.listing(data.utility, UTILITIES, "Utility lost"),
+        "criteria": sections.listing(data.criteria, CRITERIA, "Criterion"),
+        "criteria_not_run": sections.nowhere(data.criteria, CRITERIA),
+        "not_run": sections.not_run_groups(data),
+    }
+
+
+def fill(template: str, values: Mapping[str, Any]) -> str:
+    """A template of this package with values in it: names are escaped, what is not given is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -60,36 +104,4 @@ def render(data: ReportData) -> str:
         undefined=StrictUndefined,
     )
     environment.filters["safe_svg"] = Markup
-    scope, heads = Scope.of(data), headlines(data)
-    several = len(scope.adversaries) > 1
-    leading, others = ledger.measure_tables(data, scope)
-    note, notes = sections.success_note(heads) if heads else "", ledger.measure_notes(data, scope, [*leading, *others])
-    cases = impersonal(data)
-    if cases:
-        note, notes = of_cases([note])[0], of_cases(notes, [row.note for row in data.rows])
-    return environment.get_template("report.html.j2").render(
-        data=data,
-        key=[(letter(i), canvas.swatch(i), scope.words[name]) for name, i in scope.styles.items()] if several else [],
-        findings=sentences(data),
-        contrast=contrasts(scope, heads),
-        success=sections.success_figures(data, scope, heads),
-        success_table=sections.success_table(data, scope, heads),
-        success_note=note,
-        cases=cases,
-        channel=channel_sections.channel_section(data.channel, scope),
-        linkage=linkage_sections.linkage_section(data.linkage, scope),
-        graph=graph_sections.graph_section(data.graph, scope),
-        measures=leading,
-        other_measures=others,
-        measure_notes=notes,
-        distribution=sections.distribution_figures(data, scope),
-        quantiles=[] if cases else sections.quantile_tables(data, scope),
-        columns=sections.column_tables(data),
-        classes=sections.class_tables(data),
-        price=price_sections.price_section(data.price, scope),
-        plane=sections.plane_figures(data, scope, heads),
-        utility=sections.listing(data.utility, UTILITIES, "Utility lost"),
-        criteria=sections.listing(data.criteria, CRITERIA, "Criterion"),
-        criteria_not_run=sections.nowhere(data.criteria, CRITERIA),
-        not_run=sections.not_run_groups(data),
-    )
+    return environment.get_template(template).render(values)

@@ -218,7 +218,7 @@ def plane_chart(points: Sequence[Point], *, n_adversaries: int, loss: str, risk:
 
     marks = [mark for style in dict.fromkeys(p.style for p in points) for mark in _plane_marks(points, style)]
     best = [mark for mark in marks if mark["best"]]
-    names = _names(points, width / x_max, height / y_max, width=width)
+    names = name_places(points, width / x_max, height / y_max, width=width)
     layers = [
         chart(best)
         .mark_line(strokeWidth=1.2, opacity=0.55)
@@ -238,7 +238,7 @@ def plane_chart(points: Sequence[Point], *, n_adversaries: int, loss: str, risk:
         own = [name for name in names if name["align"] == align]
         layers.append(chart(own).mark_text(align=align, color=INK).encode(x=x(), y=y(), text="text:N"))
     if n_adversaries > 1:
-        letters = _letters(marks, 13 * y_max / height)
+        letters = letter_places(marks, 13 * y_max / height)
         layers.append(
             chart(letters)
             .mark_text(align="left", dx=10, color=INK, fontWeight="bold")
@@ -262,7 +262,7 @@ def _plane_marks(points: Sequence[Point], style: int) -> list[dict[str, Any]]:
     ]
 
 
-def _letters(marks: Sequence[Mapping[str, Any]], gap: float) -> list[dict[str, Any]]:
+def letter_places(marks: Sequence[Mapping[str, Any]], gap: float) -> list[dict[str, Any]]:
     """The letter of each adversary beside the last of its marks, at least `gap` above the letter below."""
     last = {mark["style"]: mark for mark in sorted(marks, key=lambda mark: float(mark["x"]))}
     letters: list[dict[str, Any]] = []
@@ -273,7 +273,7 @@ def _letters(marks: Sequence[Mapping[str, Any]], gap: float) -> list[dict[str, A
     return letters
 
 
-def _names(points: Sequence[Point], x_scale: float, y_scale: float, *, width: float) -> list[dict[str, Any]]:
+def name_places(points: Sequence[Point], x_scale: float, y_scale: float, *, width: float) -> list[dict[str, Any]]:
     """Where the name of each release goes, once: above its highest mark, else beside or below it, where there is room.
 
     The places of marks and names are reckoned in pixels and returned on the scales of the chart.

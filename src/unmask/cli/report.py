@@ -1,0 +1,79 @@
+"""`unmask report`: from the results of a study to a page, files and a summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unmask.cli.files import as_text, refuse_to_overwrite, write_text
+
+if TYPE_CHECKING:
+    from unmask.reports.study.values import StudyData
+
+
+@click.command("report")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the page, one HTML file.")
+@click.option(
+    "--export", "folder", type=click.Path(path_type=Path),
+    help="Write every chart as SVG and PNG, every table as CSV and Parquet into this folder.",
+)  # fmt: skip
+@click.option("--summary", "in_words", is_flag=True, help="Print the results in plain language, at most 25 lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@click.option("--force", is_flag=True, help="Overwrite the page, and files in the folder of --export.")
+def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, as_json: bool, force: bool) -> None:
+    r"""Show what a study found: a page, its charts and tables as files, or a few lines in plain language.
+
+    \b
+    unmask report results -o report.html
+    unmask report results --export figures --summary
+    """
+    from unmask.reports.study.page import render_study
+    from unmask.reports.summary import summary
+    from unmask.studies.page import study_page
+
+    if output is not None:
+        refuse_to_overwrite(output, force=force)
+    found = study_page(run)
+    if output is not None:
+        write_text(output, render_study(found))
+        click.echo(f"wrote {output}", err=True)
+    if folder is not None:
+        from unmask.reports.export import export
+
+        names = export(found, folder, force=force)
+        click.echo(f"wrote {len(names)} files in {folder}", err=True)
+    if as_json:
+        told = {"summary": summary(found)} if in_words else {}
+        click.echo(as_text({**_json(run, found), **told}))
+    elif in_words:
+        click.echo(summary(found))
+    else:
+        _say(found)
+
+
+def _json(run: Path, found: StudyData) -> dict[str, Any]:
+    """Summaries, gaps, and for each dataset the protections that are undominated in utility and success."""
+    from unmask.studies.summary import read_results
+
+    results = read_results(run)
+    best: dict[str, list[str]] = {name: [] for name in found.datasets}
+    for plane in found.planes:
+        best[plane.dataset] += [name for name in plane.undominated if name not in best[plane.dataset]]
+    return {
+        "title": found.title,
+        "summaries": [vars(item) for item in results.summaries],
+        "gaps": [vars(gap) for gap in results.gaps],
+        "undominated": best,
+    }
+
+
+def _say(found: StudyData) -> None:
+    from unmask.reports.study.words import findings
+
+    for name, sentences in findings(found):
+        click.echo(name)
+        for sentence in sentences:
+            click.echo(f"  {sentence}")

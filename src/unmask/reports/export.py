@@ -1,0 +1,159 @@
+"""Everything that a page shows, as files: charts as SVG and PNG, tables as CSV and Parquet, and an index of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.files import engine
+from unmask.reports import html
+from unmask.reports.data import ReportData
+from unmask.reports.sections import Figure, Grid
+from unmask.reports.study import sections as study_sections
+from unmask.reports.study.values import StudyData
+from unmask.results import Row
+
+INDEX = "index.json"
+
+SCALE = 2.0
+"""Pixels of a PNG for every pixel of the chart."""
+
+MEASURES = "measures"
+"""Name of the table of all measures, in full precision."""
+
+
+def export(data: ReportData | StudyData, folder: Path, *, force: bool = False) -> tuple[str, ...]:
+    """Write every chart and table of the page of an audit or a study; the names of the files, `index.json` last.
+
+    Charts are SVG and PNG; tables, as the page words them, CSV and Parquet. `measures` has all rows in full precision;
+    what is undefined is empty there. The index names for each file what it shows. A folder that holds files already is
+    refused unless force is set; then files of the same name are replaced and others stay.
+    """
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not force)):
+        raise UnmaskError(f"{folder} exists and is not empty; choose another folder or give --force")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".export-", dir=folder) as draft:
+            index = list(_write(data, Path(draft)))
+            listed = {"title": data.title, "files": index}
+            (Path(draft) / INDEX).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+            names = (*(str(item["file"]) for item in index), INDEX)
+            for name in names:
+                (Path(draft) / name).replace(folder / name)
+    except OSError as error:
+        raise FailedError(f"{folder} cannot be written: {error.strerror or error}; choose another folder") from None
+    return names
+
+
+def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
+    """The files, and of each what the index says."""
+    shown = study_sections.contents(data) if isinstance(data, StudyData) else html.contents(data)
+    yield from _table(folder, MEASURES, _measures(data), "Every measure, in full precision")
+    taken = {MEASURES}
+    for path, item in _shown(shown, ()):
+        name = _free(re.sub(r"[^a-z0-9]+", "-", "-".join(path).removeprefix("parts-").lower()).strip("-"), taken)
+        if isinstance(item, Figure):
+            yield from _chart(folder, name, item)
+        else:
+            yield from _table(folder, name, _columns(item), item.caption)
+
+
+def _shown(item: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Figure | Grid]]:
+    """Figures and tables inside sections, in the order of the page; the path is made of names of sections."""
+    if isinstance(item, Figure) or (isinstance(item, Grid) and item.rows):
+        yield path, item
+    elif isinstance(item, ReportData | StudyData | Grid):
+        return
+    elif isinstance(item, Mapping):
+        for key, value in item.items():
+            yield from _shown(value, (*path, str(key)))
+    elif isinstance(item, Sequence) and not isinstance(item, str):
+        for value in item:
+            yield from _shown(value, path)
+    elif dataclasses.is_dataclass(item):
+        name = getattr(item, "name", None) or getattr(item, "heading", None)
+        for field in dataclasses.fields(item):
+            yield from _shown(getattr(item, field.name), (*path, *([str(name)] if name else []), field.name))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, with a number where it is taken."""
+    found = next(one for i in range(1, len(taken) + 2) if (one := name if i == 1 else f"{name}-{i}") not in taken)
+    taken.add(found)
+    return found
+
+
+# --- charts ----------------------------------------------------------------------------------------------------------
+
+
+def _chart(folder: Path, name: str, figure: Figure) -> Iterator[dict[str, str]]:
+    import vl_convert
+
+    spaces = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+    svg = figure.svg.replace("<svg ", spaces, 1)
+    (folder / f"{name}.svg").write_text(svg + "\n", encoding="utf-8")
+    ground = re.sub(r"(<svg [^>]*>)", r'\1<rect width="100%" height="100%" fill="white"/>', svg, count=1)
+    (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(ground, scale=SCALE))
+    for kind in ("svg", "png"):
+        yield {"file": f"{name}.{kind}", "kind": "chart", "caption": figure.caption}
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _table(folder: Path, name: str, columns: Mapping[str, Any], caption: str) -> Iterator[dict[str, str]]:
+    quoted = {column: '"' + column.replace('"', '""') + '"' for column in columns}
+    listed = ", ".join(
+        f"nullif({quoted[column]}, 'nan'::double) as {quoted[column]}" if values.dtype == np.float64 else quoted[column]
+        for column, values in columns.items()
+    )
+    with engine() as connection:
+        connection.register("shown", dict(columns))
+        for kind, options in (("csv", "format csv, header"), ("parquet", "format parquet, compression zstd")):
+            target = str(folder / f"{name}.{kind}").replace("'", "''")
+            connection.execute(f"copy (select {listed} from shown) to '{target}' ({options})")
+    for kind in ("csv", "parquet"):
+        yield {"file": f"{name}.{kind}", "kind": "table", "caption": caption}
+
+
+def _columns(grid: Grid) -> dict[str, Any]:
+    """The cells of a table as texts; lines above groups of rows are a column of their own."""
+    lines = [(line, row) for line, rows in grid.groups for row in rows]
+    heads: set[str] = set()
+    columns = {"group": np.array([line for line, _ in lines], dtype=object)} if any(line for line, _ in lines) else {}
+    heads.update(columns)
+    for i, head in enumerate(grid.head):
+        name = _free(head or "column", heads)
+        columns[name] = np.array([row[i] if i < len(row) else "" for _, row in lines], dtype=object)
+    return columns
+
+
+_TEXTS = ("release", "adversary", "target", "measure", "unit", "direction", "interval", "status", "note")
+_NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst")
+
+
+def _measures(data: ReportData | StudyData) -> dict[str, Any]:
+    """All rows, numbers as numbers; of a study with the dataset and the seeds, and the release called protection."""
+    study = isinstance(data, StudyData)
+    rows: list[Row] = [item.row for item in data.rows] if isinstance(data, StudyData) else list(data.rows)
+    columns: dict[str, Any] = {}
+    if isinstance(data, StudyData):
+        columns["dataset"] = np.array([item.dataset for item in data.rows], dtype=object)
+    for name in _TEXTS:
+        shown = "protection" if study and name == "release" else name
+        columns[shown] = np.array([getattr(row, name) for row in rows], dtype=object)
+    for name in _NUMBERS:
+        values = (getattr(row, name) for row in rows)
+        columns[name] = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    columns["n"] = np.array([row.n for row in rows], dtype=np.int64)
+    if isinstance(data, StudyData):
+        columns["seeds"] = np.array([item.seeds for item in data.rows], dtype=np.int64)
+    return columns

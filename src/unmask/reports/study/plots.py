@@ -1,0 +1,141 @@
+"""Utility across, success up: every protection as every adversary sees it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unmask.reports.canvas import COLOURS, INK, PANEL, SHAPES, Frame, altair, as_is, axis, chart, draw, short
+from unmask.reports.plots import Point, letter_places, name_places
+from unmask.reports.study.curves import settings
+from unmask.reports.study.values import Plane, Spot
+from unmask.reports.words import SHARES
+
+NAMED = 10
+"""Names that a chart has room for; the table has all."""
+
+ROOM = (110.0, 18.0)
+"""Pixels between two protections that are both named: across, or up."""
+
+HEIGHT = 260.0
+
+
+def plane_chart(plane: Plane, styles: Mapping[str, int], *, title: str, label: str, key: str) -> str:
+    """Success, from 0, against utility: spots that no other beats for the same adversary are filled and joined.
+
+    Undominated protections are named, at most ten of them; 95 % intervals of success are thin lines.
+
+    styles : adversary -> number of its look and letter
+    title  : of the horizontal axis
+    label  : what the chart shows, for readers who do not see it
+    key    : prefix of the ids inside, unique on the page
+    """
+    spots = plane.spots
+    frame = _frame(spots, share=plane.unit in SHARES, title=title)
+    marks = [_mark(spot, styles[spot.adversary]) for spot in spots]
+    alt = altair()
+    x, y = frame.x, frame.y
+    best = sorted((mark for mark in marks if mark["best"]), key=lambda mark: float(mark["x"]))
+    layers = [
+        chart(best)
+        .mark_line(strokeWidth=1.2, opacity=0.55)
+        .encode(x=x(), y=y(), color=as_is("colour"), detail="style:N"),
+        chart(marks).mark_rule(strokeWidth=1.4, color=INK).encode(x=x(), y=y("low"), y2="high:Q"),
+        chart(marks)
+        .mark_point(size=72, filled=True, opacity=1, strokeWidth=1.8)
+        .encode(
+            x=x(),
+            y=y(),
+            stroke=alt.Stroke("colour:N", scale=None),
+            fill=alt.Fill("fill:N", scale=None),
+            shape=as_is("shape"),
+        ),
+        *_texts(frame, plane, styles),
+    ]
+    if len({mark["style"] for mark in marks}) > 1:
+        letters = letter_places(marks, 13 * frame.top / HEIGHT)
+        said = chart(letters).mark_text(align="left", dx=10, color=INK, fontWeight="bold")
+        layers.append(said.encode(x=x(), y=y(), text="text:N"))
+    return draw(layers, width=frame.width, height=HEIGHT, margins=(62, 8, 26, 44), label=label, key=key)
+
+
+def _frame(spots: Sequence[Spot], *, share: bool, title: str) -> Frame:
+    """Utility from its least to its most with room at both ends, success from 0."""
+    least, most = min(spot.utility for spot in spots), max(spot.utility for spot in spots)
+    pad = 0.16 * (most - least) or 0.1 * abs(most) or 0.1
+    top = 1.12 * max(_ends(spot)[1] for spot in spots) or 1.0
+    ticks = _ticks(least, most)
+    shown = (
+        "format(100 * datum.value, '~r') + '\u00a0%'" if share else "replace(format(datum.value, ',~r'), '-', '\u2212')"
+    )
+    across = altair().Axis(values=ticks, labelExpr=shown, title=title, labelOverlap=False, labelBound=False)
+    up = axis(min(top, 1.0), title="Success")
+    return Frame(PANEL - 62 - 26, HEIGHT, most + pad, top, across, up, left=least - pad)
+
+
+def _ticks(least: float, most: float) -> list[float]:
+    """About four round values from the least to the most; the value itself where they are one."""
+    if not most > least:
+        return [least]
+    rough = (most - least) / 3
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * 0.999)
+    first = math.ceil(least / step - 1e-9)
+    return [round(step * i, 12) for i in range(first, math.floor(most / step + 1e-9) + 1)]
+
+
+def _ends(spot: Spot) -> tuple[float, float]:
+    """The interval of success, within what a share can be; the value itself where there is none."""
+    low = spot.success if spot.low is None else max(0.0, spot.low)
+    return low, spot.success if spot.high is None else min(1.0, spot.high)
+
+
+def _mark(spot: Spot, style: int) -> dict[str, Any]:
+    colour, (low, high) = COLOURS[style % len(COLOURS)], _ends(spot)
+    return {
+        "x": spot.utility,
+        "y": spot.success,
+        "low": low,
+        "high": high,
+        "best": spot.best,
+        "style": style,
+        "shape": SHAPES[style % len(SHAPES)],
+        "colour": colour,
+        "fill": colour if spot.best else "white",
+    }
+
+
+def _texts(frame: Frame, plane: Plane, styles: Mapping[str, int]) -> list[Any]:
+    """The names of undominated protections where there is room; places are reckoned from the left end of the scale."""
+    shown = _apart(frame, plane)
+    points = [
+        Point(shown[spot.protection], styles[spot.adversary], spot.utility - frame.left, spot.success, *_ends(spot))
+        for spot in plane.spots
+        if spot.protection in shown
+    ]
+    scales = frame.width / (frame.right - frame.left), HEIGHT / frame.top
+    names = name_places(points, *scales, width=frame.width)
+    layers: list[Any] = []
+    for align in dict.fromkeys(name["align"] for name in names):
+        own = [name | {"x": name["x"] + frame.left} for name in names if name["align"] == align]
+        for look in ({"stroke": "white", "strokeWidth": 3, "color": "white"}, {"color": INK}):  # lines pass behind
+            said = chart(own).mark_text(align=align, **look)
+            layers.append(said.encode(x=frame.x(), y=frame.y(), text="text:N"))
+    return layers
+
+
+def _apart(frame: Frame, plane: Plane) -> dict[str, str]:
+    """Undominated protections whose names have room, each as far as one must read it: a long name by its parameters."""
+    kept: dict[str, tuple[float, float]] = {}
+    for name in plane.undominated:
+        top = max((spot for spot in plane.spots if spot.protection == name), key=lambda spot: spot.success)
+        x, y = frame.pixel(top.utility), top.success / frame.top * HEIGHT
+        if len(kept) < NAMED and all(abs(x - a) > ROOM[0] or abs(y - b) > ROOM[1] for a, b in kept.values()):
+            kept[name] = x, y
+    return {name: name if short(name) == name else _parameters(name) for name in kept}
+
+
+def _parameters(name: str) -> str:
+    found = settings(name)[1]
+    return " ".join(f"{key}={value}" for key, value in found.items()) or name

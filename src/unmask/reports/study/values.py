@@ -1,0 +1,174 @@
+"""What the page of a study shows, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from unmask.errors import UnmaskError
+from unmask.results import Row
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measure of one adversary on one protected dataset, gathered over seeds.
+
+    row   : its release is the protection; prior, posterior and gain are means over seeds, n the targets of one seed,
+            worst the worst value of any seed's worst-off target; quantiles are empty
+    seeds : with a value
+    """
+
+    dataset: str
+    row: Row
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Cells without a result: "failed", "timed out" or "skipped", how many, and the reason of one of them."""
+
+    dataset: str
+    protection: str
+    adversary: str
+    status: str
+    cells: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One protection as one adversary sees it: what is left of utility, and his success.
+
+    best : whether no other protection has at least the utility and at most his success, and one of them strictly
+    """
+
+    protection: str
+    adversary: str
+    target: str
+    utility: float
+    success: float
+    low: float | None
+    high: float | None
+    best: bool
+
+
+def judged(spots: Sequence[Spot]) -> tuple[str, ...]:
+    """Protections that have a spot of every adversary and target among the spots."""
+    attacks = {(spot.adversary, spot.target) for spot in spots}
+    seen: dict[str, set[tuple[str, str]]] = {}
+    for spot in spots:
+        seen.setdefault(spot.protection, set()).add((spot.adversary, spot.target))
+    return tuple(name for name, own in seen.items() if own == attacks)
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Utility against success, for the adversaries of one dataset whose utility has one unit.
+
+    unit        : of the utility; the higher, the more is left
+    spots       : of every protection and adversary with both values
+    undominated : protections that no other beats in utility and in the success of the strongest adversary, who is the
+                  one with the highest success against that protection; only those in `judged` take part
+    """
+
+    dataset: str
+    unit: str
+    spots: tuple[Spot, ...]
+    undominated: tuple[str, ...]
+
+    @property
+    def protections(self) -> tuple[str, ...]:
+        """All of them, in the order of spots."""
+        return tuple(dict.fromkeys(spot.protection for spot in self.spots))
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Protections that every adversary here has a result for: who is strongest is not known of the others."""
+        return judged(self.spots)
+
+
+@dataclass(frozen=True)
+class StudyData:
+    """All that the page of a study shows.
+
+    title       : heading
+    rows        : what was measured, in the order of the plan
+    missing     : cells without a result
+    planes      : risk against utility, for each dataset that has both
+    words       : name of a dataset, protection or adversary -> what the plan says of it; may lack any
+    unprotected : protections that leave everything as it is
+    seeds       : in the whole study
+    assumptions : one sentence each
+    reproduce   : command, version, digests ...
+    """
+
+    title: str
+    rows: tuple[Measured, ...]
+    missing: tuple[Missing, ...] = ()
+    planes: tuple[Plane, ...] = ()
+    words: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    unprotected: frozenset[str] = frozenset()
+    seeds: int = 1
+    assumptions: tuple[str, ...] = ()
+    reproduce: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse a page about nothing."""
+        if not self.rows and not self.missing:
+            raise UnmaskError("the study has 0 cells, expected at least 1; run it first")
+
+    @cached_property
+    def datasets(self) -> tuple[str, ...]:
+        """In the order of the plan."""
+        return tuple(dict.fromkeys(item.dataset for item in self._cells))
+
+    @cached_property
+    def adversaries(self) -> tuple[str, ...]:
+        """In the order of rows, then of what is missing; their place is their letter, colour and shape."""
+        named = (item.row.adversary if isinstance(item, Measured) else item.adversary for item in self._cells)
+        return tuple(dict.fromkeys(named))
+
+    @cached_property
+    def protections(self) -> tuple[str, ...]:
+        """In the order of the plan."""
+        named = (item.row.release if isinstance(item, Measured) else item.protection for item in self._cells)
+        return tuple(dict.fromkeys(named))
+
+    @cached_property
+    def _cells(self) -> tuple[Measured | Missing, ...]:
+        return (*self.rows, *self.missing)
+
+    @cached_property
+    def styles(self) -> dict[str, int]:
+        """Adversary -> number of its letter, colour and shape."""
+        return {name: style for style, name in enumerate(self.adversaries)}
+
+
+Headlines = Mapping[tuple[str, str, str], Measured]
+"""(protection, adversary, target) of one dataset -> the measure that sentences and charts speak about."""
+
+SUCCESS = ("realised_success", "recall", "success_probability", "breached", "linked_now")
+"""Measures of success, the preferred one first: what came true before what was believed."""
+
+OTHERWISE = ("realised_error", "estimation_error")
+"""What is spoken about where no success was measured."""
+
+NO_ATTACK = "release"
+"""The target of rows about a release itself, such as its utility."""
+
+
+def headlines(rows: tuple[Measured, ...], preferred: tuple[str, ...] = SUCCESS) -> dict[tuple[str, str, str], Measured]:
+    """For each protection, adversary and target of one dataset the first of the preferred measures that it has.
+
+    >>> headlines(())
+    {}
+    """
+    found: dict[tuple[str, str, str], Measured] = {}
+    for item in rows:
+        row = item.row
+        if row.measure in preferred and row.target != NO_ATTACK:
+            key = (row.release, row.adversary, row.target)
+            if key not in found or preferred.index(row.measure) < preferred.index(found[key].row.measure):
+                found[key] = item
+    return found

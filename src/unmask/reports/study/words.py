@@ -1,0 +1,189 @@
+"""How the page of a study speaks: a finding for every dataset, and what a reader must know about its figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from unmask.reports.study.values import OTHERWISE, Headlines, Measured, Plane, StudyData, headlines
+from unmask.reports.words import (
+    IDENTITY,
+    SECRET,
+    SHARES,
+    described,
+    needs_truth,
+    number,
+    percent,
+    quantity,
+    release_name,
+    row_estimate,
+)
+from unmask.results import Row
+
+LINKAGE = "linkage"
+
+UNITS = {
+    "share": "share that is kept",
+    "items": "items linked by one pseudonym",
+    "absolute": "minus the expected absolute distortion",
+    "hamming": "minus the chance of a wrong value",
+}
+"""Unit of utility -> what it counts."""
+
+
+def did(row: Row) -> str:
+    """What an adversary does, to how many, as the end of a sentence.
+
+    >>> did(
+    ...     Row(
+    ...         "k=3",
+    ...         "neighbour",
+    ...         "identity",
+    ...         "realised_success",
+    ...         "probability",
+    ...         "high",
+    ...         0.0,
+    ...         0.25,
+    ...         0.25,
+    ...         0.2,
+    ...         0.3,
+    ...         "seeds",
+    ...         300,
+    ...         300,
+    ...         1.0,
+    ...         0,
+    ...         (),
+    ...         "",
+    ...     )
+    ... ).replace("\u00a0", " ")
+    'names 25 % [20, 30] of 300 people correctly'
+    """
+    value, n = row_estimate(row), f"{row.n:,}"
+    if row.measure in OTHERWISE:
+        return f"is wrong by {value} {row.unit} on average over {n} targets"
+    hopes = "" if needs_truth(row.measure) else "expects to "
+    end = "" if hopes else "s"
+    if row.target == LINKAGE:
+        if row.measure == "breached":
+            return f"breaches {value} of {n} subjects"
+        return f"links {value} of a subject's items on average, over {n} subjects"
+    if row.target == IDENTITY:
+        return f"{hopes}name{end} {value} of {n} people correctly"
+    if row.target == SECRET:
+        return f"{hopes}guess{'es' if end else ''} the secret in {value} of cases"
+    return f"{hopes}infer{end} {row.target} correctly for {value} of {n} people"
+
+
+def without(row: Row) -> str:
+    """What he reaches without the release.
+
+    Of linkage that is what clusters of the same sizes with shuffled labels reach.
+    """
+    value = percent(row.prior) if row.unit in SHARES else number(row.prior)
+    if row.measure in OTHERWISE:
+        return f"without the release by {value}"
+    return f"{'shuffled labels give' if row.target == LINKAGE else 'guessing gives'} {value}"
+
+
+def spoken(data: StudyData, dataset: str) -> Headlines:
+    """The measures that are spoken about: success, or the error where no success of a dataset was measured."""
+    rows = tuple(item for item in data.rows if item.dataset == dataset)
+    return headlines(rows) or headlines(rows, OTHERWISE)
+
+
+def risky(row: Row) -> float:
+    """How bad a value is: the higher the worse, whatever the adversary wants; undefined values are not bad."""
+    value = row.posterior if row.direction == "high" else -row.posterior
+    return -math.inf if math.isnan(value) else value
+
+
+def findings(data: StudyData) -> list[tuple[str, list[str]]]:
+    """For every dataset: its name; a sentence for each target about the riskiest protection; what is undominated."""
+    return [(dataset, _of_dataset(data, dataset)) for dataset in data.datasets]
+
+
+def _of_dataset(data: StudyData, dataset: str) -> list[str]:
+    heads = spoken(data, dataset)
+    if not heads:
+        return ["Nothing is known: no cell of it has a result with a measure of success or error."]
+    said = [_of_target(data, heads, target) for target in dict.fromkeys(target for _, _, target in heads)]
+    return said + [_of_plane(data, plane) for plane in data.planes if plane.dataset == dataset]
+
+
+def _of_target(data: StudyData, heads: Headlines, target: str) -> str:
+    """The strongest adversary on the protection where he does best; how far others go; what no protection gives."""
+    own = [item for key, item in heads.items() if key[2] == target]
+    protected = [item for item in own if item.row.release not in data.unprotected] or own
+    worst = max(protected, key=lambda item: risky(item.row))
+    row, adversaries = worst.row, {item.row.adversary for item in own}
+    whole = {name for name, _, _ in heads if all((name, who, target) in heads for who in adversaries)}
+    text = f"From {release_name(row.release)}, the adversary {row.adversary} {did(row)}; {without(row)}."
+    if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:
+        text += " The interval includes what he reaches without it: no gain is shown."
+    strongest = sorted((item for item in protected if item.row.release in whole), key=lambda item: risky(item.row))
+    by = {item.row.release: item for item in strongest}  # the last of a name, the strongest, stays
+    if len(by) > 1:
+        least = min(by.values(), key=lambda item: risky(item.row))
+        against = f"the strongest adversary reaches {row_estimate(least.row)}"
+        text += f" Of {len(by)} protections {release_name(least.row.release)} is the best here: {against}."
+    bare = [item for item in own if item.row.release in data.unprotected and item not in protected]
+    if bare:
+        most = max(bare, key=lambda item: risky(item.row)).row
+        text += f" Unprotected it is {row_estimate(most)}."
+    return text
+
+
+def _of_plane(data: StudyData, plane: Plane) -> str:
+    judged, best = plane.judged, plane.undominated
+    shown = ", ".join(release_name(name) for name in best[:8]) or "none"
+    more = f" and {len(best) - 8} more" if len(best) > 8 else ""
+    are = "is" if len(best) == 1 else "are"
+    failed = [gap.protection for gap in data.missing if gap.dataset == plane.dataset]
+    open_ = [name for name in dict.fromkeys((*plane.protections, *failed)) if name not in judged]
+    left = f" Not judged, for want of a result: {len(open_)} more." if open_ else ""
+    return (
+        f"{len(best)} of {len(judged)} protections {are} undominated in utility and in the success of the "
+        f"strongest adversary: {shown}{more}.{left}"
+    )
+
+
+def utility_words(unit: str, value: float) -> str:
+    """A utility with the digits it needs."""
+    return percent(value) if unit in SHARES else number(value)
+
+
+def line(stem: str, rows: Sequence[Row]) -> str:
+    """The line above the rows of one measure: its name, its meaning where it is known, its unit."""
+    name, meaning = described(stem) or (stem.replace("_", " "), "")
+    row = rows[0]
+    unit = f" ({row.unit})" if row.unit and row.unit not in SHARES and row.unit not in meaning else ""
+    stands_for = f" \u2013 {meaning}" if meaning else ""
+    return f"{name}{stands_for}{unit}; the adversary wants it {row.direction}"
+
+
+def who(data: StudyData) -> str:
+    """What was run, in a sentence."""
+    counts = ((len(data.adversaries), "adversary", "adversaries"), (len(data.protections), "protection", "protections"))
+    (a, b), datasets = (f"{n:,} {one if n == 1 else many}" for n, one, many in counts), len(data.datasets)
+    times = f", {data.seeds:,} times with other draws" if data.seeds > 1 else ", once"
+    return f"{a} attack {b} of {datasets:,} {'dataset' if datasets == 1 else 'datasets'}{times}.".replace(
+        "1 adversary attack ", "1 adversary attacks "
+    )
+
+
+def interval_note(rows: Sequence[Measured]) -> str:
+    """Over what the intervals are."""
+    kinds = {item.row.interval if item.seeds == 1 else "seeds" for item in rows if item.row.low is not None}
+    if not kinds:
+        return "No interval was computed: values are of one seed."
+    said = "seeds, by Student's t" if "seeds" in kinds else ""
+    others = sorted(kinds - {"seeds"})
+    return "Brackets are 95 % intervals over " + "; ".join([*([said] if said else []), *others]) + "."
+
+
+def quantities(rows: Sequence[Measured]) -> dict[str, list[Row]]:
+    """Rows by what their self-assessed and realised measures share, in the order of rows."""
+    found: dict[str, list[Row]] = {}
+    for item in rows:
+        found.setdefault(quantity(item.row.measure), []).append(item.row)
+    return found

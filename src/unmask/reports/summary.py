@@ -1,0 +1,213 @@
+"""The results in plain language: what they say of singling out, linkability and inference, and of a motivated intruder.
+
+The three questions are those of the Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP216); the
+motivated intruder is that of the Information Commissioner's Office. No verdict is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from unmask.reports.data import ORIGINAL, ReportData, Scope
+from unmask.reports.sections import not_run_groups
+from unmask.reports.study.values import SUCCESS, Measured, StudyData, headlines
+from unmask.reports.study.words import LINKAGE, did, risky, spoken, who, without
+from unmask.reports.words import IDENTITY, number, percent, release_name, row_estimate
+from unmask.results import Row
+
+LINES = 25
+"""The most that a summary has."""
+
+SHOWN = 3
+"""Findings below each question."""
+
+CLOSING = (
+    "These are measurements of the attacks named here, after WP216 and the ICO's guidance; they are no legal verdict."
+)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """The strongest result of one adversary: where it was found, who he is in words, and the row."""
+
+    where: str
+    who: str
+    row: Row
+
+
+def summary(data: ReportData | StudyData) -> str:
+    """At most 25 lines: for each question which adversary and measure answer it, what was found, what was not tested.
+
+    * Singling out: adversaries who name people, and the worst-off person.
+    * Linkability: adversaries who put items of one person together, and those who name people by means of another data
+      set about them: a register, or a network.
+    * Inference: adversaries who say what somebody's value is.
+    * Motivated intruder: the strongest of those who name people, what he is taken to know, and whether it pays.
+
+    >>> row = Row(
+    ...     "k=3",
+    ...     "knows age",
+    ...     "identity",
+    ...     "realised_success",
+    ...     "probability",
+    ...     "high",
+    ...     0.0025,
+    ...     0.04,
+    ...     0.0375,
+    ...     None,
+    ...     None,
+    ...     "none",
+    ...     2000,
+    ...     80,
+    ...     1.0,
+    ...     7,
+    ...     (),
+    ...     "exact",
+    ... )
+    >>> print(
+    ...     summary(ReportData(title="Example", who="An attack.", rows=(row,))).splitlines()[2].replace("\u00a0", " ")
+    ... )
+      An adversary who knows age names 4.0 % of 2,000 people correctly; guessing gives 0.25 % (realised success).
+    """
+    told = _study(data) if isinstance(data, StudyData) else _audit(data)
+    named = [one for one in told if one.row.target == IDENTITY]
+    linked = [one for one in told if one.row.target == LINKAGE or _by_other_data(one)]
+    inferred = [one for one in told if one.row.target not in (IDENTITY, LINKAGE)]
+    lines = [
+        f"{data.title}. {who(data) if isinstance(data, StudyData) else data.who}",
+        *_question("Singling out: can somebody's record be picked out, or its owner be named?", named, "names people"),
+        *_worst_off(data),
+        *_question(
+            "Linkability: can records of one person be linked, with each other or with another data set?",
+            linked,
+            "links items, or names people by a register or a network",
+        ),
+        *_question(
+            "Inference: can somebody's value be told with more than the chance of guessing?", inferred, "infers"
+        ),
+        *_intruder(data, named),
+        *_not_tested(data),
+        CLOSING,
+    ]
+    assert len(lines) <= LINES
+    return "\n".join(lines)
+
+
+# --- what was found --------------------------------------------------------------------------------------------------
+
+
+def _study(data: StudyData) -> list[_Told]:
+    found: list[_Told] = []
+    for dataset in data.datasets:
+        heads = list(spoken(data, dataset).values())
+        protected = [item for item in heads if item.row.release not in data.unprotected] or heads
+        for item in _strongest(protected):
+            row = item.row
+            words = data.words.get(("adversaries", row.adversary), "")
+            known = f"the adversary {row.adversary}" + (f" ({words})" if words else "")
+            found.append(_Told(f"{dataset}, {release_name(row.release)}", known, row))
+    return found
+
+
+def _audit(data: ReportData) -> list[_Told]:
+    scope = Scope.of(data)
+    rows = tuple(Measured("", row, 1) for row in data.rows if row.release in scope.protected)
+    heads = headlines(rows, tuple(dict.fromkeys((*data.success, *SUCCESS))))
+    several = len(scope.releases) > 1
+    return [
+        _Told(release_name(row.release) if several else "", scope.subject(row.adversary), row)
+        for row in (item.row for item in _strongest(list(heads.values())))
+    ]
+
+
+def _rows(data: ReportData | StudyData) -> list[Row]:
+    """The rows of protected releases; of all of them where none is protected."""
+    if isinstance(data, StudyData):
+        rows, bare = [item.row for item in data.rows], data.unprotected
+    else:
+        rows, bare = list(data.rows), frozenset({ORIGINAL})
+    return [row for row in rows if row.release not in bare] or rows
+
+
+def _strongest(items: Sequence[Measured]) -> list[Measured]:
+    """For each adversary and target the protection where he does best."""
+    found: dict[tuple[str, str], Measured] = {}
+    for item in items:
+        key = item.row.adversary, item.row.target
+        if key not in found or risky(item.row) > risky(found[key].row):
+            found[key] = item
+    return list(found.values())
+
+
+def _by_other_data(one: _Told) -> bool:
+    return one.row.target == IDENTITY and (one.row.measure == "recall" or "register" in one.who.lower())
+
+
+def _question(question: str, told: Sequence[_Told], who_would: str) -> Iterator[str]:
+    yield question
+    ordered = sorted(told, key=lambda one: -risky(one.row))
+    if not ordered:
+        yield f"  Not tested: no adversary here {who_would}."
+    for one in ordered[:SHOWN]:
+        yield _found(one)
+    if len(ordered) > SHOWN:
+        yield f"  And {len(ordered) - SHOWN} more, none of them stronger."
+
+
+def _found(one: _Told) -> str:
+    name = one.who.partition(" (")[0]
+    measure = one.row.measure.replace("_", " ")
+    text = f"From {one.where}, {name}" if one.where else name[0].upper() + name[1:]
+    shown = f"  {text} {did(one.row)}; {without(one.row)} ({measure})."
+    row = one.row
+    gained = row.low is None or row.high is None or not row.low <= row.prior <= row.high
+    return shown if gained else f"{shown} The interval includes that: no gain is shown."
+
+
+def _worst_off(data: ReportData | StudyData) -> Iterator[str]:
+    """How sure somebody can be of the person most at risk; k where it is known."""
+    sure = [row for row in _rows(data) if (row.target, row.measure) == (IDENTITY, "success_probability")]
+    parts = []
+    if sure:
+        worst = max(sure, key=lambda row: row.worst)
+        chance = f"{percent(worst.worst)}, {worst.adversary} believes ({release_name(worst.release)})"
+        parts.append(f"the best guess about the person most at risk is right with {chance}")
+    sizes: Mapping[str, Mapping[str, object]] = {} if isinstance(data, StudyData) else data.criteria
+    known = {name: float(k) for name, own in sizes.items() if isinstance(k := own.get("k"), int | float)}
+    if known:
+        least = min(known, key=lambda name: known[name])
+        parts.append(f"at least {number(known[least])} rows fit everybody (k, {release_name(least)})")
+    if parts:
+        text = "; ".join(parts)
+        yield f"  {text[0].upper()}{text[1:]}."
+
+
+def _intruder(data: ReportData | StudyData, named: Sequence[_Told]) -> Iterator[str]:
+    """What an outsider would have to know; that he can learn it from public sources, no audit can tell."""
+    yield "Motivated intruder test: would somebody determined, with public sources and no special skills, name people?"
+    if not named:
+        yield "  Not tested: no adversary here names people."
+        return
+    best = max(named, key=lambda one: risky(one.row))
+    yield f"  The strongest here reaches {row_estimate(best.row)}: {best.who}."
+    yield "  To be judged by people: whether an intruder could learn what he is taken to know."
+    pays = [row for row in _rows(data) if row.measure == "rational_access"]
+    if pays:
+        most = max(pays, key=lambda row: row.posterior)
+        share = row_estimate(most)
+        where = release_name(most.release)
+        yield f"  For {most.adversary}, an attacker who reckons, attacking pays for {share} of people ({where})."
+    else:
+        yield "  Not tested: whether such an attack pays; name an attacker to find out."
+
+
+def _not_tested(data: ReportData | StudyData) -> Iterator[str]:
+    if isinstance(data, StudyData):
+        cells = sum(gap.cells for gap in data.missing)
+        reasons = list(dict.fromkeys(f"{gap.status}: {gap.reason}" for gap in data.missing))
+        told = [f"{cells:,} {'cell' if cells == 1 else 'cells'} without a result"] if cells else []
+    else:
+        told, reasons = [], [f"{'; '.join(things[:2])}: {why}" for things, _, why in not_run_groups(data)]
+    shown = [*told, *reasons[:2], *([f"{len(reasons) - 2} more, see the report"] if len(reasons) > 2 else [])]
+    yield "Not run: " + ("; ".join(shown) if shown else "nothing of what was asked for") + "."

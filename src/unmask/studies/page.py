@@ -1,0 +1,203 @@
+"""From the folder of a study to the values of its page: rows are read, nothing is run."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from unmask import __version__
+from unmask.files import engine
+from unmask.reports.study.values import Headlines, Measured, Missing, Plane, Spot, StudyData, headlines, judged
+from unmask.reports.words import SHARES
+from unmask.results import Row
+from unmask.studies.plan import NOTHING
+from unmask.studies.run import PLAN, RESULTS
+from unmask.studies.summary import Gap, Results, Summary, read_results, undominated
+
+UTILITY = "utility"
+"""The measure that risk is held against."""
+
+ASSUMPTIONS = (
+    "An adversary knows what the plan says he knows, and nothing else; a stronger one is not judged here.",
+    "Seeds draw anew the data that are generated, what is known, and what is random in a protection.",
+    "Intervals over seeds say nothing about other populations.",
+    "Protections of one dataset are compared on the same draws of people and knowledge.",
+    "The strongest adversary is the one with the highest success, whatever he is after: names and values count alike.",
+)
+
+
+def study_page(folder: Path) -> StudyData:
+    """The values of the page of a study.
+
+    Every number comes from `results.parquet`; from the plan beside it, where there is one, its title and what it says
+    of datasets, protections and adversaries are quoted.
+    """
+    results, plan = read_results(folder), _plan(folder / PLAN)
+    bare = frozenset(part["name"] for part in _parts(plan, "protections") if part["use"] == NOTHING)
+    rows = tuple(Measured(item.dataset, _row(item), item.seeds) for item in results.summaries)
+    seeds = _seeds(folder / RESULTS)
+    return StudyData(
+        title=str(plan.get("title") or f"Study {folder.resolve().name}"),
+        rows=rows,
+        missing=tuple(Missing(**vars(gap)) for gap in results.gaps),
+        planes=planes(rows),
+        words=_words(plan, results),
+        unprotected=bare or frozenset({NOTHING, "original"}),
+        seeds=len(seeds),
+        assumptions=ASSUMPTIONS,
+        reproduce=_reproduce(folder, seeds),
+    )
+
+
+def _row(item: Summary) -> Row:
+    low, high = (_end(item, end) for end in (item.low, item.high))
+    return Row(
+        release=item.protection,
+        adversary=item.adversary,
+        target=item.target,
+        measure=item.measure,
+        unit=item.unit,
+        direction=item.direction,
+        prior=item.prior,
+        posterior=item.posterior,
+        gain=item.gain,
+        low=low,
+        high=high,
+        interval=item.interval,
+        n=item.n,
+        n_observations=item.n,
+        worst=item.worst,
+        worst_observation=0,
+        quantiles=(),
+        status="",
+    )
+
+
+def _end(item: Summary, end: float | None) -> float | None:
+    """An end of the interval: none where it is undefined, and within what a share can be."""
+    if end is None or math.isnan(end):
+        return None
+    return min(1.0, max(0.0, end)) if item.unit in SHARES else end
+
+
+# --- risk against utility --------------------------------------------------------------------------------------------
+
+
+def planes(rows: Sequence[Measured]) -> tuple[Plane, ...]:
+    """For each dataset and unit of utility: success against utility, and what is undominated.
+
+    Success is that of `headlines`; utility the mean over the seeds, for each adversary his own, since the loss that he
+    is judged by may decide what it costs. Datasets without both are left out.
+    """
+    found = []
+    for dataset in dict.fromkeys(item.dataset for item in rows):
+        own = tuple(item for item in rows if item.dataset == dataset)
+        useful = {(item.row.release, item.row.adversary): item.row for item in own if item.row.measure == UTILITY}
+        heads = headlines(own)
+        for unit in dict.fromkeys(row.unit for row in useful.values()):
+            kept = {key: row.posterior for key, row in useful.items() if row.unit == unit}
+            spots = tuple(_spots(heads, kept))
+            if spots:
+                found.append(Plane(dataset, unit, spots, _undominated(spots)))
+    return tuple(found)
+
+
+def _spots(heads: Headlines, kept: Mapping[tuple[str, str], float]) -> Iterator[Spot]:
+    for adversary, target in dict.fromkeys(key[1:] for key in heads):
+        own = [
+            (item.row, kept[item.row.release, adversary])
+            for key, item in heads.items()
+            if key[1:] == (adversary, target)
+            and (item.row.release, adversary) in kept
+            and math.isfinite(item.row.posterior + kept[item.row.release, adversary])
+        ]
+        best = undominated([row.posterior for row, _ in own], [utility for _, utility in own]) if own else []
+        for (row, utility), front in zip(own, best, strict=True):
+            yield Spot(row.release, adversary, target, utility, row.posterior, row.low, row.high, front)
+
+
+def _undominated(spots: Sequence[Spot]) -> tuple[str, ...]:
+    """Protections on the front of utility (mean over adversaries) and the success of the strongest adversary.
+
+    One that an adversary has no result for is not judged: he might be the strongest.
+    """
+    names = judged(spots)
+    if not names:
+        return ()
+    risk = [max(spot.success for spot in spots if spot.protection == name) for name in names]
+    useful = [[spot.utility for spot in spots if spot.protection == name] for name in names]
+    best = undominated(risk, [sum(values) / len(values) for values in useful])
+    return tuple(name for name, front in zip(names, best, strict=True) if front)
+
+
+# --- what the plan says ----------------------------------------------------------------------------------------------
+
+
+def _plan(path: Path) -> dict[str, Any]:
+    """The plan as text, for quoting: what cannot be read is not quoted."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return {}
+
+
+def _parts(plan: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
+    for entry in (one for one in plan.get(kind, []) if isinstance(one, dict)):
+        use = str(entry.get("use", ""))
+        yield {**entry, "use": use, "name": str(entry.get("name", use.rpartition(".")[2]))}
+
+
+def _words(plan: Mapping[str, Any], results: Results) -> dict[tuple[str, str], str]:
+    """What the plan says of datasets and adversaries by their names in the results, and of its protections."""
+    cells: tuple[Summary | Gap, ...] = (*results.summaries, *results.gaps)
+    shown = {"datasets": [one.dataset for one in cells], "adversaries": [one.adversary for one in cells]}
+    found = {}
+    for kind, names in shown.items():
+        for part in _parts(plan, kind):
+            for name in dict.fromkeys(names):
+                if name == part["name"] or ("grid" in part and name.startswith(f"{part['name']} ")):
+                    found[kind, name] = _said(part)
+    return found | {("protections", part["name"]): _said(part, grid=True) for part in _parts(plan, "protections")}
+
+
+def _said(part: Mapping[str, Any], *, grid: bool = False) -> str:
+    """A part of the plan as one line: what it is, and its settings; those of a grid mostly stand in its names."""
+    use = "leaves everything as it is" if part["use"] == NOTHING else part["use"]
+    settings = {key: value for key, value in part.items() if key not in ("name", "use", "with", "grid")}
+    listed = [f"{key} = {_value(value)}" for key, value in {**part.get("with", {}), **settings}.items()]
+    listed += [f"{key} = {_value(value)}" for key, value in part.get("grid", {}).items() if grid]
+    return f"{use}: {'; '.join(listed)}" if listed else str(use)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + "}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _seeds(path: Path) -> list[int]:
+    with engine() as connection:
+        found = connection.execute("select distinct seed from read_parquet(?) order by seed", [str(path)]).fetchall()
+    return [int(seed) for (seed,) in found]
+
+
+def _reproduce(folder: Path, seeds: Sequence[int]) -> dict[str, object]:
+    """Commands with the name of the plan, version, seeds, digests: nothing that depends on where the folder lies."""
+    whole = seeds == list(range(seeds[0], seeds[0] + len(seeds))) if seeds else False
+    shown = f"{seeds[0]} to {seeds[-1]}" if whole and len(seeds) > 1 else ", ".join(map(str, seeds))
+    digests = {
+        f"sha256 of {name}": hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16]
+        for name in (PLAN, RESULTS)
+        if (folder / name).is_file()
+    }
+    return {
+        "Run": f"unmask study {PLAN} -o results",
+        "Page": "unmask report results -o report.html",
+        "Seeds": shown,
+        "Version": f"unmask {__version__}",
+        **digests,
+    }
