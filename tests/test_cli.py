@@ -485,3 +485,15 @@ def test_an_ordinal_column_is_cut_in_the_order_given(tmp_path, monkeypatch):
     audited = unmask("audit", "release.csv", "-q", "grade", "--order", order, "--original", "grades.csv", "--json")
     rows = {(row["release"], row["measure"]): row for row in strict(audited.stdout)["measures"]}
     assert rows["release", "success_probability"]["posterior"] == pytest.approx(1 / 8)
+
+
+def test_an_audit_in_short_and_its_charts_and_tables(folder):
+    done = unmask("audit", "release.csv", *ROLES, "--summary", "--export", "parts")
+    assert done.exit_code == 0
+    assert "Singling out" in done.stdout
+    assert "wrote parts" in done.stderr
+    names = {path.suffix for path in Path("parts").iterdir()}
+    assert {".svg", ".png", ".csv", ".parquet", ".json"} <= names
+    again = unmask("audit", "release.csv", *ROLES, "--export", "parts")
+    assert again.exit_code == 2
+    assert "parts exists" in again.stderr

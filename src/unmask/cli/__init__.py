@@ -25,10 +25,10 @@ from unmask.cli.files import (
     write_release,
     write_report,
 )
-from unmask.cli.gates import Gate, check, fail_above
 from unmask.cli.graph import audit_graph
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.options import Sentences, attacker_option, share, table_options
+from unmask.cli.output import Output, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
@@ -77,10 +77,7 @@ def main() -> None:
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
 @attacker_option
-@click.option("--report", type=click.Path(path_type=Path), help="Write the report, one HTML file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.option("--force", is_flag=True, help="Overwrite the report.")
-@fail_above
+@audit_output
 def audit(
     releases: tuple[Path, ...],
     original: Path | None,
@@ -90,10 +87,7 @@ def audit(
     targets: int | None,
     seed: int,
     attacker: str | None,
-    report: Path | None,
-    as_json: bool,
-    force: bool,
-    gates: tuple[Gate, ...],
+    output: Output,
     **reading: Any,
 ) -> None:
     r"""Attack releases of a table; say who is named and whose secret is known.
@@ -108,8 +102,6 @@ def audit(
     from unmask.errors import UnmaskError
     from unmask.studies.tables import Evidence, study_tables
 
-    if report is not None:
-        refuse_to_overwrite(report, force=force)
     if origins and len(origins) != len(releases):
         raise UnmaskError(
             f"{len(origins)} origins were given for {len(releases)} releases, expected one for each, in their order"
@@ -138,15 +130,7 @@ def audit(
         reproduce=provenance(seed, (*releases, original, register, None if attacker is None else Path(attacker))),
         motive=None if attacker is None else read_motive(attacker),
     )
-    if report is not None:
-        write_report(found, report, force=force)
-    if as_json:
-        click.echo(as_text(_audit_json(found, names, tables)))
-    else:
-        say_findings(found)
-    if report is not None:
-        click.echo(f"wrote {report}", err=True)
-    check(found, gates)
+    output.give(found, lambda: _audit_json(found, names, tables))
 
 
 @main.command()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, provenance, refuse_to_overwrite, say_findings, stems, write_report, write_text
+from unmask.cli.files import as_text, provenance, refuse_to_overwrite, stems, write_text
 from unmask.cli.options import share
+from unmask.cli.output import Output, audit_output
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,9 +35,7 @@ FILE = click.Path(path_type=Path)
 @click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
 @click.option("--distortion", type=FILE, help="CSV of what showing an output for a secret costs; else the loss.")
 @click.option("--no-limit", is_flag=True, help="Leave out the limit that no mechanism passes.")
-@click.option("--report", type=FILE, help="Write the report, one HTML file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.option("--force", is_flag=True, help="Overwrite the report.")
+@audit_output
 def audit_channel(
     channels: tuple[Path, ...],
     prior: Path | None,
@@ -44,9 +43,7 @@ def audit_channel(
     coordinates: Path | None,
     distortion: Path | None,
     no_limit: bool,
-    report: Path | None,
-    as_json: bool,
-    force: bool,
+    output: Output,
 ) -> None:
     r"""Say what the best adversary can still estimate through channels of the same secrets.
 
@@ -59,8 +56,6 @@ def audit_channel(
     """
     from unmask.studies.channels import Stakes, study_channels
 
-    if report is not None:
-        refuse_to_overwrite(report, force=force)
     names = stems(channels)
     first = _channel(channels[0], prior, None)
     secrets, outputs = first.x_labels or (), first.y_labels or ()
@@ -79,14 +74,7 @@ def audit_channel(
         ),
         limit=not no_limit,
     )
-    if report is not None:
-        write_report(found, report, force=force)
-    if as_json:
-        click.echo(as_text(_json(found)))
-    else:
-        say_findings(found)
-    if report is not None:
-        click.echo(f"wrote {report}", err=True)
+    output.give(found, lambda: _json(found))
 
 
 @click.command()

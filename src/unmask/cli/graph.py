@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, provenance, refuse_to_overwrite, say_findings, stems, write_report
+from unmask.cli.files import provenance, stems
 from unmask.cli.options import split
+from unmask.cli.output import Output, audit_output
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
@@ -83,9 +84,7 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--transition", callback=_counts, help="Also from so many leaked identities: 5,25,100.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
 @click.option("--delimiter", help="Between the ids of a line; guessed when left out.")
-@click.option("--report", type=FILE, help="Write the report, one HTML file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.option("--force", is_flag=True, help="Overwrite the report.")
+@audit_output
 def audit_graph(
     release: Path,
     auxiliary: Path | None,
@@ -98,9 +97,7 @@ def audit_graph(
     transition: tuple[int, ...],
     seed: int,
     delimiter: str | None,
-    report: Path | None,
-    as_json: bool,
-    force: bool,
+    output: Output,
 ) -> None:
     r"""Say who is named in a released network from ties alone, how surely, from how few leaked identities.
 
@@ -116,8 +113,6 @@ def audit_graph(
     from unmask.studies.graphs import Plan, study_graph
 
     _check_choice(auxiliary, truth, overlaps, seeds_file)
-    if report is not None:
-        refuse_to_overwrite(report, force=force)
     plan = Plan(parse_attacks(attacks), *seeds, runs=runs, transition=transition, seed=seed)
     read = (release, auxiliary, truth, seeds_file)
     found = study_graph(
@@ -127,14 +122,7 @@ def audit_graph(
         reproduce=provenance(seed, read),
         progress=_progress,
     )
-    if report is not None:
-        write_report(found, report, force=force)
-    if as_json:
-        click.echo(as_text(_json(found)))
-    else:
-        say_findings(found)
-    if report is not None:
-        click.echo(f"wrote {report} (seed {seed})", err=True)
+    output.give(found, lambda: _json(found))
 
 
 def _check_choice(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from unmask.cli.files import as_text, provenance, refuse_to_overwrite, say_findings, stems, write_report
-from unmask.cli.gates import Gate, check, fail_above
+from unmask.cli.files import provenance, stems
 from unmask.cli.options import share
+from unmask.cli.output import Output, audit_output
 
 if TYPE_CHECKING:
     from unmask.view import Partition, View
@@ -47,10 +47,7 @@ SHARE = click.FloatRange(0, 1)
     "--shuffles", default=20, show_default=True, type=click.IntRange(min=1), help="Guesses with shuffled labels."
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the shuffles.")
-@click.option("--report", type=click.Path(path_type=Path), help="Write the report, one HTML file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.option("--force", is_flag=True, help="Overwrite the report.")
-@fail_above
+@audit_output
 def audit_linkage(
     truth: Path,
     guesses: tuple[Path, ...],
@@ -65,10 +62,7 @@ def audit_linkage(
     missing: Literal["error", "singleton"],
     shuffles: int,
     seed: int,
-    report: Path | None,
-    as_json: bool,
-    force: bool,
-    gates: tuple[Gate, ...],
+    output: Output,
 ) -> None:
     r"""Evaluate which items an adversary links: who is breached, who is one merging away.
 
@@ -81,8 +75,6 @@ def audit_linkage(
     """
     from unmask.studies.linkage import Sensitivity, study_linkage
 
-    if report is not None:
-        refuse_to_overwrite(report, force=force)
     solution = _partition(truth, item, subject)
     named = {name: _guess(path, item, cluster, probability) for name, path in zip(stems(guesses), guesses, strict=True)}
     sensitivity = Sensitivity(
@@ -101,15 +93,7 @@ def audit_linkage(
         title=f"Linkage by {', '.join(named)}",
         reproduce=provenance(seed, (truth, *guesses)),
     )
-    if report is not None:
-        write_report(found, report, force=force)
-    if as_json:
-        click.echo(as_text(_json(found)))
-    else:
-        say_findings(found)
-    if report is not None:
-        click.echo(f"wrote {report}", err=True)
-    check(found, gates)
+    output.give(found, lambda: _json(found))
 
 
 def _json(found: Any) -> dict[str, Any]:
