@@ -13,7 +13,6 @@ from unmask import channels, graphs, pseudonyms, tables
 from unmask.audit import STANDARD, price_measures
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
-from unmask.graphs import Bumblebee, Grasshopper, Nar09
 from unmask.measures import Measure
 from unmask.pseudonyms import (
     ExactMatch,
@@ -44,9 +43,14 @@ ATTACKS: Mapping[str, object] = {
     "pseudonyms.FeatureClustering": FeatureClustering("kmeans", n_clusters=12),
     "pseudonyms.RecordLinkage": RecordLinkage((("place",), ("x0",))),
     "channels.BayesChannelAttack": channels.BayesChannelAttack(channels.Channel(np.eye(2))),
-    "graphs.Nar09": Nar09(),
-    "graphs.Grasshopper": Grasshopper(),
-    "graphs.Bumblebee": Bumblebee(),
+    "graphs.Nar09": graphs.Nar09(),
+    "graphs.Grasshopper": graphs.Grasshopper(),
+    "graphs.Bumblebee": graphs.Bumblebee(),
+    "graphs.KorulaLattanzi": graphs.KorulaLattanzi(),
+    "graphs.Irma": graphs.Irma(),
+    "graphs.Rematch": graphs.Rematch(),
+    "graphs.GraphMatching": graphs.GraphMatching(),
+    "graphs.Iterated": graphs.Iterated(graphs.Nar09()),
     "pseudonyms.SplinkLinkage": SplinkLinkage((("place",), ("x0",))),
 }
 
@@ -65,6 +69,8 @@ PROTECTIONS: Mapping[str, object] = {
     "channels.Coin": channels.Coin(0.5),
     "channels.PlanarLaplace": channels.PlanarLaplace(0.001),
     "channels.PlanarGaussian": channels.PlanarGaussian(1000.0),
+    "graphs.IdentitySeparation": graphs.IdentitySeparation(),
+    "graphs.Decoy": graphs.Decoy(),
     "channels.Shrink": channels.Shrink(1000.0, 3000.0),
 }
 

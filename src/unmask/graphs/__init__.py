@@ -1,20 +1,53 @@
 """Social graphs: who can be named from the structure of a released graph, by one who knows another part of it."""
 
-from unmask.graphs import datasets
-from unmask.graphs.attacks import Bumblebee, Grasshopper, Matching, Nar09
-from unmask.graphs.knowledge import Pair, SeedPairs, select_seeds, split
+from unmask.graphs import criteria, datasets
+from unmask.graphs.attacks import (
+    Bumblebee,
+    DirectedNar09,
+    GraphMatching,
+    Grasshopper,
+    Identities,
+    Irma,
+    Iterated,
+    KorulaLattanzi,
+    Matching,
+    Nar09,
+    Rematch,
+    calibrated,
+    log_odds,
+)
+from unmask.graphs.colocation import co_location
+from unmask.graphs.directed import DirectedGraph
+from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_top, select_seeds, split
+from unmask.graphs.protections import Decoy, IdentitySeparation
 from unmask.graphs.release import Dropped, SocialGraph
 
 __all__ = [
     "Bumblebee",
+    "Decoy",
+    "DirectedGraph",
+    "DirectedNar09",
     "Dropped",
+    "GraphMatching",
     "Grasshopper",
+    "Identities",
+    "IdentitySeparation",
+    "Irma",
+    "Iterated",
+    "KorulaLattanzi",
     "Matching",
     "Nar09",
     "Pair",
+    "Rematch",
     "SeedPairs",
     "SocialGraph",
+    "calibrated",
+    "co_location",
+    "criteria",
     "datasets",
+    "log_odds",
+    "match_cliques",
+    "match_top",
     "select_seeds",
     "split",
 ]

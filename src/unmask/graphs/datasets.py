@@ -6,23 +6,25 @@ Files are looked for in `$UNMASK_DATA`, then in the user's cache (`~/.cache/unma
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from unmask import files
 from unmask.errors import FailedError, UnmaskError
 from unmask.graphs.knowledge import NOBODY, Pair
+from unmask.graphs.random_graphs import barabasi_albert, chung_lu, erdos_renyi, power_law_degrees, watts_strogatz
 from unmask.graphs.release import SocialGraph
 
 __all__ = [
     "NETWORKS",
     "PAIRS",
+    "CheckIns",
     "barabasi_albert",
+    "check_ins",
     "chung_lu",
     "erdos_renyi",
     "network",
@@ -142,6 +144,13 @@ _PAIRS: Final = {
     ),
 }  # fmt: skip
 
+_CHECK_INS: Final = {
+    "gowalla": (
+        "traces/gowalla1000/checkins.txt.gz",
+        "d4f484f7f818e293fb822144c1571ca037cafbc0d9f8567c6a3cd9816e84e1c0",
+    ),
+}
+
 NETWORKS: Final = tuple(_NETWORKS)
 PAIRS: Final = tuple(_PAIRS)
 
@@ -175,6 +184,30 @@ def pair(name: str) -> Pair:
     return Pair(_load(source), _load(target), truth)
 
 
+class CheckIns(NamedTuple):
+    """Who was where and when, a record a row: what `co_location` makes a graph of.
+
+    user  : (n,) int64
+    place : (n,) int64
+    time  : (n,) float64, seconds since 1970
+    """
+
+    user: NDArray[np.int64]
+    place: NDArray[np.int64]
+    time: NDArray[np.float64]
+
+
+def check_ins(name: str) -> CheckIns:
+    """The check-ins of a public set by name; the only one is "gowalla".
+
+    gowalla : 157,251 check-ins of 1,000 users at 24,209 places, February 2009 to October 2010, 70 lines twice (Cho,
+              Myers, Leskovec 2011). Users 0 to 999 of `network("gowalla-friends")` are the same people.
+    """
+    path, sha256 = _CHECK_INS[_known(name, _CHECK_INS)]
+    rows = np.loadtxt(files.locate(path, sha256=sha256), delimiter="\t", dtype=np.float64, ndmin=2)
+    return CheckIns(rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64), rows[:, 2])
+
+
 def _load(file: _File) -> SocialGraph:
     graph = SocialGraph.read(files.locate(file.path, sha256=file.sha256))
     if (graph.n_nodes, graph.n_edges) != (file.nodes, file.edges):
@@ -190,164 +223,4 @@ def _known(name: str, names: Iterable[str]) -> str:
         return name
     near = difflib.get_close_matches(name, names, n=1)
     meant = f"did you mean {near[0]!r}? " if near else ""
-    raise UnmaskError(f"the graph {name!r} is unknown; {meant}The names are {', '.join(names)}")
-
-
-# --- random graphs --------------------------------------------------------------------------------------------------
-
-
-def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
-    """G(n, p): every pair of n nodes is an edge with probability p, independently.
-
-    The gaps between the edges in the list of all pairs are geometric, so that the work is that of the edges alone.
-
-    >>> erdos_renyi(4, 1.0, rng=np.random.default_rng(1)).degree
-    array([3, 3, 3, 3])
-
-    V. Batagelj, U. Brandes, "Efficient generation of large random networks", Physical Review E 71, 2005.
-    """
-    _check_count("n", n, 0)
-    _check_probability(p)
-    n_pairs = n * (n - 1) // 2
-    if p == 0 or not n_pairs:
-        return SocialGraph.from_edges([], [], n_nodes=n)
-    expected = n_pairs * p
-    found = [np.array([-1], dtype=np.int64)]
-    while found[-1][-1] < n_pairs - 1:
-        gaps = np.minimum(rng.geometric(p, size=int(expected + 4 * math.sqrt(expected)) + 8), n_pairs + 1)
-        reach = found[-1][-1] + np.cumsum(gaps)
-        past = np.flatnonzero(reach >= n_pairs)  # the first of them comes before the sum can run over
-        found.append(reach[: past[0]] if len(past) else reach)
-        if len(past):
-            break
-    return SocialGraph.from_edges(*_ends(np.concatenate(found)[1:]), n_nodes=n)
-
-
-def _ends(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pair v > u whose number is v (v - 1) / 2 + u.
-
-    >>> last = (2**31 - 3) * (2**31 - 2) // 2
-    >>> [end.tolist() for end in _ends(np.array([0, 1, 2, last - 1, last]))]
-    [[0, 0, 1, 2147483644, 0], [1, 2, 2, 2147483645, 2147483646]]
-    """
-    v = ((1 + np.sqrt(1 + 8 * number.astype(np.float64))) / 2).astype(np.int64)
-    v -= v * (v - 1) // 2 > number  # the root may be rounded up
-    return number - v * (v - 1) // 2, v
-
-
-def barabasi_albert(n: int, m: int, *, rng: np.random.Generator) -> SocialGraph:
-    """Preferential attachment: from a star of m + 1 nodes on, each new node is tied to m distinct old ones.
-
-    An old node is drawn with probability proportional to its degree, again where it was drawn already. It has
-    m (n - m) edges.
-
-    >>> barabasi_albert(50, 3, rng=np.random.default_rng(1)).n_edges
-    141
-
-    A.-L. Barabasi, R. Albert, "Emergence of scaling in random networks", Science 286, 1999.
-    """
-    _check_count("m", m, 1)
-    _check_count("n", n, m + 1)
-    ends = np.empty(2 * m * (n - m), dtype=np.int64)  # every node as often as its degree
-    ends[0 : 2 * m : 2], ends[1 : 2 * m : 2] = 0, np.arange(1, m + 1)
-    for node in range(m + 1, n):
-        filled = 2 * m * (node - m)
-        chosen: dict[int, None] = {}  # a set would have an order of its own
-        while len(chosen) < m:
-            chosen.update(dict.fromkeys(ends[rng.integers(filled, size=m - len(chosen))].tolist()))
-        ends[filled : filled + 2 * m : 2] = node
-        ends[filled + 1 : filled + 2 * m : 2] = list(chosen)
-    return SocialGraph.from_edges(ends[::2], ends[1::2], n_nodes=n)
-
-
-def chung_lu(degrees: ArrayLike, *, rng: np.random.Generator) -> SocialGraph:
-    """A graph of given expected degrees w: nodes i and j are tied with probability 1 - exp(-w_i w_j / sum w).
-
-    For w_i w_j far below sum w that is the w_i w_j / sum w of Chung and Lu; the form with the exponential, of Norros
-    and Reittu, stays below 1 and can be drawn in one go: Poisson(sum w / 2) links with ends proportional to w. Hubs
-    have fewer edges than expected, as links are drawn twice. Numbers carry no order but that of `degrees`.
-
-    degrees : (n,) at least 0
-
-    >>> float(chung_lu([2.0] * 1000, rng=np.random.default_rng(1)).degree.mean().round(1))
-    2.0
-
-    F. Chung, L. Lu, "Connected components in random graphs with given expected degree sequences", Annals of
-    Combinatorics 6, 2002; I. Norros, H. Reittu, "On a conditionally Poissonian graph process", 2006.
-    """
-    w = np.asarray(degrees, dtype=np.float64)
-    if w.ndim != 1 or not np.isfinite(w).all() or (w < 0).any():
-        raise UnmaskError("the degrees are not a list of numbers from 0; give one for each node")
-    total = float(w.sum())
-    if total == 0:
-        return SocialGraph.from_edges([], [], n_nodes=len(w))
-    some = np.flatnonzero(w)
-    n_links = rng.poisson(total / 2)
-    u, v = (np.repeat(some, rng.multinomial(n_links, w[some] / total)) for _ in range(2))
-    return SocialGraph.from_edges(u, rng.permutation(v), n_nodes=len(w))
-
-
-def power_law_degrees(n: int, *, exponent: float, mean: float) -> NDArray[np.float64]:
-    """Expected degrees for `chung_lu` with a power-law tail, P(degree > x) ~ x^(1 - exponent), descending.
-
-    w_i = c (i + 1/2)^(-1 / (exponent - 1)), i from 0, c such that their mean is `mean`.
-
-    >>> power_law_degrees(4, exponent=3, mean=2).round(2)
-    array([3.33, 1.92, 1.49, 1.26])
-    """
-    _check_count("n", n, 1)
-    if not exponent > 2 or not 0 < mean < math.inf:
-        raise UnmaskError(f"exponent is {exponent} and mean {mean}, expected an exponent above 2 and a mean above 0")
-    w = (np.arange(n) + 0.5) ** (-1 / (exponent - 1))
-    return np.asarray(w * (mean / w.mean()), dtype=np.float64)
-
-
-def watts_strogatz(n: int, k: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
-    """A small world: a ring with each node tied to its k nearest, the far end of each edge moved with probability p.
-
-    The edges at distance 1 are moved first, then those at distance 2 and so on; the new end is uniform among the nodes
-    that are neither the node itself nor tied to it already (a node tied to all keeps its edge). It has n k / 2 edges.
-
-    k : even, below n
-
-    >>> watts_strogatz(6, 2, 0.0, rng=np.random.default_rng(1)).neighbours(0)
-    array([1, 5], dtype=int32)
-
-    D. J. Watts, S. H. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998.
-    """
-    _check_probability(p)
-    if k < 0 or k % 2 or k >= n:
-        raise UnmaskError(f"k is {k} for {n} nodes, expected an even number from 0 to {n - 1}")
-    tied: list[set[int]] = [{(node + step) % n for step in range(-k // 2, k // 2 + 1)} - {node} for node in range(n)]
-    for step in range(1, k // 2 + 1):
-        for node in np.flatnonzero(rng.random(n) < p).tolist():
-            _move(tied, node, (node + step) % n, rng)
-    u, v = (
-        zip(*[(node, other) for node in range(n) for other in tied[node] if node < other], strict=True)
-        if k
-        else ((), ())
-    )
-    return SocialGraph.from_edges(np.array(u, dtype=np.int64), np.array(v, dtype=np.int64), n_nodes=n)
-
-
-def _move(tied: list[set[int]], node: int, old: int, rng: np.random.Generator) -> None:
-    """Untie node and old, tie node to a random other one."""
-    if len(tied[node]) == len(tied) - 1:
-        return
-    new = node
-    while new == node or new in tied[node]:
-        new = int(rng.integers(len(tied)))
-    tied[node].remove(old)
-    tied[old].remove(node)
-    tied[node].add(new)
-    tied[new].add(node)
-
-
-def _check_count(name: str, value: int, lowest: int) -> None:
-    if value < lowest:
-        raise UnmaskError(f"{name} is {value}, expected at least {lowest}")
-
-
-def _check_probability(p: float) -> None:
-    if not 0 <= p <= 1:
-        raise UnmaskError(f"p is {p}, expected a probability from 0 to 1")
+    raise UnmaskError(f"the data set {name!r} is unknown; {meant}The names are {', '.join(names)}")

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import IO, Any, TextIO, cast
+from xml.etree.ElementTree import ParseError
 
 import duckdb
 import numpy as np
@@ -19,6 +20,7 @@ from scipy import sparse
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
+from unmask.graphs import graphml
 
 _HEADERS = {"source", "target", "from", "to", "src", "dst", "fromnodeid", "tonodeid", "u", "v"}
 _HEADERS |= {f"{word}{gap}{number}" for word in ("node", "id", "user") for gap in ("", "_") for number in (1, 2)}
@@ -96,6 +98,8 @@ def _from_path(path: Path, delimiter: str | None, header: bool | None) -> LinkLi
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".net"):
         return _pajek(path)
+    if name.endswith(".graphml"):
+        return _graphml(path)
     with engine() as connection:
         try:
             if name.endswith((".parquet", ".pq")):
@@ -253,7 +257,8 @@ def _texts(connection: duckdb.DuckDBPyConnection, relation: str) -> LinkList:
     )
     labels = np.asarray(connection.execute("select id from node order by code").fetchnumpy()["id"], dtype=object)
     both = connection.execute(
-        "select a.code as u, b.code as v from link join node a on link.u = a.id join node b on link.v = b.id"
+        "select a.code as u, b.code as v from link join node a on link.u = a.id join node b on link.v = b.id "
+        "order by link.rowid"
     ).fetchnumpy()
     return LinkList(np.asarray(both["u"]), np.asarray(both["v"]), labels, len(labels))
 
@@ -315,8 +320,30 @@ def _vertex_labels(path: Path, given: dict[int, str], n: int) -> NDArray[Any]:
     """The labels by vertex number, the number where there is none; int64 where all are whole numbers."""
     if all(str(number) == label for number, label in given.items()):
         return np.arange(1, n + 1)
-    labels = [given.get(number, str(number)) for number in range(1, n + 1)]
-    if len(set(labels)) != n:
+    return _distinct(path, [given.get(number, str(number)) for number in range(1, n + 1)])
+
+
+def _distinct(path: Path, labels: list[str]) -> NDArray[Any]:
+    if len(set(labels)) != len(labels):
         raise UnmaskError(f"file {path.name!r} has two vertices of one label, expected every label once")
     whole = all(_WHOLE.fullmatch(label) and len(label) < 19 and str(int(label)) == label for label in labels)
     return np.array([int(label) for label in labels]) if whole else np.array(labels, dtype=object)
+
+
+# --- GraphML --------------------------------------------------------------------------------------------------------
+
+
+def _graphml(path: Path) -> LinkList:
+    try:
+        opener = gzip.open if path.name.lower().endswith(".gz") else open
+        with cast("IO[bytes]", opener(path, "rb")) as file:
+            ids, links = graphml.parse(file, path.name)
+    except (ParseError, OSError, EOFError, zlib.error):
+        raise FailedError(f"file {path.name!r} is no whole XML or cannot be read; export it again") from None
+    labels = _distinct(path, ids)
+    number = {name: node for node, name in enumerate(ids)}
+    ends = np.array([(number.get(u, -1), number.get(v, -1)) for u, v in links], dtype=np.int64).reshape(-1, 2)
+    if (ends < 0).any():
+        edge = int(np.argmax((ends < 0).any(axis=1))) + 1
+        raise UnmaskError(f"edge {edge} of {path.name!r} ends at a node that is not in the file; add it")
+    return LinkList(ends[:, 0], ends[:, 1], labels, len(ids))

@@ -165,7 +165,8 @@ class SocialGraph:
         source    : an edge list, one link a line, the two node ids first and whatever else behind them (.txt, .tsv,
                     .csv or any other suffix but the next, with or without .gz), lines that begin with # or % being
                     comments; a Parquet file (.parquet, .pq), ids in the first two columns; a Pajek file (.net); a
-                    square sparse matrix of SciPy, an entry other than 0 being a link; a networkx or igraph graph
+                    GraphML file (.graphml, with or without .gz), node ids alone; a square sparse matrix of SciPy, an
+                    entry other than 0 being a link; a networkx or igraph graph
         delimiter : between the ids of an edge list: ",", ";", a tab, or " " for any blanks; None: the first of "," and
                     ";" outside quotes in the first line, else a tab in a .tsv file, else blanks. Ids in double quotes
                     may hold it
@@ -189,8 +190,8 @@ class SocialGraph:
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the graph, each edge once, under its labels: whole or not at all.
 
-        .txt and .tsv (.gz): ids with a tab between them; .csv (.gz): with a header; .parquet; .net: Pajek, the only
-        one that holds nodes without an edge (the others refuse them).
+        .txt and .tsv (.gz): ids with a tab between them; .csv (.gz): with a header; .parquet; .net: Pajek, and
+        .graphml (.gz), the two that hold nodes without an edge (the others refuse them).
         """
         u, v = self.edges()
         write_graph(path, u=u, v=v, labels=self.labels, n_nodes=self.n_nodes, force=force)

@@ -1,10 +1,10 @@
-"""Edge lists, Parquet and Pajek files of a graph, written whole or not at all."""
+"""Edge lists, Parquet, Pajek and GraphML files of a graph, written whole or not at all."""
 
 from __future__ import annotations
 
 import gzip
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
+from unmask.graphs import graphml
 
 _CHUNK = 1_000_000  # edges a piece of text
 
@@ -31,14 +32,21 @@ def write_graph(
     target = Path(path)
     plain = target.name.lower().removesuffix(".gz")
     kind = next(
-        (suffix for suffix in (".txt", ".tsv", ".csv", ".parquet", ".pq", ".net") if plain.endswith(suffix)), ""
+        (
+            suffix
+            for suffix in (".txt", ".tsv", ".csv", ".parquet", ".pq", ".net", ".graphml")
+            if plain.endswith(suffix)
+        ),
+        "",
     )
     if not kind or (kind in {".parquet", ".pq"} and plain != target.name.lower()):
-        raise UnmaskError(f"output {target.name!r} has an unknown suffix; expected .txt, .tsv, .csv, .net or .parquet")
+        raise UnmaskError(
+            f"output {target.name!r} has an unknown suffix; expected .txt, .tsv, .csv, .net, .graphml or .parquet"
+        )
     if target.exists() and not force:
         raise UnmaskError(f"output {target.name!r} exists; choose another name or overwrite it (force=True)")
     alone = n_nodes - len(np.union1d(u, v))
-    if alone and kind != ".net":
+    if alone and kind not in {".net", ".graphml"}:
         raise UnmaskError(f"{alone} nodes have no edge, which {kind} cannot hold; write .net, or take the others only")
     names = np.arange(n_nodes) if labels is None else labels
     try:
@@ -46,6 +54,8 @@ def write_graph(
             whole = Path(folder) / target.name
             if kind in {".parquet", ".pq"}:
                 _write_parquet(whole, names[u], names[v])
+            elif kind == ".graphml":
+                _write_text(whole, graphml.text([str(name) for name in names.tolist()], _pieces(u, v)))
             else:
                 _write_text(whole, _text(kind, u, v, names))
             whole.replace(target)
@@ -79,9 +89,13 @@ def _text(kind: str, u: NDArray[np.int32], v: NDArray[np.int32], names: NDArray[
         yield "source,target\n" if kind == ".csv" else f"# Nodes: {len(names)} Edges: {len(u)}\n"
         plain = names.dtype.kind in "iu"
         cells, gap = [name if plain else f'"{name}"' for name in _checked(names)], "," if kind == ".csv" else "\t"
+    for piece in _pieces(u, v):
+        yield "".join([f"{cells[a]}{gap}{cells[b]}\n" for a, b in piece])
+
+
+def _pieces(u: NDArray[np.int32], v: NDArray[np.int32]) -> Iterator[Iterable[tuple[int, int]]]:
     for start in range(0, len(u), _CHUNK):
-        ends = zip(u[start : start + _CHUNK].tolist(), v[start : start + _CHUNK].tolist(), strict=True)
-        yield "".join([f"{cells[a]}{gap}{cells[b]}\n" for a, b in ends])
+        yield zip(u[start : start + _CHUNK].tolist(), v[start : start + _CHUNK].tolist(), strict=True)
 
 
 def _checked(names: NDArray[Any]) -> list[str]:

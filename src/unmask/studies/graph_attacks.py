@@ -8,11 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks import Bumblebee, Grasshopper, Nar09
-from unmask.graphs.attacks.assignment import GraphMatching
-from unmask.graphs.attacks.irma import Irma
-from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.attacks.witnesses import KorulaLattanzi
+from unmask.graphs import Bumblebee, GraphMatching, Grasshopper, Irma, KorulaLattanzi, Nar09, Rematch
 from unmask.studies.graph_trials import GraphAttack
 
 ATTACKS: Mapping[str, Callable[..., GraphAttack]] = {

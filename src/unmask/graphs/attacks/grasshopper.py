@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import Rule, Side, mutual
+from unmask.graphs.attacks._kernels import UNSETTLED, Rule, Side, mutual, ranked, write_back
 from unmask.graphs.attacks.matching import (
     Matching,
     Seeds,
     believe,
     check_at_least_one,
     check_theta,
-    positive_degree,
     seeded,
     side,
 )
@@ -53,7 +52,8 @@ class Grasshopper:
     array([ 0,  1,  2, -1], dtype=int32)
 
     B. Simon, G. G. Gulyas & S. Imre, "Analysis of Grasshopper, a novel social network de-anonymization algorithm",
-    2014; G. G. Gulyas, "Structural de-anonymization and identity separation", 2015, algorithm 3.
+    2014; G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks",
+    2015, algorithm 3.
     """
 
     theta: float = 0.01
@@ -71,59 +71,69 @@ class Grasshopper:
 
     def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
         """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        image, inverse = seeded(auxiliary, target, seeds)
+        source, other = (
+            side(graph, image, weight=np.ones(len(image)), size=np.ones(len(image)))
+            for graph, image in zip((auxiliary, target), seeded(auxiliary, target, seeds), strict=True)
+        )
         rule = Rule(False, True, float(self.theta))
-        nodes = np.arange(len(image), dtype=np.int32)
+        inside = ranked(source, other)
+        here, there = inside[:2]
+        nodes = np.arange(len(here.image), dtype=np.int32)
         sweeps: list[int] = []
         visits = 0
-        here, there = _weighed(auxiliary, target, image, inverse, self.weighting)
         while len(sweeps) < self.max_steps and (not sweeps or sweeps[-1]):
+            _weigh(here, there, self.weighting)
             node, candidate, seen = mutual(nodes, here, there, rule, threads=self.threads)
-            new = image[node] != candidate
-            _replace(image, inverse, node[new], candidate[new])
-            sweeps.append(int(new.sum()))
+            sweeps.append(_replace(here, there, node, candidate))
             visits += seen
-            here, there = _weighed(auxiliary, target, image, inverse, self.weighting)
-        return believe(here, there, rule, listed=self.listed, sweeps=sweeps, visits=visits, attack=repr(self))
+        write_back(source, other, inside)
+        _weigh(source, other, self.weighting)
+        return believe(
+            source,
+            other,
+            rule,
+            listed=self.listed,
+            sweeps=sweeps,
+            visits=visits,
+            attack=repr(self),
+            threads=self.threads,
+        )
 
 
-def _replace(
-    image: NDArray[np.int32], inverse: NDArray[np.int32], node: NDArray[np.int32], candidate: NDArray[np.int32]
-) -> None:
-    """Map each node to its candidate; former partners of both, unless paired anew themselves, are left unmapped."""
-    old_image, old_node = image[node], inverse[candidate]
-    inverse[old_image[old_image >= 0]] = -1
-    image[old_node[old_node >= 0]] = -1
-    image[node], inverse[candidate] = candidate, node
+def _replace(here: Side, there: Side, node: NDArray[np.int32], candidate: NDArray[np.int32]) -> int:
+    """Map each node to its candidate; former partners of both, unless paired anew themselves, are left unmapped.
+
+    Verdicts on the neighbours of all of them are forgotten. Returns how many pairs are new.
+    """
+    from unmask.graphs.attacks._loops import unsettle
+
+    new = here.image[node] != candidate
+    node, candidate = node[new], candidate[new]
+    old_image, old_node = here.image[node], there.image[candidate]
+    old_image, old_node = old_image[old_image >= 0], old_node[old_node >= 0]
+    there.image[old_image] = -1
+    here.image[old_node] = -1
+    here.image[node], there.image[candidate] = candidate, node
+    unsettle(np.concatenate((node, old_node)), here)
+    unsettle(np.concatenate((candidate, old_image)), there)
+    return len(node)
 
 
-def _weighed(
-    auxiliary: SocialGraph,
-    target: SocialGraph,
-    image: NDArray[np.int32],
-    inverse: NDArray[np.int32],
-    weighting: Weighting,
-) -> tuple[Side, Side]:
-    """Both graphs with their weights: on the mapped neighbours (released) or on the candidates (printed)."""
-    x = np.flatnonzero(image >= 0)
-    y = image[x]
-    root = np.sqrt(positive_degree(auxiliary)[x] * positive_degree(target)[y])
-    common = _common(auxiliary, target, image)[x]
-    omega, omega_there = np.ones(len(image)), np.ones(len(inverse))
-    omega[x] = omega_there[y] = (1 + common) / root if weighting == "released" else 1 + common / root
-    one, one_there = np.ones(len(image)), np.ones(len(inverse))
-    if weighting == "released":
-        return side(auxiliary, image, weight=omega, size=one), side(target, inverse, weight=omega_there, size=one_there)
-    return (
-        side(auxiliary, image, weight=one, size=1 / omega),
-        side(target, inverse, weight=one_there, size=1 / omega_there),
-    )
+def _weigh(here: Side, there: Side, weighting: Weighting) -> None:
+    """Write the weights of mapped neighbours (released) or of candidates (printed); forget verdicts that they touch."""
+    from unmask.graphs.attacks._loops import common, unsettle
 
-
-def _common(auxiliary: SocialGraph, target: SocialGraph, image: NDArray[np.int32]) -> NDArray[np.int64]:
-    """(n_source,) neighbours of each mapped node whose image is next to the node's own image, 0 for unmapped nodes."""
-    row = np.repeat(np.arange(len(image)), auxiliary.degree)
-    both = (image[row] >= 0) & (image[auxiliary.neighbour] >= 0)
-    row, neighbour = row[both], auxiliary.neighbour[both]
-    kept = target.has_edges(image[row], image[neighbour])
-    return np.bincount(row[kept], minlength=len(image))
+    x = np.flatnonzero(here.image >= 0)
+    y = here.image[x]
+    root = np.sqrt(np.maximum(np.diff(here.indptr)[x], 1) * np.maximum(np.diff(there.indptr)[y], 1))
+    shared = common(here, there)[x]
+    pair = (1 + shared) / root if weighting == "released" else 1 + shared / root
+    for one, mapped in ((here, x), (there, y)):
+        omega = np.ones(len(one.image))
+        omega[mapped] = pair
+        if weighting == "released":
+            unsettle(np.flatnonzero(one.weight != omega).astype(np.int32), one)
+            one.weight[:] = omega
+        else:
+            one.size[:] = 1 / omega
+            here.best[:] = there.best[:] = UNSETTLED

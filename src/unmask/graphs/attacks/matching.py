@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import TIE, Rule, Side, engine
+from unmask.graphs.attacks._kernels import TIE, UNSETTLED, Rule, Side, best
 from unmask.graphs.release import SocialGraph
 from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum
 
@@ -79,18 +79,31 @@ def positive_degree(graph: SocialGraph) -> NDArray[np.float64]:
 
 
 def side(
-    graph: SocialGraph, image: NDArray[np.int32], *, weight: NDArray[np.float64], size: NDArray[np.float64]
+    graph: SocialGraph,
+    image: NDArray[np.int32],
+    *,
+    weight: NDArray[np.float32] | NDArray[np.float64],
+    size: NDArray[np.float64],
 ) -> Side:
     """A graph as the kernels take it; its own arrays are passed as views that cannot be written to."""
     indptr, neighbour = graph.indptr.astype(np.int64, copy=False), graph.neighbour.astype(np.int32, copy=False)
     indptr, neighbour = np.ascontiguousarray(indptr).view(), np.ascontiguousarray(neighbour).view()
     indptr.setflags(write=False)
     neighbour.setflags(write=False)
-    return Side(indptr, neighbour, image, weight, size)
+    best, rival = np.full((2, len(image)), UNSETTLED, dtype=np.int32)
+    return Side(indptr, neighbour, image, weight, size, best, rival)
 
 
 def believe(
-    source: Side, target: Side, rule: Rule, *, listed: int, sweeps: Sequence[int], visits: int, attack: str
+    source: Side,
+    target: Side,
+    rule: Rule,
+    *,
+    listed: int,
+    sweeps: Sequence[int],
+    visits: int,
+    attack: str,
+    threads: int = 1,
 ) -> Matching:
     """The belief after the last pass, see `Matching`; of an unmapped node it lists at most `listed` candidates.
 
@@ -98,7 +111,7 @@ def believe(
     """
     n_source, n_target = len(source.image), len(target.image)
     free = np.flatnonzero(source.image < 0).astype(np.int32)
-    row, candidate, score = _listed(free, source, target, rule, listed)
+    row, candidate, score = _listed(free, source, target, rule, listed=listed, threads=threads)
     mapped = np.flatnonzero(source.image >= 0)
     row, candidate = np.concatenate((row, mapped)), np.concatenate((candidate, source.image[mapped]))
     score = np.concatenate((score, np.zeros(len(mapped))))
@@ -128,10 +141,10 @@ def believe(
 
 
 def _listed(
-    nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, listed: int
+    nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, *, listed: int, threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """Entries (source node, target node, score) of the candidates that score above number listed + 1."""
-    candidate, score = engine().best(nodes, source, target, rule, listed + 1)
+    candidate, score = best(nodes, source, target, rule, width=listed + 1, threads=threads)
     row, rank = np.nonzero(score > score[:, -1:] * (1.0 + TIE))
     return nodes[row].astype(np.int64), candidate[row, rank], score[row, rank]
 

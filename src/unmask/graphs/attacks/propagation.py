@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import Rule, Side, engine, mutual
+from unmask.graphs.attacks._kernels import Rule, Side, mutual, ranked, write_back
 from unmask.graphs.attacks.matching import (
     Matching,
     Seeds,
@@ -44,7 +44,8 @@ class Nar09:
     listed      : candidates that the belief lists of an unmapped node, at most
     threads     : used by the synchronous form; results do not depend on it, so it is no part of the attack's name
 
-    Work: each pass visits, of every unmapped node, the neighbours of the images of its mapped neighbours.
+    Work: a pass visits, of every unmapped node, the neighbours of the images of its mapped neighbours; but not where
+    the verdict of an earlier pass must still hold, as no neighbour was mapped and the best two are still there.
 
     >>> from unmask.graphs.release import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
@@ -53,7 +54,8 @@ class Nar09:
     (array([2, 1, 0], dtype=int32), array([2, 0]))
 
     A. Narayanan & V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 5.2; G. G. Gulyas,
-    "Structural de-anonymization and identity separation", 2015, algorithm 2 (undirected).
+    "Protecting privacy against structural de-anonymization attacks in social networks",
+    2015, algorithm 2 (undirected).
     """
 
     theta: float = 0.01
@@ -84,7 +86,7 @@ class Bumblebee:
     parameters, as in `Nar09`. It spreads from fewer seeds. With theta 0.01 it also maps many nodes that have no
     counterpart; a theta of 0.5 gives up little recall for fewer of those.
 
-    delta : at least 0; 0 counts shared neighbours alone
+    delta : 0 to 32; 0 counts shared neighbours alone
 
     >>> from unmask.graphs.release import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
@@ -102,8 +104,8 @@ class Bumblebee:
     threads: int = field(default=1, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.delta < np.inf:
-            raise UnmaskError(f"delta is {self.delta}, expected a number of at least 0: the weight of unlike degrees")
+        if not 0.0 <= self.delta <= 32.0:  # a degree to this power is still a number
+            raise UnmaskError(f"delta is {self.delta}, expected 0 to 32: the weight of unlike degrees")
         _check(self.theta, self.order, self.listed, self.threads)
 
     def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
@@ -126,34 +128,47 @@ def _propagate(
     ratio: bool,
 ) -> Matching:
     """Passes until one makes no match, on graphs that come with the sizes that scores are divided by."""
+    from unmask.graphs.attacks._loops import sweep
+
     image, inverse = seeded(auxiliary[0], target[0], seeds)
-    here = side(auxiliary[0], image, weight=np.ones(len(image)), size=auxiliary[1])
-    there = side(target[0], inverse, weight=np.ones(len(inverse)), size=target[1])
+    source_side = side(auxiliary[0], image, weight=np.ones(len(image), np.float32), size=auxiliary[1])
+    target_side = side(target[0], inverse, weight=np.ones(len(inverse), np.float32), size=target[1])
     rule = Rule(ratio, False, float(attack.theta))
-    nodes = _visited(auxiliary[0], attack.order)
+    inside = ranked(source_side, target_side)
+    here, there, order, _ = inside
+    nodes = (np.argsort(order) if attack.order == "number" else np.arange(len(order))).astype(np.int32)
     sweeps: list[int] = []
     visits = 0
     while not sweeps or sweeps[-1]:
-        free = nodes[image[nodes] < 0]
+        nodes = nodes[here.image[nodes] < 0]
         if attack.synchronous:
-            matches, seen = _step(free, here, there, rule, threads=attack.threads)
+            matches, seen = _step(nodes, here, there, rule, threads=attack.threads)
         else:
-            matches, seen = engine().sweep(free, here, there, rule)
+            matches, seen = sweep(nodes, here, there, rule)
         sweeps.append(matches)
         visits += seen
-    return believe(here, there, rule, listed=attack.listed, sweeps=sweeps, visits=visits, attack=repr(attack))
+    write_back(source_side, target_side, inside)
+    return believe(
+        source_side,
+        target_side,
+        rule,
+        listed=attack.listed,
+        sweeps=sweeps,
+        visits=visits,
+        attack=repr(attack),
+        threads=attack.threads,
+    )
 
 
-def _step(free: NDArray[np.int32], here: Side, there: Side, rule: Rule, *, threads: int) -> tuple[int, int]:
+def _step(nodes: NDArray[np.int32], here: Side, there: Side, rule: Rule, *, threads: int) -> tuple[int, int]:
     """One synchronous pass, written into both images; the matches made and the candidates visited."""
-    node, candidate, visits = mutual(free, here, there, rule, threads=threads)
+    from unmask.graphs.attacks._loops import unsettle
+
+    node, candidate, visits = mutual(nodes, here, there, rule, threads=threads)
     here.image[node], there.image[candidate] = candidate, node
+    unsettle(node, here)
+    unsettle(candidate, there)
     return len(node), visits
-
-
-def _visited(graph: SocialGraph, order: Order) -> NDArray[np.int32]:
-    nodes = np.arange(graph.n_nodes, dtype=np.int32)
-    return nodes if order == "number" else nodes[np.argsort(-positive_degree(graph), kind="stable")]
 
 
 def _check(theta: float, order: str, listed: int, threads: int) -> None:

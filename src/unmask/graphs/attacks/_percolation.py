@@ -1,0 +1,126 @@
+"""Compiled loops of the attacks that count witnesses: mutual best pairs, lists of marked pairs, greedy choice."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.graphs.attacks._compiled import compiled
+from unmask.graphs.attacks.witnesses import Wedges
+
+
+@compiled
+def mutual_best(
+    nodes: NDArray[np.int32], wedges: Wedges, open_target: NDArray[np.bool_], least: int
+) -> tuple[NDArray[np.int32], int]:
+    """The target node with which each of the nodes has the most marks, if it has no more with another of the nodes.
+
+    Only open target nodes count. -1 where there are fewer than `least` marks, or as many for another pair of either.
+    One pass over the rows; only the best and whether it is tied is kept, of each row and each column.
+    """
+    n_target = len(open_target)
+    mark, touched = np.zeros(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32)
+    most, owner = np.full(n_target, least - 1, dtype=np.int32), np.full(n_target, -1, dtype=np.int32)
+    best, visits = np.full(len(nodes), -1, dtype=np.int32), 0
+    for i in range(len(nodes)):
+        n, seen = _count(nodes[i], wedges, open_target, mark, touched)
+        visits += seen
+        top = least - 1
+        for t in range(n):
+            c = touched[t]
+            m = mark[c]
+            mark[c] = 0
+            if m > top:
+                top, best[i] = m, c
+            elif m == top:
+                best[i] = -1
+            if m > most[c]:
+                most[c], owner[c] = m, i
+            elif m == most[c]:
+                owner[c] = -1
+    for i in range(len(nodes)):
+        if best[i] >= 0 and owner[best[i]] != i:
+            best[i] = -1
+    return best, visits
+
+
+@compiled
+def marked(
+    nodes: NDArray[np.int32], wedges: Wedges, open_target: NDArray[np.bool_], least: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], int]:
+    """All pairs (node, open target node) with at least `least` marks: nodes, target nodes, marks; and the visits."""
+    n_target = len(open_target)
+    mark, touched = np.zeros(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32)
+    pairs = np.empty((3, 1024), dtype=np.int32)
+    found, visits = 0, 0
+    for v in nodes:
+        n, seen = _count(v, wedges, open_target, mark, touched)
+        visits += seen
+        if found + n > pairs.shape[1]:
+            larger = np.empty((3, 2 * (found + n)), dtype=np.int32)
+            larger[:, :found] = pairs[:, :found]
+            pairs = larger
+        for t in range(n):
+            c = touched[t]
+            if mark[c] >= least:
+                pairs[0, found], pairs[1, found], pairs[2, found] = v, c, mark[c]
+                found += 1
+            mark[c] = 0
+    return pairs[0, :found].copy(), pairs[1, :found].copy(), pairs[2, :found].copy(), visits
+
+
+@compiled
+def greedy(
+    start: NDArray[np.int64],
+    node: NDArray[np.int32],
+    candidate: NDArray[np.int32],
+    image: NDArray[np.int32],
+    inverse: NDArray[np.int32],
+) -> int:
+    """Take pairs from the best class of equal pairs to the last, writing them into both images; how many were taken.
+
+    start : (n_classes + 1,) class k is the pairs start[k]:start[k + 1]
+    image : -1 for a node that is free, -2 for one that is left open. Of the pairs of a class whose two nodes are free,
+            one that shares no node with another is taken; of all others, both nodes are left open.
+    """
+    claims, claims_target = np.zeros(len(image), dtype=np.int32), np.zeros(len(inverse), dtype=np.int32)
+    taken = 0
+    for k in range(len(start) - 1):
+        for i in range(start[k], start[k + 1]):
+            if image[node[i]] == -1 and inverse[candidate[i]] == -1:
+                claims[node[i]] += 1
+                claims_target[candidate[i]] += 1
+        for i in range(start[k], start[k + 1]):
+            v, c = node[i], candidate[i]
+            if claims[v] == 0 or claims_target[c] == 0:
+                continue
+            if claims[v] == 1 and claims_target[c] == 1:
+                image[v], inverse[c] = c, v
+                taken += 1
+            else:
+                image[v], inverse[c] = -2, -2
+        for i in range(start[k], start[k + 1]):
+            claims[node[i]] = 0
+            claims_target[candidate[i]] = 0
+    return taken
+
+
+@compiled
+def _count(
+    v: int, wedges: Wedges, open_target: NDArray[np.bool_], mark: NDArray[np.int32], touched: NDArray[np.int32]
+) -> tuple[int, int]:
+    """Write the marks of v with each open target node and list those; the number of them, and of visits."""
+    n, visits = 0, 0
+    for i in range(wedges.indptr[v], wedges.indptr[v + 1]):
+        x = wedges.neighbour[i]
+        for r in range(wedges.vouched[x], wedges.vouched[x + 1]):
+            y = wedges.voucher[r]
+            visits += wedges.target_indptr[y + 1] - wedges.target_indptr[y]
+            for j in range(wedges.target_indptr[y], wedges.target_indptr[y + 1]):
+                c = wedges.target_neighbour[j]
+                if open_target[c]:
+                    if mark[c] == 0:
+                        touched[n] = c
+                        n += 1
+                    mark[c] += 1
+    return n, visits

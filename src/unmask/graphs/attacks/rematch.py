@@ -1,0 +1,328 @@
+"""An attack that rebuilds its whole mapping from the log-odds of every match: Rematch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.attacks.matching import Matching, Seeds, check_at_least_one, seeded
+from unmask.graphs.release import SocialGraph
+from unmask.posterior import equal_weights
+
+if TYPE_CHECKING:
+    from unmask.graphs.attacks._rematch import Best
+
+Assignment = Literal["mutual", "greedy"]
+
+_KEPT = (0.05, 0.95)  # a share read from a handful of pairs is 0 or 1 at times, which would settle all by one edge
+_SPREAD = (0.1, 10.0)
+
+
+@dataclass(frozen=True)
+class Rematch:
+    """Match by likelihood: every step rebuilds all matches but the seeds from the ones of the step before.
+
+    A witness of source node u and target node c is a mapped neighbour x of u whose image y is next to c. Were they the
+    same person, an edge u-x would be an edge c-y with probability s; by chance, with d_y d_c / 2m. Hence
+
+        log-odds(u, c) = sum over witnesses of log(s 2m / (d_y d_c))
+                         + (mapped neighbours of u that are no witness) log(1 - s)
+                         + (images next to c that are no witness's) log(1 - s')
+                         + log(normal density of r_c - b r_u, variance phi (b r_u + r_c + 1)) - log(share of d_c)
+                         - log(number of target nodes)
+
+    with d the degree in the target, m its edges, r the neighbours that are not mapped, and the share of target nodes
+    with as many neighbours as c. The adversary reads the rest from the pairs mapped so far: s and s' are the shares of
+    the edges among mapped people of the source, or of the target, that the other graph has too, b the ratio of what is
+    left over (sum r_c / sum r_u), phi the spread of its difference. s and s' are kept within .05 and .95, phi within
+    .1 and 10.
+
+    A match is a pair that is best for both, by at least `margin` over either's next best, and at least `floor`; ties,
+    and so structural twins, are refused at any margin. Seeds are neither asked about nor candidates.
+
+    margin     : log-odds, at least 0
+    floor      : log-odds, -inf for none; at 0 the model holds a match to be as likely as not
+    steps      : at most; fewer where a step changes nothing. The mapping may go on swinging between near ties.
+    assignment : `mutual`; or `greedy`: each step maps the mutual best pairs over and over among the nodes that are
+                 left. It finds more, most where nearly everybody is in both graphs, and more of it is wrong.
+    forced     : nobody abstains: what the last step leaves over is mapped too, one to one, by falling log-odds, exact
+                 ties by a scramble of the node numbers
+    reach      : the mapped neighbours of a node propose candidates (the nodes next to their images) from the one with
+                 the least connected image on, as long as `reach` candidates are proposed at most, repetitions
+                 included; those of the least degree always do. The others, hubs, still are witnesses of what was
+                 proposed. A large reach changes next to nothing but the work.
+    listed     : candidates that are kept of a node, and listed by the belief, at most; those that tie across that limit
+                 or have less than exp(-20) of the odds of the best are left out
+
+    The belief is of status `model`: p(c) = exp(log-odds) / (1 + sum of exp(log-odds)) given the final mapping, for
+    mapped nodes too, with 1 for none of the candidates; what is not listed is shared by all other target nodes. Seeds
+    are certain. The model is over-sure where people without a counterpart look like others; see `calibrated`.
+
+    Work: at most about `reach` visits a node and step, and as many reads of scattered memory.
+
+    >>> from unmask.graphs.release import SocialGraph
+    >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
+    >>> Rematch()(kite, kite, (np.array([0, 1]), np.array([0, 1]))).mapping
+    array([0, 1, 2, 3, 4, 5], dtype=int32)
+
+    The likelihood of a match as in P. Pedarsani, D. Figueiredo & M. Grossglauser, "A Bayesian method for matching two
+    similar graphs without seeds", Allerton 2013, here with seeds, chance edges by degree, and revision.
+    """
+
+    margin: float = 0.5
+    floor: float = -4.0
+    steps: int = 10
+    assignment: Assignment = "mutual"
+    forced: bool = False
+    reach: int = 500
+    listed: int = 10
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.margin < np.inf or not self.floor < np.inf:
+            raise UnmaskError(
+                f"margin is {self.margin} and floor is {self.floor}, expected log-odds: a margin of at least 0 and a "
+                "finite floor or -inf"
+            )
+        if self.assignment not in get_args(Assignment):
+            raise UnmaskError(f"assignment is {self.assignment!r}, expected one of {', '.join(get_args(Assignment))}")
+        for name in ("steps", "reach", "listed"):
+            check_at_least_one(getattr(self, name), name)
+
+    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
+        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
+        problem = _Problem(_Side.of(auxiliary), _Side.of(target))
+        seed = problem.inside(*seeded(auxiliary, target, seeds))
+        mapping = seed
+        sweeps: list[int] = []
+        visits = 0
+        while len(sweeps) < self.steps and (not sweeps or sweeps[-1]):
+            found = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=self.floor - self.margin)
+            new = self._assigned(found, seed)
+            sweeps.append(int(np.count_nonzero(new.image != mapping.image)))
+            mapping, visits = new, visits + found.visits
+        found = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
+        final = _filled(found, mapping) if self.forced else mapping
+        row, candidate, log_p = _entries(seed, mapping, found)
+        return Matching(
+            **_table(problem, seed, row, candidate, log_p),
+            observation=np.arange(auxiliary.n_nodes),
+            weight=equal_weights(auxiliary.n_nodes),
+            n_candidates=target.n_nodes,
+            log_prior=-float(np.log(target.n_nodes)),
+            status="model",
+            provenance={"attack": repr(self)},
+            mapping=problem.outside(final.image),
+            sweeps=np.array(sweeps, dtype=np.int64),
+            visits=visits + found.visits,
+        )
+
+    def _assigned(self, found: Best, seed: _Mapping) -> _Mapping:
+        from unmask.graphs.attacks._rematch import TIE, assign
+
+        image, inverse = seed.image.copy(), seed.inverse.copy()
+        rounds = 1 if self.assignment == "mutual" else len(image)
+        assign(found, image, inverse, max(self.margin, TIE), self.floor, rounds)
+        return _Mapping(image, inverse)
+
+
+def log_odds(
+    target: SocialGraph, auxiliary: SocialGraph, mapping: NDArray[np.integer], *, reach: int = 500
+) -> NDArray[np.float64]:
+    """How sure the model of `Rematch` is of each match of a mapping, whichever attack it is from.
+
+    log(p / (1 - p)), natural logarithm, with p the model's probability of the match against the other candidates of
+    its source node and none of them, given the other matches; a match does not vouch for itself. (n_source,), -inf
+    where the source node is not mapped, finite elsewhere. Seeds are scored like any other match.
+
+    mapping : (auxiliary.n_nodes,) target node of each auxiliary node, each at most once, -1 where there is none
+    reach   : as in `Rematch`
+
+    >>> from unmask.graphs.release import SocialGraph
+    >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
+    >>> right, swapped = np.array([0, 1, 2, 3, 4, -1]), np.array([0, 1, 2, 4, 3, -1])
+    >>> bool(log_odds(kite, kite, right)[3] > log_odds(kite, kite, swapped)[3]), log_odds(kite, kite, right)[5]
+    (True, np.float64(-inf))
+    """
+    named = np.asarray(mapping)
+    if len(named) != auxiliary.n_nodes:
+        raise UnmaskError(f"the mapping has {len(named)} rows, expected one for each of {auxiliary.n_nodes} nodes")
+    sure = np.full(len(named), -np.inf)
+    mapped = np.flatnonzero(named >= 0)
+    if len(mapped):
+        problem = _Problem(_Side.of(auxiliary), _Side.of(target))
+        given = problem.inside(*seeded(auxiliary, target, (mapped, named[mapped])))
+        free = _Mapping(np.full_like(given.image, -1), np.full_like(given.inverse, -1))
+        found = _best(problem, free, given, reach, width=1, low=-np.inf)
+        sure[problem.source.order] = found.own - found.others
+    return sure
+
+
+# --- inside: nodes are numbered by falling degree, so that the busy ones share cache lines --------------------------
+
+
+class _Mapping(NamedTuple):
+    """image: (n_source,) int32 and inverse: (n_target,) int32, -1 where there is none."""
+
+    image: NDArray[np.int32]
+    inverse: NDArray[np.int32]
+
+
+class _Side(NamedTuple):
+    """A graph renumbered: node i is node order[i] of the graph given, and number is the way back."""
+
+    order: NDArray[np.int64]
+    number: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    neighbour: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, graph: SocialGraph) -> _Side:
+        from unmask.graphs.attacks._rematch import renumbered
+
+        order = np.argsort(-graph.degree, kind="stable")
+        number = np.empty_like(order)
+        number[order] = np.arange(len(order))
+        return cls(order, number, *renumbered(graph.indptr, graph.neighbour, order, number))
+
+    @property
+    def degree(self) -> NDArray[np.int64]:
+        return np.diff(self.indptr)
+
+
+class _Problem(NamedTuple):
+    source: _Side
+    target: _Side
+
+    def inside(self, image: NDArray[np.int32], inverse: NDArray[np.int32]) -> _Mapping:
+        """The mapping in the numbers used inside."""
+        return _Mapping(_translated(image, self.source, self.target), _translated(inverse, self.target, self.source))
+
+    def outside(self, image: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The image of each source node in the numbers of the graphs given."""
+        named = image[self.source.number]
+        return np.where(named >= 0, self.target.order[named], -1).astype(np.int32)
+
+
+def _translated(image: NDArray[np.int32], here: _Side, there: _Side) -> NDArray[np.int32]:
+    moved = image[here.order]
+    return np.where(moved >= 0, there.number[moved], -1).astype(np.int32)
+
+
+class _Model(NamedTuple):
+    """What the adversary reads from his mapping, see `Rematch`: s, s', b and phi."""
+
+    kept: float
+    kept_back: float
+    ratio: float
+    spread: float
+
+
+def _read(problem: _Problem, mapping: _Mapping, known: NDArray[np.int64], known_there: NDArray[np.int64]) -> _Model:
+    """The model that fits the mapped pairs; `known` and `known_there` count the mapped neighbours of each node."""
+    from unmask.graphs.attacks._rematch import kept_edges
+
+    source, target = problem
+    x = np.flatnonzero(mapping.image >= 0)
+    y = mapping.image[x]
+    kept = kept_edges((source.indptr, source.neighbour), (target.indptr, target.neighbour), mapping.image) + 1
+    left, left_there = (source.degree - known)[x], (target.degree - known_there)[y]
+    ratio = (left_there.sum() + 1) / (left.sum() + 1)
+    squares = ((left_there - ratio * left) ** 2).sum()
+    return _Model(
+        kept=float(np.clip(kept / (known[x].sum() + 2), *_KEPT)),
+        kept_back=float(np.clip(kept / (known_there[y].sum() + 2), *_KEPT)),
+        ratio=float(ratio),
+        spread=float(np.clip(squares / (ratio * left + left_there + 1).sum(), *_SPREAD)),
+    )
+
+
+def _best(problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, width: int, low: float) -> Best:
+    """The best candidates of each source node given a mapping; those that tie across the limit are left out together.
+
+    Position thus never decides who is listed.
+    """
+    from unmask.graphs.attacks._rematch import COUNT, GRID, NEGLIGIBLE, TIE, Rows, best, mapped_neighbours
+
+    source, target = problem
+    known = mapped_neighbours(source.indptr, source.neighbour, mapping.image)
+    known_there = mapped_neighbours(target.indptr, target.neighbour, mapping.inverse)
+    model = _read(problem, mapping, known, known_there)
+    degree = np.maximum(target.degree, 1)
+    share = np.bincount(degree)[degree] / len(degree)
+    miss, miss_there = np.log1p(-model.kept), np.log1p(-model.kept_back)
+    weight = np.log(model.kept * max(len(target.neighbour), 1) / degree) - miss - miss_there
+    base, base_there = known * miss - np.log(len(degree)), known_there * miss_there - np.log(share)
+    base[seed.image >= 0], base_there[seed.inverse >= 0] = np.nan, np.nan
+    rest, rest_there = model.ratio * (source.degree - known), target.degree - known_there
+    found = best(
+        Rows(source.indptr, source.neighbour, np.column_stack((base, known, rest, np.zeros(len(base))))),
+        Rows(target.indptr, target.neighbour, np.column_stack((base_there, known_there, rest_there, np.log(degree)))),
+        mapping.image,
+        np.rint(weight * GRID).astype(np.int64) + (1 << COUNT),
+        model.spread,
+        reach,
+        width,
+        low,
+    )
+    far = found.value < found.value[:, :1] - NEGLIGIBLE
+    left_out = far | (found.value <= found.value[:, -1:] + TIE)
+    found.candidate[left_out], found.value[left_out] = -1, -np.inf
+    return found
+
+
+def _filled(found: Best, mapping: _Mapping) -> _Mapping:
+    """The mapping with the nodes that are left over, best pairs first; exact ties come in the order of a scramble."""
+    from unmask.graphs.attacks._rematch import fill
+
+    node, rank = np.nonzero(found.candidate >= 0)
+    candidate = found.candidate[node, rank]
+    scramble = np.random.default_rng([len(node), len(mapping.image)]).permutation(len(node))
+    order = np.lexsort((scramble, -found.value[node, rank]))
+    image, inverse = mapping.image.copy(), mapping.inverse.copy()
+    fill(node[order], candidate[order], image, inverse)
+    return _Mapping(image, inverse)
+
+
+def _table(
+    problem: _Problem,
+    seed: _Mapping,
+    row: NDArray[np.int64],
+    candidate: NDArray[np.int64],
+    log_p: NDArray[np.float64],
+) -> dict[str, Any]:
+    """The entries as the rows of a posterior, in the numbers of the graphs given."""
+    n_source, n_target = len(seed.image), len(seed.inverse)
+    row, candidate = problem.source.order[row], problem.target.order[candidate]
+    order = np.lexsort((candidate, row))
+    row, probability = row[order], log_p[order].astype(np.float32)
+    length = np.bincount(row, minlength=n_source)
+    mass = np.bincount(row, weights=np.exp(probability, dtype=np.float64), minlength=n_source)
+    n_unlisted = n_target - length
+    n_unlisted[problem.source.order[seed.image >= 0]] = 0
+    return {
+        "indptr": np.concatenate(([0], np.cumsum(length))),
+        "candidate": candidate[order].astype(np.int32),
+        "log_probability": probability,
+        "unlisted": np.maximum(1.0 - mass, 0.0),
+        "n_unlisted": n_unlisted,
+    }
+
+
+def _entries(
+    seed: _Mapping, mapping: _Mapping, found: Best
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """(row, candidate, log-probability): what is listed, every match of the last step, and the seeds for certain."""
+    row, rank = np.nonzero(found.candidate >= 0)
+    candidate, value = found.candidate[row, rank], found.value[row, rank]
+    other = candidate != mapping.image[row]
+    seeds = np.flatnonzero(seed.image >= 0)
+    mapped = np.flatnonzero((mapping.image >= 0) & (seed.image < 0))
+    total = np.logaddexp(found.own, found.others)
+    log_p = np.concatenate((value[other] - total[row[other]], found.own[mapped] - total[mapped], np.zeros(len(seeds))))
+    row = np.concatenate((row[other], mapped, seeds))
+    candidate = np.concatenate((candidate[other], mapping.image[mapped], seed.image[seeds]))
+    return row, candidate.astype(np.int64), np.minimum(log_p, 0.0)

@@ -1,0 +1,95 @@
+"""A social graph out of a trace: who was at one place with whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.release import SocialGraph
+
+
+def co_location(user: ArrayLike, place: ArrayLike, time: ArrayLike, *, within: float, times: int = 1) -> SocialGraph:
+    """The graph of those who met: an edge between two users who were at one place within a time, often enough.
+
+    Two records of different users at the same place with |difference of their times| <= within are an encounter. Those
+    of the same two users at the same place that follow each other by `within` or less are one meeting, dated by the
+    later record, so that a record written twice or a busy hour counts once. An edge takes `times` meetings or more.
+
+    user, place : (n,) ids, whole numbers or texts
+    time        : (n,) numbers, in the unit of `within`
+    within      : at least 0; 0 asks for equal times
+    times       : at least 1
+
+    Every user is a node, those who met nobody too; labels are the users' ids, ascending. Records are sorted by place
+    and time and each compared with those after it as long as these are near: the work is that of the encounters.
+
+    >>> graph = co_location(["ann", "bob", "cid"], [7, 7, 7], [0, 50, 120], within=60)
+    >>> graph, graph.labels, graph.neighbours(0)
+    (SocialGraph(3 nodes, 1 edges), array(['ann', 'bob', 'cid'], dtype=object), array([1], dtype=int32))
+
+    M. Srivatsa, M. Hicks, "Deanonymizing mobility traces: using social networks as a side-channel", CCS 2012, make such
+    graphs of contacts; D. Crandall et al., "Inferring social ties from geographic coincidences", PNAS 107, 2010.
+    """
+    if not within >= 0 or times < 1:
+        raise UnmaskError(f"within is {within} and times {times}, expected at least 0 and at least 1")
+    labels, who = _codes(user, "user")
+    _, where = _codes(place, "place")
+    when = _times(time)
+    if not len(who) == len(where) == len(when):
+        raise UnmaskError(f"there are {len(who)} users, {len(where)} places and {len(when)} times, expected as many")
+    order = np.lexsort((when, where))
+    who, where, when = who[order], where[order], when[order]
+    earlier, later = _encounters(who, where, when, within)
+    low, high = np.minimum(who[earlier], who[later]), np.maximum(who[earlier], who[later])
+    two = low * len(labels) + high
+    order = np.lexsort((later, two))  # the number of a record tells its place and time
+    two, later = two[order], later[order]
+    same = (two[1:] == two[:-1]) & (where[later[1:]] == where[later[:-1]])
+    first = np.ones(len(two), dtype=np.bool_)
+    first[1:] = ~(same & (when[later[1:]] - when[later[:-1]] <= within))
+    pair, meetings = np.unique(two[first], return_counts=True)
+    pair = pair[meetings >= times]
+    return SocialGraph.from_edges(pair // max(1, len(labels)), pair % max(1, len(labels)), labels=labels)
+
+
+def _encounters(
+    who: NDArray[np.int64], where: NDArray[np.int64], when: NDArray[np.float64], within: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The records i < j of different users at one place within the time, records being sorted by place and time.
+
+    Step k compares each record with the k-th after it; one that is too far has no nearer one behind it, and is dropped.
+    """
+    found: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(np.zeros(0, dtype=np.int64),) * 2]
+    left, step = np.arange(len(who)), 0
+    while len(left):
+        step += 1
+        left = left[left + step < len(who)]
+        left = left[(where[left + step] == where[left]) & (when[left + step] - when[left] <= within)]
+        met = left[who[left] != who[left + step]]
+        found.append((met, met + step))
+    return np.concatenate([earlier for earlier, _ in found]), np.concatenate([later for _, later in found])
+
+
+def _codes(ids: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct ids, ascending, and the number of each id among them."""
+    array = np.asarray(ids)
+    if array.ndim != 1 or (array.dtype.kind == "f" and len(array)):
+        raise UnmaskError(f"{name} is not a list of ids, expected whole numbers or texts, none missing")
+    try:
+        labels, code = np.unique(array, return_inverse=True)
+    except TypeError:
+        raise UnmaskError(f"{name} mixes kinds of ids or misses some, expected whole numbers or texts only") from None
+    return labels.astype(object) if labels.dtype.kind in "UT" else labels, code.astype(np.int64)
+
+
+def _times(time: ArrayLike) -> NDArray[np.float64]:
+    try:
+        when = np.asarray(time, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnmaskError("time is not a list of numbers; give seconds, for example") from None
+    if when.ndim != 1 or not np.isfinite(when).all():
+        raise UnmaskError("time is not a list of finite numbers, expected one for each record")
+    return when

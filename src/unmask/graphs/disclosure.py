@@ -1,0 +1,336 @@
+"""What an attack tells of people who hide in several identities: the truth meets the mapping, for evaluation only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.attacks import Matching
+from unmask.graphs.evaluation import Rates, rates
+from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs
+from unmask.graphs.protections.identities import Role, Separated, spans
+from unmask.graphs.release import SocialGraph
+from unmask.view import Partition
+
+Who = Literal["whole", "adopters"]
+
+# --- the truth, one to many ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class OneToMany:
+    """The released nodes of every source node: the truth, one to many.
+
+    indptr : (n_source + 1,) int64; the identities of source node v are `node[indptr[v]:indptr[v + 1]]`
+    node   : (n,) int64, released nodes, ascending within a person; as released nodes are shuffled, so is their order
+    """
+
+    indptr: NDArray[np.int64]
+    node: NDArray[np.int64]
+
+    @property
+    def count(self) -> NDArray[np.int64]:
+        """(n_source,) how many released nodes each person has: 0 if he is not in the release."""
+        return np.diff(self.indptr)
+
+    def of(self, person: int) -> NDArray[np.int64]:
+        """The released nodes of a source node, ascending."""
+        return self.node[self.indptr[person] : self.indptr[person + 1]]
+
+
+def identities_of(truth: NDArray[np.integer], origin: NDArray[np.integer]) -> OneToMany:
+    """Every person's released nodes, lambda_G of G. Gulyas, 2015, section 3.2, and mu_G where he has but one.
+
+    truth  : (n_source,) the node of each person in the target before separation, -1 where he is not in it
+    origin : (n_released,) the node of that target behind each released node
+
+    >>> identities_of(np.array([1, -1, 0]), np.array([0, 1, 1])).of(0)
+    array([1, 2])
+    """
+    n = int(max(truth.max(initial=-1), origin.max(initial=-1))) + 1
+    released = np.argsort(origin, kind="stable")
+    count = np.bincount(origin, minlength=n)
+    first = np.cumsum(count) - count
+    count, first = np.append(count, 0)[truth], np.append(first, 0)[truth]  # the last one is that of nobody
+    person, place = spans(count)
+    return OneToMany(np.concatenate(([0], np.cumsum(count))), released[first[person] + place])
+
+
+def judged_truth(
+    truth: NDArray[np.integer], origin: NDArray[np.integer], mapping: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """(n_source,) a one-to-one truth by which `evaluation` judges this mapping: any identity of a person is right.
+
+    It is the node that the mapping names where that is one of the person's, else the first of his nodes, -1 where he
+    has none. As s(v, mu) of G. Gulyas, 2015, equation (3.2).
+
+    >>> judged_truth(np.array([1, -1, 0]), np.array([0, 1, 1]), np.array([2, 0, -1]))
+    array([ 2, -1,  0])
+    """
+    owned = identities_of(truth, origin)
+    one = np.append(owned.node, NOBODY)[owned.indptr[:-1]]
+    one = np.where(owned.count > 0, one, NOBODY)
+    return np.where(_right(truth, origin, mapping), mapping, one)
+
+
+def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:
+    """The pair to choose seeds from, its target being the release: one released node for each of these people.
+
+    who : "whole": people who have not adopted the protection, as in most published figures; "adopters": one identity,
+          at random, of each adopter. Mixed seeds are half of one and half of the other. All others are nobody in it:
+          it is no truth to measure an attack with
+    """
+    owned = identities_of(pair.truth, separated.origin)
+    adopts = np.isin(pair.truth, separated.adopters)
+    chosen = np.flatnonzero((owned.count > 0) & (adopts if who == "adopters" else ~adopts))
+    truth = np.full(len(pair.truth), NOBODY, dtype=np.int64)
+    truth[chosen] = owned.node[owned.indptr[chosen]]
+    return Pair(pair.source, separated.release, truth)
+
+
+def _right(truth: NDArray[np.integer], origin: NDArray[np.integer], mapping: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Whether the released node that is named (last axis: source nodes) is one of the person's."""
+    found: NDArray[np.bool_] = (mapping >= 0) & (truth >= 0) & (np.append(origin, NOBODY)[mapping] == truth)
+    return found
+
+
+# --- disclosure ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Disclosure:
+    """What an attack on a release with separated identities tells, seeds out.
+
+    everybody : outcomes of all source nodes; naming any identity of a person is a hit
+    adopters  : outcomes of the adopters who are in the source
+    person    : (n_people,) int64, those adopters, source nodes ascending
+    share     : (n_people,) d of equation (3.4): share of each one's contacts that the attack tells
+    role      : (n_people,) int8, the `Role` of the node by which each one is found, -1 where he is not found
+    """
+
+    everybody: Rates
+    adopters: Rates
+    person: NDArray[np.int64]
+    share: NDArray[np.float64]
+    role: NDArray[np.int8]
+
+    @property
+    def rate(self) -> float | None:
+        """D of equation (3.5): mean over the adopters of the share of contacts told; None where there are none."""
+        return float(self.share.mean()) if len(self.share) else None
+
+    @property
+    def decoyed(self) -> float | None:
+        """Share of the adopters who are found by their decoy, the public node: the hidden one stays hidden."""
+        return self._found(Role.PUBLIC)
+
+    @property
+    def exposed(self) -> float | None:
+        """Share of the adopters who are found by the node that they hide."""
+        return self._found(Role.HIDDEN)
+
+    def _found(self, role: Role) -> float | None:
+        return float(np.mean(self.role == role)) if len(self.role) else None
+
+
+def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], seed_source: ArrayLike) -> Disclosure:
+    """What a mapping of source nodes to released nodes tells of everybody, and of those who hide.
+
+    pair        : as it was before separation
+    mapping     : (n_source,) the released node named for each source node, -1 for none; or (n_rounds, n_source), of an
+                  attack that names several: a person then counts as named by the first right node, else by the first
+                  node named, and his contacts are told by all right ones. By the hidden node he is found if any round
+                  names it
+    seed_source : source nodes that the adversary knew before; they take no part
+
+    d(v) = contacts told / deg(v), deg before separation, and 0 where no identity is found (3.4); D is the mean over the
+    adopters who are in both graphs (3.5). A contact is told if an identity of his is next to the identity found. The
+    print counts those identities, deg of the identity found; the two are the same unless a contact appears in it twice,
+    and this one cannot exceed 1.
+
+    >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> hidden = Separated(
+    ...     SocialGraph.from_edges([0, 2, 3], [1, 3, 4]),
+    ...     np.array([0, 1, 1, 2, 3]),
+    ...     np.array([0, 1, 1, 0, 0], np.int8),
+    ...     np.array([1]),
+    ... )
+    >>> found = disclosure(Pair(path, path, np.arange(4)), hidden, np.array([-1, 2, -1, 4]), seed_source=[])
+    >>> found.everybody.recall, found.adopters.recall, found.rate
+    (0.5, 1.0, 0.5)
+
+    G. Gulyas, 2015, section 3.2.
+    """
+    rounds = np.atleast_2d(mapping)
+    if rounds.shape[-1:] != pair.truth.shape or rounds.ndim != 2:
+        raise UnmaskError(f"the mapping has shape {np.shape(mapping)}, expected {pair.source.n_nodes} source nodes")
+    right = _right(pair.truth, separated.origin, rounds)
+    named = np.take_along_axis(rounds, _first(right, rounds >= 0)[None], axis=0)[0]
+    truth = judged_truth(pair.truth, separated.origin, named)
+    seeds = np.asarray(seed_source, dtype=np.int64).reshape(-1)
+    adopter = np.isin(pair.truth, separated.adopters)
+    person = np.flatnonzero(adopter & ~np.isin(np.arange(len(truth)), seeds))
+    roles = np.where(right[:, person], np.append(separated.role, np.int8(-1))[rounds[:, person]], -1).astype(np.int8)
+    return Disclosure(
+        rates(named, truth, seeds),
+        _rates_of(adopter, named, truth, seeds),
+        person,
+        _shares(pair, separated, rounds, right, person),
+        roles.max(axis=0, initial=-1),
+    )
+
+
+def _first(right: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(n_source,) the first round that is right, else the first one that names a node, else 0."""
+    return np.asarray(np.where(right.any(axis=0), right.argmax(axis=0), named.argmax(axis=0)), dtype=np.int64)
+
+
+def _rates_of(
+    some: NDArray[np.bool_], mapping: NDArray[np.integer], truth: NDArray[np.int64], seeds: NDArray[np.int64]
+) -> Rates:
+    number = np.cumsum(some) - 1
+    return rates(mapping[some], truth[some], number[seeds[some[seeds]]])
+
+
+def _shares(
+    pair: Pair,
+    separated: Separated,
+    rounds: NDArray[np.integer],
+    right: NDArray[np.bool_],
+    person: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """(n_people,) distinct contacts next to the right nodes of each person, over his degree before separation."""
+    release, origin = separated
+    _, at = np.nonzero(right[:, person])
+    node = rounds[:, person][right[:, person]].astype(np.int64)
+    which, place = spans(release.degree[node])
+    contact = origin[release.neighbour[release.indptr[node[which]] + place]]
+    n = pair.target.n_nodes
+    told = np.bincount(np.unique(at[which] * n + contact) // n, minlength=len(person))
+    degree = pair.target.degree[pair.truth[person]]
+    share: NDArray[np.float64] = told / np.maximum(degree, 1)
+    return share
+
+
+# --- can each identity be found? ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Discovery:
+    """How often each identity is found when it is the only one its person has in the release.
+
+    person : (n,) int64, the source node behind each identity
+    node   : (n,) int64, the identity, a released node
+    hits   : (n,) runs in which the person is mapped to it
+    misses : (n,) runs in which he is mapped to somebody else's node
+    runs   : how many there were
+    """
+
+    person: NDArray[np.int64]
+    node: NDArray[np.int64]
+    hits: NDArray[np.int64]
+    misses: NDArray[np.int64]
+    runs: int
+
+    @property
+    def score(self) -> NDArray[np.int64]:
+        """(n,) S = hits - misses of each identity: G. Gulyas, 2015, equation (3.6)."""
+        return self.hits - self.misses
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """(n,) hits / runs: the chance that each identity is discovered, as `economics.identity_game` takes it."""
+        return self.hits / self.runs
+
+    @property
+    def reversed(self) -> float | None:
+        """Share of the people all of whose identities are found in every run; None where there are no people."""
+        people, at = np.unique(self.person, return_inverse=True)
+        missed = np.bincount(at, weights=self.hits < self.runs, minlength=len(people))
+        return float(np.mean(missed == 0)) if len(people) else None
+
+
+def discovery(
+    pair: Pair,
+    separated: Separated,
+    people: ArrayLike,
+    attack: Callable[[SocialGraph, SocialGraph, SeedPairs], Matching],
+    seeds: Callable[[Pair, np.random.Generator], SeedPairs],
+    *,
+    runs: int = 10,
+    rng: np.random.Generator,
+) -> Discovery:
+    """How well each identity of some people can be found by an attack that looks for one of them only.
+
+    Round i takes all other identities of these people out of the release and runs the attack `runs` times, each with
+    seeds of its own, the same in every round; there are as many rounds as the person with most identities has. A lower
+    bound of what an attack could find that is made for several identities.
+
+    people : source nodes that are in the target. All are treated in one go; the published figures treat one at a time:
+             call it for each
+    attack : called `attack(target, auxiliary, seeds)`
+    seeds  : `seeds(pair, rng)` draws seeds among people who have not adopted the protection, such as
+             `lambda pair, rng: select_seeds(pair, "random.25", 1000, rng)`
+
+    G. Gulyas, 2015, section 6.3.
+    """
+    asked = np.unique(np.asarray(people, dtype=np.int64))
+    owned = identities_of(pair.truth, separated.origin)
+    if runs < 1 or not (len(asked) and bool(np.all(owned.count[asked] > 0))):
+        raise UnmaskError(f"{runs} runs for {len(asked)} people, expected at least one of each and all in the release")
+    which, place = spans(owned.count[asked])
+    person, node = asked[which], owned.node[owned.indptr[asked[which]] + place]
+    whole = seed_pair(pair, separated)
+    drawn = [seeds(whole, rng) for _ in range(runs)]
+    hits, misses = np.zeros((2, len(node)), dtype=np.int64)
+    for i in range(int(place.max()) + 1):
+        at = np.flatnonzero(place == i)
+        kept = np.setdiff1d(np.arange(separated.release.n_nodes), node[place != i])
+        number = np.full(separated.release.n_nodes, NOBODY, dtype=np.int64)
+        number[kept] = np.arange(len(kept))
+        release = separated.release.take(kept)
+        for found in drawn:
+            mapping = attack(release, pair.source, SeedPairs(found.source, number[found.target])).mapping[person[at]]
+            hits[at] += mapping == number[node[at]]
+            misses[at] += (mapping >= 0) & (mapping != number[node[at]])
+    return Discovery(person, node, hits, misses, runs)
+
+
+# --- is the separation undone? --------------------------------------------------------------------------------------
+
+
+def true_owners(separated: Separated) -> Partition:
+    """The released nodes by the person behind them: what the adversary who undoes the separation looks for.
+
+    >>> star = SocialGraph.from_edges([0, 0], [1, 2])
+    >>> true_owners(Separated(star, np.array([0, 1, 1]), np.zeros(3, np.int8), np.array([1]))).sizes
+    array([1, 2])
+    """
+    return Partition(separated.origin)
+
+
+def believed_owners(separated: Separated, mapping: NDArray[np.integer]) -> Partition:
+    """The released nodes by the source node that is mapped to them; a node that nobody is mapped to is by itself.
+
+    mapping : (n_source,), which links no two nodes; or (n_rounds, n_source), of an attack that names several. Where a
+              node is named twice, the first round counts, and in it the lowest source node
+
+    With `true_owners` it goes into `measures.unlinkability.evaluate(..., min_size=2)`, which tells for each adopter how
+    far his identities are linked, and how many foreign nodes come with them; mappings of several runs make a `View`.
+
+    >>> star = SocialGraph.from_edges([0, 0], [1, 2])
+    >>> hidden = Separated(star, np.array([0, 1, 1]), np.zeros(3, np.int8), np.array([1]))
+    >>> believed_owners(hidden, np.array([[0, 1], [-1, 2]])).code
+    array([0, 1, 1], dtype=int32)
+    """
+    rounds = np.atleast_2d(mapping)
+    n = rounds.shape[1]
+    owner = n + np.arange(separated.release.n_nodes, dtype=np.int64)
+    at, source = np.nonzero(rounds >= 0)
+    owner[rounds[at, source][::-1]] = source[::-1]  # backwards, so that the first one stays
+    return Partition(owner)

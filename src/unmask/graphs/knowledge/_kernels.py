@@ -1,0 +1,148 @@
+"""Compiled walks over one graph: shortest paths, triangles, and the search for one clique."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.graphs.attacks._compiled import compiled
+
+
+@compiled
+def distances(
+    indptr: NDArray[np.int64], neighbour: NDArray[np.int32], nodes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many nodes each of these reaches, itself included, and the sum of its distances to them."""
+    n = len(indptr) - 1
+    seen, queue, depth = np.full(n, -1, dtype=np.int64), np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    reached, total = np.empty(len(nodes), dtype=np.int64), np.zeros(len(nodes), dtype=np.int64)
+    for at in range(len(nodes)):
+        queue[0], seen[nodes[at]], depth[nodes[at]], tail = nodes[at], at, 0, 1
+        head = 0
+        while head < tail:
+            v = queue[head]
+            head += 1
+            total[at] += depth[v]
+            for i in range(indptr[v], indptr[v + 1]):
+                w = neighbour[i]
+                if seen[w] != at:
+                    seen[w], depth[w], queue[tail] = at, depth[v] + 1, w
+                    tail += 1
+        reached[at] = tail
+    return reached, total
+
+
+@compiled
+def dependencies(
+    indptr: NDArray[np.int64], neighbour: NDArray[np.int32], sources: NDArray[np.int64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Brandes: per node v, the sum over s in sources and all t of weight(s) weight(t) (share of paths s-t by v)."""
+    n = len(indptr) - 1
+    total, paths, share = np.zeros(n), np.zeros(n), np.zeros(n)
+    depth, queue = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
+    for s in sources:
+        queue[0], depth[s], paths[s], head, tail = s, 0, 1.0, 0, 1
+        while head < tail:
+            v, below = queue[head], depth[queue[head]] + 1
+            head += 1
+            for i in range(indptr[v], indptr[v + 1]):
+                w = neighbour[i]
+                if depth[w] < 0:
+                    depth[w], queue[tail] = below, w
+                    tail += 1
+                paths[w] += paths[v] if depth[w] == below else 0.0  # without a branch, which would be mispredicted
+        for at in range(tail - 1, 0, -1):
+            v, below, behind = queue[at], depth[queue[at]] + 1, 0.0
+            for i in range(indptr[v], indptr[v + 1]):
+                behind += share[neighbour[i]] if depth[neighbour[i]] == below else 0.0
+            behind *= paths[v]
+            share[v] = (weight[v] + behind) / paths[v]
+            total[v] += weight[s] * behind
+        for at in range(tail):
+            depth[queue[at]], paths[queue[at]], share[queue[at]] = -1, 0.0, 0.0
+    return total
+
+
+@compiled
+def triangles(indptr: NDArray[np.int64], neighbour: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The triangles that each node is in."""
+    n = len(indptr) - 1
+    count, mark = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    for v in range(n):
+        for i in range(indptr[v], indptr[v + 1]):
+            mark[neighbour[i]] = v
+        for i in range(indptr[v], indptr[v + 1]):
+            for j in range(indptr[neighbour[i]], indptr[neighbour[i] + 1]):
+                count[v] += mark[neighbour[j]] == v
+    return count // 2
+
+
+@compiled
+def common_neighbours(indptr: NDArray[np.int64], neighbour: NDArray[np.int32], u: int, v: int) -> int:
+    """How many neighbours two nodes share."""
+    i, j, n = indptr[u], indptr[v], 0
+    while i < indptr[u + 1] and j < indptr[v + 1]:
+        a, b = neighbour[i], neighbour[j]
+        n += a == b
+        i += a <= b
+        j += b <= a
+    return n
+
+
+@compiled
+def cliques_like(
+    indptr: NDArray[np.int64],
+    neighbour: NDArray[np.int32],
+    first: NDArray[np.int64],
+    degree: NDArray[np.float64],
+    shared: NDArray[np.float64],
+) -> tuple[int, NDArray[np.int64]]:
+    """Find ordered cliques within bounds, up to two; how many, and the first of them.
+
+    first  : the nodes to try in the first place
+    degree : (size, 2) lowest and highest degree at each place
+    shared : (size, size, 2) lowest and highest number of common neighbours for each two places
+    """
+    size, n, level = len(degree), 0, 0
+    chosen, found, at = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    while level >= 0 and n < 2:
+        if level == size:
+            n += 1
+            if n == 1:
+                found[:] = chosen
+            level -= 1
+            continue
+        left = len(first) if level == 0 else indptr[chosen[0] + 1] - indptr[chosen[0]]
+        if at[level] == left:
+            at[level] = 0
+            level -= 1
+            continue
+        c = int(first[at[0]]) if level == 0 else int(neighbour[indptr[chosen[0]] + at[level]])
+        at[level] += 1
+        if _fits(indptr, neighbour, chosen[:level], c, degree[level], shared[level]):
+            chosen[level] = c
+            level += 1
+    return n, found
+
+
+@compiled
+def _fits(
+    indptr: NDArray[np.int64],
+    neighbour: NDArray[np.int32],
+    chosen: NDArray[np.int64],
+    c: int,
+    degree: NDArray[np.float64],
+    shared: NDArray[np.float64],
+) -> bool:
+    """Whether a node can take the next place beside those chosen."""
+    if not degree[0] <= indptr[c + 1] - indptr[c] <= degree[1]:
+        return False
+    friends = neighbour[indptr[c] : indptr[c + 1]]
+    for i in range(len(chosen)):
+        place = np.searchsorted(friends, chosen[i])
+        if place == len(friends) or friends[place] != chosen[i]:
+            return False
+    for i in range(len(chosen)):
+        if not shared[i, 0] <= common_neighbours(indptr, neighbour, c, chosen[i]) <= shared[i, 1]:
+            return False
+    return True

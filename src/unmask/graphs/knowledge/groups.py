@@ -1,0 +1,63 @@
+"""Groups of people who know each other: cliques and neighbourhoods, found greedily from random starts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.knowledge.pair import Pair
+from unmask.graphs.release import SocialGraph
+
+
+def groups(
+    pair: Pair, pool: NDArray[np.int64], kind: str, *, size: int, n: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """n people in disjoint groups of one size, each grown from a random start in the edges that both graphs share.
+
+    kind : "clique": everybody in a group knows everybody else; "neighbourhood": collected breadth first
+    pool : (p,) the source nodes to choose from
+    """
+    if n % size:
+        raise UnmaskError(f"n is {n}, expected a multiple of {size}: {kind}.{size} gives whole groups")
+    shared = pair.shared.take(pool)
+    grow = clique if kind == "clique" else _nearest
+    used: set[int] = set()
+    chosen: list[int] = []
+    for start in rng.permutation(len(pool)).tolist():
+        if len(chosen) == n:
+            break
+        group = [] if start in used else grow(shared, start, size, used, rng)
+        used.update(group)
+        chosen += group
+    if len(chosen) < n:
+        raise UnmaskError(f"{kind}.{size} finds {len(chosen)} seeds, expected {n}; ask for fewer or for smaller groups")
+    return pool[np.array(chosen, dtype=np.int64)]
+
+
+def clique(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.random.Generator) -> list[int]:
+    """A clique of this size that holds the start and nobody used, or []."""
+
+    def extend(members: list[int], candidates: list[int]) -> list[int]:
+        if len(members) == size:
+            return members
+        for at, node in enumerate(candidates[: len(candidates) + len(members) + 1 - size]):
+            friends = set(graph.neighbours(node).tolist())
+            found = extend([*members, node], [other for other in candidates[at + 1 :] if other in friends])
+            if found:
+                return found
+        return []
+
+    return extend([start], [node for node in rng.permutation(graph.neighbours(start)).tolist() if node not in used])
+
+
+def _nearest(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.random.Generator) -> list[int]:
+    """The first nodes of a breadth-first search from the start around those used, or [] where there are too few."""
+    group = [start]
+    for node in group:  # grows while it is walked
+        for other in rng.permutation(graph.neighbours(node)).tolist():
+            if len(group) == size:
+                return group
+            if other not in used and other not in group:
+                group.append(other)
+    return group if len(group) == size else []

@@ -1,0 +1,203 @@
+"""Two graphs of overlapping people: who is who, and who of them is known from the start."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.reading import read_links
+from unmask.graphs.release import SocialGraph
+
+NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two graphs of overlapping people, and who is who: what an attack is measured on. No attack sees the truth.
+
+    source : the adversary's own graph; its labels say whom he knows
+    target : the release
+    truth  : (source.n_nodes,) int64, the target node of the same person, -1 (`NOBODY`) where the target has none
+
+    >>> pair = Pair(SocialGraph.from_edges([0], [1]), SocialGraph.from_edges([0], [1]), np.array([1, -1]))
+    >>> pair, pair.common
+    (Pair(2 source nodes, 2 target nodes, 1 in both), array([0]))
+    """
+
+    source: SocialGraph
+    target: SocialGraph
+    truth: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if len(self.truth) != self.source.n_nodes:
+            raise UnmaskError(f"the truth has {len(self.truth)} rows, expected one for each source node")
+        if len(self.truth) and not NOBODY <= self.truth.min() <= self.truth.max() < self.target.n_nodes:
+            raise UnmaskError(f"the truth names nodes beyond the target's {self.target.n_nodes}; use -1 for nobody")
+
+    def __repr__(self) -> str:
+        sizes = f"{self.source.n_nodes} source nodes, {self.target.n_nodes} target nodes"
+        return f"Pair({sizes}, {len(self.common)} in both)"
+
+    @property
+    def common(self) -> NDArray[np.int64]:
+        """The source nodes whose person is in the target too, ascending: those that can be found at all."""
+        return np.flatnonzero(self.truth >= 0)
+
+    @property
+    def node_overlap(self) -> float:
+        """Jaccard index of the people: common / (source + target - common); nan where nobody is in either."""
+        n = self.source.n_nodes + self.target.n_nodes - len(self.common)
+        return len(self.common) / n if n else math.nan
+
+    @property
+    def edge_overlap(self) -> float:
+        """Jaccard index J of the edges among the common people: in both / in either; nan where there is none.
+
+        The definition of Narayanan and Shmatikov and of Gulyas. Others give `edge_retention`, a larger number.
+        """
+        both, here, there = self._edges_among_common()
+        either = here + there - both
+        return both / either if either else math.nan
+
+    @property
+    def edge_retention(self) -> float:
+        """Share s of a tie's chance to be in one graph if it is in the other: 2 both / (source + target edges).
+
+        Among the common people; nan where they have no edge. The definition of Pedarsani and Grossglauser, Korula and
+        Lattanzi and others, who keep each edge of a parent in each graph with probability s, estimated without that
+        parent. s = 2 J / (1 + J), J being `edge_overlap`: J = 0.75 is s = 0.857, and s = 0.75 is J = 0.6.
+
+        P. Pedarsani, M. Grossglauser, "On the privacy of anonymized networks", KDD 2011.
+        """
+        both, here, there = self._edges_among_common()
+        return 2 * both / (here + there) if here + there else math.nan
+
+    def _edges_among_common(self) -> tuple[int, int, int]:
+        """Edges among the common people: in both graphs, in the source, in the target."""
+        image = np.zeros(self.target.n_nodes, dtype=np.bool_)
+        image[self.truth[self.common]] = True
+        u, v = self.source.edges()
+        a, b = self.target.edges()
+        here = int(((self.truth[u] >= 0) & (self.truth[v] >= 0)).sum())
+        return self.shared.n_edges, here, int((image[a] & image[b]).sum())
+
+    @property
+    def shared(self) -> SocialGraph:
+        """The edges that are in both graphs, on the source nodes."""
+        u, v = self.source.edges()
+        found = (self.truth[u] >= 0) & (self.truth[v] >= 0)
+        u, v = u[found], v[found]
+        kept = self.target.has_edges(self.truth[u], self.truth[v])
+        return SocialGraph.from_edges(u[kept], v[kept], n_nodes=self.source.n_nodes)
+
+    def shuffled(self, *, rng: np.random.Generator) -> Pair:
+        """The same people under new node numbers, drawn for each graph by itself: order is no information."""
+        return self.take(rng.permutation(self.source.n_nodes), rng.permutation(self.target.n_nodes))
+
+    def take(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Pair:
+        """The pair cut down to these nodes of each graph, numbered in this order."""
+        number = np.full(self.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last one is the number of nobody
+        number[targets] = np.arange(len(targets))
+        return Pair(self.source.take(sources), self.target.take(targets), number[self.truth[sources]])
+
+    @classmethod
+    def from_labels(
+        cls, source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
+    ) -> Pair:
+        """The pair in which source_labels[i] is the same person as target_labels[i]; all others are nobody.
+
+        Labels are compared as texts; a graph without labels has its node numbers. A row that names somebody who is not
+        in his graph is left out, as people without a tie are in no list of links; the first row on a node counts.
+
+        >>> graph = SocialGraph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
+        >>> Pair.from_labels(graph, SocialGraph.from_edges([0], [1]), ["c", "a", "z"], [0, 1, 2]).truth
+        array([ 1, -1,  0])
+        """
+        here, there = _nodes_of(source, target, source_labels, target_labels)
+        known = (here >= 0) & (there >= 0)
+        if not known.any():
+            raise UnmaskError(f"none of {len(here)} rows names a source node and a target node; check the labels")
+        truth = np.full(source.n_nodes, NOBODY, dtype=np.int64)
+        truth[here[known][::-1]] = there[known][::-1]  # backwards, so that the first one stays
+        return cls(source, target, truth)
+
+    @classmethod
+    def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Pair:
+        """The pair whose truth stands in a file of two columns, source label and target label; else as `from_labels`.
+
+        The file is read as `SocialGraph.read` reads a list of links.
+        """
+        return cls.from_labels(source, target, *_label_columns(path))
+
+
+class SeedPairs(NamedTuple):
+    """People whom the adversary has re-identified before he starts: source[i] is target[i], or so he believes.
+
+    source, target : (n,) int64 node numbers, each at most once
+    """
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+
+    @classmethod
+    def from_labels(
+        cls, source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
+    ) -> SeedPairs:
+        """The seeds source_labels[i] = target_labels[i]; each must be in its graph, and in no other row.
+
+        Labels are compared as texts; a graph without labels has its node numbers.
+
+        >>> graph = SocialGraph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
+        >>> SeedPairs.from_labels(graph, SocialGraph.from_edges([0], [1]), ["c"], ["0"])
+        SeedPairs(source=array([2]), target=array([0]))
+        """
+        nodes = _nodes_of(source, target, source_labels, target_labels)
+        for name, side in zip(("source", "target"), nodes, strict=True):
+            if (side < 0).any():
+                row, n = int(np.argmax(side < 0)) + 1, int((side < 0).sum())
+                raise UnmaskError(
+                    f"{n} of {len(side)} seeds are not in the {name} graph, the first is row {row}; "
+                    "leave them out or check the labels"
+                )
+            first = np.unique(side, return_index=True)[1]
+            if len(first) < len(side):
+                row = int(np.setdiff1d(np.arange(len(side)), first)[0]) + 1
+                raise UnmaskError(f"row {row} of the seeds names a {name} node again, expected each at most once")
+        return cls(*nodes)
+
+    @classmethod
+    def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> SeedPairs:
+        """The seeds of a file of two columns, source label and target label; else as `from_labels`.
+
+        The file is read as `SocialGraph.read` reads a list of links.
+        """
+        return cls.from_labels(source, target, *_label_columns(path))
+
+
+def _label_columns(path: str | PathLike[str]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The two columns of a file of label pairs, which is as easily read as a list of links."""
+    links = read_links(path)
+    labels = np.arange(links.n_nodes) if links.labels is None else links.labels
+    return labels[links.u], labels[links.v]
+
+
+def _nodes_of(
+    source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The node of each label in its graph, -1 where it has none."""
+    here, there = np.asarray(source_labels).reshape(-1), np.asarray(target_labels).reshape(-1)
+    if len(here) != len(there):
+        raise UnmaskError(f"there are {len(here)} source labels and {len(there)} target labels, expected as many")
+    return _find(source, here), _find(target, there)
+
+
+def _find(graph: SocialGraph, labels: NDArray[Any]) -> NDArray[np.int64]:
+    names = np.arange(graph.n_nodes) if graph.labels is None else graph.labels
+    number = {str(name): node for node, name in enumerate(names.tolist())}
+    return np.array([number.get(str(label), NOBODY) for label in labels.tolist()], dtype=np.int64)

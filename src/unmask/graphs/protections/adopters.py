@@ -1,0 +1,125 @@
+"""Who separates his identities: each for himself, groups of neighbours, or those who matter most to an attack."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.release import SocialGraph
+
+Cooperation = Literal["none", "local", "degree", "lta"]
+"""How adopters are organised, see `choose_adopters`."""
+
+
+def choose_adopters(
+    graph: SocialGraph,
+    adopters: float,
+    *,
+    cooperation: Cooperation = "none",
+    rng: np.random.Generator,
+    eligible: ArrayLike | None = None,
+    group: int = 10,
+    refuse_top: float = 0.0,
+    minimum_degree: int = 3,
+) -> NDArray[np.int64]:
+    """(n_adopters,) int64, the nodes that adopt a protection, ascending.
+
+    adopters : a float is a share, from 0 to 1, of the candidates; an int is how many, so that 1 is a single user and
+               1.0 is everybody
+    cooperation : "none"   every one by himself: uniform among the candidates, the eligible nodes of at least the
+                           minimum degree;
+                  the others take every eligible node for a candidate:
+                  "local"  groups of neighbours: a random candidate and up to group - 1 random ones of his neighbours,
+                           again and again; nobody is in two groups, and the last group may be cut;
+                  "degree" those of the highest degree, ties at random;
+                  "lta"    those of the lowest LTA_A in the graph (`graphs.criteria.local_anonymity`), ties at random,
+                           those who have none last
+    eligible : the nodes that may adopt, None for all. Published figures are of the people in both graphs, `pair.truth`
+               where it is not -1: with all nodes as the base, far fewer of the people who can be found adopt
+    refuse_top : share, from 0 to 1, of the eligible nodes who refuse: those of the highest degree, ties at random.
+                 They count as candidates when a share is taken, but are not chosen
+    minimum_degree : of a candidate without cooperation
+
+    Shares are rounded to the nearest whole number.
+
+    >>> star = SocialGraph.from_edges([0, 0, 0, 0], [1, 2, 3, 4])
+    >>> choose_adopters(star, 1, cooperation="degree", rng=np.random.default_rng(1))
+    array([0])
+
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, sections 3.5,
+    5.4, 5.5 and 5.6.
+    """
+    _check(adopters, cooperation, group, refuse_top, minimum_degree)
+    able = _eligible(graph, eligible)
+    candidates = able[graph.degree[able] >= minimum_degree] if cooperation == "none" else able
+    n = adopters if isinstance(adopters, int) else round(adopters * len(candidates))
+    shuffled = rng.permutation(able)
+    by_degree = shuffled[np.argsort(-graph.degree[shuffled], kind="stable")]
+    pool = np.zeros(graph.n_nodes, dtype=np.bool_)
+    pool[candidates] = True
+    pool[by_degree[: round(refuse_top * len(able))]] = False
+    if n > np.count_nonzero(pool):
+        raise UnmaskError(
+            f"{n} are to adopt the protection, but {np.count_nonzero(pool)} nodes may and do not refuse; lower adopters"
+        )
+    if cooperation == "local":
+        return _groups(graph, pool, shuffled, n, group, rng)
+    if cooperation == "degree":
+        ordered = by_degree
+    elif cooperation == "lta":
+        ordered = shuffled[np.argsort(_anonymity(graph)[shuffled], kind="stable")]
+    else:
+        ordered = shuffled
+    return np.sort(ordered[pool[ordered]][:n])
+
+
+def _check(adopters: float, cooperation: str, group: int, refuse_top: float, minimum_degree: int) -> None:
+    if isinstance(adopters, bool) or (not isinstance(adopters, int) and not 0.0 <= adopters <= 1.0) or adopters < 0:
+        raise UnmaskError(f"adopters is {adopters}, expected a share from 0.0 to 1.0, or a whole number of people")
+    if cooperation not in get_args(Cooperation):
+        raise UnmaskError(f"cooperation is {cooperation!r}, expected one of {', '.join(get_args(Cooperation))}")
+    if not 0.0 <= refuse_top <= 1.0:
+        raise UnmaskError(f"refuse_top is {refuse_top}, expected a share from 0 to 1")
+    if group < 1 or minimum_degree < 0:
+        raise UnmaskError(
+            f"group is {group} and minimum_degree {minimum_degree}, expected groups of at least 1 and no degree below 0"
+        )
+
+
+def _eligible(graph: SocialGraph, eligible: ArrayLike | None) -> NDArray[np.int64]:
+    if eligible is None:
+        return np.arange(graph.n_nodes)
+    nodes = np.unique(np.asarray(eligible, dtype=np.int64))
+    if len(nodes) and not 0 <= nodes[0] <= nodes[-1] < graph.n_nodes:
+        raise UnmaskError(
+            f"eligible nodes go from {nodes[0]} to {nodes[-1]}, expected 0 to {graph.n_nodes - 1}; "
+            "leave out people who are not in the graph"
+        )
+    return nodes
+
+
+def _anonymity(graph: SocialGraph) -> NDArray[np.float64]:
+    from unmask.graphs.criteria import local_anonymity
+
+    return np.nan_to_num(local_anonymity(graph, variant="A"), nan=math.inf)
+
+
+def _groups(
+    graph: SocialGraph, pool: NDArray[np.bool_], order: NDArray[np.int64], n: int, group: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """n nodes of the pool in groups of neighbours around random ones; the pool is used up on the way."""
+    free = pool.copy()
+    chosen: list[int] = []
+    for first in order.tolist():
+        if len(chosen) >= n:
+            break
+        if free[first]:
+            near = graph.neighbours(first)
+            members = [first, *rng.permutation(near[free[near]])[: group - 1].tolist()]
+            free[members] = False
+            chosen += members
+    return np.sort(np.array(chosen[:n], dtype=np.int64))

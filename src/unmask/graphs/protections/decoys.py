@@ -1,0 +1,79 @@
+"""Decoys: a public identity that is meant to be found, and a hidden one with the contacts that matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.protections.adopters import choose_adopters
+from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
+from unmask.graphs.release import SocialGraph
+
+
+@dataclass(frozen=True)
+class Decoy:
+    """Adopters show one identity to most of their contacts and hide another, known to few.
+
+    Of d contacts, in random order, the public identity keeps the first round(public d) and the hidden one the next
+    round(hidden d), or as many as there are left; to hide among them it also keeps round(overlap d) random ones of the
+    public identity. Whoever is left over is dropped; nobody is with the defaults.
+
+    public, hidden, overlap : shares of the contacts; public + hidden at most 1, overlap at most public
+    adopters       : share or number of the eligible nodes of at least the minimum degree, see `choose_adopters`
+    minimum_degree : the published 30 leaves few candidates; in the print, 0.9 of them are 11.2 % of a network
+
+    `Separated.role` tells which released node is `Role.PUBLIC` and which is `Role.HIDDEN`; `disclosure` tells who is
+    found by which.
+
+    >>> star = SocialGraph.from_edges([0] * 30, range(1, 31))
+    >>> release, origin = Decoy(adopters=1)(star, rng=np.random.default_rng(1))
+    >>> np.sort(release.degree[origin == 0])
+    array([ 6, 27])
+
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 6.2.
+    """
+
+    public: float = 0.9
+    hidden: float = 0.1
+    overlap: float = 0.1
+    minimum_degree: int = 30
+    adopters: float = 0.1
+
+    def __post_init__(self) -> None:
+        shares = (self.public, self.hidden, self.overlap)
+        if not (min(shares) >= 0 and self.public + self.hidden <= 1 + 1e-9 and self.overlap <= self.public):
+            raise UnmaskError(f"{self!r}: expected shares with public + hidden at most 1 and overlap at most public")
+
+    def choose(
+        self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
+    ) -> NDArray[np.int64]:
+        """(n_adopters,) the nodes that adopt the protection, ascending."""
+        return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, minimum_degree=self.minimum_degree)
+
+    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
+        """The two identities of these nodes and whom each keeps."""
+        degree = graph.degree[adopters]
+        shown = _rounded(self.public * degree)
+        behind = np.minimum(_rounded(self.hidden * degree), degree - shown)
+        both = np.minimum(_rounded(self.overlap * degree), shown)
+        person, rank = spans(degree)
+        contact = rank[np.argsort(person + rng.random(len(person)), kind="stable")]  # random order for each person
+        public = rank < shown[person]
+        hidden = (rank < both[person]) | (~public & (rank < (shown + behind)[person]))
+        identity = np.concatenate((2 * person[public], 2 * person[hidden] + 1))
+        owner = np.repeat(adopters, 2)
+        role = np.tile(np.array([Role.PUBLIC, Role.HIDDEN], dtype=np.int8), len(adopters))
+        tie = graph.indptr[owner[identity]] + np.concatenate((contact[public], contact[hidden]))
+        return Kept(adopters, owner, role, identity, tie)
+
+    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None) -> Separated:
+        """The release, and the node behind each of its nodes."""
+        kept = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
+        return release_of(graph, [kept], rng=rng)
+
+
+def _rounded(contacts: NDArray[np.floating]) -> NDArray[np.int64]:
+    return np.floor(np.round(contacts, 9) + 0.5).astype(np.int64)

@@ -1,0 +1,189 @@
+"""Identity separation: a person appears in the release as several nodes, each with a part of his contacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.protections.adopters import Cooperation, choose_adopters
+from unmask.graphs.protections.identities import Kept, Protection, Role, Separated, release_of, spans
+from unmask.graphs.protections.sorting import Sorting, Total, check_sorting, how_many, one_each, which
+from unmask.graphs.release import SocialGraph
+
+Model = Literal["basic", "realistic", "realistic_minimal", "best", "worst"]
+"""What may happen to a contact: see `IdentitySeparation`."""
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """Numbers of identities from `smallest` to `largest`, P(Y = y) proportional to y ** -exponent.
+
+    G. Gulyas, 2015, section 3.5.1: exponent 2.31 among the circles of 933 Twitter users, from 2 to 18.
+
+    >>> PowerLaw(2.0, largest=3).probabilities
+    array([0.        , 0.69230769, 0.30769231])
+    """
+
+    exponent: float = 2.31
+    largest: int = 18
+    smallest: int = 2
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.smallest <= self.largest or not np.isfinite(self.exponent):
+            raise UnmaskError(f"{self!r} has no numbers to choose from, expected 1 <= smallest <= largest")
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """(largest,) P(Y = 1), P(Y = 2), ..."""
+        y = np.arange(1, self.largest + 1)
+        weight = np.where(y >= self.smallest, (y / self.smallest) ** -self.exponent, 0.0)
+        chances: NDArray[np.float64] = weight / weight.sum()
+        return chances
+
+
+@dataclass(frozen=True)
+class IdentitySeparation:
+    """Adopters appear under y unlinkable identities and sort their contacts among them.
+
+    model : "basic"             each contact goes to one identity: nothing dropped, nothing doubled; the numbers are
+                                multinomial, equation (3.7)
+            "realistic"         with random deletion: each identity takes a random set of contacts, of a size from the
+                                normal law of equation (3.8); some contacts are in several, some in none
+            "realistic_minimal" sizes as before, but contacts are handed out once each first and room that is left is
+                                filled with copies: dropped is only what has no room
+            "best"              sizes drawn until they hold at most what there was, no contact in two identities; what
+                                has no room is dropped
+            "worst"             sizes drawn until they hold at least what there was, no contact dropped; room left is
+                                filled with copies (the print names this model and does not define it)
+    identities : y, the same for all; or (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. Nobody gets more identities than
+                 he has contacts. 0: adopters are not in the release at all
+    sorting    : mean share of each identity, see `sorting.mean_shares`
+    deviation  : standard deviation of each share about its mean, all models but basic, see `sorting.how_many`
+    adopters, cooperation, group, refuse_top, minimum_degree : who adopts, see `adopters.choose_adopters`
+
+    `protection(graph, rng=..., eligible=None)` is a `Separated`: (release, origin), to be unpacked. An identity without
+    a contact stays in the release, a node without an edge. For the same `rng` the adopters do not depend on the model.
+
+    >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> protection = IdentitySeparation("basic", identities=2, adopters=1, cooperation="degree")
+    >>> release, origin = protection(path, rng=np.random.default_rng(1))
+    >>> release, np.bincount(origin)
+    (SocialGraph(5 nodes, 3 edges), array([1, 2, 1, 1]))
+
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 3.5.
+    """
+
+    model: Model = "basic"
+    identities: int | tuple[float, ...] | PowerLaw = 2
+    sorting: Sorting = "uniform"
+    deviation: float = 0.05
+    adopters: float = 0.1
+    cooperation: Cooperation = "none"
+    group: int = 10
+    refuse_top: float = 0.0
+    minimum_degree: int = 3
+
+    def __post_init__(self) -> None:
+        if self.model not in get_args(Model):
+            raise UnmaskError(f"the model is {self.model!r}, expected one of {', '.join(get_args(Model))}")
+        check_sorting(self.sorting)
+        if not 0.0 <= self.deviation <= 1.0:
+            raise UnmaskError(f"deviation is {self.deviation}, expected from 0 to 1, of a share")
+        chances = self._chances()
+        most = max(np.flatnonzero(chances).tolist(), default=0)
+        if isinstance(self.sorting, tuple) and len(self.sorting) < most:
+            raise UnmaskError(f"sorting has {len(self.sorting)} shares for up to {most} identities; give one for each")
+
+    def _chances(self) -> NDArray[np.float64]:
+        """P(Y = 0), P(Y = 1), ..."""
+        if isinstance(self.identities, PowerLaw):
+            return np.concatenate(([0.0], self.identities.probabilities))
+        if isinstance(self.identities, int):
+            if self.identities < 0:
+                raise UnmaskError(f"identities is {self.identities}, expected at least 0")
+            return np.concatenate((np.zeros(self.identities), [1.0]))
+        p = np.array(self.identities, dtype=np.float64)
+        if not len(p) or not bool(np.all(p >= 0)) or not abs(p.sum() - 1) < 1e-9:
+            raise UnmaskError(f"P(Y = 1), ... of identities sum to {p.sum():.6g}, expected none below 0 and sum 1")
+        chances: NDArray[np.float64] = np.concatenate(([0.0], p / p.sum()))
+        return chances
+
+    def choose(
+        self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
+    ) -> NDArray[np.int64]:
+        """(n_adopters,) the nodes that adopt the protection, ascending, see `adopters.choose_adopters`."""
+        return choose_adopters(
+            graph,
+            self.adopters,
+            cooperation=self.cooperation,
+            rng=rng,
+            eligible=eligible,
+            group=self.group,
+            refuse_top=self.refuse_top,
+            minimum_degree=self.minimum_degree,
+        )
+
+    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
+        """The identities of these nodes and whom each keeps."""
+        degree = graph.degree[adopters]
+        chances = self._chances()
+        y = rng.choice(len(chances), size=len(adopters), p=chances)
+        y = np.minimum(y, np.maximum(degree, 1))  # whoever has no contact is one node without an edge
+        if self.model == "basic":
+            person, contact = spans(np.where(y > 0, degree, 0))
+            taken = one_each(np.where(y > 0, degree, 0), y, self.sorting, rng=rng)
+            identity = (np.cumsum(y) - y)[person] + taken
+        else:
+            totals: dict[str, Total] = {"best": "at most", "worst": "at least"}
+            total = totals.get(self.model, "any")
+            held = how_many(degree, y, self.sorting, deviation=self.deviation, total=total, rng=rng)
+            identity, contact = which(degree, y, held, spread=self.model != "realistic", rng=rng)
+        owner = np.repeat(adopters, y)
+        role = np.full(len(owner), Role.IDENTITY, dtype=np.int8)
+        return Kept(adopters, owner, role, identity, graph.indptr[owner[identity]] + contact)
+
+    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None) -> Separated:
+        """The release, and the node behind each of its nodes."""
+        kept = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
+        return release_of(graph, [kept], rng=rng)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several protections in one network, each on people of its own.
+
+    parts : ((share, protection), ...): of the people whom a protection would have adopt it if it were alone, this share
+            does so, drawn at random from those whom no part before it has taken, or as many as are left. Parts that
+            choose alike choose the same people, and so divide them: shares .34, .33 and .33 are of one V_ids
+
+    >>> half = IdentitySeparation("basic", adopters=1.0, minimum_degree=1)
+    >>> both = Together(((0.5, half), (0.5, IdentitySeparation("best", adopters=1.0, minimum_degree=1))))
+    >>> ring = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    >>> both(ring, rng=np.random.default_rng(1)).adopters
+    array([0, 1, 2, 3])
+
+    G. Gulyas, 2015, section 5.3.2.
+    """
+
+    parts: tuple[tuple[float, Protection], ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts or not all(0.0 <= share <= 1.0 for share, _ in self.parts):
+            raise UnmaskError(f"there are {len(self.parts)} parts, expected some, each with a share from 0 to 1")
+
+    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None) -> Separated:
+        """The release, and the node behind each of its nodes."""
+        seed = int(rng.integers(2**63))
+        taken = np.zeros(0, dtype=np.int64)
+        kept: list[Kept] = []
+        for share, protection in self.parts:
+            would = protection.choose(graph, rng=np.random.default_rng(seed), eligible=eligible)
+            left = rng.permutation(np.setdiff1d(would, taken))
+            does = np.sort(left[: round(share * len(would))])
+            taken = np.concatenate((taken, does))
+            kept.append(protection.sort(graph, does, rng=rng))
+        return release_of(graph, kept, rng=rng)

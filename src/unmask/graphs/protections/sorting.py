@@ -1,0 +1,166 @@
+"""How a person sorts his contacts among his identities: the laws of equations (3.7) and (3.8)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.protections.identities import spans
+
+Sorting = Literal["uniform", "power_law"] | tuple[float, ...]
+"""Mean share of a person's contacts that goes to each of his identities, see `mean_shares`."""
+
+Total = Literal["any", "at most", "at least"]
+"""What all identities of a person together may hold, against what he had."""
+
+_MOST_DRAWS: Final = 1_000
+
+
+def mean_shares(sorting: Sorting, y: int) -> NDArray[np.float64]:
+    """(y,) the mean share of contacts of each of y identities, sum 1.
+
+    "uniform" : 1/y each
+    "power_law" : proportional to 1, 1/2, ..., 1/y; the print names the law and no exponent
+    a tuple : as given, falling or not. A person who has fewer identities than it has entries, as his degree allows no
+              more, uses the first y, scaled to sum 1
+
+    >>> mean_shares("power_law", 3)
+    array([0.54545455, 0.27272727, 0.18181818])
+    >>> mean_shares((0.5, 0.3, 0.2), 2)
+    array([0.625, 0.375])
+    """
+    if isinstance(sorting, tuple):
+        given = np.array(sorting[:y], dtype=np.float64)
+        if len(given) < y or not given.sum() > 0:
+            raise UnmaskError(f"sorting gives {len(given)} shares, sum {given.sum():.6g}, to {y} identities; give more")
+        shares: NDArray[np.float64] = given / given.sum()
+        return shares
+    weight = np.ones(y) if sorting == "uniform" else 1.0 / np.arange(1, y + 1)
+    law: NDArray[np.float64] = weight / weight.sum()
+    return law
+
+
+def check_sorting(sorting: Sorting) -> None:
+    """Refuse what is neither a named law nor shares that sum to 1."""
+    if isinstance(sorting, tuple):
+        p = np.array(sorting, dtype=np.float64)
+        if not len(p) or not bool(np.all(p >= 0)) or not abs(p.sum() - 1) < 1e-9:
+            raise UnmaskError(f"sorting has {len(p)} shares that sum to {p.sum():.6g}, expected none below 0 and sum 1")
+    elif sorting not in ("uniform", "power_law"):
+        raise UnmaskError(f"sorting is {sorting!r}, expected uniform, power_law, or a share for each identity")
+
+
+def one_each(
+    degree: NDArray[np.int64], y: NDArray[np.int64], sorting: Sorting, *, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """(sum of degrees,) for every contact of every person the one identity, 0 to y - 1, that keeps it.
+
+    The x_1..x_y contacts of the identities of one person are multinomial, Mu(degree, p_1..p_y), as in equation (3.7);
+    p are the mean shares, and contacts are sorted independently given p.
+
+    degree, y : (n_people,); y at least 1 where the degree is
+
+    >>> one_each(np.array([3, 1]), np.array([1, 1]), "uniform", rng=np.random.default_rng(1))
+    array([0, 0, 0, 0])
+    """
+    counts = np.unique(y[y > 0]).tolist()
+    # The steps of all laws behind each other, that of y identities between y and y + 1: one search finds all.
+    steps = [count + np.cumsum(mean_shares(sorting, count))[:-1] for count in counts]
+    first = dict(zip(counts, np.cumsum([0, *map(len, steps)]).tolist(), strict=False))
+    base = np.zeros(int(y.max(initial=0)) + 1, dtype=np.int64)
+    base[counts] = [first[count] for count in counts]
+    of_contact = np.repeat(y, degree)
+    drawn = np.searchsorted(np.concatenate([[], *steps]), of_contact + rng.random(len(of_contact)), side="right")
+    return drawn - base[of_contact]
+
+
+def how_many(
+    degree: NDArray[np.int64],
+    y: NDArray[np.int64],
+    sorting: Sorting,
+    *,
+    deviation: float,
+    total: Total,
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """(sum of y,) how many contacts each identity holds, the identities of a person behind each other.
+
+    The shares of a person's identities are normal with the mean shares as mean and covariance deviation^2 I, as in
+    equation (3.8), of which the print gives the mean 1/y and says of the covariance only that it lets few contacts be
+    added or removed. They are cut to [0, 1], and share * degree is rounded up with the probability of its fraction, so
+    that rounding adds or removes nothing on average. Where the sum over a person's identities is not as `total` wants
+    it against his degree, all his shares are drawn again.
+
+    >>> how_many(np.array([10]), np.array([2]), "uniform", deviation=0.0, total="any", rng=np.random.default_rng(1))
+    array([5, 5])
+    """
+    person, place = spans(y)
+    mean = np.zeros(len(person))
+    for count in np.unique(y[y > 0]).tolist():
+        here = y[person] == count
+        mean[here] = mean_shares(sorting, count)[place[here]]
+    held = np.zeros(len(person), dtype=np.int64)
+    again = np.arange(len(person))
+    for _ in range(_MOST_DRAWS):
+        share = np.clip(rng.normal(mean[again], deviation), 0.0, 1.0)
+        exact = np.round(share * degree[person[again]], 9)  # 0.3 * 10 is 3
+        held[again] = np.floor(exact + rng.random(len(again)))
+        sums = np.bincount(person, weights=held, minlength=len(y))
+        off = {"any": np.zeros(len(y), np.bool_), "at most": sums > degree, "at least": sums < degree}[total] & (y > 0)
+        again = np.flatnonzero(off[person])
+        if not len(again):
+            return held
+    raise UnmaskError(f"deviation {deviation} hardly ever leaves {total} as many contacts as there were; lower it")
+
+
+def which(
+    degree: NDArray[np.int64],
+    y: NDArray[np.int64],
+    held: NDArray[np.int64],
+    *,
+    spread: bool,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The contacts that identities hold: (identity, contact), each (sum of held,), every pair once.
+
+    identity : 0 to sum of y - 1
+    contact  : 0 to degree - 1, a place among the contacts of the person
+    spread   : False: each identity by itself takes a random set of its size, so that a contact is dropped with
+               probability prod(1 - held / degree); True: contacts are handed out once each as far as room goes, in
+               random order, and only then are copies made, to random identities with room that lack them: a contact is
+               dropped only if there is no room for all
+
+    >>> identity, contact = which(
+    ...     np.array([3]), np.array([2]), np.array([2, 2]), spread=True, rng=np.random.default_rng(1)
+    ... )
+    >>> np.unique(contact), np.bincount(identity)
+    (array([0, 1, 2]), array([2, 2]))
+    """
+    person, _ = spans(y)
+    identity, contact = spans(degree[person])
+    first = np.cumsum(degree[person]) - degree[person]
+    key = 0.5 + rng.random(len(identity)) / 2
+    if spread:
+        at, position = _handed_out(degree, person, held, rng=rng)
+        key[first[at] + position] = 0.0  # to be kept before all others
+    order = np.argsort(identity + key, kind="stable")
+    kept = order[contact < held[identity]]  # as blocks stay where they are, `contact` is also the rank within a block
+    return identity[kept], contact[kept]
+
+
+def _handed_out(
+    degree: NDArray[np.int64], person: NDArray[np.int64], held: NDArray[np.int64], *, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs (identity, contact) in which every contact of a person is at most once, and as many of them as fit."""
+    room, _ = spans(held)  # one entry for each contact that an identity can hold
+    owner = person[room]
+    room = room[np.argsort(owner + rng.random(len(room)), kind="stable")]
+    rank = np.arange(len(room)) - np.searchsorted(owner, owner)  # owners stay in order
+    fits = rank < degree[owner]
+    whose, contact = spans(degree)
+    shuffled = contact[np.argsort(whose + rng.random(len(whose)), kind="stable")]
+    first = np.cumsum(degree) - degree
+    return room[fits], shuffled[first[owner[fits]] + rank[fits]]
