@@ -76,6 +76,10 @@ GRAPHS = {
     "precision": ("Names right", "share of all names the adversary gives that are right"),
     "ghosts": ("Ghosts", "share of all names the adversary gives that are of people who are not in the release"),
     "error_hops": ("Distance to the right person", "ties between the person named and the right one, in hops"),
+    "named_wrongly": ("Named wrongly", "share of the people in both networks who are taken for somebody else"),
+    "disclosure": ("Disclosed", "share of the contacts of people with several identities that the attack tells"),
+    "adopter_recall": ("Adopters found", "share of the people with several identities who are found by one of them"),
+    "exposed": ("Hidden node found", "share of the people with a decoy who are found by the node that they hide"),
 }
 """What is measured of attacks on networks, always against the truth -> name and meaning."""
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 
 from unmask.reports.graph.plots import Line, classes, panel
 from unmask.reports.sections import Figure
-from unmask.reports.study.values import Headlines, StudyData
+from unmask.reports.study.values import Headlines, StudyData, headlines
 from unmask.reports.study.words import spoken
 from unmask.reports.words import SHARES, lettered
+
+DISCLOSURE = "disclosure"
+"""What is drawn beside success, where people have several identities."""
 
 LINES = 6
 """Adversaries that are told apart in one chart: those with the highest success."""
@@ -75,15 +78,22 @@ def _size(value: str) -> float:
 
 
 def curve_figures(data: StudyData, dataset: str, *, room: int) -> tuple[list[Figure], int]:
-    """A chart for every family, at most `room` of them; and how many there would be."""
-    heads = {key: item for key, item in spoken(data, dataset).items() if item.row.unit in SHARES}
-    found = families(list(dict.fromkeys(key[0] for key in heads)))
-    number = data.datasets.index(dataset)
-    figures = [_figure(data, heads, family, f"curve{number}-{i}", dataset) for i, family in enumerate(found[:room])]
-    return figures, len(found)
+    """Charts for every family, of success and of what is disclosed, at most `room`; and how many there would be."""
+    rows = tuple(item for item in data.rows if item.dataset == dataset and item.row.unit in SHARES)
+    number, figures, wanted = data.datasets.index(dataset), [], 0
+    for what, heads in (("success", _shares(spoken(data, dataset))), (DISCLOSURE, headlines(rows, (DISCLOSURE,)))):
+        for family in families(list(dict.fromkeys(key[0] for key in heads))):
+            if wanted < room:
+                figures.append(_figure(data, heads, family, what, f"curve{number}-{wanted}", dataset))
+            wanted += 1
+    return figures, wanted
 
 
-def _figure(data: StudyData, heads: Headlines, family: Family, key: str, dataset: str) -> Figure:
+def _shares(heads: Headlines) -> Headlines:
+    return {key: item for key, item in heads.items() if item.row.unit in SHARES}
+
+
+def _figure(data: StudyData, heads: Headlines, family: Family, what: str, key: str, dataset: str) -> Figure:
     attacks = list(dict.fromkeys(key[1:] for key in heads))
     lines = []
     for adversary, target in attacks:
@@ -99,7 +109,7 @@ def _figure(data: StudyData, heads: Headlines, family: Family, key: str, dataset
     lines = sorted(lines, key=lambda line: -line.style)  # the first is on top: dashes over what is solid
     top = max(y for line in lines for _, y in line.points) or 1.0
     scale = classes([(value,) for value, _ in family.values], f"{family.parameter} (in equal steps)")
-    label = f"Success over {family.parameter} of {family.name}, {dataset}. The tables have the figures."
+    label = f"{what.capitalize()} over {family.parameter} of {family.name}, {dataset}. The tables have the figures."
     svg = panel(lines, scale, top=min(1.0, 1.1 * top), label=label, key=key)
     shown = f" \u2013 {lines[0].name}" if len(lines) == 1 else ""
-    return Figure(f"{family.name}: success over {family.parameter}{shown}", svg)
+    return Figure(f"{family.name}: {what} over {family.parameter}{shown}", svg)

@@ -98,7 +98,7 @@ def _rates(cell: Cell, found: Rates, pair: Pair) -> Iterator[Row]:
     guess = 1 / max(pair.target.n_nodes, 1)
     yield from _share(cell, "recall", found.recall, found.findable, prior=guess)
     yield from _share(cell, "precision", found.precision, found.matches, prior=guess)
-    yield from _share(cell, "error", found.error, found.findable, prior=1.0 - guess, direction="low")
+    yield from _share(cell, "named_wrongly", found.error, found.findable, prior=1.0 - guess, direction="low")
     yield from _share(cell, "ghosts", found.ghost_share, found.matches, prior=1.0 - pair.node_overlap, direction="low")
 
 
