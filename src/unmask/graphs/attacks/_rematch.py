@@ -18,8 +18,8 @@ COUNT = 40
 TIE = 1e-3
 """Log-odds closer than this are tied, however small the margin: the grid may part what is equal by 1e-5 a witness."""
 
-NEGLIGIBLE = 20.0
-"""Candidates whose odds are exp(-20) of those of the best, or less, are left out."""
+NEGLIGIBLE = 40.0
+"""Candidates whose odds are exp(-40) of those of the best, or less, are left out."""
 
 
 class Rows(NamedTuple):

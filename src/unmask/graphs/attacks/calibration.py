@@ -91,7 +91,7 @@ class _Fit(NamedTuple):
 
     def __call__(self, score: NDArray[np.floating]) -> NDArray[np.float64]:
         sure = np.isposinf(score)
-        between = np.interp(np.where(np.isfinite(score), score, self.score[0]), self.score, self.probability)
+        between = np.interp(np.where(sure, self.score[0], score), self.score, self.probability)
         return np.where(sure, 1.0, between)
 
 
@@ -112,5 +112,7 @@ def _check(
         raise UnmaskError(f"a known source node is outside 0..{n - 1}")
     if len(np.unique(known_source)) != len(known_source):
         raise UnmaskError("a known source node is named twice, expected each person once")
+    if np.isneginf(score[belief.mapping >= 0]).any():
+        raise UnmaskError("a match has the score -inf, expected a finite one, or +inf for a match that is certain")
     if np.isposinf(score[known_source]).any():
         raise UnmaskError("a known person has the score +inf: seeds say nothing about the matches of others")

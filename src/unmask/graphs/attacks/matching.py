@@ -21,11 +21,12 @@ Seeds = tuple[NDArray[np.integer], NDArray[np.integer]]
 class Matching(Posterior):
     """The belief of an attack that maps nodes: which target node is each source node?
 
-    Its observations are the source nodes, its candidates the target nodes, its prior is uniform over them. A mapped
-    node, seeds included, is held for certain, as the attack does not doubt its matches. A node left unmapped lists
-    its best candidates with p(c) = exp(S_c) / (sum over the listed of exp(S) + n_unlisted): the softmax over all
-    target nodes, those that are not listed counting as S = 0 and sharing the rest alike. A node that no seed ever
-    reached thus keeps the prior. Status `scores`: the order is the attack's, the sureness is not calibrated.
+    Its observations are the source nodes, its candidates the target nodes, its prior is uniform over them. Attacks that
+    only score (status `scores`: the order is theirs, the sureness is not calibrated) hold a mapped node, seeds
+    included, for certain. Of a node left unmapped they list the best candidates with
+    p(c) = exp(S_c) / (sum over the listed of exp(S) + n_unlisted): the softmax over all target nodes, those that are
+    not listed counting as S = 0 and sharing the rest alike; a node that no seed ever reached keeps the prior. What
+    `Rematch` (status `model`) and `calibrated` make of their matches stands there.
 
     mapping : (n_observations,) int32, the target node of each source node, -1 where the attack names none
     sweeps  : (n_sweeps,) int64, matches made or changed in each pass over the nodes; the last entry is 0 unless a cap

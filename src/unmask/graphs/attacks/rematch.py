@@ -56,7 +56,7 @@ class Rematch:
                  included; those of the least degree always do. The others, hubs, still are witnesses of what was
                  proposed. A large reach changes next to nothing but the work.
     listed     : candidates that are kept of a node, and listed by the belief, at most; those that tie across that limit
-                 or have less than exp(-20) of the odds of the best are left out
+                 or have less than exp(-40) of the odds of the best are left out
 
     The belief is of status `model`: p(c) = exp(log-odds) / (1 + sum of exp(log-odds)) given the final mapping, for
     mapped nodes too, with 1 for none of the candidates; what is not listed is shared by all other target nodes. Seeds

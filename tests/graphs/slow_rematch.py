@@ -1,0 +1,119 @@
+"""`Rematch` once more, in plain Python over dictionaries, straight from its definition."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+Adjacency = dict[int, set[int]]
+GRID = 65536  # weights of witnesses are whole multiples of 1 / 65536
+TIE = 1e-3
+
+
+@dataclass
+class Given:
+    """Both graphs, who is a seed and what is mapped to what."""
+
+    source: Adjacency
+    target: Adjacency
+    seeds: dict[int, int]
+    mu: dict[int, int]
+
+
+def rematch(source, target, seeds, *, margin, floor, steps, greedy, reach, listed):
+    mu, sweeps = dict(seeds), []
+    while len(sweeps) < steps and (not sweeps or sweeps[-1]):
+        table = kept(scores(Given(source, target, seeds, mu), reach), floor - margin, listed)
+        new = dict(seeds) | assigned(table, max(margin, TIE), floor, greedy)
+        sweeps.append(sum(mu.get(v) != new.get(v) for v in source))
+        mu = new
+    return mu, sweeps
+
+
+def kept(score, low, listed):
+    """Of each node the best candidates, less what ties across the limit or is far below the best."""
+    table = {}
+    for u, of in score.items():
+        best = sorted((v for v in of.values() if v >= low), reverse=True)
+        least = best[0] - 40 if best else math.inf
+        if len(best) > listed:
+            least = max(least, math.nextafter(best[listed] + TIE, math.inf))
+        table[u] = {c: v for c, v in of.items() if v >= max(low, least)}
+    return table
+
+
+def assigned(table, margin, floor, greedy):
+    mu = {}
+    while True:
+        taken = set(mu.values())
+        left = {u: {c: v for c, v in of.items() if c not in taken} for u, of in table.items() if u not in mu}
+        rivals = defaultdict(dict)
+        for u, of in left.items():
+            for c, v in of.items():
+                rivals[c][u] = v
+        found = {}
+        for u, of in left.items():
+            for c, v in of.items():
+                others = [w for d, w in of.items() if d != c] + [w for x, w in rivals[c].items() if x != u]
+                if v >= floor and all(v - w >= margin for w in others):
+                    found[u] = c
+        mu |= found
+        if not found or not greedy:
+            return mu
+
+
+def scores(given, reach):
+    """Log-odds of the candidates of every node that is no seed."""
+    read = model(given)
+    return {
+        u: {c: log_odds(u, c, given, read) for c in candidates(u, given, reach) if c not in given.seeds.values()}
+        for u in given.source
+        if u not in given.seeds
+    }
+
+
+def candidates(u, given, reach):
+    images = sorted((given.mu[x] for x in given.source[u] if x in given.mu), key=lambda y: len(given.target[y]))
+    proposed = set()
+    for y in images:
+        degree = len(given.target[y])
+        total = sum(len(given.target[z]) for z in images if len(given.target[z]) <= degree)
+        if total <= reach or degree == len(given.target[images[0]]):
+            proposed |= given.target[y]
+    return proposed
+
+
+def model(given):
+    """s, s', b and phi."""
+    source, target, mu = given.source, given.target, given.mu
+    images = set(mu.values())
+    ends = [(x, z) for x in mu for z in source[x] if z in mu]
+    ends_there = [(y, z) for y in images for z in target[y] if z in images]
+    common = sum(mu[z] in target[mu[x]] for x, z in ends) + 1
+    left = {x: len(source[x] - mu.keys()) for x in mu}
+    left_there = {x: len(target[mu[x]] - images) for x in mu}
+    b = (sum(left_there.values()) + 1) / (sum(left.values()) + 1)
+    squares = sum((left_there[x] - b * left[x]) ** 2 for x in mu)
+    spread = squares / sum(b * left[x] + left_there[x] + 1 for x in mu)
+    s, s_there = common / (len(ends) + 2), common / (len(ends_there) + 2)
+    return min(max(s, 0.05), 0.95), min(max(s_there, 0.05), 0.95), b, min(max(spread, 0.1), 10.0)
+
+
+def log_odds(u, c, given, read):
+    source, target, mu = given.source, given.target, given.mu
+    s, s_there, b, phi = read
+    known, known_there = [x for x in source[u] if x in mu], target[c] & set(mu.values())
+    witnesses = [mu[x] for x in known if mu[x] in target[c]]
+    edges = sum(len(near) for near in target.values())
+    total = 0.0
+    for y in witnesses:
+        surprise = math.log(s * edges / len(target[y])) - math.log(1 - s) - math.log(1 - s_there)
+        total += round(surprise * GRID) / GRID - math.log(len(target[c]))
+    total += len(known) * math.log(1 - s) + len(known_there) * math.log(1 - s_there)
+    r_u, r_c = b * (len(source[u]) - len(known)), len(target[c]) - len(known_there)
+    variance = phi * (r_u + r_c + 1)
+    density = -0.5 * ((r_c - r_u) ** 2 / variance + math.log(2 * math.pi * variance))
+    degrees = Counter(max(len(near), 1) for near in target.values())
+    share = degrees[max(len(target[c]), 1)] / len(target)
+    return total + density - math.log(share) - math.log(len(target))

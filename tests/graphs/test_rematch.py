@@ -1,0 +1,253 @@
+"""Rematch against its slow twin, and what its matches and beliefs are worth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.graphs import slow_rematch as slow
+from unmask import UnmaskError
+from unmask.graphs.attacks.rematch import Rematch, log_odds
+from unmask.graphs.datasets import chung_lu, power_law_degrees
+from unmask.graphs.knowledge import select_seeds, split
+from unmask.graphs.release import SocialGraph
+
+
+def graph(n_nodes, edges):
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return SocialGraph.from_edges(ends[:, 0], ends[:, 1], n_nodes=n_nodes)
+
+
+def as_dict(one):
+    return {v: set(one.neighbours(v).tolist()) for v in range(one.n_nodes)}
+
+
+def noisy_pair(rng, *, n_nodes, degree, kept=0.85):
+    """Two noisy copies of a random graph, numbered independently, and the numbers of its nodes in both."""
+    a, b = np.nonzero(np.triu(rng.random((n_nodes, n_nodes)) < degree / n_nodes, 1))
+    sides, number = [], []
+    for _ in range(2):
+        keep, new = rng.random(len(a)) < kept, rng.permutation(n_nodes)
+        sides.append(SocialGraph.from_edges(new[a[keep]], new[b[keep]], n_nodes=n_nodes))
+        number.append(new)
+    return sides[0], sides[1], number
+
+
+@st.composite
+def problems(draw):
+    """Sparse graphs of unequal size: isolated nodes, twins, single candidates and ties come by themselves."""
+    if draw(st.booleans()):
+        source, target, number = noisy_pair(np.random.default_rng(draw(st.integers(0, 9999))), n_nodes=40, degree=6.0)
+        n = draw(st.integers(3, 20))
+        return source, target, (number[0][:n], number[1][:n])
+    sizes = [draw(st.integers(3, 11)) for _ in range(2)]
+    sides = []
+    for n in sizes:
+        every = [(a, b) for a in range(n) for b in range(a)]
+        sides.append(graph(n, draw(st.lists(st.sampled_from(every), unique=True, max_size=22))))
+    k = draw(st.integers(1, min(sizes)))
+    seeds = [np.array(draw(st.permutations(range(n)))[:k]) for n in sizes]
+    return sides[0], sides[1], (seeds[0], seeds[1])
+
+
+def twin_of(problem, attack):
+    source, target, seeds = problem
+    given = dict(zip(seeds[0].tolist(), seeds[1].tolist(), strict=True))
+    mu, sweeps = slow.rematch(
+        as_dict(source), as_dict(target), given,
+        margin=attack.margin, floor=attack.floor, steps=attack.steps, greedy=attack.assignment == "greedy",
+        reach=attack.reach, listed=attack.listed,
+    )  # fmt: skip
+    return slow.Given(as_dict(source), as_dict(target), given, mu), sweeps
+
+
+ATTACKS = st.builds(
+    Rematch,
+    margin=st.sampled_from([0.0, 0.5, 1.7]),
+    floor=st.sampled_from([-math.inf, -6.0, -1.0]),
+    steps=st.sampled_from([1, 5]),
+    assignment=st.sampled_from(["mutual", "greedy"]),
+    reach=st.sampled_from([1, 9, 20, 500]),
+    listed=st.sampled_from([1, 2, 10]),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(problems(), ATTACKS)
+def test_it_finds_the_pairs_of_its_definition(problem, attack):
+    source, target, seeds = problem
+    belief = attack(target, source, seeds)
+    given, sweeps = twin_of(problem, attack)
+    assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == given.mu
+    assert belief.sweeps.tolist() == sweeps
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems(), ATTACKS)
+def test_the_belief_is_the_softmax_of_the_log_odds_with_none_among_them(problem, attack):
+    source, target, seeds = problem
+    belief = attack(target, source, seeds)
+    given, _ = twin_of(problem, attack)
+    score = slow.scores(given, attack.reach)
+    table = slow.kept(score, -math.inf, attack.listed)
+    for u, of in score.items():
+        own = {given.mu[u]} if u in given.mu else set()
+        every = of | {c: slow.log_odds(u, c, given, slow.model(given)) for c in own}
+        evidence = 1 + sum(math.exp(v) for v in every.values())
+        row = slice(belief.indptr[u], belief.indptr[u + 1])
+        listed = dict(zip(belief.candidate[row].tolist(), belief.log_probability[row].tolist(), strict=True))
+        expected = {c: every[c] - math.log(evidence) for c in table[u].keys() | own}
+        assert listed == pytest.approx(expected, abs=1e-4)
+        assert belief.unlisted[u] == pytest.approx(1 - sum(math.exp(v) for v in expected.values()), abs=1e-4)
+        assert belief.n_unlisted[u] == target.n_nodes - len(expected)
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems(), st.sampled_from([1, 9, 500]))
+def test_log_odds_weigh_each_match_against_the_other_candidates_of_its_node(problem, reach):
+    source, target, seeds = problem
+    mu = dict(zip(seeds[0].tolist(), seeds[1].tolist(), strict=True))
+    mapping = np.full(source.n_nodes, -1)
+    mapping[seeds[0]] = seeds[1]
+    given = slow.Given(as_dict(source), as_dict(target), {}, mu)
+    score, read = slow.scores(given, reach), slow.model(given)
+    expected = np.full(source.n_nodes, -np.inf)
+    for u, c in mu.items():
+        rest = 1 + sum(math.exp(v) for d, v in score[u].items() if d != c)
+        expected[u] = slow.log_odds(u, c, given, read) - math.log(rest)
+    np.testing.assert_allclose(log_odds(target, source, mapping, reach=reach), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("assignment", ["mutual", "greedy"])
+def test_structural_twins_are_not_told_apart(assignment):
+    """Leaves 3 and 4 hang on one node, 5 hangs alone."""
+    one = graph(6, [(0, 1), (1, 2), (0, 2), (0, 3), (0, 4), (1, 5)])
+    seeds = (np.array([0, 1, 2]), np.array([0, 1, 2]))
+    belief = Rematch(margin=0.0, floor=-math.inf, assignment=assignment)(one, one, seeds)
+    assert belief.mapping.tolist() == [0, 1, 2, -1, -1, 5]
+    row = slice(belief.indptr[3], belief.indptr[4])
+    assert belief.candidate[row].tolist() == [3, 4]
+    assert belief.log_probability[row][0] == belief.log_probability[row][1] < np.log(0.5)
+
+
+def test_forced_maps_twins_too_and_nobody_twice():
+    one = graph(6, [(0, 1), (1, 2), (0, 2), (0, 3), (0, 4), (1, 5)])
+    seeds = (np.array([0, 1, 2]), np.array([0, 1, 2]))
+    mapping = Rematch(forced=True)(one, one, seeds).mapping
+    assert sorted(mapping.tolist()) == [0, 1, 2, 3, 4, 5]
+    assert mapping[5] == 5
+
+
+@pytest.fixture(scope="module")
+def social():
+    rng = np.random.default_rng(7)
+    pair = split(chung_lu(power_law_degrees(4000, exponent=2.5, mean=16), rng=rng), 0.6, 0.75, rng)
+    return pair, select_seeds(pair, "random.25", 60, rng)
+
+
+def quality(pair, seeds, mapping):
+    """Recall, seeds out of both sides, and precision of all matches but the seeds."""
+    free = np.ones(len(mapping), dtype=bool)
+    free[seeds.source] = False
+    right = free & (mapping >= 0) & (mapping == pair.truth)
+    return right.sum() / (free & (pair.truth >= 0)).sum(), right.sum() / (free & (mapping >= 0)).sum()
+
+
+def test_it_names_most_people_and_few_wrongly(social):
+    pair, seeds = social
+    recall, precision = quality(pair, seeds, Rematch()(pair.target, pair.source, seeds).mapping)
+    assert recall > 0.7
+    assert precision > 0.93
+
+
+def test_forced_keeps_the_matches_and_names_more_people(social):
+    pair, seeds = social
+    some = Rematch()(pair.target, pair.source, seeds).mapping
+    belief = Rematch(forced=True)(pair.target, pair.source, seeds)
+    assert np.array_equal(belief.mapping[some >= 0], some[some >= 0])
+    named = belief.mapping[belief.mapping >= 0]
+    assert len(np.unique(named)) == len(named) > (some >= 0).sum()
+    assert quality(pair, seeds, belief.mapping)[0] > quality(pair, seeds, some)[0]
+    row = np.repeat(np.arange(pair.source.n_nodes), belief.row_length)
+    listed = np.zeros(pair.source.n_nodes, dtype=bool)
+    listed[row[belief.candidate == belief.mapping[row]]] = True
+    assert listed[belief.mapping >= 0].all()
+
+
+def test_a_small_reach_costs_little(social):
+    pair, seeds = social
+    wide, narrow = (Rematch(reach=reach)(pair.target, pair.source, seeds) for reach in (10**9, 60))
+    assert narrow.visits < wide.visits / 2
+    assert quality(pair, seeds, narrow.mapping)[0] > quality(pair, seeds, wide.mapping)[0] - 0.02
+
+
+def test_node_numbers_do_not_matter(social):
+    pair, seeds = social
+    rng = np.random.default_rng(3)
+    source_of, target_of = rng.permutation(pair.source.n_nodes), rng.permutation(pair.target.n_nodes)
+    old = Rematch()(pair.target, pair.source, seeds)
+    number, number_there = np.argsort(source_of), np.append(np.argsort(target_of), -1)
+    moved = (number[seeds.source], number_there[seeds.target])
+    new = Rematch()(pair.target.take(target_of), pair.source.take(source_of), moved)
+    assert np.array_equal(new.mapping, number_there[old.mapping[source_of]])
+    np.testing.assert_allclose(new.unlisted, old.unlisted[source_of], atol=1e-6)
+
+
+def test_surer_matches_are_righter_and_none_but_seeds_are_certain(social):
+    pair, seeds = social
+    belief = Rematch()(pair.target, pair.source, seeds)
+    assert belief.status == "model"
+    assert np.all(belief.unlisted[seeds.source] == 0)
+    free = np.setdiff1d(np.flatnonzero(belief.mapping >= 0), seeds.source)
+    sure = log_odds(pair.target, pair.source, belief.mapping)[free]
+    right = belief.mapping[free] == pair.truth[free]
+    assert np.isfinite(sure).all()
+    assert right[sure > 8].mean() > 0.99
+    assert right[sure < 0].mean() < 0.85
+    row = np.repeat(np.arange(pair.source.n_nodes), belief.row_length)
+    own = belief.candidate == belief.mapping[row]
+    own[np.isin(row, seeds.source)] = False
+    p = np.exp(belief.log_probability[own], dtype=np.float64)  # rows come in order
+    assert p.max() <= 1
+    np.testing.assert_allclose(p, 1 / (1 + np.exp(-sure)), atol=1e-4)
+
+
+def test_people_whom_nothing_reaches_keep_the_prior():
+    one = graph(5, [(0, 1), (3, 4)])
+    belief = Rematch()(one, one, (np.array([0]), np.array([0])))
+    assert belief.mapping[[2, 3, 4]].tolist() == [-1, -1, -1]
+    assert belief.unlisted[[2, 3, 4]].tolist() == [1.0, 1.0, 1.0]
+    assert belief.n_unlisted[[2, 3, 4]].tolist() == [5, 5, 5]
+
+
+def test_the_same_again_and_inputs_unchanged(social):
+    pair, seeds = social
+    before = [array.copy() for array in (pair.source.neighbour, pair.target.neighbour, *seeds)]
+    attack = Rematch(margin=0.2, forced=True)
+    first, second = attack(pair.target, pair.source, seeds), eval(repr(attack))(pair.target, pair.source, seeds)
+    assert np.array_equal(first.mapping, second.mapping)
+    assert np.array_equal(first.log_probability, second.log_probability)
+    for old, new in zip(before, (pair.source.neighbour, pair.target.neighbour, *seeds), strict=True):
+        assert np.array_equal(old, new)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"margin": -1.0}, {"margin": math.nan}, {"floor": math.nan}, {"floor": math.inf}, {"steps": 0},
+              {"listed": 0}, {"reach": 0}, {"assignment": "best"}],
+)  # fmt: skip
+def test_parameters_out_of_range_are_refused(wrong):
+    with pytest.raises(UnmaskError, match=f"{next(iter(wrong))} is"):
+        Rematch(**wrong)
+
+
+def test_log_odds_refuse_a_mapping_of_another_graph_and_name_nobody_where_nobody_is_mapped():
+    one = graph(3, [(0, 1), (1, 2)])
+    with pytest.raises(UnmaskError, match="2 rows, expected one for each of 3"):
+        log_odds(one, one, np.array([0, 1]))
+    with pytest.raises(UnmaskError, match="twice"):
+        log_odds(one, one, np.array([0, 0, -1]))
+    assert log_odds(one, one, np.array([-1, -1, -1])).tolist() == [-math.inf] * 3
