@@ -1,0 +1,320 @@
+"""`unmask protect graph`, `unmask advise identity`: several identities for one person, for an owner and for a user."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unmask.cli.files import as_text, refuse_to_overwrite
+from unmask.cli.options import split
+
+if TYPE_CHECKING:
+    from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
+    from unmask.graphs.release import SocialGraph
+    from unmask.studies.separation import IdentityAdvice
+
+FILE = click.Path(path_type=Path)
+MODELS = ("basic", "realistic", "realistic_minimal", "best", "worst")
+COOPERATIONS = ("none", "local", "degree", "lta")
+NOT_OF_DECOYS = ("model", "identities", "cooperation", "group", "refuse_top")
+
+
+def _adopters(ctx: click.Context, parameter: click.Parameter, value: str) -> float:
+    """A share has a point, a number of people has none."""
+    try:
+        found = int(value) if value.isdecimal() else float(value)
+    except ValueError:
+        found = -1.0
+    if not (found >= 0 and (isinstance(found, int) or found <= 1)):
+        raise click.BadParameter(
+            f"expected a share from 0.0 to 1.0, or a whole number of people, given {value!r}", ctx, parameter
+        )
+    return found
+
+
+def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...]:
+    """Probabilities, separated by commas."""
+    texts = split(ctx, parameter, value)
+    try:
+        found = tuple(map(float, texts))
+    except ValueError:
+        found = (-1.0,)
+    if not all(0 <= chance <= 1 for chance in found) or (value is not None and not found):
+        raise click.BadParameter(
+            f"expected a chance from 0 to 1 for each identity, such as 0.3,0.1, given {value!r}", ctx, parameter
+        )
+    return found
+
+
+# --- protect graph --------------------------------------------------------------------------------------------------
+
+
+@click.command("protect graph")
+@click.argument("graph", type=FILE)
+@click.option(
+    "--model", default="basic", show_default=True, type=click.Choice(MODELS),
+    help="Whether contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).",
+)  # fmt: skip
+@click.option("--identities", default=2, show_default=True, type=click.IntRange(min=1), help="Of everyone who adopts.")
+@click.option(
+    "--adopters", default="0.1", show_default=True, callback=_adopters,
+    help="Who adopts: a share of the people such as 0.1 or 1.0, or without a point a number of them.",
+)  # fmt: skip
+@click.option(
+    "--cooperation", default="none", show_default=True, type=click.Choice(COOPERATIONS),
+    help="Adopters are drawn singly, in groups of neighbours, by most contacts, or by lowest local anonymity.",
+)  # fmt: skip
+@click.option("--group", default=10, show_default=True, type=click.IntRange(min=1), help="Size of a local group.")
+@click.option(
+    "--refuse-top",
+    default=0.0,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Share of the best known who refuse.",
+)
+@click.option("--minimum-degree", type=click.IntRange(min=0), help="Of an adopter drawn singly; 3, with --decoy 30.")
+@click.option(
+    "--decoy", is_flag=True, help="Instead: a public identity to be found and a hidden one with few contacts."
+)
+@click.option(
+    "--output", "-o", required=True, type=FILE,
+    help="The release: .txt, .tsv, .csv (.gz), .parquet, or .net and .graphml, which hold nodes without a contact.",
+)  # fmt: skip
+@click.option("--origin", type=FILE, help="Write who is behind each released node; keep it secret.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
+@click.option("--delimiter", help="Between the ids of a line; guessed when left out.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+def protect_graph(
+    graph: Path,
+    adopters: float,
+    minimum_degree: int | None,
+    decoy: bool,
+    output: Path,
+    origin: Path | None,
+    seed: int,
+    delimiter: str | None,
+    as_json: bool,
+    force: bool,
+    **separation: Any,
+) -> None:
+    r"""Release a network in which some people appear under several unlinkable identities.
+
+    Released nodes are numbered anew, at random. --origin is a table of original id, released number and role, which
+    `unmask audit graph --truth` reads.
+
+    \b
+    unmask protect graph friends.txt --model best --identities 5 --adopters 0.1 -o release.txt --origin origin.csv
+    unmask protect graph friends.txt --cooperation degree --adopters 0.04 -o release.graphml
+    unmask protect graph friends.txt --decoy --adopters 1.0 -o release.txt --origin origin.csv
+    """
+    import numpy as np
+
+    from unmask.errors import UnmaskError
+    from unmask.graphs.release import SocialGraph
+
+    if origin is not None and origin.resolve() == output.resolve():
+        raise UnmaskError(f"the release and its origin are both to be written to {output}; expected two files")
+    for path in (output, origin):
+        if path is not None:
+            refuse_to_overwrite(path, force=force)
+    least = {} if minimum_degree is None else {"minimum_degree": minimum_degree}
+    protection = _protection(separation, decoy=decoy, adopters=adopters, **least)
+    people = SocialGraph.read(graph, delimiter=delimiter)
+    start = time.perf_counter()
+    separated = protection(people, rng=np.random.default_rng(seed))
+    seconds = time.perf_counter() - start
+    release, nodes = _writable(separated, output)
+    _write(release, output, _origin_text(people, separated, nodes), origin, force=force)
+    _say_left_out(separated.release.n_nodes - release.n_nodes)
+    found = {**_counts(people, separated, release), "seed": seed, "seconds": round(seconds, 3)}
+    if as_json:
+        click.echo(as_text(found))
+    click.echo(
+        f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} ties of {people.n_nodes:,} people with "
+        f"{people.n_edges:,}; {len(separated.adopters):,} of them separated, seed {seed}",
+        err=True,
+    )
+
+
+def _say_left_out(nodes: int) -> None:
+    if nodes:
+        click.echo(
+            f"{nodes:,} released nodes have no contact, which a list of links cannot hold: left out; "
+            "write .net or .graphml to keep them",
+            err=True,
+        )
+
+
+def _counts(people: SocialGraph, separated: Separated, release: SocialGraph) -> dict[str, int]:
+    return {
+        "nodes": release.n_nodes,
+        "edges": release.n_edges,
+        "people": people.n_nodes,
+        "edges_before": people.n_edges,
+        "adopters": len(separated.adopters),
+        "left_out": separated.release.n_nodes - release.n_nodes,
+    }
+
+
+def _protection(separation: dict[str, Any], *, decoy: bool, **common: Any) -> Decoy | IdentitySeparation:
+    from unmask.errors import UnmaskError
+    from unmask.graphs.protections import Decoy, IdentitySeparation
+
+    if not decoy:
+        return IdentitySeparation(**separation, **common)
+    for name in NOT_OF_DECOYS:
+        if click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            raise UnmaskError(
+                f"--{name.replace('_', '-')} was given with --decoy, which has no use for it; leave one out"
+            )
+    return Decoy(**common)
+
+
+def _writable(separated: Separated, output: Path) -> tuple[SocialGraph, Any]:
+    """The release as the file can hold it, and which released nodes are in it."""
+    import numpy as np
+
+    release = separated.release
+    if output.name.lower().removesuffix(".gz").endswith((".net", ".graphml")):
+        return release, np.arange(release.n_nodes)
+    nodes = np.flatnonzero(release.degree > 0)
+    return release.take(nodes), nodes
+
+
+def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
+    """A line for each released node by its number: who is behind it, the number, and what it is to him."""
+    from unmask.graphs.protections import Role
+
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(("original", "released", "role"))
+    owner = separated.origin[nodes]
+    names = owner if people.labels is None else people.labels[owner]
+    roles = [Role(role).name.lower() for role in separated.role[nodes].tolist()]
+    lines.writerows(zip(names.tolist(), range(len(nodes)), roles, strict=True))
+    return text.getvalue()
+
+
+def _write(release: SocialGraph, output: Path, text: str, origin: Path | None, *, force: bool) -> None:
+    """The release and its origin, both or neither."""
+    from unmask.errors import FailedError
+
+    if origin is None:
+        release.write(output, force=force)
+        return
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{origin.name}-", dir=origin.parent) as folder:
+            whole = Path(folder) / origin.name
+            whole.write_text(text, encoding="utf-8")
+            release.write(output, force=force)
+            whole.replace(origin)
+    except OSError as error:
+        raise FailedError(f"{origin} cannot be written: {error.strerror or error}") from None
+
+
+# --- advise identity ------------------------------------------------------------------------------------------------
+
+
+@click.command("advise identity")
+@click.option("--graph", required=True, type=FILE, help="The network, as far as it is known.")
+@click.option("--node", required=True, help="Your id in it.")
+@click.option(
+    "--identities", type=click.IntRange(min=1), help="Into how many you would separate; 5, or as many as chances given."
+)
+@click.option("--discovery", callback=_chances, help="Chance that each of your identities is found, such as 0.3,0.1.")
+@click.option(
+    "--runs", default=0, show_default=True, type=click.IntRange(min=0),
+    help="Instead: estimate the chances from so many simulated attacks for each identity.",
+)  # fmt: skip
+@click.option("--attack", default="rematch", show_default=True, help="The attack that is simulated.")
+@click.option(
+    "--leaked", default=100, show_default=True, type=click.IntRange(min=1), help="People whom it knows from the start."
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
+@click.option("--delimiter", help="Between the ids of a line; guessed when left out.")
+@click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
+def advise_identity(
+    graph: Path,
+    node: str,
+    identities: int | None,
+    discovery: tuple[float, ...],
+    runs: int,
+    attack: str,
+    leaked: int,
+    seed: int,
+    delimiter: str | None,
+    as_json: bool,
+) -> None:
+    r"""Tell one person of a network whether several identities hide him, and where to put a secret.
+
+    Nothing is told but numbers about that person. The chances that his identities are found are given, simulated, or
+    said not to be known.
+
+    \b
+    unmask advise identity --graph friends.txt --node 17
+    unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1
+    unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack nar09 --leaked 1000
+    """
+    from unmask.errors import UnmaskError
+    from unmask.studies.separation import sentences
+
+    if discovery and runs:
+        raise UnmaskError("--discovery and --runs were both given, expected the chances or a simulation; leave one out")
+    if discovery and identities not in (None, len(discovery)):
+        raise UnmaskError(f"there are {identities} identities and {len(discovery)} chances, expected one for each")
+    advice = _advice(graph, node, delimiter, identities, discovery, (attack, leaked, runs, seed))
+    if as_json:
+        from dataclasses import asdict
+
+        click.echo(as_text(asdict(advice)))
+        return
+    for sentence in sentences(advice):
+        click.echo(sentence)
+
+
+def _advice(
+    path: Path,
+    name: str,
+    delimiter: str | None,
+    identities: int | None,
+    chances: tuple[float, ...],
+    simulation: tuple[str, int, int, int],
+) -> IdentityAdvice:
+    import numpy as np
+
+    from unmask.graphs.release import SocialGraph
+    from unmask.studies.graph_attacks import parse_attacks
+    from unmask.studies.separation import MOST_IDENTITIES, advise_identity, simulated_discovery
+
+    attack, leaked, runs, seed = simulation
+    (made,) = parse_attacks([attack]).values()
+    graph = SocialGraph.read(path, delimiter=delimiter)
+    node = _node(graph, name, path)
+    y = min(identities or MOST_IDENTITIES, max(int(graph.degree[node]), 1))
+    given: Any = chances or None
+    if runs:
+        rng = np.random.default_rng(seed)
+        given = simulated_discovery(graph, node, made, identities=y, n_seeds=leaked, runs=runs, rng=rng)
+    return advise_identity(graph, node, identities=y, discovery=given, runs=runs or None)
+
+
+def _node(graph: SocialGraph, name: str, path: Path) -> int:
+    """The node with this id."""
+    import numpy as np
+
+    from unmask.errors import UnmaskError
+
+    if graph.labels is None:
+        found = [int(name)] if name.isdecimal() and int(name) < graph.n_nodes else []
+    else:
+        found = np.flatnonzero(graph.labels.astype(str) == name).tolist()
+    if not found:
+        raise UnmaskError(f"the node given is not in {path.name!r}, expected an id that stands in it; check the id")
+    return int(found[0])

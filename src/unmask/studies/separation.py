@@ -1,0 +1,285 @@
+"""What one person of a network should know before he separates his identities, and before he trusts one with a secret.
+
+All figures are about that one person: his degree, how he hides, what seeding and attacks make of him. No neighbour, no
+other node and no figure of the network as a whole goes into the advice but how many people there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.economics.identity_game import best_assignment, equilibrium, expected_loss, worst_loss
+from unmask.errors import UnmaskError
+from unmask.graphs.criteria import clique_failure, local_anonymity, top_border, top_failure
+from unmask.graphs.disclosure import discovery
+from unmask.graphs.knowledge import Pair, SeedPairs, select_seeds, split
+from unmask.graphs.protections import IdentitySeparation
+from unmask.graphs.release import SocialGraph
+from unmask.measures.interval import wilson
+from unmask.studies.graph_trials import GraphAttack
+
+CLIQUE: Final = 4
+"""Size of the groups by which seeding starts, all of whom know each other."""
+
+BEST_KNOWN: Final = 0.015
+"""Share of all nodes, those of the highest degree, that seeding may try to match: 1000 of 66,000 in the source."""
+
+OVERLAP: Final = (0.5, 0.75)
+"""Of people and of ties, between the network and what a simulated adversary knows: that of most published figures."""
+
+MOST_IDENTITIES: Final = 5
+MOST_SPLITS: Final = 200
+
+
+@dataclass(frozen=True)
+class Escape:
+    """Chance that seeding misses a person who divides his contacts evenly, each to one identity.
+
+    identities : y
+    cliques    : it goes by cliques of 4, equation (5.11); 1 if he is in none
+    best_known : it goes by the nodes of the highest degree, equation (5.15)
+    """
+
+    identities: int
+    cliques: float
+    best_known: float
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Where a secret is best put: with which chance in which identity, and the chance that it is told all the same."""
+
+    assignment: tuple[float, ...]
+    loss: float
+
+
+@dataclass(frozen=True)
+class IdentityAdvice:
+    """Advice for one person. Identities are in the order of `discovery`, of the most contacts first if simulated.
+
+    degree     : his contacts
+    anonymity  : LTA_A, None where he has no friends of friends; low is easily found
+    rank       : 1 + how many people have a lower one, None where he has none
+    people     : in the network
+    in_clique  : whether he is in a clique of 4 at all
+    tried      : how many of the highest degree the second kind of seeding takes
+    escapes    : for 2 to 5 identities, but never more than contacts
+    discovery  : P_i, chance that each identity is found; None where that is not known
+    runs       : of the simulation that says so, None where there was none
+    strong     : against one who finds all identities
+    weak       : against one who finds each with its chance and believes any of those found; None without `discovery`
+    unknown    : against whomsoever
+    """
+
+    degree: int
+    anonymity: float | None
+    rank: int | None
+    people: int
+    in_clique: bool
+    tried: int
+    escapes: tuple[Escape, ...]
+    discovery: tuple[float, ...] | None
+    runs: int | None
+    strong: Placing
+    weak: Placing | None
+    unknown: Placing
+
+
+def advise_identity(
+    graph: SocialGraph,
+    node: int,
+    *,
+    identities: int = MOST_IDENTITIES,
+    discovery: ArrayLike | None = None,
+    runs: int | None = None,
+) -> IdentityAdvice:
+    """Advice for the person at a node: seeding, and the game of y identities against three attackers.
+
+    identities : y, where no discovery is given; never more than he has contacts
+    discovery  : (y,) chance that each identity is found, None where it is not known
+    runs       : how many runs of a simulation it comes from, to be told
+
+    >>> star = SocialGraph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
+    >>> advice = advise_identity(star, 0, discovery=[0.5, 0.1])
+    >>> advice.degree, advice.rank, advice.strong.loss, advice.weak.assignment
+    (3, 1, 0.5, (0.0, 1.0))
+
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, chapters 4 to
+    6: equations (4.3), (5.11), (5.15), (6.7), theorems 1 to 3.
+    """
+    degree = len(graph.neighbours(node))
+    chances = None if discovery is None else np.asarray(discovery, dtype=np.float64).reshape(-1)
+    y = min(identities, max(degree, 1)) if chances is None else len(chances)
+    if y < 1:
+        raise UnmaskError(f"there are {y} identities, expected at least 1, or one discovery chance for each")
+    anonymity = local_anonymity(graph)
+    own = float(anonymity[node])
+    grouped, tried = in_clique(graph, node), max(1, round(BEST_KNOWN * graph.n_nodes))
+    game = equilibrium(y)
+    return IdentityAdvice(
+        degree=degree,
+        anonymity=own if own == own else None,
+        rank=int(np.count_nonzero(anonymity < own)) + 1 if own == own else None,
+        people=graph.n_nodes,
+        in_clique=grouped,
+        tried=tried,
+        escapes=tuple(_escapes(degree, grouped, top_border(graph.degree, tried))),
+        discovery=None if chances is None else tuple(chances.tolist()),
+        runs=runs,
+        strong=Placing(tuple(game.assignment.tolist()), game.loss),
+        weak=None if chances is None else _against_weak(chances),
+        unknown=Placing(tuple(game.assignment.tolist()), worst_loss(game.assignment)),
+    )
+
+
+def _escapes(degree: int, grouped: bool, border: int) -> Iterator[Escape]:
+    for y in range(2, min(MOST_IDENTITIES, degree) + 1):
+        even = np.full(y, 1 / y)
+        cliques = clique_failure(degree, even, CLIQUE) if grouped else 1.0
+        yield Escape(y, cliques, top_failure(degree, even, max(border, 1)))
+
+
+def _against_weak(chances: NDArray[np.float64]) -> Placing:
+    best = best_assignment(chances)
+    return Placing(tuple(best.tolist()), expected_loss(best, discovery=chances))
+
+
+def in_clique(graph: SocialGraph, node: int) -> bool:
+    """Whether a node is in a clique of 4: three of its neighbours know each other.
+
+    >>> in_clique(SocialGraph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3]), 0)
+    True
+    """
+    among = graph.take(graph.neighbours(node)).adjacency().astype(np.int32)
+    return bool((among @ among).multiply(among).nnz)
+
+
+def simulated_discovery(
+    graph: SocialGraph,
+    node: int,
+    attack: GraphAttack,
+    *,
+    identities: int,
+    n_seeds: int,
+    runs: int,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """(y,) share of runs in which each identity of one person is found by an attack that looks for it, see `discovery`.
+
+    Every run splits the network anew into what is released and what the adversary knows, half of the people and three
+    quarters of the ties in common, such that the person is in both; he alone separates his identities, each contact
+    going to any of them (basic model); the adversary starts from `n_seeds` people, random.25. Identities are told apart
+    by their number of contacts, the largest first; one that a run has not counts as not found.
+
+    G. Gulyas, 2015, section 6.3.
+    """
+    hits = np.zeros(identities)
+    alone = IdentitySeparation("basic", identities, adopters=1, minimum_degree=1)
+
+    def seeds(whole: Pair, rng: np.random.Generator) -> SeedPairs:
+        return select_seeds(whole, "random.25", n_seeds, rng)
+
+    for _ in range(runs):
+        pair, person = _pair_with(graph, node, rng)
+        separated = alone(pair.target, rng=rng, eligible=pair.truth[[person]])
+        found = discovery(pair, separated, [person], attack, seeds, runs=1, rng=rng)
+        largest_first = np.argsort(-separated.release.degree[found.node], kind="stable")
+        hits[: len(largest_first)] += found.hits[largest_first]
+    return hits / runs
+
+
+def _pair_with(graph: SocialGraph, node: int, rng: np.random.Generator) -> tuple[Pair, int]:
+    """Two overlapping graphs that both have this person, and his source node."""
+    numbered = SocialGraph(graph.indptr, graph.neighbour)
+    for _ in range(MOST_SPLITS):
+        pair = split(numbered, *OVERLAP, rng)
+        assert pair.source.labels is not None  # the nodes of `graph`
+        here = np.flatnonzero(pair.source.labels == node)
+        if len(here) and pair.truth[here[0]] >= 0:
+            return pair, int(here[0])
+    raise UnmaskError(
+        f"the node was in both parts of the network in none of {MOST_SPLITS} splits, expected in some; "
+        "it has too few ties to be found: give its discovery chances instead"
+    )
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def sentences(advice: IdentityAdvice) -> Iterator[str]:
+    """The advice in plain sentences, one after the other."""
+    yield _standing(advice)
+    if not advice.in_clique:
+        yield "No three of your contacts know each other, so nobody starts from you by a group of four."
+    if advice.escapes:
+        counts, cliques, best_known = zip(
+            *((f"{one.identities}", _chance(one.cliques), _chance(one.best_known)) for one in advice.escapes),
+            strict=True,
+        )
+        yield (
+            f"With your contacts divided evenly among {', '.join(counts)} identities, an adversary who starts from "
+            f"groups of {CLIQUE} misses you with a chance of {', '.join(cliques)}, one who starts from the "
+            f"{advice.tried:,} best known with {', '.join(best_known)}."
+        )
+    else:
+        yield "You have too few contacts to divide among several identities."
+    y = len(advice.strong.assignment)
+    if y == 1:
+        yield "With one identity, whoever finds it learns the secret that you put in it."
+        return
+    yield (
+        f"A secret in one of {y} identities, other values in the rest: put it in any of them with the same chance if "
+        f"the adversary may find them all. He then learns it with {_chance(advice.strong.loss)}."
+    )
+    yield from _weak(advice)
+    yield (
+        "If you know nothing of him, put it in any of them with the same chance: he learns it with "
+        f"{_chance(advice.unknown.loss)} at most."
+    )
+
+
+def _standing(advice: IdentityAdvice) -> str:
+    told = f"You have {advice.degree:,} contacts"
+    if advice.anonymity is None:
+        return f"{told} and no friends of friends: a local anonymity (LTA_A) is not defined."
+    return (
+        f"{told} and a local anonymity (LTA_A) of {advice.anonymity:.4f}, number {advice.rank:,} of "
+        f"{advice.people:,} people from the most easily found."
+    )
+
+
+def _weak(advice: IdentityAdvice) -> Iterator[str]:
+    if advice.weak is None or advice.discovery is None:
+        yield (
+            "How likely each identity is found is not known; give --discovery, or have it simulated with --runs, to "
+            "learn where a secret is safest from an adversary who finds some of them."
+        )
+        return
+    best = [f"{i}" for i, share in enumerate(advice.weak.assignment, 1) if share > 0]
+    where = f"identity {best[0]}" if len(best) == 1 else f"any of the identities {', '.join(best)}"
+    if advice.runs:
+        hits = ", ".join(f"{round(chance * advice.runs)}" for chance in advice.discovery)
+        seen = (
+            f"They were found in {hits} of {advice.runs} simulated attacks, the one with most contacts first. If that"
+        )
+    else:
+        seen = f"If they are found with a chance of {', '.join(map(_chance, advice.discovery))}, as given, that"
+    yield (
+        f"{seen} is all the adversary can do, and he believes any of those found, put the secret in {where}: he learns "
+        f"it with {_chance(advice.weak.loss)}."
+    )
+    if advice.runs and min(advice.discovery) == 0:
+        still = _chance(wilson(0.0, advice.runs)[1])
+        yield f"An identity that was not found in {advice.runs} attacks may still be with a chance of up to {still}."
+
+
+def _chance(p: float) -> str:
+    """In per cent; what is only nearly certain does not become so by rounding."""
+    if 0.9995 <= p < 1:
+        return "over 99.9%"
+    return "under 0.1%" if 0 < p < 0.0005 else f"{100 * p:.1f}%"

@@ -1,0 +1,263 @@
+"""`unmask protect graph`, `unmask advise identity`: files, both or neither, and bad input in one sentence."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from unmask.cli import main
+from unmask.graphs import SocialGraph, datasets
+
+SECRET = "SECRET77"
+
+
+def unmask(*arguments):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result
+
+
+def sentence(done, said):
+    assert done.exit_code != 0
+    assert said in done.stderr
+    assert done.stdout == ""
+    assert sum(line.startswith("Error:") for line in done.stderr.splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def network():
+    degrees = datasets.power_law_degrees(200, exponent=2.5, mean=10)
+    graph = datasets.chung_lu(degrees, rng=np.random.default_rng(0))
+    graph = graph.take(graph.largest_component())
+    labels = [f"{SECRET} {i}" for i in range(graph.n_nodes)]
+    return SocialGraph(graph.indptr, graph.neighbour, np.array(labels, dtype=object))
+
+
+@pytest.fixture
+def friends(tmp_path, network):
+    network.write(tmp_path / "friends.csv")
+    return tmp_path / "friends.csv"
+
+
+def protect(friends, *options):
+    folder = friends.parent
+    return unmask(
+        "protect", "graph", friends, "-o", folder / "release.txt", "--origin", folder / "origin.csv", *options
+    )
+
+
+def origin_of(folder):
+    with (folder / "origin.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["released"]) for row in rows] == list(range(len(rows)))
+    return [row["original"] for row in rows], [row["role"] for row in rows]
+
+
+# --- protect graph --------------------------------------------------------------------------------------------------
+
+
+def test_the_origin_undoes_the_release(friends, network):
+    """Basic model: joining the identities of each person gives the network back, tie for tie."""
+    done = protect(friends, "--model", "basic", "--identities", "3", "--adopters", "0.5", "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    release = SocialGraph.read(friends.parent / "release.txt")
+    owner, role = origin_of(friends.parent)
+    assert (release.n_nodes, release.n_edges) == (found["nodes"], found["edges"]) == (len(owner), network.n_edges)
+    assert release.labels.tolist() == list(range(release.n_nodes))
+    number = {name: node for node, name in enumerate(network.labels)}
+    behind = np.array([number[name] for name in owner])
+    u, v = release.edges()
+    joined = SocialGraph.from_edges(behind[u], behind[v], n_nodes=network.n_nodes)
+    assert np.array_equal(joined.neighbour, network.neighbour)
+    several = {name for name, what in zip(owner, role, strict=True) if what == "identity"}
+    assert len(several) == found["adopters"] > 20
+    assert max(owner.count(name) for name in several) == 3
+    assert {owner.count(name) for name in set(owner) - several} == {1}
+
+
+def test_released_numbers_tell_nothing_and_the_seed_repeats_them(friends, network):
+    first = protect(friends)
+    release = (friends.parent / "release.txt").read_bytes()
+    owner, _ = origin_of(friends.parent)
+    order = [network.labels.tolist().index(name) for name in owner]
+    assert abs(np.corrcoef(order, np.arange(len(order)))[0, 1]) < 0.3
+    assert SECRET not in release.decode() + first.stdout + first.stderr
+    protect(friends, "--force")
+    assert (friends.parent / "release.txt").read_bytes() == release
+    protect(friends, "--force", "--seed", "1")
+    assert (friends.parent / "release.txt").read_bytes() != release
+
+
+def test_every_model_and_cooperation_runs(friends, network):
+    kept = {}
+    for model in ("basic", "realistic", "realistic_minimal", "best", "worst"):
+        done = protect(friends, "--model", model, "--adopters", "1.0", "--minimum-degree", "1", "--json", "--force")
+        kept[model] = json.loads(done.stdout)["edges"]
+    assert kept["best"] < kept["basic"] == network.n_edges < kept["worst"]
+    top = np.sort(network.degree)[-5:].sum()
+    for cooperation in ("local", "degree", "lta"):
+        done = protect(friends, "--cooperation", cooperation, "--adopters", "5", "--json", "--force")
+        assert json.loads(done.stdout)["adopters"] == 5
+        owner, role = origin_of(friends.parent)
+        several = {name for name, what in zip(owner, role, strict=True) if what == "identity"}
+        degrees = [network.degree[network.labels.tolist().index(name)] for name in several]
+        assert bool(sum(degrees) == top) is (cooperation == "degree")
+
+
+def test_decoys_have_their_roles(friends):
+    done = protect(friends, "--decoy", "--adopters", "1.0", "--minimum-degree", "20", "--json")
+    owner, role = origin_of(friends.parent)
+    adopters = json.loads(done.stdout)["adopters"]
+    assert role.count("public") == role.count("hidden") == adopters > 0
+    release = SocialGraph.read(friends.parent / "release.txt")
+    degree = dict(zip(zip(owner, role, strict=True), release.degree, strict=True))
+    assert all(degree[name, "public"] > degree[name, "hidden"] for name, what in degree if what == "public")
+
+
+def test_nodes_without_a_contact_are_told_or_kept(friends):
+    options = ("--model", "best", "--identities", "8", "--adopters", "1.0", "--minimum-degree", "1", "--json")
+    done = protect(friends, *options)
+    left_out = json.loads(done.stdout)["left_out"]
+    assert left_out > 0
+    assert f"{left_out} released nodes have no contact" in done.stderr
+    owner, _ = origin_of(friends.parent)
+    for suffix in (".net", ".graphml", ".graphml.gz"):
+        path = friends.parent / f"release{suffix}"
+        done = unmask(
+            "protect", "graph", friends, *options, "-o", path, "--origin", friends.parent / "all.csv", "--force"
+        )
+        assert json.loads(done.stdout)["left_out"] == 0
+        assert "no contact" not in done.stderr
+        release = SocialGraph.read(path)
+        assert release.n_nodes == len(owner) + left_out
+        assert (release.degree == 0).sum() == left_out
+
+
+def test_the_origin_is_a_truth_for_an_audit(friends):
+    protect(friends, "--adopters", "0.0")
+    folder = friends.parent
+    options = ("--auxiliary", friends, "--truth", folder / "origin.csv", "--attack", "nar09", "--seeds", "top:40")
+    done = unmask("audit", "graph", folder / "release.txt", *options, "--runs", "1", "--json")
+    (attack,) = json.loads(done.stdout)["graph"]["attacks"]
+    assert attack["recall"] > 0.6
+
+
+def test_both_files_or_neither(friends):
+    folder = friends.parent
+    (folder / "origin.csv").write_text("mine")
+    sentence(protect(friends), "--force")
+    assert not (folder / "release.txt").exists()
+    assert (folder / "origin.csv").read_text() == "mine"
+    lost = unmask("protect", "graph", friends, "-o", folder / "release.txt", "--origin", folder / "no" / "origin.csv")
+    sentence(lost, "cannot be written")
+    assert not (folder / "release.txt").exists()
+    odd = unmask("protect", "graph", friends, "-o", folder / "release.odd", "--origin", folder / "other.csv")
+    sentence(odd, "unknown suffix")
+    assert not (folder / "other.csv").exists()
+    sentence(
+        unmask("protect", "graph", friends, "-o", folder / "one.txt", "--origin", folder / "one.txt"),
+        "expected two files",
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--adopters", "1.5"), "a share from 0.0 to 1.0"),
+        (("--adopters", "nan"), "a share from 0.0 to 1.0"),
+        (("--adopters", "many"), "a whole number of people"),
+        (("--adopters", "9999"), "lower adopters"),
+        (("--decoy", "--identities", "3"), "--identities was given with --decoy"),
+        (("--decoy", "--refuse-top", "0.1"), "--refuse-top was given with --decoy"),
+        (("--model", "good"), "'good' is not one of"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(friends, options, said):
+    sentence(protect(friends, *options), said)
+    assert not (friends.parent / "release.txt").exists()
+
+
+def test_a_table_is_still_protected_by_protect(tmp_path):
+    (tmp_path / "people.csv").write_text("age,sex\n1,f\n2,f\n3,m\n4,m\n")
+    done = unmask("protect", tmp_path / "people.csv", "-q", "age,sex", "--k", "2", "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.stderr
+
+
+# --- advise identity ------------------------------------------------------------------------------------------------
+
+
+def advise(friends, *options):
+    return unmask("advise", "identity", "--graph", friends, *options)
+
+
+def told(friends, *options):
+    done = advise(friends, *options, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_advice_is_of_that_node_and_of_nobody_else(friends, network):
+    node = int(np.argmax(network.degree))
+    done = advise(friends, "--node", network.labels[node])
+    assert done.exit_code == 0
+    assert f"You have {network.degree[node]} contacts" in done.stdout
+    assert "is not known" in done.stdout
+    assert SECRET not in done.stdout + done.stderr
+    found = told(friends, "--node", network.labels[node])
+    assert (found["degree"], found["discovery"], found["weak"]) == (network.degree[node], None, None)
+    assert len(found["strong"]["assignment"]) == 5
+    assert set(found) == {
+        "degree", "anonymity", "rank", "people", "in_clique", "tried", "escapes", "discovery", "runs", "strong", "weak",
+        "unknown",
+    }  # fmt: skip
+
+
+def test_given_chances_decide_where_the_secret_goes(friends, network):
+    found = told(friends, "--node", network.labels[3], "--discovery", "0.3,0.1")
+    assert found["weak"]["assignment"] == [0, 1]
+    assert found["weak"]["loss"] == pytest.approx(0.1 * (0.7 + 0.3 / 2))
+    assert (
+        "put the secret in identity 2" in advise(friends, "--node", network.labels[3], "--discovery", "0.3,0.1").stdout
+    )
+
+
+def test_simulated_chances_are_shares_of_the_runs(friends, network):
+    hub = network.labels[int(np.argmax(network.degree))]
+    options = ("--node", hub, "--identities", "2", "--runs", "4", "--attack", "nar09", "--leaked", "20")
+    found = told(friends, *options)
+    assert found["runs"] == 4
+    assert {chance * 4 for chance in found["discovery"]} <= {0, 1, 2, 3, 4}
+    assert max(found["discovery"]) > 0
+    assert "of 4 simulated attacks" in advise(friends, *options).stdout
+
+
+def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
+    path = tmp_path / "plain.txt"
+    SocialGraph(network.indptr, network.neighbour).write(path)
+    assert told(path, "--node", "4")["degree"] == network.degree[4]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--node", "nobody"), "the node given is not in 'friends.csv'"),
+        (("--node", f"{SECRET} 1", "--discovery", "0.3,2"), "a chance from 0 to 1"),
+        (("--node", f"{SECRET} 1", "--discovery", ""), "a chance from 0 to 1"),
+        (("--node", f"{SECRET} 1", "--discovery", "0.3", "--runs", "2"), "were both given"),
+        (("--node", f"{SECRET} 1", "--discovery", "0.3", "--identities", "2"), "2 identities and 1 chances"),
+        (("--node", f"{SECRET} 1", "--attack", "nar9"), "did you mean 'nar09'"),
+        (("--node", f"{SECRET} 1", "--runs", "1", "--leaked", "5000"), "ask for fewer"),
+    ],
+)
+def test_what_cannot_be_advised_is_one_sentence(friends, options, said):
+    sentence(advise(friends, *options), said)
+
+
+def test_advice_on_measures_is_still_given():
+    done = unmask("advise", "--what", "identity", "--loss", "hamming", "--observations", "one")
+    assert done.exit_code == 0
+    assert "worst case" in done.stdout
