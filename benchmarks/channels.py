@@ -4,9 +4,7 @@
     python benchmarks/channels.py --only curve program             some of them
     python benchmarks/channels.py --peers DIR --install-peers      qif too, in an environment of its own
 
-Every case runs in a fresh process with one thread. Seconds are CPU seconds of the step alone; its input is made before,
-and a case below five seconds runs three times, of which the median is shown. Peak memory is that of the whole process,
-input and imports counted; "base" is what it was before the step. A ratio is the peer's seconds over ours.
+How cases are run and shown: see harness.py.
 
     channel     a random dense channel of 5,000 secrets and 5,000 outputs: Bayes risk and I(X;Y)
     curve       rate-distortion function, 256 x 256, squared error, 30 slopes from 1 to 10,000
@@ -20,27 +18,16 @@ input and imports counted; "base" is what it was before the step. A ratio is the
 from __future__ import annotations
 
 import argparse
-import json
-import math
-import os
-import resource
-import statistics
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
-# The process that starts the cases must stay small: on Linux a child's peak counts from the size of its parent at the
-# fork. So everything beyond the standard library is imported where it is used.
+import harness
+from harness import Case, Found, Race, Step
 
 SEED = 0
 SIZE = 5_000
 SLOPES = 30
 PEERS = {"qif": ("qif==1.6.0", "numpy")}
-Step = Callable[[], dict[str, float]]
 
 
 # --- channel ---------------------------------------------------------------------------------------------
@@ -71,7 +58,7 @@ def our_channel_checked() -> Step:
 
     prior, rows = dense_channel()
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         channel = Channel(rows, prior)
         return {"risk": channel.bayes_risk(), "bits": channel.mutual_information()}
 
@@ -86,7 +73,7 @@ def our_channel_posterior() -> Step:
 
     prior, rows = dense_channel()
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         belief = Channel(rows, prior).posterior()
         return {"risk": bayes(belief).average, "bits": mutual_information(belief)}
 
@@ -99,7 +86,7 @@ def numpy_channel() -> Step:
 
     prior, rows = dense_channel()
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         joint = prior[:, None] * rows
         p_y = joint.sum(axis=0)
         return {
@@ -118,7 +105,7 @@ def qif_channel() -> Step:
     prior, rows = dense_channel()
     columns = np.asfortranarray(rows)
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         return {
             "risk": 1 - measure.bayes_vuln.posterior(prior, columns),
             "bits": measure.shannon.add_leakage(prior, columns),
@@ -145,7 +132,7 @@ def our_curve() -> Step:
 
     prior, distortion, slopes = curve_problem()
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         found = rate_distortion(prior, distortion, slopes=slopes, gap=1e-6)
         lagrangian = float((found.rate + slopes * found.distortion).sum())
         return {"sum of R + s D": lagrangian, "gap": float(found.gap.max())}
@@ -161,7 +148,7 @@ def blahut_arimoto() -> Step:
 
     prior, distortion, slopes = curve_problem()
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         total, worst = 0.0, 0.0
         for slope in slopes:
             q = np.full(256, 1 / 256)
@@ -199,7 +186,7 @@ def our_program(n: int, method: str) -> Step:
 
     problem = planar(n)
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         found = optimal_mechanism(*problem, method=method)  # type: ignore[arg-type]
         return {"average": found.privacy, "worst": found.worst, "gap": found.gap}
 
@@ -222,7 +209,7 @@ def highs(n: int) -> Step:
     objective = np.concatenate([np.zeros(n * n), -np.ones(n)])
     side = np.concatenate([np.zeros(n * n), [budget]])
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         found = linprog(objective, upper, side, equal, np.ones(n), method="highs-ds")
         return {"average": -found.fun}
 
@@ -252,7 +239,7 @@ def our_posterior() -> Step:
     candidate = rng.integers(0, n - width, n, dtype=np.int32)[:, None] + np.arange(width, dtype=np.int32)
     truth = Truth(candidate[np.arange(n), rng.integers(0, width, n)])
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         belief = Posterior(
             indptr=np.arange(0, n * width + 1, width),
             candidate=candidate.ravel(),
@@ -279,137 +266,54 @@ def our_posterior() -> Step:
     return step
 
 
-CASES: dict[str, Callable[[], Step]] = {
-    "our channel": our_channel,
-    "our channel, checked": our_channel_checked,
-    "our channel by posterior": our_channel_posterior,
-    "numpy": numpy_channel,
-    "qif": qif_channel,
-    "our curve": our_curve,
-    "Blahut-Arimoto at gap 1e-4": blahut_arimoto,
-    "our program": lambda: our_program(100, "auto"),
-    "our program, whole": lambda: our_program(100, "full"),
-    "HiGHS alone": lambda: highs(100),
-    "our cuts": lambda: our_program(200, "cuts"),
-    "HiGHS alone, 200": lambda: highs(200),
-    "our posterior": our_posterior,
-}
-RACES = {
-    "channel": (("our channel", "our channel, checked", "our channel by posterior"), ("numpy", "qif")),
-    "curve": (("our curve",), ("Blahut-Arimoto at gap 1e-4",)),
-    "program": (("our program", "our program, whole"), ("HiGHS alone",)),
-    "large": (("our cuts",), ("HiGHS alone, 200",)),
-    "posterior": (("our posterior",), ()),
-}
+# --- races -----------------------------------------------------------------------------------------------
+
+RACES = (
+    Race(
+        "channel",
+        "channel of 5,000 x 5,000",
+        (
+            Case("a Channel that is there", our_channel),
+            Case("matrix checked too", our_channel_checked),
+            Case("by its posterior", our_channel_posterior),
+        ),
+        (Case("numpy", numpy_channel), Case("qif", qif_channel, peer="qif")),
+        shows="Bayes risk and I(X;Y)",
+    ),
+    Race(
+        "curve",
+        "rate-distortion, 256 x 256, 30 slopes",
+        (Case("gap 1e-6", our_curve),),
+        (Case("Blahut-Arimoto, gap 1e-4", blahut_arimoto),),
+        shows="interior point",
+    ),
+    Race(
+        "program",
+        "best mechanism for 100 points",
+        (Case("ours", our_program, (100, "auto")), Case("whole program", our_program, (100, "full"))),
+        (Case("HiGHS, average alone", highs, (100,)),),
+        shows="average and worst case",
+    ),
+    Race(
+        "large",
+        "best mechanism for 200 points",
+        (Case("cuts", our_program, (200, "cuts")),),
+        (Case("HiGHS, average alone", highs, (200,), long=True),),
+        shows="average and worst case",
+    ),
+    Race(
+        "posterior",
+        "belief of 1,000,000 x 100",
+        (Case("ours", our_posterior),),
+        shows="built, twelve measures",
+    ),
+)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What one case took and found; seconds is infinite where it ran past the limit or failed, and `why` says which."""
-
-    seconds: float
-    peak_mib: float = math.nan
-    base_mib: float = math.nan
-    found: dict[str, float] | None = None
-    why: str = ""
-
-
-def peak() -> float:
-    """Peak memory of this process so far, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def run_here(name: str) -> None:
-    """Runs one case in this process and prints its outcome as JSON."""
-    step = CASES[name]()
-    base = peak()
-    start = time.process_time()
-    found = step()
-    seconds = time.process_time() - start
-    print(json.dumps({"seconds": seconds, "peak_mib": peak(), "base_mib": base, "found": found}))
-
-
-def once(name: str, *, python: str, limit: float) -> Outcome:
-    """One case in a fresh process with one thread."""
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    environment = {**os.environ, **dict.fromkeys(threads, "1")}
-    command = [python, __file__, "--case", name]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False, env=environment)
-    except subprocess.TimeoutExpired:
-        return Outcome(math.inf, why=f"stopped after {limit:.0f} s")
-    if done.returncode:
-        print(done.stderr, file=sys.stderr)
-        return Outcome(math.inf, why="failed")
-    return Outcome(**json.loads(done.stdout.splitlines()[-1]))
-
-
-def measured(name: str, *, python: str, limit: float) -> Outcome:
-    """The case, three times if it is short: median seconds, largest peak."""
-    outcomes = [once(name, python=python, limit=limit)]
-    if outcomes[0].seconds < 5:
-        outcomes += [once(name, python=python, limit=limit) for _ in range(2)]
-    seconds = statistics.median(outcome.seconds for outcome in outcomes)
-    first = outcomes[0]
-    return Outcome(seconds, max(o.peak_mib for o in outcomes), first.base_mib, first.found, first.why)
-
-
-def python_of(peer: str, folder: Path | None) -> str | None:
-    """The interpreter that runs a case, None if it is a peer without an environment."""
-    if peer not in PEERS:
-        return sys.executable
-    python = folder / peer / "bin" / "python" if folder else None
-    return str(python) if python and python.exists() else None
-
-
-def install_peers(folder: Path) -> None:
-    """One environment for each peer, where there is none yet."""
-    for peer, requirements in PEERS.items():
-        if python_of(peer, folder) is None:
-            subprocess.run([sys.executable, "-m", "venv", folder / peer], check=True)
-            subprocess.run([folder / peer / "bin" / "python", "-m", "pip", "install", "-q", *requirements], check=True)
-
-
-def show(cells: tuple[str, ...]) -> None:
-    """One line of the table."""
-    print("{:<10} {:<27} {:>9} {:>7} {:>9} {:>9}  {}".format(*cells), flush=True)
-
-
-def line(race: str, name: str, outcome: Outcome, ratio: float | None) -> None:
-    """One case as a line."""
-    found = outcome.why or ", ".join(f"{key} {value:.8g}" for key, value in (outcome.found or {}).items())
-    shown = "" if ratio is None else f"{ratio:.2f}"
-    show((race, name, f"{outcome.seconds:.3f}", shown, f"{outcome.peak_mib:.0f}", f"{outcome.base_mib:.0f}", found))
-
-
-def main() -> None:
-    """Reads the command line, runs the races."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", choices=list(RACES), default=list(RACES), help="races to run")
-    parser.add_argument("--peers", type=Path, help="folder with an environment for each peer")
-    parser.add_argument("--install-peers", action="store_true", help="make the environments that --peers lacks")
-    parser.add_argument("--limit", type=float, default=600, help="seconds by the clock after which a case is stopped")
-    parser.add_argument("--case", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.case:
-        return run_here(options.case)
-    if options.install_peers:
-        if not options.peers:
-            parser.error("--install-peers needs --peers DIR, where the environments go")
-        install_peers(options.peers)
-    show(("race", "case", "CPU s", "ratio", "peak MiB", "base MiB", "found"))
-    for race in options.only:
-        ours, peers = RACES[race]
-        first: Outcome | None = None
-        for name in (*ours, *peers):
-            python = python_of(name, options.peers)
-            if python is None:
-                continue
-            outcome = measured(name, python=python, limit=options.limit)
-            line(race, name, outcome, outcome.seconds / first.seconds if first and name in peers else None)
-            first = first or outcome
-    return None
+def races(_: argparse.Namespace) -> Iterable[Race]:
+    """All of them."""
+    return RACES
 
 
 if __name__ == "__main__":
-    main()
+    harness.main(__doc__, races, only=[race.group for race in RACES], peers=PEERS)

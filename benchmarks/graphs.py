@@ -4,11 +4,8 @@
     python benchmarks/graphs.py --only nar09 threads    some of them
     python benchmarks/graphs.py --only large            a million people and ten million edges: needs 3 GiB
 
-Every case runs in a fresh process; its input is made and its loops are compiled before the clock starts, and a case
-below five seconds runs three times, of which the median is shown. CPU s are those of all threads, wall s those of the
-clock. Peak memory is that of the whole process, input and imports counted; "base" is what it was before the step. The
-ratio is the peer's CPU seconds over those of the first case, in the race `threads` the wall seconds of the first case
-over those of this one. M visits/s are millions of candidates looked at in a CPU second, the belief included.
+Loops are compiled before the clock starts. M visits/s are millions of candidates looked at in a CPU second, the belief
+included. In the race `threads` the ratio is of seconds by the clock. How cases are run and shown: see harness.py.
 
 Two networks (Epinions, 75,879 people; Slashdot, 82,168) are split as in the literature: half of the people in common,
 three quarters of the edges; 1000 seeds among the quarter with most neighbours, or 100 where so said.
@@ -27,28 +24,19 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import math
-import os
-import resource
-import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-# The process that starts the cases must stay small: on Linux a child's peak counts from the size of its parent at the
-# fork. So everything beyond the standard library is imported where it is used.
+import harness
+from harness import Case, Found, Race, Step
 
 TIE = 1e-9
 THETA = 0.01
-Step = Callable[[], dict[str, float]]
-Passes = Callable[[Any, Any, dict[int, int]], list[dict[int, int]]]
 
 
 # --- input -----------------------------------------------------------------------------------------------
@@ -85,7 +73,7 @@ def power_law(n: int = 1_000_000) -> Any:
     return chung_lu(power_law_degrees(n, exponent=2.5, mean=20), rng=np.random.default_rng(0))
 
 
-def found(pair: Any, seeds: Any, mapping: Any) -> dict[str, float]:
+def found(pair: Any, seeds: Any, mapping: Any) -> Found:
     """Recall and precision in per cent, seeds out, and the number of pairs."""
     import numpy as np
 
@@ -96,39 +84,40 @@ def found(pair: Any, seeds: Any, mapping: Any) -> dict[str, float]:
     return {
         "recall": 100 * float(right / max((open_ & (pair.truth >= 0)).sum(), 1)),
         "precision": 100 * float(right / max(mapped.sum(), 1)),
-        "pairs": float((mapping >= 0).sum()),
+        "pairs": int((mapping >= 0).sum()),
     }
 
 
 # --- ours ------------------------------------------------------------------------------------------------
 
 
-def ours(make: Callable[[], Any], network: str, *, n_seeds: int = 1000, last: bool = False) -> Step:
-    """An attack of the package; compiled on a path of three before."""
-    import numpy as np
-
-    from unmask.graphs.release import SocialGraph
-
-    attack = make()
+def ours(attack: str, network: str, n_seeds: int, parameters: dict[str, Any], last: bool = False) -> Step:
+    """An attack of the package, "module:name"; with `last` its seeds are all that there is to find."""
+    module, name = attack.split(":")
+    run = getattr(importlib.import_module(f"unmask.graphs.attacks.{module}"), name)(**parameters)
     pair, seeds = problem(network, n_seeds)
     if last:
         seeds = converged(pair, seeds)
-    path = SocialGraph.from_edges([0, 1], [1, 2])
-    attack(path, path, (np.array([0, 1]), np.array([0, 1])))
+    compile_loops(run)
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         start = time.process_time()
-        belief = attack(pair.target, pair.source, seeds)
+        belief = run(pair.target, pair.source, seeds)
         rate = belief.visits / (time.process_time() - start) / 1e6
         shown = found(pair, seeds, belief.mapping)
-        return {**shown, "passes": float(len(belief.sweeps)), "M visits": belief.visits / 1e6, "M visits/s": rate}
+        return {**shown, "passes": len(belief.sweeps), "M visits": belief.visits / 1e6, "M visits/s": rate}
 
     return step
 
 
-def named(module: str, name: str, **parameters: Any) -> Callable[[], Any]:
-    """An attack, imported when it is made."""
-    return lambda: getattr(importlib.import_module(f"unmask.graphs.attacks.{module}"), name)(**parameters)
+def compile_loops(attack: Any) -> None:
+    """Run an attack on a path of three."""
+    import numpy as np
+
+    from unmask.graphs.release import SocialGraph
+
+    path = SocialGraph.from_edges([0, 1], [1, 2])
+    attack(path, path, (np.array([0, 1]), np.array([0, 1])))
 
 
 def our_pass() -> Step:
@@ -146,12 +135,12 @@ def our_pass() -> Step:
         for graph, image in zip(graphs, images, strict=True)
     ]
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         start = time.process_time()
         here, there, _, _ = ranked(*sides)
         free = np.flatnonzero(here.image < 0).astype(np.int32)
         new, _, visits = mutual(free, here, there, Rule(False, False, THETA), threads=1)
-        return {"new": float(len(new)), "M visits/s": visits / (time.process_time() - start) / 1e6}
+        return {"new": len(new), "M visits/s": visits / (time.process_time() - start) / 1e6}
 
     return step
 
@@ -162,14 +151,12 @@ def large() -> Step:
 
     from unmask.graphs.attacks.rematch import Rematch
     from unmask.graphs.knowledge import select_seeds, split
-    from unmask.graphs.release import SocialGraph
 
     pair = split(power_law(), 0.5, 0.75, np.random.default_rng(1))
     seeds = select_seeds(pair, "random.25", 2000, np.random.default_rng(2))
-    path = SocialGraph.from_edges([0, 1], [1, 2])
-    Rematch()(path, path, (np.array([0, 1]), np.array([0, 1])))
+    compile_loops(Rematch())
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         belief = Rematch()(pair.target, pair.source, seeds)
         return {**found(pair, seeds, belief.mapping), "M visits": belief.visits / 1e6}
 
@@ -177,34 +164,40 @@ def large() -> Step:
 
 
 def load() -> Step:
-    """Ten million edges as lines of two numbers; made by a process of its own, whose memory is thus not counted."""
+    """Ten million edges as lines of two numbers."""
     from unmask.graphs.release import SocialGraph
 
     folder = tempfile.TemporaryDirectory()
     path = Path(folder.name) / "edges.txt"
-    subprocess.run([sys.executable, __file__, "--write", str(path)], check=True)
+    harness.apart(write_power_law, path)
 
-    def step() -> dict[str, float]:
+    def step() -> Found:
         graph = SocialGraph.read(path)
         size = path.stat().st_size / 2**20
         folder.cleanup()
-        return {"nodes": float(graph.n_nodes), "edges": float(graph.n_edges), "MiB of text": size}
+        return {"nodes": graph.n_nodes, "edges": graph.n_edges, "MiB of text": size}
 
     return step
+
+
+def write_power_law(path: str) -> None:
+    """The largest part that hangs together; a list of edges holds no others."""
+    graph = power_law()
+    graph.take(graph.largest_component()).write(Path(path))
 
 
 # --- peers: the same passes in other ways ----------------------------------------------------------------
 
 
-def peer(passes: Callable[[Any, Any, Any], tuple[Any, int]], *, last: bool) -> Step:
-    """A peer that maps the nodes of a pair."""
+def peer(passes: str, last: bool) -> Step:
+    """A function of this program that maps the nodes of a pair; `last` as in `ours`."""
     pair, seeds = problem("epinions")
     if last:
         seeds = converged(pair, seeds)
 
-    def step() -> dict[str, float]:
-        mapping, n_passes = passes(pair.target, pair.source, seeds)
-        return {**found(pair, seeds, mapping), "passes": float(n_passes)}
+    def step() -> Found:
+        mapping, n_passes = globals()[passes](pair.target, pair.source, seeds)
+        return {**found(pair, seeds, mapping), "passes": n_passes}
 
     return step
 
@@ -321,151 +314,41 @@ def row_winners(shared: Any, root: Any) -> Any:
 
 # --- races -----------------------------------------------------------------------------------------------
 
-SYNCHRONOUS = named("propagation", "Nar09", synchronous=True)
-ATTACKS = {
-    "Nar09": (named("propagation", "Nar09"), 1000),
-    "Bumblebee": (named("propagation", "Bumblebee", theta=0.5), 100),
-    "Grasshopper": (named("grasshopper", "Grasshopper"), 100),
-    "Rematch": (named("rematch", "Rematch"), 100),
-}
-CASES: dict[str, Callable[[], Step]] = {
-    "our pass": our_pass,
-    "our pass, and the belief": lambda: ours(SYNCHRONOUS, "epinions", last=True),
-    "a pass over dictionaries": lambda: peer(by_dictionaries, last=True),
-    "a pass as sparse product": lambda: peer(by_products, last=True),
-    "a pass in SQL": lambda: peer(by_sql, last=True),
-    "our Nar09, synchronous": lambda: ours(SYNCHRONOUS, "epinions"),
-    "our Nar09": lambda: ours(named("propagation", "Nar09"), "epinions"),
-    "dictionaries": lambda: peer(by_dictionaries, last=False),
-    "sparse product": lambda: peer(by_products, last=False),
-    "SQL": lambda: peer(by_sql, last=False),
-    "one thread": lambda: ours(SYNCHRONOUS, "slashdot"),
-    "two threads": lambda: ours(named("propagation", "Nar09", synchronous=True, threads=2), "slashdot"),
-    "Rematch, a million": large,
-    "ten million edges": load,
-}
-for _network in ("epinions", "slashdot"):
-    for _name, (_make, _seeds) in ATTACKS.items():
-        CASES[f"{_name}, {_network}, {_seeds}"] = lambda make=_make, network=_network, seeds=_seeds: ours(
-            make, network, n_seeds=seeds
-        )
-RACES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "pass": (
-        ("our pass", "our pass, and the belief"),
-        ("a pass over dictionaries", "a pass as sparse product", "a pass in SQL"),
-    ),
-    "nar09": (("our Nar09, synchronous", "our Nar09"), ("dictionaries", "sparse product", "SQL")),
-    "threads": (("one thread",), ("two threads",)),
-    "attacks": (tuple(name for name in CASES if name.split(",")[-1].strip().isdigit()), ()),
-    "large": (("Rematch, a million",), ()),
-    "load": (("ten million edges",), ()),
-}
+NAR09 = "propagation:Nar09"
+SYNCHRONOUS = {"synchronous": True}
+ATTACKS: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
+    ("Nar09", NAR09, 1000, {}),
+    ("Bumblebee", "propagation:Bumblebee", 100, {"theta": 0.5}),
+    ("Grasshopper", "grasshopper:Grasshopper", 100, {}),
+    ("Rematch", "rematch:Rematch", 100, {}),
+)
+PEERS = {"dictionaries": "by_dictionaries", "sparse product": "by_products", "SQL": "by_sql"}
+GROUPS = ("pass", "nar09", "threads", "attacks", "large", "load")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What one case took and found; seconds are infinite where it was stopped or failed, and `why` says which."""
-
-    seconds: float
-    wall: float = math.nan
-    peak_mib: float = math.nan
-    base_mib: float = math.nan
-    found: dict[str, float] | None = None
-    why: str = ""
-
-
-def peak() -> float:
-    """Peak memory of this process so far, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def run_here(name: str) -> None:
-    """Runs one case in this process and prints its outcome as JSON."""
-    step = CASES[name]()
-    base = peak()
-    start, clock = time.process_time(), time.perf_counter()
-    result = step()
-    seconds, wall = time.process_time() - start, time.perf_counter() - clock
-    print(json.dumps({"seconds": seconds, "wall": wall, "peak_mib": peak(), "base_mib": base, "found": result}))
-
-
-def once(name: str, *, limit: float) -> Outcome:
-    """One case in a fresh process; libraries that thread by themselves get one thread."""
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    environment = {**os.environ, **dict.fromkeys(threads, "1")}
-    command = [sys.executable, __file__, "--case", name]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False, env=environment)
-    except subprocess.TimeoutExpired:
-        return Outcome(math.inf, why=f"stopped after {limit:.0f} s")
-    if done.returncode:
-        print(done.stderr, file=sys.stderr)
-        return Outcome(math.inf, why="failed")
-    return Outcome(**json.loads(done.stdout.splitlines()[-1]))
-
-
-def measured(name: str, *, limit: float) -> Outcome:
-    """The case, three times if it is short: the run with the median of seconds, largest peak."""
-    outcomes = [once(name, limit=limit)]
-    if outcomes[0].seconds < 5:
-        outcomes += [once(name, limit=limit) for _ in range(2)]
-    first = outcomes[0]
-    return Outcome(
-        statistics.median(outcome.seconds for outcome in outcomes),
-        statistics.median(outcome.wall for outcome in outcomes),
-        max(outcome.peak_mib for outcome in outcomes),
-        first.base_mib,
-        first.found,
-        first.why,
+def races(chosen: argparse.Namespace) -> Iterator[Race]:
+    """All of them; `large` only if it is asked for."""
+    last, whole = (
+        tuple(Case(name, peer, (by, last), long=not last and name == "dictionaries") for name, by in PEERS.items())
+        for last in (True, False)
     )
-
-
-def show(cells: tuple[str, ...]) -> None:
-    """One line of the table."""
-    print("{:<8} {:<28} {:>8} {:>8} {:>7} {:>9} {:>9}  {}".format(*cells), flush=True)
-
-
-def line(race: str, name: str, outcome: Outcome, ratio: float | None) -> None:
-    """One case as a line."""
-    items = (f"{key} {value:,.1f}".removesuffix(".0") for key, value in (outcome.found or {}).items())
-    shown = "" if ratio is None else f"{ratio:.2f}"
-    sizes = (f"{outcome.peak_mib:.0f}", f"{outcome.base_mib:.0f}")
-    show((race, name, f"{outcome.seconds:.2f}", f"{outcome.wall:.2f}", shown, *sizes, outcome.why or ", ".join(items)))
-
-
-def race_of(race: str, *, limit: float) -> Iterator[tuple[str, Outcome, float | None]]:
-    """The cases of a race, and the ratio of each peer."""
-    mine, peers = RACES[race]
-    first: Outcome | None = None
-    for name in (*mine, *peers):
-        outcome = measured(name, limit=limit)
-        ratio = None
-        if first and name in peers:
-            ratio = first.wall / outcome.wall if race == "threads" else outcome.seconds / first.seconds
-        yield name, outcome, ratio
-        first = first or outcome
-
-
-def main() -> None:
-    """Reads the command line, runs the races."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    usual = [race for race in RACES if race != "large"]
-    parser.add_argument("--only", nargs="*", choices=list(RACES), default=usual, help="races to run")
-    parser.add_argument("--limit", type=float, default=3600, help="seconds by the clock after which a case is stopped")
-    parser.add_argument("--case", help=argparse.SUPPRESS)
-    parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.case:
-        return run_here(options.case)
-    if options.write:
-        graph = power_law()
-        return graph.take(graph.largest_component()).write(options.write)  # a list of links holds no others
-    show(("race", "case", "CPU s", "wall s", "ratio", "peak MiB", "base MiB", "found"))
-    for race in options.only:
-        for name, outcome, ratio in race_of(race, limit=options.limit):
-            line(race, name, outcome, ratio)
-    return None
+    belief = Case("and the belief", ours, (NAR09, "epinions", 1000, SYNCHRONOUS, True))
+    yield Race("pass", "one pass of Nar09, Epinions", (Case("ours", our_pass), belief), last, "nothing new to find")
+    synchronous = Case("synchronous", ours, (NAR09, "epinions", 1000, SYNCHRONOUS))
+    at_once = Case("matches count at once", ours, (NAR09, "epinions", 1000, {}))
+    yield Race("nar09", "Nar09, Epinions, 1000 seeds", (synchronous, at_once), whole, "the whole attack")
+    one = Case("one thread", ours, (NAR09, "slashdot", 1000, SYNCHRONOUS))
+    two = Case("two threads", ours, (NAR09, "slashdot", 1000, {**SYNCHRONOUS, "threads": 2}))
+    yield Race("threads", "Nar09, Slashdot, 1000 seeds", (two,), (one,), "gain of a second core", clock="wall")
+    for network in ("epinions", "slashdot"):
+        for name, attack, n_seeds, parameters in ATTACKS:
+            case = Case("ours", ours, (attack, network, n_seeds, parameters))
+            yield Race("attacks", f"{name}, {network.title()}, {n_seeds} seeds", (case,), shows="the whole attack")
+    if chosen.only and "large" in chosen.only:
+        title = "Rematch, 1,000,000 people, 2000 seeds"
+        yield Race("large", title, (Case("ours", large, long=True),), shows="ten million edges")
+    yield Race("load", "10,000,000 edges of text", (Case("ours", load, long=True),), shows="read and checked")
 
 
 if __name__ == "__main__":
-    main()
+    harness.main(__doc__, races, only=GROUPS, limit=3600)

@@ -4,9 +4,8 @@
     python benchmarks/unlinkability.py --items 1000000
     python benchmarks/unlinkability.py --peers DIR --install-peers      scikit-learn, er-evaluation and clusim too
 
-Needs no data. Every case runs in a fresh process that draws the labels first. Seconds are CPU seconds on all threads
-from two arrays of integer labels to the result, the table included; a case below a tenth of a second is repeated and
-the fastest shown. Peak memory is that of the whole process; data is the size of the two arrays.
+Needs no data. A case draws the labels first; its seconds are those from two arrays of integer labels to the result, the
+table included. How cases are run and shown: see harness.py.
 
 Data: "records", subjects of geometric size, four items on average, 10 % of the items moved to a cluster drawn at
 random; "square", sqrt(n) subjects and sqrt(n) clusters, independent; "scattered", 1,000 subjects, every item in a
@@ -17,20 +16,14 @@ floating point, one alpha and beta; their exact twin in fractions is what the te
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import json
 import math
-import resource
-import subprocess
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-# The process that starts the cases must stay small: on Linux a child's peak counts from the size of its parent at the
-# fork. So everything beyond the standard library is imported where it is used.
+import harness
+from harness import Case, Found, Race, Step
 
 SEED = 11
 SMALL, MEDIUM = (400, 4000), 10_000
@@ -38,8 +31,6 @@ ALPHAS = (0.0, 1 / 3, 0.5, 2 / 3, 1.0)
 BETAS = tuple(k / 20 for k in range(2, 21))
 PEERS = {"sklearn": ("scikit-learn==1.9.1",), "er": ("er-evaluation==2.3.0",), "clusim": ("clusim==0.4",)}
 
-Found = dict[str, float]
-Step = Callable[[], Found]
 Labels = Any
 """(n,) int32."""
 
@@ -109,14 +100,10 @@ def our_companions(truth: Labels, guess: Labels) -> Step:
 
 def oracle_of_the_tests() -> Any:
     """verification/unlinkability_literal.py."""
-    path = Path(__file__).parents[1] / "verification" / "unlinkability_literal.py"
-    spec = importlib.util.spec_from_file_location("unlinkability_literal", path)
-    assert spec is not None
-    assert spec.loader is not None
-    oracle = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = oracle
-    spec.loader.exec_module(oracle)
-    return oracle
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "verification"))
+    import unlinkability_literal
+
+    return unlinkability_literal
 
 
 def literal(truth: Labels, guess: Labels) -> Step:
@@ -189,10 +176,14 @@ def clusim_voi(truth: Labels, guess: Labels) -> Step:
     return step
 
 
-CASES: dict[str, tuple[str, Callable[[Labels, Labels], Step]]] = {
-    "one alpha, one beta": ("", our_risk),
-    "5 alphas x 19 betas": ("", our_grid),
-    "companions": ("", our_companions),
+OURS: dict[str, tuple[str, Callable[[Labels, Labels], Step]]] = {
+    "risk": ("errors, curves, slopes; one alpha, one beta", our_risk),
+    "grid": ("the same for 5 alphas x 19 betas", our_grid),
+    "companions": ("ARI, B3, VOI and others", our_companions),
+}
+"""What a race shows, and what it runs."""
+
+RIVALS: dict[str, tuple[str, Callable[[Labels, Labels], Step]]] = {
     "the paper's algorithms": ("", literal),
     "the same in fractions": ("", exact),
     "scikit-learn, ARI": ("sklearn", sklearn_rand),
@@ -200,138 +191,47 @@ CASES: dict[str, tuple[str, Callable[[Labels, Labels], Step]]] = {
     "er-evaluation, error metrics": ("er", er_errors),
     "clusim, VOI": ("clusim", clusim_voi),
 }
-"""The environment that a case needs, and what it runs."""
+"""The environment that a peer needs, and what it runs."""
 
 
-# --- running ---------------------------------------------------------------------------------------------
+def case(name: str, shape: str, n: int) -> Step:
+    """A case on labels of a shape; a small problem is solved before, so that everything is imported."""
+    prepare = (OURS | RIVALS)[name][1]
+    prepare(*labels("square", 100))()
+    return prepare(*labels(shape, n))
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What one case took and found; seconds is infinite where it ran past the limit or failed, and `why` says which."""
-
-    seconds: float
-    peak_mib: float = math.nan
-    found: Found | None = None
-    why: str = ""
+# --- races -----------------------------------------------------------------------------------------------
 
 
-def run_here(name: str, shape: str, n: int) -> None:
-    """Runs one case in this process and prints its outcome as JSON."""
-    step = CASES[name][1](*labels(shape, n))
-    start = time.process_time()
-    found = step()
-    seconds = time.process_time() - start
-    peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    for _ in range(20 if seconds < 0.1 else 0):
-        start = time.process_time()
-        step()
-        seconds = min(seconds, time.process_time() - start)
-    print(json.dumps({"seconds": seconds, "peak_mib": peak_mib, "found": found}))
+def race(group: str, shape: str, n: int, *rivals: str) -> Race:
+    """One case of ours, and its peers."""
+    peers = tuple(Case(name, case, (name, shape, n), peer=RIVALS[name][0]) for name in rivals)
+    ours = Case("ours", case, (group, shape, n), long=n > 1_000_000)
+    return Race(group, f"{group}, {shape}, n = {n:,}", (ours,), peers, shows=OURS[group][0])
 
 
-def once(name: str, shape: str, n: int, *, python: str, limit: float) -> Outcome:
-    """One case in a fresh process."""
-    command = [python, __file__, "--case", name, shape, str(n)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
-    except subprocess.TimeoutExpired:
-        return Outcome(math.inf, why=f"stopped after {limit:.0f} s")
-    if done.returncode:
-        print(done.stderr, file=sys.stderr)
-        return Outcome(math.inf, why="failed")
-    return Outcome(**json.loads(done.stdout.splitlines()[-1]))
-
-
-def python_of(peer: str, folder: Path | None) -> str | None:
-    """The interpreter that runs a peer, None if the peer has no environment."""
-    if not peer:
-        return sys.executable
-    python = folder / peer / "bin" / "python" if folder else None
-    return str(python) if python and python.exists() else None
-
-
-def install_peers(folder: Path) -> None:
-    """One environment for each peer, where there is none yet."""
-    for peer, requirements in PEERS.items():
-        if python_of(peer, folder) is None:
-            subprocess.run([sys.executable, "-m", "venv", folder / peer], check=True)
-            subprocess.run([folder / peer / "bin" / "python", "-m", "pip", "install", "-q", *requirements], check=True)
-
-
-def verdict(ours: Outcome, peer: Outcome) -> str:
-    """Whether both found the same where both say something."""
-    if peer.found is None or ours.found is None:
-        return peer.why or ours.why
-    shared = [key for key in peer.found if key in ours.found]
-    differ = [key for key in shared if not math.isclose(ours.found[key], peer.found[key], rel_tol=1e-9, abs_tol=1e-9)]
-    if differ:
-        return "; ".join(f"{key} {peer.found[key]:.6g}" for key in differ)
-    return "same " + ", ".join(shared) if shared else ", ".join(f"{key} {x:,.6g}" for key, x in peer.found.items())
-
-
-def show(cells: tuple[str, ...]) -> None:
-    """One line of the table."""
-    print("{:<51} {:>9} {:<30} {:>9} {:>7} {:>9} {:>9}  {}".format(*cells), flush=True)
-
-
-def race(name: str, shape: str, n: int, rivals: tuple[str, ...], options: argparse.Namespace) -> None:
-    """One case of ours, and one line for each peer that has an environment."""
-    ours = once(name, shape, n, python=sys.executable, limit=options.limit)
-    head = (f"{name}, {shape}, n = {n:,}", seconds(ours, options.limit))
-    tail = (f"{ours.peak_mib:.0f}", f"{8 * n / 2**20:.1f}")
-    show((*head, "", "", "", *tail, ours.why or ", ".join(f"{key} {x:,.6g}" for key, x in (ours.found or {}).items())))
-    for rival in rivals:
-        python = python_of(CASES[rival][0], options.peers)
-        if python is None:
-            show(("", "", rival, "-", "-", "", "", "not installed; see --peers"))
-            continue
-        theirs = once(rival, shape, n, python=python, limit=options.limit)
-        ratio = f"{theirs.seconds / ours.seconds:.1f}" if math.isfinite(theirs.seconds) else "-"
-        peak = f"{theirs.peak_mib:.0f}" if math.isfinite(theirs.seconds) else "-"
-        show(("", "", rival, seconds(theirs, options.limit), ratio, peak, "", verdict(ours, theirs)))
-
-
-def seconds(outcome: Outcome, limit: float) -> str:
-    """Seconds, or how many were not enough."""
-    if math.isfinite(outcome.seconds):
-        return f"{outcome.seconds:.4f}" if outcome.seconds < 0.1 else f"{outcome.seconds:.2f}"
-    return f">{limit:.0f}" if outcome.why.startswith("stopped") else "-"
-
-
-def main() -> None:
-    """Reads the command line, runs the cases."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, nargs="*", default=[1_000_000, 10_000_000], help="numbers of items")
-    parser.add_argument(
-        "--grid-items", type=int, default=1_000_000, help="run 5 alphas x 19 betas up to this many items"
-    )
-    parser.add_argument("--peers", type=Path, help="folder with an environment for each peer")
-    parser.add_argument("--install-peers", action="store_true", help="make the environments that --peers lacks")
-    parser.add_argument("--peer-items", type=int, default=1_000_000, help="run peers up to this many items")
-    parser.add_argument("--limit", type=float, default=300, help="seconds by the clock after which a case is stopped")
-    parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.case:
-        return run_here(options.case[0], options.case[1], int(options.case[2]))
-    if options.install_peers:
-        if not options.peers:
-            parser.error("--install-peers needs --peers DIR, where the environments go")
-        install_peers(options.peers)
-    show(("case", "ours s", "peer", "peer s", "ratio", "MiB", "data MiB", "found (a peer's where it differs)"))
+def races(chosen: argparse.Namespace) -> Iterator[Race]:
+    """Small problems, beside the paper's algorithms; large ones, beside packages."""
     for n in SMALL:
         for shape in ("records", "square"):
-            race("one alpha, one beta", shape, n, ("the paper's algorithms", "the same in fractions"), options)
-    race("companions", "records", MEDIUM, ("clusim, VOI",), options)
+            yield race("risk", shape, n, "the paper's algorithms", "the same in fractions")
+    yield race("companions", "records", MEDIUM, "clusim, VOI")
     large = ("scikit-learn, ARI", "er-evaluation, B3 precision", "er-evaluation, error metrics")
-    for n in options.items:
+    for n in chosen.items:
         for shape in ("records", "square", "scattered"):
-            race("one alpha, one beta", shape, n, (), options)
-            if n <= options.grid_items:
-                race("5 alphas x 19 betas", shape, n, (), options)
-        race("companions", "records", n, large if n <= options.peer_items else (), options)
-    return None
+            yield race("risk", shape, n)
+            if n <= chosen.grid_items:
+                yield race("grid", shape, n)
+        yield race("companions", "records", n, *(large if n <= chosen.peer_items else ()))
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen besides the races."""
+    parser.add_argument("--items", type=int, nargs="*", default=[1_000_000, 10_000_000], help="numbers of items")
+    parser.add_argument("--grid-items", type=int, default=1_000_000, help="run the grid up to this many items")
+    parser.add_argument("--peer-items", type=int, default=1_000_000, help="run peers up to this many items")
 
 
 if __name__ == "__main__":
-    main()
+    harness.main(__doc__, races, only=tuple(OURS), peers=PEERS, options=options, limit=300)

@@ -134,16 +134,25 @@ def test_the_finding_names_the_strongest_adversary_and_the_best_protection():
             "Unprotected it is 70 % [68, 72]."
         ),
         (
-            "3 of 4 protections are undominated in utility and in the success of the strongest adversary: original, "
-            "“M k=3”, “M k=5”."
+            "4 of 4 protections are undominated in utility and in the success of the strongest adversary: original, "
+            "“M k=3”, “M k=5”, “M k=10”."
         ),
     ]
 
 
 def test_no_gain_is_called_so():
     lucky = measured("M k=3", "anna", "identity", 0.055)
-    assert "no gain is shown" in " ".join(findings(study((lucky,)))[0][1])
-    assert "no gain" not in " ".join(findings(study())[0][1])
+    assert "No gain is shown" in " ".join(findings(study((lucky,)))[0][1])
+    assert "No gain" not in " ".join(findings(study())[0][1])
+    paired = replace(lucky, gain=(0.001, 0.009))  # each seed against its own prior
+    assert "No gain" not in " ".join(findings(study((paired,)))[0][1])
+    unpaired = replace(measured("M k=3", "anna", "identity", 0.3), gain=(-0.1, 0.2))
+    assert "No gain is shown" in " ".join(findings(study((unpaired,)))[0][1])
+
+
+def test_values_that_cannot_be_told_apart_make_nobody_the_best():
+    near = (measured("M k=3", "anna", "identity", 0.3), measured("M k=5", "anna", "identity", 0.29))
+    assert "the best here" not in findings(study(near))[0][1][0]
 
 
 def test_a_belief_is_not_told_as_a_fact():
@@ -165,10 +174,12 @@ def test_linkage_and_errors_are_spoken_of_as_what_they_are():
 # --- undominated -----------------------------------------------------------------------------------------------------
 
 
-def test_the_front_is_that_of_the_strongest_adversary():
+def test_the_front_is_that_of_the_strongest_adversary_after_each_thing():
     (plane,) = planes(rows())
-    # strongest: 0.9, 0.6, 0.5, 0.55 with utilities falling: "M k=10" is beaten by "M k=5"
-    assert plane.undominated == ("original", "M k=3", "M k=5")
+    # diagnosis 0.7, 0.6, 0.5, 0.55 with utilities falling: "M k=10" would be beaten by "M k=5", but names fewest
+    assert plane.undominated == ("original", "M k=3", "M k=5", "M k=10")
+    (alone,) = planes(tuple(item for item in rows() if item.row.adversary == "bert"))
+    assert alone.undominated == ("original", "M k=3", "M k=5")
     best = {(spot.protection, spot.adversary) for spot in plane.spots if spot.best}
     assert ("M k=10", "anna") in best
     assert ("M k=10", "bert") not in best

@@ -88,7 +88,7 @@ def test_the_intruder_is_the_strongest_who_names_people():
 
 def test_no_gain_is_called_so():
     lucky = row(measure="realised_success", prior=0.04, posterior=0.045, low=0.03, high=0.06)
-    assert "no gain is shown" in summary(ReportData(title="t", who="w.", rows=(lucky,)))
+    assert "No gain is shown" in summary(ReportData(title="t", who="w.", rows=(lucky,)))
     assert "no gain" not in summary(sample())
 
 

@@ -12,10 +12,11 @@ from unmask.studies.run import JOURNAL, run_study
 from unmask.studies.summary import Gap, Results, Summary, read_results, undominated
 
 
-def summary(protection, measure, value, *, adversary="a", target="identity", low=None, high=None, dataset="d"):
+def summary(protection, measure, value, *, adversary="a", target="identity", low=None, high=None, dataset="d", seeds=2):
     return Summary(
-        dataset, protection, adversary, target, measure, "", "high", 0.0, value, value, low, high, "seeds", 2, 9, value
-    )
+        dataset, protection, adversary, target, measure, "", "high", 0.0, value, value, low, high, "seeds",
+        None, None, seeds, 2, 9, value,
+    )  # fmt: skip
 
 
 def results(*summaries, gaps=()):
@@ -61,11 +62,46 @@ def test_what_is_not_known_is_not_chosen():
     assert [(one.protection, one.satisfied) for one in found] == [("p", True), ("q", False)]
     assert "1 cell failed against a: no solution" in found[1].failures
     (one,) = choose(
-        results(summary("p", "other", 0.0), summary("p", "utility", 1.0), summary("q", "risk", 0.0)), [RISK]
+        results(
+            summary("p", "other", 0.0),
+            summary("p", "utility", 1.0),
+            summary("q", "risk", 0.0),
+            summary("q", "utility", 1.0),
+        ),
+        [RISK],
     )[-1:]
     assert one.failures == ("risk<=0.1 fails: nobody took this measure",)
     unknown = choose(results(summary("p", "risk", math.nan), summary("p", "utility", 1.0)), [RISK])[0]
     assert not unknown.satisfied
+
+
+def test_a_measure_that_some_seeds_lack_is_not_known():
+    found = results(summary("p", "risk", 0.05, seeds=1), summary("p", "utility", 1.0))
+    assert choose(found, [RISK])[0].failures == ("risk<=0.1 fails: 1 of 2 seeds have it against a, identity",)
+    nothing = results(summary("p", "risk", 0.05), summary("p", "utility", math.nan))
+    assert choose(nothing, [RISK])[0].failures == ("utility is not known",)
+
+
+def test_what_no_requirement_is_about_is_not_judged():
+    found = results(
+        summary("p", "risk", 0.05), summary("p", "utility", 1.0),
+        summary("q", "risk", 0.9, adversary="b", dataset="e"), summary("q", "utility", 1.0, adversary="b", dataset="e"),
+    )  # fmt: skip
+    verdicts = {one.protection: one for one in choose(found, [Requirement.parse("a:risk<=0.1")])}
+    assert (verdicts["p"].satisfied, verdicts["q"].judged, verdicts["q"].satisfied) == (True, False, False)
+
+
+def test_scores_of_several_units_are_not_averaged():
+    other = Summary(
+        "d", "p", "b", "x", "utility", "km", "high", 0.0, 1.0, 1.0, None, None, "", None, None, 2, 2, 9, 1.0
+    )
+    with pytest.raises(UnmaskError, match="one unit"):
+        choose(results(summary("p", "risk", 0.0), summary("p", "utility", 1.0), other), [RISK])
+
+
+@pytest.mark.parametrize("text", ["inf k=3:risk<=0.1", "a:b<c:risk<=0.1"])
+def test_any_name_of_an_adversary_can_be_asked_about(text):
+    assert Requirement.parse(text).adversary == text.rpartition(":")[0]
 
 
 @pytest.mark.parametrize(
@@ -90,8 +126,9 @@ def test_a_misspelt_measure_or_adversary_is_told():
 
 
 def test_points_on_the_front_are_those_that_nothing_beats():
-    assert undominated([1, 2, 3, 2], [1, 2, 3, 1]) == [True, True, True, False]
-    assert undominated([1, 1], [1, 1]) == [True, True]
+    assert undominated([[1], [2], [3], [2]], [1, 2, 3, 1]) == [True, True, True, False]
+    assert undominated([[1], [1]], [1, 1]) == [True, True]
+    assert undominated([[1, 5], [2, 4], [2, 5]], [1, 1, 1]) == [True, True, False]
 
 
 PLAN = """
@@ -118,6 +155,22 @@ def test_seeds_are_gathered_with_students_interval(tmp_path):
     assert found.posterior == pytest.approx(0.3)
     assert (found.high - found.low) / 2 == pytest.approx(4.302653 * (0.07 / 3) ** 0.5, rel=1e-6)
     assert (found.seeds, found.worst, found.interval) == (3, 0.6, "seeds")
+
+
+def test_seeds_that_change_nothing_keep_the_interval_of_one(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    plan = read_plan(tmp_path / "plan.toml")
+    row = {"target": "secret", "measure": "risk", "unit": "share", "direction": "high", "n": 7, "interval": "people"}
+    numbers = {"posterior": 0.3, "low": 0.2, "high": 0.4, "worst": 0.3}
+    with Journal(tmp_path / JOURNAL).appending() as journal:
+        for cell, prior in zip(plan.cells(), (0.1, 0.12, 0.2), strict=True):
+            found = {**row, **numbers, "prior": prior, "gain": 0.3 - prior}
+            journal.add(Result(cell.key, "done", "", 0.1, (found,)))
+    run_study(plan, tmp_path)
+    (found,) = read_results(tmp_path).summaries
+    assert (found.low, found.high, found.interval) == (0.2, 0.4, "people")
+    # gains .2, .18, .1: mean .16, s .0529150, t(.975, 2) = 4.302653
+    assert (found.gain_low, found.gain_high) == pytest.approx((0.16 - 0.131446, 0.16 + 0.131446), abs=1e-5)
 
 
 def test_a_folder_without_results_and_a_damaged_file_are_failures(tmp_path):

@@ -69,6 +69,29 @@ def test_a_file_that_changes_is_another_dataset(tmp_path):
     assert before.key != after.key
 
 
+def test_a_place_is_no_content_and_a_hierarchy_is(tmp_path):
+    text = '[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["zip"]\n'
+    text += 'hierarchies = { zip = "zip.csv" }\n' + NEIGHBOUR
+    keys = []
+    for folder, root in (("here", "*"), ("there", "*"), ("other", "all")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "people.csv").write_text("zip\n1\n2\n")
+        (tmp_path / folder / "zip.csv").write_text(f"1;{root}\n2;{root}\n")
+        (cell,) = plan_of(tmp_path / folder, text).cells()
+        keys.append(cell.key)
+    assert keys[0] == keys[1] != keys[2]
+    with pytest.raises(FailedError, match=r"gone\.csv"):
+        plan_of(tmp_path / "here", text.replace("zip.csv", "gone.csv"))
+
+
+def test_the_order_of_measures_does_not_count(tmp_path):
+    one, two = (
+        plan_of(tmp_path, f'measures = ["{a}", "{b}"]\n' + CENSUS + NEIGHBOUR).cells()[0]
+        for a, b in (("utility", "kept"), ("kept", "utility"))
+    )
+    assert one.key == two.key
+
+
 def test_the_fine_of_an_attacker_in_a_file_is_part_of_the_content(tmp_path):
     text = CENSUS + NEIGHBOUR + 'attacker = "him.toml"\n'
     (tmp_path / "him.toml").write_text("[attacker]\ngain = 100\nfine = 5\nmax_fines = 1\ndetection = [0.1]\n")
@@ -112,6 +135,12 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: text + "[budget]\nseconds = -1\n", "budget.seconds is -1"),
         (lambda text: "datasets == 3\n" + text, "is not TOML"),
         (lambda text: CENSUS, "it has no adversaries"),
+        (lambda text: 'measures = ["utilty"]\n' + text, "did you mean 'utility'"),
+        (lambda text: "seeds = [99999999999999999999]\n" + text, "whole numbers from 0"),
+        (lambda text: text.replace("{ targets = 50 }", "5"), "knows is no table"),
+        (lambda text: text.replace("targets = 50", 'targets = "all"'), "wrong kind"),
+        (lambda text: text.replace("tables.ClassAttack", "nothing.ClassAttack"), "unmask list"),
+        (lambda text: text + "[budget]\nmemory_gib = inf\n", "budget.memory_gib"),
     ],
 )
 def test_a_wrong_plan_is_told_in_one_sentence_with_the_place(tmp_path, change, said):

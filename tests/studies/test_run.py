@@ -78,6 +78,7 @@ def test_a_failing_cell_says_why_and_stops_nobody(tmp_path):
     ((status, reason),) = rows(tmp_path / "run", "distinct status, reason")
     assert status == "failed"
     assert "haversine needs latitude" in reason
+    assert outcome.reasons == ((reason, 6),)
 
 
 def test_the_reference_value_comes_out(tmp_path):
@@ -99,6 +100,19 @@ def test_damaged_lines_are_dropped_and_their_cells_run_again(tmp_path):
     assert outcome.damaged == 2
     assert len(told) == 2
     assert rows(folder, "cell, measure, posterior") == before
+    assert Journal(folder / JOURNAL).damaged == 0
+
+
+def test_a_line_without_an_end_is_damage_and_costs_only_itself(tmp_path):
+    folder = tmp_path / "run"
+    run_study(plan_of(tmp_path, seeds=1), folder)
+    content = (folder / JOURNAL).read_bytes()
+    (folder / JOURNAL).write_bytes(content[:-1])
+    assert Journal(folder / JOURNAL).damaged == 1
+    assert (folder / JOURNAL).read_bytes() == content[:-1]  # reading repairs nothing
+    outcome = run_study(plan_of(tmp_path, seeds=2), folder)
+    assert (outcome.damaged, outcome.done) == (1, 4)
+    assert len(Journal(folder / JOURNAL).results) == 4
     assert Journal(folder / JOURNAL).damaged == 0
 
 

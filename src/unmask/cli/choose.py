@@ -30,18 +30,18 @@ EXIT_NONE = 1
 def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -> None:
     r"""Name the protections of a study that meet all requirements, the best one, and why the others fail.
 
-    Exit code 1 where none does.
+    Exit code 1 where a dataset that is judged has none.
 
     \b
     unmask choose results --require "estimation_error>=0.9" --maximize utility
-    unmask choose results --require "success_probability<=0.05" --require "employer:information_gain<=0.2"
+    unmask choose results --require "success_probability<=0.05" --require "employer:information_gain_bits<=0.2"
     """
     from unmask.studies.choice import Requirement
     from unmask.studies.choice import choose as judge
     from unmask.studies.summary import read_results
 
     verdicts = judge(read_results(run), [Requirement.parse(text) for text in required], maximize=maximize)
-    chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts)
+    chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts if verdict.judged)
     for verdict in reversed(verdicts):  # the best one comes first
         if verdict.satisfied:
             chosen[verdict.dataset] = verdict.protection
@@ -54,7 +54,9 @@ def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -
             for verdict in verdicts:
                 if verdict.dataset == dataset:
                     _say(verdict, maximize)
-    if not any(chosen.values()):
+        for dataset in dict.fromkeys(verdict.dataset for verdict in verdicts if not verdict.judged):
+            click.echo(f"{dataset}: not judged, no requirement is about it")
+    if not chosen or not all(chosen.values()):
         raise click.exceptions.Exit(EXIT_NONE)
 
 

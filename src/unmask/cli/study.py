@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 EXIT_FAILED = 1
 
+REASONS = 5
+"""Reasons of failures that are told."""
+
 
 @click.command("study")
 @click.argument("plan", type=click.Path(path_type=Path))
@@ -42,14 +45,14 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         _say(_estimate(read, output, workers), as_json=as_json)
         return
     from unmask.studies.cluster import on_spark
-    from unmask.studies.run import RESULTS, run_study
+    from unmask.studies.run import RESULTS, keep_plan, run_study
 
     progress = _Progress()
+    keep_plan(plan, output)
     outcome = run_study(
         read, output, workers=workers, retry=retry, watch=progress, submit=on_spark(spark) if spark else None
     )
     progress.finish()
-    (output / "plan.toml").write_bytes(plan.read_bytes())
     found = {**vars(outcome), "results": str(output / RESULTS)}
     if outcome.damaged:
         click.echo(f"{outcome.damaged} damaged lines of the journal were dropped, their cells run again", err=True)
@@ -59,6 +62,10 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         counts = {name: found[name] for name in ("done", "failed", "timed_out", "skipped") if found[name]}
         told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
         click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
+    for reason, count in outcome.reasons[:REASONS]:
+        click.echo(f"{count:,} without a result: {reason}", err=True)
+    if not outcome.done:
+        raise click.exceptions.Exit(EXIT_FAILED)
     if not outcome.complete:
         click.echo("stopped before the end; run the same command to go on", err=True)
         raise click.exceptions.Exit(EXIT_FAILED)

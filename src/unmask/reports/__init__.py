@@ -16,8 +16,10 @@ from unmask.reports.graph.values import (
 from unmask.reports.html import render
 from unmask.reports.linkage.values import GuessLinkage, Linkage, SubjectRisk
 from unmask.reports.price.values import Price, PriceCurve, ReleasePrice, Swing
+from unmask.reports.study.values import NO_ATTACK
 
 __all__ = [
+    "NO_ATTACK",
     "ORIGINAL",
     "AnonymityLink",
     "BoundRow",

@@ -33,7 +33,11 @@ class _Told:
 
     where: str
     who: str
-    row: Row
+    item: Measured
+
+    @property
+    def row(self) -> Row:
+        return self.item.row
 
 
 def summary(data: ReportData | StudyData) -> str:
@@ -106,7 +110,7 @@ def _study(data: StudyData) -> list[_Told]:
             row = item.row
             words = data.words.get(("adversaries", row.adversary), "")
             known = f"the adversary {row.adversary}" + (f" ({words})" if words else "")
-            found.append(_Told(f"{dataset}, {release_name(row.release)}", known, row))
+            found.append(_Told(f"{dataset}, {release_name(row.release)}", known, item))
     return found
 
 
@@ -116,8 +120,8 @@ def _audit(data: ReportData) -> list[_Told]:
     heads = headlines(rows, tuple(dict.fromkeys((*data.success, *SUCCESS))))
     several = len(scope.releases) > 1
     return [
-        _Told(release_name(row.release) if several else "", scope.subject(row.adversary), row)
-        for row in (item.row for item in _strongest(list(heads.values())))
+        _Told(release_name(item.row.release) if several else "", scope.subject(item.row.adversary), item)
+        for item in _strongest(list(heads.values()))
     ]
 
 
@@ -160,9 +164,7 @@ def _found(one: _Told) -> str:
     measure = one.row.measure.replace("_", " ")
     text = f"From {one.where}, {name}" if one.where else name[0].upper() + name[1:]
     shown = f"  {text} {did(one.row)}; {without(one.row)} ({measure})."
-    row = one.row
-    gained = row.low is None or row.high is None or not row.low <= row.prior <= row.high
-    return shown if gained else f"{shown} The interval includes that: no gain is shown."
+    return f"{shown} No gain is shown." if one.item.no_gain else shown
 
 
 def _worst_off(data: ReportData | StudyData) -> Iterator[str]:

@@ -13,7 +13,7 @@ from unmask.errors import UnmaskError
 from unmask.studies.summary import Results, Summary
 
 _REQUIREMENT = re.compile(
-    r"\s*(?:(?P<adversary>[^:<>=]+):)?\s*(?P<measure>\w+)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>\S+)\s*"
+    r"\s*(?:(?P<adversary>.+):)?\s*(?P<measure>\w+)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^\s<>=:]+)\s*"
 )
 
 
@@ -59,6 +59,7 @@ class Verdict:
 
     score   : mean over adversaries of the measure that is maximised; nan where it is unknown
     narrow  : requirements that hold for the mean and not at the far end of its interval: more seeds would tell
+    judged  : whether a requirement is about its dataset at all
     """
 
     dataset: str
@@ -66,18 +67,20 @@ class Verdict:
     score: float
     failures: tuple[str, ...]
     narrow: tuple[str, ...]
+    judged: bool = True
 
     @property
     def satisfied(self) -> bool:
-        """Whether every requirement holds."""
-        return not self.failures
+        """Whether every requirement holds, and there is one."""
+        return self.judged and not self.failures
 
 
 def choose(results: Results, requirements: Sequence[Requirement], *, maximize: str = "utility") -> tuple[Verdict, ...]:
     """Every protection judged: those that meet all requirements first, the best score first, then the others.
 
     A requirement is judged by the mean over seeds, against each adversary and target that has the measure. A protection
-    fails where a cell has no result, or nobody took a measure that is asked for: what is not known is not safe.
+    fails where a cell has no result, nobody took a measure that is asked for, some seed lacks it, or the score is not
+    known: what is not known is not safe. One that no requirement is about is not judged, and never chosen.
     """
     known = list(dict.fromkeys(summary.measure for summary in results.summaries))
     for name in [maximize, *(requirement.measure for requirement in requirements)]:
@@ -121,20 +124,33 @@ def _judge(
     maximize: str,
     missing: tuple[str, ...],
 ) -> Verdict:
-    scores = [summary.posterior for summary in found if summary.measure == maximize]
-    failures, narrow = list(missing), []
-    for requirement in requirements:
+    score, failures, narrow = _score(found, maximize), list(missing), []
+    adversaries = {summary.adversary for summary in found}
+    about = [requirement for requirement in requirements if requirement.adversary in (None, *adversaries)]
+    for requirement in about:
         judged = list(_judged(found, requirement))
-        if not judged and requirement.adversary in (None, *(summary.adversary for summary in found)):
+        if not judged:
             failures.append(f"{requirement} fails: nobody took this measure")
         for summary in judged:
             whom = f"{summary.adversary}, {summary.target}"
-            if not requirement.holds(summary.posterior):
+            if summary.seeds < summary.cells:
+                failures.append(f"{requirement} fails: {summary.seeds} of {summary.cells} seeds have it against {whom}")
+            elif not requirement.holds(summary.posterior):
                 failures.append(f"{requirement} fails: {summary.posterior:.4g} against {whom}")
             elif not requirement.holds(_far_end(summary, requirement)):
                 narrow.append(f"{requirement} holds narrowly: {summary.posterior:.4g} against {whom}")
-    score = sum(scores) / len(scores) if scores else math.nan
-    return Verdict(*key, score=score, failures=tuple(failures), narrow=tuple(narrow))
+    if math.isnan(score):
+        failures.append(f"{maximize} is not known")
+    return Verdict(*key, score=score, failures=tuple(failures), narrow=tuple(narrow), judged=bool(about))
+
+
+def _score(found: Sequence[Summary], maximize: str) -> float:
+    """The mean over adversaries; they must measure in one unit."""
+    taken = [summary for summary in found if summary.measure == maximize]
+    units = list(dict.fromkeys(summary.unit for summary in taken))
+    if len(units) > 1:
+        raise UnmaskError(f"{maximize} is measured in {' and '.join(units)}; maximize something of one unit")
+    return sum(summary.posterior for summary in taken) / len(taken) if taken else math.nan
 
 
 def _judged(found: Sequence[Summary], requirement: Requirement) -> Iterator[Summary]:

@@ -42,35 +42,40 @@ class Result:
 class Journal:
     """The finished cells of a folder, and a file that new ones are appended to.
 
-    Lines whose checksum is wrong are dropped when the file is opened: their cells are not done and run again. One
-    process at a time may hold a folder.
+    Lines whose checksum is wrong, or that have no end, are left out: their cells are not done and run again. Reading
+    changes nothing; `appending` drops them from the file. One process at a time may append.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read what is there. `damaged` is how many lines had to be dropped."""
+        """Read what is there. `damaged` is how many lines are left out."""
         self.path = path
         self.results: dict[str, Result] = {}
         self.damaged = 0
         self._synced = time.monotonic()
-        good = []
-        for line in _lines(path):
+        self._read()
+
+    def _read(self) -> None:
+        self.results, self._good, self.damaged = {}, [], 0
+        for line in _lines(self.path):
             result = _parse(line)
             if result is None:
                 self.damaged += 1
             else:
                 self.results[result.cell] = result
-                good.append(line)
-        if self.damaged:
-            _replace(path, b"".join(line + b"\n" for line in good))
+                self._good.append(line)
 
     @contextmanager
     def appending(self) -> Iterator[Journal]:
-        """Hold the file open for `add`; another process that tries is refused."""
+        """Hold the file open for `add`, repaired; another process that tries is refused."""
         try:
-            with self.path.open("ab") as self._file:
-                _lock(self._file.fileno(), self.path)
-                yield self
-                os.fsync(self._file.fileno())
+            with self.path.with_suffix(".lock").open("ab") as lock:
+                _lock(lock.fileno(), self.path)
+                self._read()  # another process may have appended since
+                if self.damaged:
+                    _replace(self.path, b"".join(self._good))
+                with self.path.open("ab") as self._file:
+                    yield self
+                    os.fsync(self._file.fileno())
         except OSError as error:
             raise FailedError(f"{self.path.name} cannot be written: {error.strerror}; check the folder") from None
 
@@ -90,12 +95,12 @@ def _lines(path: Path) -> list[bytes]:
         content = path.read_bytes() if path.exists() else b""
     except OSError as error:
         raise FailedError(f"{path.name} cannot be read: {error.strerror}; check the folder") from None
-    return [line for line in content.split(b"\n") if line]
+    return content.splitlines(keepends=True)
 
 
 def _parse(line: bytes) -> Result | None:
-    checksum, _, content = line.partition(b" ")
-    if checksum != b"%08x" % zlib.crc32(content):
+    checksum, _, content = line.removesuffix(b"\n").partition(b" ")
+    if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(content):
         return None
     given = json.loads(content)
     return Result(**{**given, "rows": tuple(given["rows"])})

@@ -34,6 +34,18 @@ ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 WORST_SUBJECTS = 20
 
+LINKAGE_MEASURES = (
+    ("breached", "share", "high", True),
+    ("clean_breach", "share", "high", True),
+    ("linked_now", "share", "high", False),
+    ("foreign_share", "share", "low", False),
+    ("mergings", "mergings", "low", False),
+    ("risk_slope", "", "high", False),
+    ("miss", "items", "low", False),
+    ("include", "items", "low", False),
+)
+"""Name, unit, what the adversary wants, whether it is a proportion of subjects."""
+
 LONGEST_CURVE = 200
 """Mergings that are drawn at most."""
 
@@ -143,16 +155,7 @@ def linkage_rows(name: str, truth: Partition, guess: Partition | View, asked: Se
 def _rows(name: str, found: Unlinkability, guessed: list[Unlinkability], first_row: NDArray[np.int64]) -> Iterator[Row]:
     """Each measure over the counted subjects, beside its mean under shuffled labels."""
     keep = found.counted
-    for measure, unit, direction, rate in (
-        ("breached", "share", "high", True),
-        ("clean_breach", "share", "high", True),
-        ("linked_now", "share", "high", False),
-        ("foreign_share", "share", "low", False),
-        ("mergings", "mergings", "low", False),
-        ("risk_slope", "", "high", False),
-        ("miss", "items", "low", False),
-        ("include", "items", "low", False),
-    ):
+    for measure, unit, direction, rate in LINKAGE_MEASURES:
         value = _value(found, measure)[keep]
         priors = [float(_value(one, measure)[keep].mean()) for one in guessed]
         prior = float(np.mean(priors)) if priors else float("nan")

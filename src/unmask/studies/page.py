@@ -26,7 +26,7 @@ ASSUMPTIONS = (
     "Seeds draw anew the data that are generated, what is known, and what is random in a protection.",
     "Intervals over seeds say nothing about other populations.",
     "Protections of one dataset are compared on the same draws of people and knowledge.",
-    "The strongest adversary is the one with the highest success, whatever he is after: names and values count alike.",
+    "The strongest adversary is, for each thing that adversaries are after, the one with the highest success.",
 )
 
 
@@ -38,7 +38,7 @@ def study_page(folder: Path) -> StudyData:
     """
     results, plan = read_results(folder), _plan(folder / PLAN)
     bare = frozenset(part["name"] for part in _parts(plan, "protections") if part["use"] == NOTHING)
-    rows = tuple(Measured(item.dataset, _row(item), item.seeds) for item in results.summaries)
+    rows = tuple(Measured(item.dataset, _row(item), item.seeds, _gain(item)) for item in results.summaries)
     seeds = _seeds(folder / RESULTS)
     return StudyData(
         title=str(plan.get("title") or f"Study {folder.resolve().name}"),
@@ -75,6 +75,10 @@ def _row(item: Summary) -> Row:
         quantiles=(),
         status="",
     )
+
+
+def _gain(item: Summary) -> tuple[float, float] | None:
+    return None if item.gain_low is None or item.gain_high is None else (item.gain_low, item.gain_high)
 
 
 def _end(item: Summary, end: float | None) -> float | None:
@@ -115,22 +119,25 @@ def _spots(heads: Headlines, kept: Mapping[tuple[str, str], float]) -> Iterator[
             and (item.row.release, adversary) in kept
             and math.isfinite(item.row.posterior + kept[item.row.release, adversary])
         ]
-        best = undominated([row.posterior for row, _ in own], [utility for _, utility in own]) if own else []
+        best = undominated([[row.posterior] for row, _ in own], [utility for _, utility in own]) if own else []
         for (row, utility), front in zip(own, best, strict=True):
             yield Spot(row.release, adversary, target, utility, row.posterior, row.low, row.high, front)
 
 
 def _undominated(spots: Sequence[Spot]) -> tuple[str, ...]:
-    """Protections on the front of utility (mean over adversaries) and the success of the strongest adversary.
-
-    One that an adversary has no result for is not judged: he might be the strongest.
+    """Protections that no other beats: in utility (mean over adversaries) and, for every target, in the success of the
+    strongest adversary after it. One that an adversary has no result for is not judged: he might be the strongest.
     """
     names = judged(spots)
     if not names:
         return ()
-    risk = [max(spot.success for spot in spots if spot.protection == name) for name in names]
+    targets = dict.fromkeys(spot.target for spot in spots)
+    risks = [
+        [max(spot.success for spot in spots if (spot.protection, spot.target) == (name, target)) for target in targets]
+        for name in names
+    ]
     useful = [[spot.utility for spot in spots if spot.protection == name] for name in names]
-    best = undominated(risk, [sum(values) / len(values) for values in useful])
+    best = undominated(risks, [sum(values) / len(values) for values in useful])
     return tuple(name for name, front in zip(names, best, strict=True) if front)
 
 

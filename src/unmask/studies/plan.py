@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from unmask import __version__
 from unmask.errors import FailedError, UnmaskError
+
+PLACES: Final = ("file", "hierarchies")
+"""Settings that are paths; beside each stands its digest, under its name with "_sha256"."""
 
 NOTHING: Final = "none"
 """`use` of a protection that leaves everything as it is."""
@@ -48,8 +53,9 @@ class Part:
 
     @property
     def content(self) -> dict[str, Any]:
-        """All that its results depend on: its name is not among it."""
-        return {"use": self.use, "with": self.parameters, **self.settings}
+        """All that its results depend on: neither its name nor the places of its files are, their digests are."""
+        kept = {key: value for key, value in self.settings.items() if key not in PLACES}
+        return {"use": self.use, "with": self.parameters, **kept}
 
 
 @dataclass(frozen=True)
@@ -64,10 +70,11 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """20 hexadecimal digits of the content: a cell that would come out the same has the same key."""
-        return digest(
-            self.dataset.content, self.protection.content, self.adversary.content, self.seed, list(self.measures)
-        )[:20]
+        """20 hexadecimal digits of the content: a cell that would come out the same has the same key. The version of
+        unmask is part of it: results of different versions are never mixed.
+        """
+        parts = (self.dataset.content, self.protection.content, self.adversary.content)
+        return digest(__version__, *parts, self.seed, sorted(self.measures))[:20]
 
     def wants(self, measure: str) -> bool:
         """Whether the plan asks for a measure; one that names none asks for all."""
@@ -175,11 +182,23 @@ def _plan(given: Settings, path: Path) -> Plan:
         measures=tuple(_strings(given.get("measures", []), "measures")),
         budget=_budget(given.get("budget", {})),
     )
+    _check_measures(plan)
     if not plan.cells():
         raise UnmaskError(
             "it has 0 cells: no adversary attacks what the datasets are; expected names of one wing, such as tables.*"
         )
     return plan
+
+
+def _check_measures(plan: Plan) -> None:
+    from unmask.studies.cells import measures_of
+
+    known = [name for wing in dict.fromkeys(part.wing for part in plan.datasets) for name in measures_of(wing)]
+    for name in plan.measures:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected some of {', '.join(dict.fromkeys(known))}"
+            raise UnmaskError(f"measures has {name!r}, which nothing here takes; {hint}")
 
 
 def _parts(given: Settings, kind: str, folder: Path) -> tuple[Part, ...]:
@@ -228,11 +247,11 @@ def _table(entry: Settings, key: str, where: str) -> Settings:
 
 
 def _seeds(given: object) -> tuple[int, ...]:
-    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
+    if type(given) is int and 1 <= given <= 1_000_000:
         return tuple(range(given))
-    if isinstance(given, list) and given and all(type(seed) is int and seed >= 0 for seed in given):
+    if isinstance(given, list) and given and all(type(seed) is int and 0 <= seed < 2**63 for seed in given):
         return tuple(dict.fromkeys(given))
-    raise UnmaskError(f"seeds is {given!r}, expected how many (at least 1), or a list of whole numbers from 0")
+    raise UnmaskError(f"seeds is {given!r}, expected how many (at least 1), or a list of whole numbers from 0 to 2^63")
 
 
 def _strings(given: object, where: str) -> list[str]:
@@ -246,7 +265,7 @@ def _budget(given: object) -> Budget:
         raise UnmaskError("budget is no table; expected [budget] and below it seconds_per_cell, seconds or memory_gib")
     _only(given, _OF_BUDGET, "budget")
     for key, value in given.items():
-        if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
             raise UnmaskError(f"budget.{key} is {value!r}, expected a number above 0")
     return Budget(**given)
 

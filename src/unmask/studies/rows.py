@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from unmask.reports import NO_ATTACK
 from unmask.results import Row
 from unmask.studies.plan import Cell
 
@@ -17,7 +18,7 @@ def plain_row(
     prior: float,
     n: int,
     note: str = "",
-    target: str = "release",
+    target: str = NO_ATTACK,
     direction: Literal["high", "low"] = "high",
     low: float | None = None,
     high: float | None = None,

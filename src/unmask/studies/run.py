@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 
 from unmask.errors import FailedError, UnmaskError
@@ -33,7 +35,9 @@ NOT_STARTED = "not started"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: cells by status ("done", "failed", "timed out", "skipped"), and lines that were damaged."""
+    """How a run ended: cells by status ("done", "failed", "timed out", "skipped"), lines that were damaged, and the
+    reasons of what failed with how often each, the commonest first.
+    """
 
     cells: int
     done: int
@@ -42,6 +46,7 @@ class Outcome:
     skipped: int
     damaged: int
     interrupted: bool
+    reasons: tuple[tuple[str, int], ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -77,10 +82,10 @@ def run_study(
     except OSError as error:
         raise FailedError(f"folder {folder} cannot be made: {error.strerror}; choose another one") from None
     journal, interrupted = Journal(folder / JOURNAL), False
-    kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
-    missing = [cell for cell in cells.values() if cell.key not in kept]
     start = time.monotonic()
     with journal.appending():
+        kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
+        missing = [cell for cell in cells.values() if cell.key not in kept]
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
         try:
             for number, result in enumerate(results, 1):
@@ -97,6 +102,7 @@ def run_study(
                 results.close()
     _export(plan, journal, folder / RESULTS)
     found = [journal.results[key].status if key in journal.results else "skipped" for key in cells]
+    reasons = [journal.results[key].reason for key in cells if key in journal.results and journal.results[key].reason]
     return Outcome(
         cells=len(cells),
         done=found.count("done"),
@@ -105,7 +111,18 @@ def run_study(
         skipped=found.count("skipped"),
         damaged=journal.damaged,
         interrupted=interrupted,
+        reasons=tuple(Counter(reasons).most_common()),
     )
+
+
+def keep_plan(plan: Path, folder: Path) -> None:
+    """Put a copy of the plan beside its results, before anything is run: what they are of."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if plan.resolve() != (folder / PLAN).resolve():
+            (folder / PLAN).write_bytes(plan.read_bytes())
+    except OSError as error:
+        raise FailedError(f"folder {folder} cannot be written: {error.strerror}; choose another one") from None
 
 
 def _distinct(plan: Plan) -> dict[str, Cell]:
@@ -139,11 +156,15 @@ def _export(plan: Plan, journal: Journal, path: Path) -> None:
     unknown = [name for name in _NUMBERS if name != "seconds"]
     listed = ", ".join(f"nullif({name}, 'nan'::double) as {name}" if name in unknown else name for name in COLUMNS)
     part = path.with_suffix(".part")
-    with engine() as connection:
-        connection.register("found", columns)
-        target = str(part).replace("'", "''")
-        connection.execute(f"copy (select {listed} from found) to '{target}' (format parquet, compression zstd)")
-    part.replace(path)
+    try:
+        with engine() as connection:
+            connection.register("found", columns)
+            target = str(part).replace("'", "''")
+            connection.execute(f"copy (select {listed} from found) to '{target}' (format parquet, compression zstd)")
+        part.replace(path)
+    except (OSError, duckdb.Error):
+        part.unlink(missing_ok=True) if part.is_file() else None
+        raise FailedError(f"{path} cannot be written; make room or choose another folder, nothing is lost") from None
 
 
 def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:

@@ -16,6 +16,9 @@ from unmask.errors import FailedError
 from unmask.files import engine
 from unmask.studies.run import RESULTS
 
+SAME = 1e-9
+"""Values of several seeds that differ by no more than this part are one value: nothing was drawn."""
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -23,8 +26,9 @@ class Summary:
 
     prior, posterior, gain : means over the seeds; nan where no seed has a value
     low, high              : 95 % interval of the posterior; None where there is none
-    interval               : what it is over: "seeds" (Student's t), or that of the only seed
-    seeds                  : with a value
+    interval               : what it is over: "seeds" (Student's t), or that of one seed where seeds change nothing
+    gain_low, gain_high    : 95 % interval of the gain over seeds, each seed against its own prior; or None
+    seeds, cells           : seeds with a value, and seeds that have a result at all
     n                      : targets of one seed
     worst                  : the worst value of any seed's worst-off target
     """
@@ -42,7 +46,10 @@ class Summary:
     low: float | None
     high: float | None
     interval: str
+    gain_low: float | None
+    gain_high: float | None
     seeds: int
+    cells: int
     n: int
     worst: float
 
@@ -88,8 +95,12 @@ _SUMMARIES = """
     select dataset, protection, adversary, target, measure, any_value(unit), any_value(direction),
            avg(prior), avg(posterior), avg(gain),
            case when any_value(direction) = 'high' then max(worst) else min(worst) end,
-           stddev_samp(posterior), count(posterior), any_value(low), any_value(high), any_value("interval"), max(n)
-    from read_parquet(?, file_row_number = true) where status = 'done'
+           stddev_samp(posterior), stddev_samp(gain), count(posterior), any_value(low), any_value(high),
+           any_value("interval"), any_value(cells), max(n)
+    from (
+        select *, count(distinct cell) over (partition by dataset, protection, adversary) as cells
+        from read_parquet(?, file_row_number = true) where status = 'done'
+    )
     group by dataset, protection, adversary, target, measure
     order by min(file_row_number)
 """
@@ -104,11 +115,14 @@ _GAPS = """
 
 def _summary(row: Sequence[Any]) -> Summary:
     """One row of `_SUMMARIES`, with the interval over seeds where there are several."""
-    *names, prior, posterior, gain, worst, deviation, seeds, low, high, interval, n = row
+    *names, prior, posterior, gain, worst, deviation, gain_deviation, seeds, low, high, interval, cells, n = row
     dataset, protection, adversary, target, measure, unit, direction = names
-    if seeds > 1:
-        reach = float(student.ppf(0.975, seeds - 1)) * deviation / math.sqrt(seeds)
-        low, high, interval = posterior - reach, posterior + reach, "seeds"
+    gains: tuple[float | None, float | None] = None, None
+    if seeds > 1 and deviation > SAME * max(abs(posterior), 1.0):
+        low, high = _student(posterior, deviation, seeds)
+        interval = "seeds"
+    if seeds > 1 and gain_deviation is not None and gain_deviation > SAME * max(abs(gain), 1.0):
+        gains = _student(gain, gain_deviation, seeds)
     return Summary(
         dataset,
         protection,
@@ -123,24 +137,30 @@ def _summary(row: Sequence[Any]) -> Summary:
         low,
         high,
         interval,
+        *gains,
         seeds,
+        cells,
         n,
         _known(worst),
     )
+
+
+def _student(mean: float, deviation: float, n: int) -> tuple[float, float]:
+    reach = float(student.ppf(0.975, n - 1)) * deviation / math.sqrt(n)
+    return mean - reach, mean + reach
 
 
 def _known(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def undominated(risk: Sequence[float], utility: Sequence[float]) -> list[bool]:
-    """Whether no other point has at most the risk and at least the utility, and one of them strictly.
+def undominated(risks: Sequence[Sequence[float]], utility: Sequence[float]) -> list[bool]:
+    """Whether no other point has at most each of its risks and at least its utility, and one of them strictly.
 
-    >>> undominated([0.1, 0.2, 0.2], [0.5, 0.4, 0.9])
+    >>> undominated([[0.1], [0.2], [0.2]], [0.5, 0.4, 0.9])
     [True, False, True]
     """
-    r, u = np.asarray(risk), np.asarray(utility)
-    better = (r[None, :] <= r[:, None]) & (u[None, :] >= u[:, None])
-    strictly = (r[None, :] < r[:, None]) | (u[None, :] > u[:, None])
-    dominated = np.any(better & strictly, axis=1)
-    return [not one for one in dominated.tolist()]
+    r, u = np.asarray(risks), np.asarray(utility)
+    better = (r[None] <= r[:, None]).all(axis=2) & (u[None, :] >= u[:, None])
+    strictly = (r[None] < r[:, None]).any(axis=2) | (u[None, :] > u[:, None])
+    return [not one for one in np.any(better & strictly, axis=1).tolist()]

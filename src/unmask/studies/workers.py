@@ -19,6 +19,9 @@ from unmask.results import Row
 from unmask.studies.journal import Result
 from unmask.studies.plan import Budget, Cell
 
+GRACE = 5.0
+"""Seconds that a process has to end by itself."""
+
 _START = multiprocessing.get_context("spawn")
 
 
@@ -27,6 +30,7 @@ class _Worker:
     process: BaseProcess
     pipe: Connection
     cell: Cell | None = None
+    ready: bool = False  # has imported what cells need: from then on time counts
     deadline: float = math.inf
 
 
@@ -55,7 +59,7 @@ def _give(worker: _Worker, cell: Cell, budget: Budget, limit: float | None) -> _
         _stop(worker)
         worker = _start(limit)
     worker.cell = cell
-    worker.deadline = time.monotonic() + (budget.seconds_per_cell or math.inf)
+    worker.deadline = time.monotonic() + (budget.seconds_per_cell or math.inf) if worker.ready else math.inf
     with suppress(BrokenPipeError):  # it has just died: told when it is waited for
         worker.pipe.send(cell)
     return worker
@@ -71,11 +75,15 @@ def _collect(pool: list[_Worker], limit: float | None, budget: Budget) -> Iterat
             continue
         if worker.pipe in ready:
             try:
-                result: Result = worker.pipe.recv()
+                result: Result | None = worker.pipe.recv()
             except (EOFError, OSError):
-                _stop(worker)
+                worker.process.join(GRACE)
                 yield _lost(worker)
+                _stop(worker)
                 pool[i] = _start(limit)
+                continue
+            if result is None:
+                worker.ready, worker.deadline = True, time.monotonic() + (budget.seconds_per_cell or math.inf)
                 continue
             worker.cell = None
             yield result
@@ -91,9 +99,8 @@ def _lost(worker: _Worker) -> Result:
     assert worker.cell is not None
     code = worker.process.exitcode
     how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
-    return Result(
-        worker.cell.key, "failed", f"its process ended {how}, perhaps for lack of memory; try fewer workers", 0.0
-    )
+    why = ", perhaps for lack of memory; try fewer workers" if code == -9 else ""
+    return Result(worker.cell.key, "failed", f"its process ended {how}{why}", 0.0)
 
 
 def _start(limit: float | None) -> _Worker:
@@ -118,7 +125,10 @@ def _work(pipe: Connection, limit: float | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if limit is not None:
         _limit_memory(int(limit))
+    import unmask.studies.cells  # noqa: F401  # not counted against the first cell
+
     with suppress(EOFError, OSError):
+        pipe.send(None)
         while True:
             pipe.send(finished(pipe.recv()))
 

@@ -17,11 +17,21 @@ class Measured:
     row   : its release is the protection; prior, posterior and gain are means over seeds, n the targets of one seed,
             worst the worst value of any seed's worst-off target; quantiles are empty
     seeds : with a value
+    gain  : 95 % interval of the gain, each seed held against its own prior; None where there is none
     """
 
     dataset: str
     row: Row
     seeds: int
+    gain: tuple[float, float] | None = None
+
+    @property
+    def no_gain(self) -> bool:
+        """Whether the adversary may have gained nothing: the interval of the gain, or of the value, covers it."""
+        row = self.row
+        if self.gain is not None:
+            return self.gain[0] <= 0.0 <= self.gain[1]
+        return row.low is not None and row.high is not None and row.low <= row.prior <= row.high
 
 
 @dataclass(frozen=True)
@@ -68,8 +78,8 @@ class Plane:
 
     unit        : of the utility; the higher, the more is left
     spots       : of every protection and adversary with both values
-    undominated : protections that no other beats in utility and in the success of the strongest adversary, who is the
-                  one with the highest success against that protection; only those in `judged` take part
+    undominated : protections that no other beats in utility and, for every target, in the success of the strongest
+                  adversary after it; only those in `judged` take part
     """
 
     dataset: str
@@ -154,7 +164,7 @@ SUCCESS = ("realised_success", "recall", "success_probability", "breached", "lin
 OTHERWISE = ("realised_error", "estimation_error")
 """What is spoken about where no success was measured."""
 
-NO_ATTACK = "release"
+NO_ATTACK = "(release)"
 """The target of rows about a release itself, such as its utility."""
 
 

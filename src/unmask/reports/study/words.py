@@ -118,19 +118,26 @@ def _of_target(data: StudyData, heads: Headlines, target: str) -> str:
     row, adversaries = worst.row, {item.row.adversary for item in own}
     whole = {name for name, _, _ in heads if all((name, who, target) in heads for who in adversaries)}
     text = f"From {release_name(row.release)}, the adversary {row.adversary} {did(row)}; {without(row)}."
-    if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:
-        text += " The interval includes what he reaches without it: no gain is shown."
+    if worst.no_gain:
+        text += " No gain is shown beyond what he reaches without it."
     strongest = sorted((item for item in protected if item.row.release in whole), key=lambda item: risky(item.row))
     by = {item.row.release: item for item in strongest}  # the last of a name, the strongest, stays
     if len(by) > 1:
-        least = min(by.values(), key=lambda item: risky(item.row))
-        against = f"the strongest adversary reaches {row_estimate(least.row)}"
-        text += f" Of {len(by)} protections {release_name(least.row.release)} is the best here: {against}."
+        least, second = sorted(by.values(), key=lambda item: risky(item.row))[:2]
+        if not _overlap(least.row, second.row):
+            against = f"the strongest adversary reaches {row_estimate(least.row)}"
+            text += f" Of {len(by)} protections {release_name(least.row.release)} is the best here: {against}."
     bare = [item for item in own if item.row.release in data.unprotected and item not in protected]
     if bare:
         most = max(bare, key=lambda item: risky(item.row)).row
         text += f" Unprotected it is {row_estimate(most)}."
     return text
+
+
+def _overlap(one: Row, other: Row) -> bool:
+    """Whether two values cannot be told apart: their intervals meet."""
+    a, b, c, d = one.low, one.high, other.low, other.high
+    return a is not None and b is not None and c is not None and d is not None and a <= d and c <= b
 
 
 def _of_plane(data: StudyData, plane: Plane) -> str:

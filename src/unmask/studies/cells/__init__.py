@@ -23,6 +23,7 @@ class Wing(Protocol):
     """What a module of this package offers.
 
     DATASET, ADVERSARY : what a plan may say of them besides name, use, with and grid
+    MEASURES           : the measures that its cells may have
     check              : refuse settings of an adversary that cannot be carried out
     load               : the population of a dataset; `made` is what the function of that name returned, or the path of
                          the dataset's file
@@ -32,6 +33,7 @@ class Wing(Protocol):
 
     DATASET: tuple[str, ...]
     ADVERSARY: tuple[str, ...]
+    MEASURES: tuple[str, ...]
 
     def check(self, adversary: Part) -> None:
         """Refuse what cannot be carried out."""
@@ -61,11 +63,16 @@ def run_cell(cell: Cell) -> list[Row]:
     """The rows of a cell, those that the plan asks for."""
     attack = made(cell.adversary, ATTACKS)
     rows = wing_of(cell.dataset).attack(cell, _population(cell), _release(cell), attack)
-    kept = [row for row in rows if not cell.measures or row.measure in cell.measures]
+    kept = [row for row in rows if cell.wants(row.measure)]
     if not kept:
-        given = ", ".join(dict.fromkeys(row.measure for row in rows))
-        raise UnmaskError(f"none of the measures asked for was taken; this adversary gives {given}")
+        raise UnmaskError("none of the measures that the plan asks for can be taken of this adversary")
     return kept
+
+
+def measures_of(wing: str) -> tuple[str, ...]:
+    """The measures that cells of a wing may have."""
+    module: Wing = import_module(f"unmask.studies.cells.{wing}")
+    return module.MEASURES
 
 
 def check_part(part: Part, kind: str, folder: Path) -> Part:
@@ -74,7 +81,7 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
     if kind == "protections" and part.use == NOTHING:
         return part
     if part.wing not in WINGS:
-        raise UnmaskError(unknown(part.wing, WINGS, f"use = {part.use!r}"))
+        raise UnmaskError(f"use is {part.use!r}, expected a name that `unmask list` shows, such as {next(iter(known))}")
     if kind == "datasets" and part.use == f"{part.wing}.{FILE}":
         part = _with_file(part, folder)
     elif part.use not in known:
@@ -82,15 +89,21 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         raise UnmaskError(unknown(part.use, names, "use"))
     allowed = {"datasets": wing_of(part).DATASET, "adversaries": wing_of(part).ADVERSARY, "protections": ()}[kind]
     for key in part.settings:
-        if key not in allowed and not (kind == "datasets" and key in ("file", "sha256")):
+        if key not in allowed and not (kind == "datasets" and (key == "file" or key.endswith("_sha256"))):
             raise UnmaskError(unknown(key, allowed, "it"))
     if kind == "datasets":
+        part = _with_hierarchies(part, folder)
         _check_arguments(part)
     else:
         made(part, known)
     if kind == "adversaries":
         part = _with_attacker(part, folder)
-        wing_of(part).check(part)
+        if not isinstance(part.settings.get("knows", {}), dict):
+            raise UnmaskError("knows is no table; expected for example knows = { targets = 100 }")
+        try:
+            wing_of(part).check(part)
+        except TypeError as error:
+            raise UnmaskError(f"a setting has a value of the wrong kind: {error}") from None
     return part
 
 
@@ -116,6 +129,8 @@ def _check_names(part: Part, function: Callable[..., object], use: str, *, witho
 def _check_arguments(part: Part) -> None:
     if part.use in DATASETS:
         _check_names(part, DATASETS[part.use], part.use, without=("rng",))
+    elif part.parameters:
+        raise UnmaskError(unknown(next(iter(part.parameters)), (), "with or grid of a file"))
 
 
 def _frozen(value: Any) -> Any:
@@ -128,13 +143,30 @@ def _with_file(part: Part, folder: Path) -> Part:
     name = part.settings.get("file")
     if not isinstance(name, str):
         raise UnmaskError('it has no `file`; expected file = "people.csv", a path beside the plan')
+    path, sha256 = _digested(folder, name)
+    return replace(part, settings={**part.settings, "file": path, "file_sha256": sha256})
+
+
+def _with_hierarchies(part: Part, folder: Path) -> Part:
+    """Places and digests of the hierarchies of a table's columns."""
+    given = part.settings.get("hierarchies")
+    if given is None:
+        return part
+    if not isinstance(given, dict) or not all(isinstance(name, str) for name in given.values()):
+        raise UnmaskError('hierarchies is no table of files; expected for example hierarchies = { zip = "zip.csv" }')
+    found = {column: _digested(folder, name) for column, name in given.items()}
+    paths = {column: path for column, (path, _) in found.items()}
+    digests = {column: sha256 for column, (_, sha256) in found.items()}
+    return replace(part, settings={**part.settings, "hierarchies": paths, "hierarchies_sha256": digests})
+
+
+def _digested(folder: Path, name: str) -> tuple[str, str]:
     path = folder / name
     try:
         with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            return str(path.resolve()), hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise FailedError(f"file {name!r} cannot be read: {error.strerror}; check the path") from None
-    return replace(part, settings={**part.settings, "file": str(path.resolve()), "sha256": sha256})
 
 
 def _with_attacker(part: Part, folder: Path) -> Part:

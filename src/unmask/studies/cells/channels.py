@@ -22,6 +22,7 @@ from unmask.truth import Truth
 
 DATASET = ("pseudocount",)
 ADVERSARY = ("loss", "looks", "targets")
+MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALISED), "utility")
 
 
 class Space(NamedTuple):
@@ -39,7 +40,7 @@ def check(adversary: Part) -> None:
         raise UnmaskError(f"the loss is {loss!r}, expected one of {', '.join(get_args(LossName))}")
     for key in ("looks", "targets"):
         value = adversary.settings.get(key, 1)
-        if not isinstance(value, int) or value < 1:
+        if type(value) is not int or value < 1:
             raise UnmaskError(f"{key} is {value!r}, expected a whole number of at least 1")
 
 

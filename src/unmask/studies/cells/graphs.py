@@ -21,6 +21,9 @@ from unmask.studies.rows import plain_row
 
 DATASET: tuple[str, ...] = ()
 ADVERSARY = ("knows",)
+MEASURES = (
+    "recall", "precision", "named_wrongly", "ghosts", "adopter_recall", "disclosure", "exposed", "utility",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,14 @@ class Knows:
 
 def check(adversary: Part) -> None:
     """Refuse what he cannot know."""
-    _knows(adversary)
+    knows = _knows(adversary)
+    for name in ("node_overlap", "edge_overlap", "error"):
+        if isinstance(value := getattr(knows, name), bool) or not isinstance(value, int | float):
+            raise UnmaskError(f"{name} is {value!r}, expected a share from 0 to 1")
+    if type(knows.n_seeds) is not int or not isinstance(knows.seeds, str):
+        raise UnmaskError(
+            'seeds and n_seeds are a method and a whole number, such as seeds = "random.25", n_seeds = 100'
+        )
 
 
 def load(_dataset: Part, made: Any) -> SocialGraph | Pair:

@@ -10,13 +10,14 @@ import numpy as np
 from unmask.errors import UnmaskError
 from unmask.pseudonyms import Items
 from unmask.results import Row
-from unmask.studies.linkage import Sensitivity, linkage_rows
+from unmask.studies.linkage import LINKAGE_MEASURES, Sensitivity, linkage_rows
 from unmask.studies.plan import Cell, Part
 from unmask.studies.rows import plain_row
 from unmask.view import Partition
 
 DATASET = ("pseudonym", "features", "kinds", "item", "time", "context", "na")
 ADVERSARY = ("alpha", "beta", "wanted", "min_size", "shuffles")
+MEASURES = (*(name for name, *_ in LINKAGE_MEASURES), "utility")
 
 Released = tuple[Items, Partition]
 

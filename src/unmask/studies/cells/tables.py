@@ -25,6 +25,12 @@ from unmask.truth import Truth
 DATASET = ("quasi_identifiers", "sensitive", "identifiers", "kinds", "orders", "hierarchies", "missing", "na")
 ADVERSARY = ("knows", "attacker")
 
+MEASURES = (
+    *(measure.name for measure in (*STANDARD, *price_measures(read_attacker(EMBEDDED)))),
+    "utility",
+    "kept",
+)
+
 Released = tuple[Table, NDArray[np.int64]]
 
 

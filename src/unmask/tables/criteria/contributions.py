@@ -56,6 +56,7 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
 
     L. S. Shapley, "A value for n-person games", 1953. Rebollo-Monedero et al. 2012 for the error.
     """
+    table = _plain(table)
     columns = table.quasi_identifiers
     if len(columns) > MOST_COLUMNS:
         raise UnmaskError(
@@ -84,6 +85,20 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
             for j in order.tolist()
         ]
     return tuple(found)
+
+
+def _plain(table: Table) -> Table:
+    """The rows that the rule for missing cells leaves; a cell that fits any value makes classes that overlap."""
+    missing = np.zeros(table.n_rows, dtype=np.bool_)
+    for column in table.quasi_identifiers:
+        missing |= column.codes == column.levels.missing
+    if table.missing == "wildcard" and missing.any():
+        raise UnmaskError("missing cells stand for any value, so classes overlap; use the rule own or excluded")
+    if table.missing != "excluded" or not missing.any():
+        return table
+    if missing.all():
+        raise UnmaskError("every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule")
+    return table.take(np.flatnonzero(~missing))
 
 
 def _values(table: Table) -> dict[str, NDArray[np.float64]]:
