@@ -125,6 +125,24 @@ def test_more_numbers_of_seeds(files):
     assert [point["n_seeds"] for point in found["graph"]["transition"]] == [2, 20, 40]
 
 
+def test_what_is_not_run_is_told(files):
+    arguments = of(files, "auxiliary", "truth")
+    done = unmask(
+        "audit", "graph", *arguments, "--seeds", "random:20", "--runs", "1", "--transition", "5,100000",
+        "--attack", "nar09,graph_matching:largest=10",
+    )  # fmt: skip
+    assert done.exit_code == 0
+    assert "Not run: graph_matching:largest=10 on release: the larger graph has" in done.stderr
+    assert "Not run: 100000 seeds on release: 100000 seeds are asked for" in done.stderr
+    assert done.stderr.count("Not run") == 2  # measures of scores and the like are in the report
+
+
+def test_an_escaped_tab_is_a_delimiter(tmp_path, network):
+    file = write(tmp_path / "friends.txt", zip(*network.edges(), strict=True), mark="\t")
+    arguments = (file, "--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "1")
+    assert told(*arguments, "--delimiter", r"\t") == told(*arguments, "--delimiter", "\t")
+
+
 def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
     numbered = write(tmp_path / "numbers.csv", zip(*network.edges(), strict=True))
     there = names(network, "x")
@@ -178,6 +196,9 @@ def test_a_bad_list_of_people_is_one_sentence(files, tmp_path, kind, content, sa
         (("--overlap", "1.5,0.5"), "from 0 to 1"),
         (("--overlap", "nan,0.5"), "from 0 to 1"),
         (("--overlap", "0.5,0.5", "--overlap", "0.5,0.5"), "given twice"),
+        (("--overlap", "0.5,0.75", "--overlap", "0.50000001,0.75"), "given twice"),
+        (("--overlap", "0.5,0.5", "--seeds", f"random:{'9' * 5000}"), "METHOD:COUNT"),
+        (("--overlap", "0.5,0.5", "--delimiter", "ab"), "one character"),
         (("--overlap", "0.5,0.5", "--seeds", "random.25"), "METHOD:COUNT"),
         (("--overlap", "0.5,0.5", "--seeds", "random.25:0"), "at least 1"),
         (("--overlap", "0.5,0.5", "--seeds", "randm:5"), "the seed method is 'randm'"),

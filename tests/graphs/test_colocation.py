@@ -83,6 +83,8 @@ def test_nobody_met():
         (([1], [1, 2], [1]), {"within": 1}, "1 users, 2 places and 1 times"),
         (([1], [1], [float("nan")]), {"within": 1}, "finite"),
         (([1], [1], ["noon"]), {"within": 1}, "numbers"),
+        (([1, 2], [1, 1], np.array(["NaT", "NaT"], dtype="M8[s]")), {"within": 1}, "NaT"),
+        (([1, 2], [1, 1], np.array(["NaT", 1], dtype="m8[s]")), {"within": 1}, "NaT"),
         (([1.5], [1], [1]), {"within": 1}, "user is not a list of ids"),
         (([1], np.array([None]), [1]), {"within": 1}, None),
         ((np.array(["a", None], dtype=object), [1, 1], [1, 1]), {"within": 1}, "user mixes"),

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from unmask import UnmaskError
 from unmask.graphs.attacks import Nar09
 from unmask.graphs.criteria import (
+    _kernels,
     class_sizes,
     colour_classes,
     degree_anonymity,
+    local_anonymities,
     local_anonymity,
     most_recall,
     neighbourhood_anonymity,
@@ -105,6 +107,17 @@ def test_like_places_tie_exactly_under_any_numbering(variant):
         np.argsort(structural_equivalence(one)), np.cumsum(np.bincount(structural_equivalence(one)))
     ):
         assert len(set(value[members].tolist())) <= 1
+
+
+def test_several_variants_take_one_walk(monkeypatch):
+    one = graph(4, [(0, 1), (0, 2), (1, 2), (2, 3)])
+    walks = []
+    walk = _kernels.two_hops
+    monkeypatch.setattr(_kernels, "two_hops", lambda *rows: walks.append(1) or walk(*rows))
+    found = local_anonymities(one, ["A", "B", "C", "degree"])
+    assert len(walks) == 1
+    for variant, value in found.items():
+        np.testing.assert_array_equal(value, local_anonymity(one, variant))
 
 
 def test_an_unknown_variant_is_refused():

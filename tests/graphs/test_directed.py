@@ -150,3 +150,20 @@ def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack():
     assert all(np.array_equal(side.out_neighbour, old) for side, old in zip(sides, before, strict=True))
     again = eval(repr(attack), {"DirectedNar09": DirectedNar09})
     assert again(*sides, (truth[0][:9], truth[1][:9])).mapping.tobytes() == belief.mapping.tobytes()
+
+
+def test_labels_of_several_kinds_are_read_and_must_differ():
+    class Networkx:
+        def __init__(self, names):
+            self.names = names
+
+        def nodes(self):
+            return self.names
+
+        def edges(self):
+            return [tuple(self.names[:2])]
+
+    found = DirectedGraph.read(Networkx([1, "a", None]))
+    assert (found.labels.tolist(), found.n_links) == ([1, "a", None], 1)
+    with pytest.raises(UnmaskError, match="distinct"):
+        DirectedGraph.read(Networkx([1, "a", 1]))

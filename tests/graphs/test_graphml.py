@@ -100,6 +100,13 @@ def test_damaged_files_are_refused(tmp_path, text):
         SocialGraph.read(tmp_path / "b.graphml.gz")
 
 
+@pytest.mark.parametrize("encoding", ["GBK", "foo"])
+def test_encodings_that_cannot_be_read_are_refused(tmp_path, encoding):
+    text = f'<?xml version="1.0" encoding="{encoding}"?><graphml><graph><node id="a"/></graph></graphml>'
+    with pytest.raises(FailedError, match="as UTF-8"):
+        SocialGraph.read(written(tmp_path, text))
+
+
 def test_entities_that_blow_up_are_refused(tmp_path):
     rounds = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 10))
     text = f'<!DOCTYPE g [<!ENTITY e0 "ha">{rounds}]><graphml><graph><node id="&e9;"/></graph></graphml>'

@@ -5,7 +5,8 @@ import pytest
 
 from unmask.errors import UnmaskError
 from unmask.graphs.datasets import chung_lu, erdos_renyi, power_law_degrees
-from unmask.graphs.knowledge import NOBODY, Pair, select_seeds, split
+from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds, split
+from unmask.graphs.knowledge.groups import clique
 from unmask.graphs.release import SocialGraph
 
 
@@ -200,6 +201,41 @@ def test_neighbourhoods_are_connected_in_both_graphs():
     for at in range(0, 20, 5):
         for graph, nodes in ((PAIR.source, seeds.source[at : at + 5]), (PAIR.target, seeds.target[at : at + 5])):
             assert len(graph.take(nodes).largest_component()) == 5
+
+
+def test_a_hub_costs_about_as_many_looks_as_it_has_ties():
+    looks = []
+
+    class Counted(int):
+        def __hash__(self):
+            looks.append(1)
+            return super().__hash__()
+
+    class Random:
+        def permutation(self, nodes):
+            return np.array([Counted(node) for node in nodes], dtype=object)
+
+    n = 300
+    star = SocialGraph.from_edges(np.zeros(n, dtype=np.int64), np.arange(1, n + 1))
+    assert clique(star, 0, 3, set(), Random()) == []
+    assert len(looks) <= 4 * n
+
+
+@pytest.mark.parametrize("kind", [Pair, SeedPairs])
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [("user1,user_2\nann,ben\n", 2), ("source,target\nann,ben\n", 1), ("who,whom\n7,8\n", 1), ("u,v\n", 0)],
+)
+def test_a_line_that_names_people_is_no_header(tmp_path, kind, text, n):
+    source = SocialGraph.from_edges([0, 1], [1, 2], labels=["user1", "ann", "7"])
+    target = SocialGraph.from_edges([0, 1], [1, 2], labels=["user_2", "ben", "8"])
+    (tmp_path / "who.csv").write_text(text)
+    if not n:
+        with pytest.raises(UnmaskError, match="no links"):
+            kind.read(source, target, tmp_path / "who.csv")
+        return
+    found = kind.read(source, target, tmp_path / "who.csv")
+    assert len(found.common if kind is Pair else found.source) == n
 
 
 def test_all_cliques_there_are_and_no_more_are_found():

@@ -92,6 +92,9 @@ def test_large_numbers_do_not_run_over():
         (lambda: SocialGraph.from_edges([0], [1]).take([0, 0]), "taken twice"),
         (lambda: SocialGraph.from_edges([0], [1]).take([2]), "expected 0 to 1"),
         (lambda: SocialGraph.from_edges([0], [1]).neighbours(-1), "not in the graph"),
+        (lambda: SocialGraph.from_edges([0], [1], n_nodes=3).has_edges([0], [5]), "from 5 to 5, expected 0 to 2"),
+        (lambda: SocialGraph.from_edges([0], [1], n_nodes=3).has_edges([-1], [1]), "from -1 to -1, expected 0 to 2"),
+        (lambda: SocialGraph.from_edges([], [], labels=[None, "a", None]), "distinct"),
         (lambda: SocialGraph.read(3), "cannot be read from int"),
         (lambda: SocialGraph.read(sparse.coo_array((2, 3))), "as many rows as columns"),
     ],
@@ -166,6 +169,12 @@ def test_delimiters_and_quotes(tmp_path):
         ("# a comment\nann,ben\n1,2\n", None, 2),
         ("1,2\n3,4\n", None, 2),
         ("\ufeffsource,target\r\n1,2\r\n", None, 1),
+        ("user1,user_2\nuser_2,ann\nann,user1\n", None, 3),
+        ("u,v\nv,w\n", None, 2),
+        ("u,v\na,b\nu,v\nb,c\n", None, 3),
+        ("ann,ben\n1,2\nben,1\n", None, 3),
+        ("who,whom\r\na,b\r\nwho,whom\r\n", True, 2),
+        ("\n# who\n\nsource,target\na,b\n", True, 1),
     ],
 )
 def test_a_header_is_told_from_links(tmp_path, text, header, n_edges):
@@ -187,6 +196,14 @@ def test_a_missing_cell_is_malformed(tmp_path):
     for text in ("1,2\n,3\n", "1,2\n3,\n", "1,2\n3,,4\n"):
         with pytest.raises(UnmaskError, match=r"^line 2 "):
             SocialGraph.read(written(tmp_path, text, "a.csv"))
+
+
+def test_only_the_first_line_is_a_header(tmp_path):
+    text = "who,whom\na,b\nwho,whom\nlonely\n"
+    with pytest.raises(UnmaskError, match=r"^line 4 "):
+        SocialGraph.read(written(tmp_path, text, "a.csv"), header=True)
+    with pytest.raises(UnmaskError, match=r"^line 3 "):
+        SocialGraph.read(written(tmp_path, "lonely\na,b\nlonely\n", "a.csv"), header=True, delimiter=",")
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -215,6 +232,9 @@ def test_pajek(tmp_path):
         ("*vertices 2\n*edges\n99999999999999999999 1\n", "^line 3 "),
         ("*vertices 99999999999\n", "^line 1 "),
         ("*vertices x\n", "^line 1 "),
+        (f"*vertices {'9' * 5000}\n", "^line 1 "),
+        (f"*vertices 2\n{'9' * 5000} a\n", "^line 2 "),
+        (f"*vertices 2\n*edges\n1 {'9' * 5000}\n", "^line 3 "),
         ("*vertices 2\n*matrix\n0 1\n", "^line 3 "),
         ("*vertices 2\n1 a\n2 a\n", "two vertices of one label"),
     ]:
@@ -249,6 +269,9 @@ def test_matrices_and_graph_objects():
     graph = SocialGraph.read(Networkx())
     assert graph.labels.tolist() == ["b", "a", "c"]
     assert graph.degree.tolist() == [1, 1, 0]
+
+    mixed = SocialGraph.from_edges([0, 1], [1, 2], labels=[None, "a", "b"])
+    assert mixed.labels.tolist() == [None, "a", "b"]
 
     class Igraph:
         def get_edgelist(self):

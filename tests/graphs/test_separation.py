@@ -271,6 +271,8 @@ def test_each_part_treats_its_own_people():
     [
         ({"model": "good"}, "the model is 'good', expected one of basic"),
         ({"identities": -1}, "identities is -1"),
+        ({"identities": 1.5}, "identities is 1.5, expected a whole number"),
+        ({"identities": True}, "identities is True, expected a whole number"),
         ({"identities": (0.5, 0.4)}, "sum to 0.9"),
         ({"identities": 3, "sorting": (0.5, 0.5)}, "sorting has 2 shares for up to 3 identities"),
         ({"sorting": (0.5, 0.6)}, "sum to 1.1"),
@@ -281,6 +283,15 @@ def test_each_part_treats_its_own_people():
 def test_wrong_parameters_are_refused(options, message):
     with pytest.raises(UnmaskError, match=message):
         IdentitySeparation(**options)
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    ring = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    one, other = (IdentitySeparation(identities=y, adopters=n, minimum_degree=1) for y, n in
+                  [(2, 3), (np.int64(2), np.int64(3))])  # fmt: skip
+    there = [made(ring, rng=np.random.default_rng(0)) for made in (one, other)]
+    assert len(there[1].adopters) == 3
+    assert there[0].origin.tolist() == there[1].origin.tolist()
 
 
 def test_wrong_numbers_and_parts_are_refused():

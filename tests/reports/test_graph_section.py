@@ -26,6 +26,7 @@ from unmask.reports import (
 )
 from unmask.reports.graph import plots
 from unmask.reports.graph.looks import Looks, shown
+from unmask.reports.graph.seeds import seed_words
 from unmask.reports.graph.words import enough, transition_lines
 
 LOWS, HIGHS = (1, 2, 3, 4, 8, 16), (1, 2, 3, 7, 15, None)
@@ -239,6 +240,7 @@ def test_recall_without_a_network_is_told_as_checked():
         (0.9949, "99 of 100 names he gives are right (99.5 %)"),
         (0.52, "half of the names he gives are right (52.0 %)"),
         (0.02, "hardly any of the names he gives is right (2.0 %)"),
+        (0.13, "one of ten names he gives is right (13.0 %)"),
         (0.94, "nine of ten names he gives are right (94.0 %)"),
     ],
 )
@@ -291,6 +293,35 @@ def test_the_other_findings_are_about_ties_certainty_seeds_overlap_and_the_bound
             "twins, from whom nothing tells them apart."
         ),
     ]
+
+
+def test_ties_are_told_only_where_they_decide_more_than_chance_does():
+    def told(*shares, people=500, **changes):
+        two = [DegreeRisk(low, low, people, share, None) for low, share in enumerate(shares, 1)]
+        whole = replace(bare(), attacks=(attack(by_degree=tuple(two), certainty=(), **changes),))
+        return any("depends on ties" in text or "Ties do not" in text for text in found(whole))
+
+    assert told(0.4, 0.6)
+    assert not told(0.4, 0.6, people=20)  # Wilson: 0.22 to 0.61 and 0.39 to 0.78
+    assert not told(0.4, 0.4)
+    assert not told(0.0, 0.05, percolated=0)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words"),
+    [
+        ("random", "drawn at random"),
+        ("random.5", "drawn among the 50 % with most ties"),
+        ("random.05", "drawn among the 5 % with most ties"),
+        ("random.2", "drawn among the 20 % with most ties"),
+        ("betweenness.1", "highest betweenness among the 10 % with most ties"),
+        ("neighbourhood.4", "groups of 4 around one person"),
+        ("neighbourhood.4.2", "groups of 4 around one person among the 20 % with most ties"),
+        ("clique", "clique"),
+    ],
+)
+def test_the_choice_of_seeds_is_said_in_words(seeds, words):
+    assert seed_words(seeds) == words
 
 
 def test_a_certainty_that_no_name_reaches_and_one_of_a_weaker_attack_are_told():

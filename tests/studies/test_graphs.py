@@ -214,6 +214,59 @@ def test_transition_holds_the_planned_number_too():
     assert first.recall < last.recall
 
 
+def test_given_seeds_keep_their_one_run_beside_other_numbers():
+    graph = friends()
+    scene = Acquired(graph, graph, np.arange(graph.n_nodes), SeedPairs(np.arange(20), np.arange(20)))
+    alone = study_graph({"r": scene}, plan(runs=3))
+    found = study_graph({"r": scene}, plan(runs=3, transition=(5, 20, 21)))
+    assert found.graph.attacks == alone.graph.attacks
+    assert [(point.n_seeds, point.runs) for point in found.graph.transition] == [(5, 3), (20, 1)]
+    assert ("21 seeds on r", "failed: 21 seeds are asked for, but 20 are given; ask for fewer") in found.not_run
+
+
+def test_a_number_of_seeds_that_leaves_nobody_is_not_run():
+    graph = friends(60)
+    found = study_graph(
+        {"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(seeds="random", transition=(graph.n_nodes,))
+    )
+    assert [point.n_seeds for point in found.graph.transition] == [15]
+    assert any("are seeds, expected some to be found" in why for _, why in found.not_run)
+    with pytest.raises(UnmaskError, match="nobody is left to be found"):
+        trial(0, 0, n=0)
+
+
+@pytest.mark.parametrize("seeds", ["top", "lta", "clustering.high", "betweenness.5", "closeness", "match_top"])
+def test_seeds_by_rank_on_a_given_pair_have_one_run(seeds):
+    graph = friends()
+    found = study_graph({"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(seeds=seeds, transition=(5,)))
+    (attack,) = found.graph.attacks
+    assert (attack.runs, attack.recall_low) == (1, None)
+    assert {point.runs for point in found.graph.transition} == {1}
+    assert "there is one run only" in found.assumptions[0]
+    assert "others" not in found.assumptions[0]
+    made = study_graph({"r": Derived(graph, 0.8, 0.9)}, plan(seeds=seeds, n_seeds=5))
+    assert made.graph.attacks[0].runs == 2  # other graphs
+
+
+def test_the_bound_is_of_the_release_that_is_told():
+    graph = friends()
+    scenes = {"less": Derived(graph, 0.8, 0.5), "more": Derived(graph, 1.0, 1.0)}
+    found = study_graph(scenes, plan(n_seeds=40))
+    alone = study_graph({"more": scenes["more"]}, plan(n_seeds=40))
+    assert found.graph.most_recall == alone.graph.most_recall
+    assert any("% of people in more: the others have" in text for text in sentences(found))
+
+
+def test_guessed_seeds_are_not_called_known():
+    graph = friends()
+    found = study_graph({"r": Acquired(graph, graph)}, plan(seeds="match_top", n_seeds=10))
+    page = render(found)
+    assert "a few guessed identities" in page
+    assert "of whom he guesses" in page
+    assert "of whom he knows" not in page
+    assert "10 guessed identities" in sentences(found)[0]
+
+
 def test_overlaps_are_shown_where_there_are_several():
     graph = friends()
     one = study_graph({"a": Derived(graph, 0.8, 0.9)}, plan())
@@ -267,6 +320,9 @@ def test_attacks_are_written_with_their_parameters():
         ("nar09:theta=low", "a value like 0.01"),
         ("nar09:synchronous=2", "a value like False"),
         ("nar09:theta=-1", "theta is -1"),
+        ("graph_matching:seed=-1", "seed is -1, expected at least 0"),
+        ("rematch:reach=99999999999999999999", "reach is 99999999999999999999, expected at most"),
+        ("korula_lattanzi:witnesses=9999999999", "witnesses is 9999999999, expected at most"),
     ],
 )
 def test_a_misspelt_attack_is_one_sentence(text, said):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import provenance, stems
+from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split
 from unmask.cli.output import Output, audit_output
 
@@ -22,7 +23,7 @@ def _overlaps(
     ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
 ) -> tuple[tuple[float, float], ...]:
     """NODES,EDGES, given any number of times."""
-    found = []
+    found: list[tuple[float, float]] = []
     for text in value:
         try:
             nodes, edges = (float(part) for part in text.split(","))
@@ -34,26 +35,37 @@ def _overlaps(
             raise click.BadParameter(
                 f"expected shares from 0 to 1, that of edges above 0, given {text!r}", ctx, parameter
             )
-        if (nodes, edges) in found:
-            raise click.BadParameter(f"{text} is given twice, expected different overlaps", ctx, parameter)
+        if _overlap_name(nodes, edges) in {_overlap_name(*other) for other in found}:
+            raise click.BadParameter(
+                f"{text} is given twice, expected overlaps that differ within 6 digits", ctx, parameter
+            )
         found.append((nodes, edges))
     return tuple(found)
+
+
+def _overlap_name(nodes: float, edges: float) -> str:
+    """What the release of these overlaps is called."""
+    return f"overlap {nodes:g}/{edges:g}"
 
 
 def _seeds(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, int]:
     """METHOD:COUNT."""
     method, _, count = value.rpartition(":")
-    if not method or not count.isdecimal() or int(count) < 1:
+    if not method or not _is_count(count):
         raise click.BadParameter(
             f"expected METHOD:COUNT such as random.25:1000, at least 1 of them, given {value!r}", ctx, parameter
         )
     return method, int(count)
 
 
+def _is_count(text: str) -> bool:
+    return text.isdecimal() and len(text) < 10 and int(text) > 0
+
+
 def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
     """Numbers of seeds, separated by commas."""
     texts = split(ctx, parameter, value)
-    if not all(text.isdecimal() and int(text) for text in texts):
+    if not all(map(_is_count, texts)):
         raise click.BadParameter(
             f"expected whole numbers of seeds from 1, as in 5,25,100, given {value!r}", ctx, parameter
         )
@@ -79,11 +91,11 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 )  # fmt: skip
 @click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth.")
 @click.option(
-    "--runs", default=4, show_default=True, type=click.IntRange(min=1), help="Each with other graphs or seeds."
+    "--runs", default=4, show_default=True, type=click.IntRange(min=1), help="Each with other graphs or seeds, if any."
 )
 @click.option("--transition", callback=_counts, help="Also from so many leaked identities: 5,25,100.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
-@click.option("--delimiter", help="Between the ids of a line; guessed when left out.")
+@click.option("--delimiter", callback=one_character, help="Between the ids of a line; guessed when left out.")
 @audit_output
 def audit_graph(
     release: Path,
@@ -122,6 +134,9 @@ def audit_graph(
         reproduce=provenance(seed, read),
         progress=_progress,
     )
+    for what, why in found.not_run:
+        if why.startswith("failed: "):
+            click.echo(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
     output.give(found, lambda: _json(found))
 
 
@@ -164,7 +179,7 @@ def _scenes(
 
     graph = SocialGraph.read(release, delimiter=delimiter)
     if auxiliary is None:
-        return {f"overlap {nodes:g}/{edges:g}": Derived(graph, nodes, edges) for nodes, edges in overlaps}
+        return {_overlap_name(nodes, edges): Derived(graph, nodes, edges) for nodes, edges in overlaps}
     known = SocialGraph.read(auxiliary, delimiter=delimiter)
     who = None if truth is None else Pair.read(known, graph, truth).truth
     first = None if seeds_file is None else SeedPairs.read(known, graph, seeds_file)

@@ -87,7 +87,12 @@ def _codes(ids: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 def _times(time: ArrayLike) -> NDArray[np.float64]:
     try:
-        when = np.asarray(time, dtype=np.float64)
+        given = np.asarray(time)
+        if given.dtype.kind in "mM" and np.isnat(given).any():
+            raise UnmaskError("time misses values (NaT), expected one for each record; leave such records out")
+        when = given.astype(np.float64)
+    except UnmaskError:
+        raise
     except (TypeError, ValueError):
         raise UnmaskError("time is not a list of numbers; give seconds, for example") from None
     if when.ndim != 1 or not np.isfinite(when).all():

@@ -20,14 +20,13 @@ from scipy import sparse
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
-from unmask.graphs import graphml
+from unmask.graphs import graphml, pajek
 
 _HEADERS = {"source", "target", "from", "to", "src", "dst", "fromnodeid", "tonodeid", "u", "v"}
 _HEADERS |= {f"{word}{gap}{number}" for word in ("node", "id", "user") for gap in ("", "_") for number in (1, 2)}
 _BLANKS = r"\s"
 _WHOLE = re.compile(r"-?[0-9]+")
 _COMMENT = re.compile(r"\s*([#%].*)?", re.ASCII)  # or blank
-_MOST_VERTICES = 10**8  # a line of a Pajek file must not claim all memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +103,29 @@ def _from_path(path: Path, delimiter: str | None, header: bool | None) -> LinkLi
         try:
             if name.endswith((".parquet", ".pq")):
                 return _coded(connection, path, _parquet_relation(connection, path), lambda: _gap(path))
-            relation, pattern, skipped = _text_relation(path, delimiter, header)
-            return _coded(connection, path, relation, lambda: _complaint(path, pattern, skipped))
+            return _from_text(connection, path, delimiter, header)
         except duckdb.Error:  # the engine's own message quotes the line
             raise FailedError(
                 f"file {path.name!r} cannot be read; expected whole UTF-8 text (.gz) or Parquet"
             ) from None
+
+
+def _from_text(
+    connection: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None, header: bool | None
+) -> LinkList:
+    """The links of the lines; what may be a header is one only if neither of its names is an id further down."""
+    start = _start(path, delimiter)
+    names = () if header is not None else start.header()
+
+    def read(skipped: int) -> LinkList:
+        relation = _text_relation(path, start.pattern, skipped)
+        return _coded(connection, path, relation, lambda: _complaint(path, start.pattern, skipped))
+
+    if not names:
+        return read(start.number if header else 0)
+    found = read(start.number)
+    ids = found.labels.tolist() if found.labels is not None and found.labels.dtype == object else []
+    return found if {*names}.isdisjoint(ids) else read(0)
 
 
 def _parquet_relation(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
@@ -122,24 +138,18 @@ def _parquet_relation(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
     return f"(select {u} as u, {v} as v, {u} is null or {v} is null as bad from {file})"
 
 
-def _text_relation(path: Path, delimiter: str | None, header: bool | None) -> tuple[str, str, str | None]:
-    """The SQL of rows (u, v, bad) of the lines that are neither blank nor comments; the pattern; the header skipped.
+def _text_relation(path: Path, pattern: str, skipped: int) -> str:
+    """The SQL of rows (u, v, bad) of the lines after those skipped that are neither blank nor comments.
 
     Bad are the lines in which the pattern finds no two ids.
     """
-    first, second, commented = _first_lines(path)
-    pattern = _pattern(_stop(path, delimiter, first))
-    if header is None:
-        header = not commented and _is_header(re.match(pattern, first), re.match(pattern, second))
-    but = f"where rtrim(line, chr(13)) <> {_quoted(first)}" if header else ""
-    relation = (
+    return (
         "(select trim(p.u, '\"') as u, trim(p.v, '\"') as v, "
         "case when p.u = '' then not regexp_full_match(line, '\\s*([#%].*)?') else false end as bad "
         f"from (select line, regexp_extract(line, {_quoted(pattern)}, ['u', 'v']) as p from "
         f"read_csv({_quoted(str(path))}, delim='\x1f', quote='', escape='', header=false, auto_detect=false, "
-        f"strict_mode=false, columns={{'line': 'varchar'}}) {but}) where p.u <> '' or bad)"
+        f"strict_mode=false, skip={skipped}, columns={{'line': 'varchar'}})) where p.u <> '' or bad)"
     )
-    return relation, pattern, first if header else None
 
 
 def _quoted(text: str) -> str:
@@ -161,23 +171,58 @@ def _lines(path: Path) -> Iterator[TextIO]:
         raise FailedError(f"file {path.name!r} cannot be read or is damaged; fetch it again") from None
 
 
-def _first_lines(path: Path) -> tuple[str, str, bool]:
-    """The first two lines that are neither blank nor comments, and whether there is a comment before them."""
-    found: list[str] = []
+@dataclass(frozen=True)
+class _Start:
+    """How a file of links begins.
+
+    number        : of the first line that is neither blank nor a comment, from 1
+    first, second : the pattern's match with that line and with the next such line
+    commented     : whether there is a comment before them
+    """
+
+    pattern: str
+    number: int
+    first: re.Match[str] | None
+    second: re.Match[str] | None
+    commented: bool
+
+    def header(self) -> tuple[str, ...]:
+        """The two names of the first line where it looks like a header, else none."""
+        if self.first is None or self.commented:
+            return ()
+        names = tuple(cell.strip('"') for cell in self.first.groups())
+        if {name.lower() for name in names} <= _HEADERS:
+            return names
+        if self.second is None or any(_WHOLE.fullmatch(name) for name in names):
+            return ()
+        return names if all(_WHOLE.fullmatch(cell.strip('"')) for cell in self.second.groups()) else ()
+
+
+def _start(path: Path, delimiter: str | None) -> _Start:
+    found: list[tuple[int, str]] = []
     commented = False
     with _lines(path) as file:
-        for raw in file:
+        for number, raw in enumerate(file, start=1):
             line = raw.rstrip("\r\n")
             comment = _COMMENT.fullmatch(line)
             if comment is None:
-                found.append(line)
+                found.append((number, line))
             elif comment[1]:
                 commented |= not found
             if len(found) == 2:
                 break
     if not found:
         raise UnmaskError(f"file {path.name!r} has no links, expected at least one line with two node ids")
-    return found[0], (*found, "")[1], commented
+    (number, first), (_, second) = (*found, (0, ""))[:2]
+    pattern = _pattern(_stop(path, delimiter, first))
+    return _Start(pattern, number, re.match(pattern, first), re.match(pattern, second), commented)
+
+
+def header_of(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The two names of the first line of a text file where it looks like a header, else none."""
+    file = Path(os.fspath(path))
+    text = not file.name.lower().removesuffix(".gz").endswith((".net", ".graphml", ".parquet", ".pq"))
+    return _start(file, None).header() if text and file.is_file() else ()
 
 
 def _stop(path: Path, delimiter: str | None, first: str) -> str:
@@ -203,24 +248,13 @@ def _pattern(stop: str) -> str:
     return rf"^\s*{first}{gap}{second}{end}"
 
 
-def _is_header(first: re.Match[str] | None, second: re.Match[str] | None) -> bool:
-    if first is None:
-        return False
-    names = [cell.strip('"') for cell in first.groups()]
-    if {name.lower() for name in names} <= _HEADERS:
-        return True
-    if second is None or any(_WHOLE.fullmatch(name) for name in names):
-        return False
-    return all(_WHOLE.fullmatch(cell.strip('"')) for cell in second.groups())
-
-
-def _complaint(path: Path, pattern: str, header: str | None) -> str:
+def _complaint(path: Path, pattern: str, skipped: int) -> str:
     """Which line has no two ids; found by reading once more, as the engine does not number lines."""
     search = re.compile(pattern, re.ASCII)
     with _lines(path) as file:
         for number, raw in enumerate(file, start=1):
             line = raw.rstrip("\r\n")
-            if not _COMMENT.fullmatch(line) and line != header and search.match(line) is None:
+            if number > skipped and not _COMMENT.fullmatch(line) and search.match(line) is None:
                 return (
                     f"line {number} of {path.name!r} has no two node ids; expected two, then the delimiter or nothing"
                 )
@@ -250,9 +284,9 @@ def _coded(connection: duckdb.DuckDBPyConnection, path: Path, relation: str, com
 
 
 def _texts(connection: duckdb.DuckDBPyConnection, relation: str) -> LinkList:
-    connection.execute(f"create temp table link as select u, v from {relation}")
+    connection.execute(f"create or replace temp table link as select u, v from {relation}")
     connection.execute(
-        "create temp table node as select id, row_number() over (order by id) - 1 as code from "
+        "create or replace temp table node as select id, row_number() over (order by id) - 1 as code from "
         "(select u as id from link union select v from link)"
     )
     labels = np.asarray(connection.execute("select id from node order by code").fetchnumpy()["id"], dtype=object)
@@ -277,50 +311,17 @@ def _renumbered(u: NDArray[np.int64], v: NDArray[np.int64]) -> LinkList:
     return LinkList(ends[: len(u)], ends[len(u) :], labels, len(labels))
 
 
-# --- Pajek ----------------------------------------------------------------------------------------------------------
-
-_VERTEX = re.compile(r'\s*(\d+)(?:\s+("[^"]*"|\S+))?', re.ASCII)
-_EDGE = re.compile(r"\s*(\d+)\s+(\d+)(?:\s|$)", re.ASCII)
+# --- Pajek and GraphML ----------------------------------------------------------------------------------------------
 
 
 def _pajek(path: Path) -> LinkList:
-    """Vertices with their labels, edges and arcs; any other section is refused."""
-    section, n, labels, ends = "", 0, dict[int, str](), list[tuple[int, int]]()
     with _lines(path) as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip() or line.startswith("%"):
-                continue
-            if line.lstrip().startswith("*"):
-                section, *rest = line.lower().split()
-                n = _vertices(rest, path, number) if section == "*vertices" else n
-            elif section == "*vertices" and (vertex := _VERTEX.match(line)) and 0 < int(vertex[1]) <= n:
-                labels[int(vertex[1])] = (vertex[2] or vertex[1]).strip('"')
-            elif section in {"*edges", "*arcs"} and (edge := _EDGE.match(line)):
-                ends.append(_ends_of(edge, n, path, number))
-            else:
-                raise UnmaskError(f"line {number} of {path.name!r} fits no section; expected vertices, edges or arcs")
-    both = np.array(ends, dtype=np.int64).reshape(-1, 2) - 1
-    return LinkList(both[:, 0], both[:, 1], _vertex_labels(path, labels, n), n)
-
-
-def _vertices(rest: list[str], path: Path, number: int) -> int:
-    if not rest or not rest[0].isdecimal() or int(rest[0]) > _MOST_VERTICES:
-        raise UnmaskError(f"line {number} of {path.name!r} gives no number of vertices up to {_MOST_VERTICES}")
-    return int(rest[0])
-
-
-def _ends_of(edge: re.Match[str], n: int, path: Path, number: int) -> tuple[int, int]:
-    ends = int(edge[1]), int(edge[2])
-    if not 0 < min(ends) <= max(ends) <= n:
-        raise UnmaskError(f"line {number} of {path.name!r} has a vertex beyond 1 to {n}; correct it or *vertices")
-    return ends
-
-
-def _vertex_labels(path: Path, given: dict[int, str], n: int) -> NDArray[Any]:
-    """The labels by vertex number, the number where there is none; int64 where all are whole numbers."""
+        n, given, links = pajek.parse(file, path.name)
+    both = np.array(links, dtype=np.int64).reshape(-1, 2) - 1
     if all(str(number) == label for number, label in given.items()):
-        return np.arange(1, n + 1)
-    return _distinct(path, [given.get(number, str(number)) for number in range(1, n + 1)])
+        return LinkList(both[:, 0], both[:, 1], np.arange(1, n + 1), n)
+    labels = _distinct(path, [given.get(number, str(number)) for number in range(1, n + 1)])
+    return LinkList(both[:, 0], both[:, 1], labels, n)
 
 
 def _distinct(path: Path, labels: list[str]) -> NDArray[Any]:
@@ -330,16 +331,15 @@ def _distinct(path: Path, labels: list[str]) -> NDArray[Any]:
     return np.array([int(label) for label in labels]) if whole else np.array(labels, dtype=object)
 
 
-# --- GraphML --------------------------------------------------------------------------------------------------------
-
-
 def _graphml(path: Path) -> LinkList:
     try:
         opener = gzip.open if path.name.lower().endswith(".gz") else open
         with cast("IO[bytes]", opener(path, "rb")) as file:
             ids, links = graphml.parse(file, path.name)
-    except (ParseError, OSError, EOFError, zlib.error):
-        raise FailedError(f"file {path.name!r} is no whole XML or cannot be read; export it again") from None
+    except UnmaskError:
+        raise
+    except (ParseError, OSError, EOFError, zlib.error, ValueError, LookupError):  # the last two: unknown encodings
+        raise FailedError(f"file {path.name!r} is no whole XML or cannot be read; export it again, as UTF-8") from None
     labels = _distinct(path, ids)
     number = {name: node for node, name in enumerate(ids)}
     ends = np.array([(number.get(u, -1), number.get(v, -1)) for u, v in links], dtype=np.int64).reshape(-1, 2)

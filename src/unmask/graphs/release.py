@@ -101,6 +101,9 @@ class SocialGraph:
         >>> SocialGraph.from_edges([0, 1], [1, 2]).has_edges([1, 0], [0, 2])
         array([ True, False])
         """
+        for nodes in map(np.asarray, (u, v)):
+            if nodes.size and not 0 <= nodes.min() <= nodes.max() < self.n_nodes:
+                raise UnmaskError(f"nodes go from {nodes.min()} to {nodes.max()}, expected 0 to {self.n_nodes - 1}")
         wanted = np.asarray(u, dtype=np.int64) * self.n_nodes + np.asarray(v, dtype=np.int64)
         keys = np.repeat(np.arange(self.n_nodes), self.degree) * self.n_nodes + self.neighbour
         if not len(keys):
@@ -171,7 +174,8 @@ class SocialGraph:
                     ";" outside quotes in the first line, else a tab in a .tsv file, else blanks. Ids in double quotes
                     may hold it
         header    : whether the first line of an edge list names the columns; None: it does where no comment is above
-                    it and it says source and target or the like, or is no pair of whole numbers but the next line is
+                    it, it says source and target or the like, or is no pair of whole numbers but the next line is, and
+                    neither name is an id further down
 
         Ids are whole numbers, where all of them are, else texts. Nodes are numbered by ascending id (in Pajek files and
         objects: in the order they have there); `labels` holds the ids. A node with nothing but self-loops is a node.
@@ -209,7 +213,8 @@ def _numbers(ends: ArrayLike, name: str) -> NDArray[np.int64]:
 
 def _names(labels: ArrayLike | Iterable[Any]) -> NDArray[Any]:
     names = np.asarray(labels if isinstance(labels, np.ndarray) else list(labels))  # type: ignore[arg-type]
-    if names.ndim != 1 or len(np.unique(names)) != len(names):
+    distinct = set(names.tolist()) if names.dtype.kind == "O" and names.ndim == 1 else np.unique(names)
+    if names.ndim != 1 or len(distinct) != len(names):
         raise UnmaskError("the labels are not a list of distinct names, expected every name once")
     return names.astype(object) if names.dtype.kind in "UT" else names
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.graphs import Pair, SeedPairs, SocialGraph, select_seeds, split
-from unmask.graphs.criteria import Variant, local_anonymity
+from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
 from unmask.studies.graph_trials import GraphAttack
 
 BLIND = ("match_top", "match_cliques")
 """Ways to find seeds that need no truth."""
+
+RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top")
+"""Ways that take the first of a ranking: from one pair of graphs the same seeds again, but for ties."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +70,8 @@ class Scene(Protocol):
     def overlap(self) -> tuple[float, float] | None:
         """Overlap of nodes and edges, where it was made."""
 
-    @property
-    def fixed(self) -> bool:
-        """Whether a second run would be the first one again."""
+    def runs(self, plan: Plan, n: int | None = None, /) -> int:
+        """Runs from n seeds, or as many as are planned or given: 1 where a second one would have the same again."""
 
     def seeds_name(self, plan: Plan) -> str:
         """How the first matches are chosen."""
@@ -83,8 +85,8 @@ class Scene(Protocol):
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
         """The first matches of one run: n of them, or as many as are planned or given."""
 
-    def criterion(self, variant: Variant) -> NDArray[np.float64]:
-        """(n_people,) how well a person hides, told without an attack; nan where it is undefined or not known."""
+    def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
+        """(n_people,) each, how well a person hides, told without an attack; nan where it is undefined or not known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +97,6 @@ class Derived:
     node_overlap: float
     edge_overlap: float
     truth_known: bool = field(default=True, init=False)
-    fixed: bool = field(default=False, init=False)
 
     @property
     def n_people(self) -> int:
@@ -106,6 +107,10 @@ class Derived:
     def overlap(self) -> tuple[float, float]:
         """As asked for, before both graphs are cut to their largest component."""
         return self.node_overlap, self.edge_overlap
+
+    def runs(self, plan: Plan, _n: int | None = None) -> int:
+        """As planned: the graphs differ."""
+        return plan.runs
 
     def seeds_name(self, plan: Plan) -> str:
         """As planned."""
@@ -133,9 +138,9 @@ class Derived:
         """Chosen as planned."""
         return _chosen_seeds(pair, plan.seeds, n or plan.n_seeds, rng)
 
-    def criterion(self, variant: Variant) -> NDArray[np.float64]:
+    def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
         """In the one graph, which the owner has."""
-        return local_anonymity(self.graph, variant)
+        return local_anonymities(self.graph, variants)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +171,10 @@ class Acquired:
         """Whether a truth was given."""
         return self.truth is not None
 
-    @property
-    def fixed(self) -> bool:
-        """Whether the seeds leave nothing to chance."""
-        return self.given is not None
+    def runs(self, plan: Plan, n: int | None = None) -> int:
+        """One, where the graphs and the choice of seeds leave nothing to chance; n of given ones are drawn."""
+        ranked = self.given is None and plan.seeds.partition(".")[0] in RANKS
+        return 1 if ranked or (self.given is not None and n is None) else plan.runs
 
     def seeds_name(self, plan: Plan) -> str:
         """As planned, or given."""
@@ -181,7 +186,11 @@ class Acquired:
         if self.given is not None:
             chosen = "are those of the file, and there is one run"
         elif plan.seeds not in BLIND:
-            chosen = f"are right, and are drawn with the truth at hand; each of {plan.runs} runs has others"
+            chosen = "are right, and are drawn with the truth at hand"
+        if self.given is None and self.runs(plan) > 1:
+            chosen += f"; each of {plan.runs} runs has others"
+        elif self.given is None and plan.runs > 1:
+            chosen += "; they are the first of a ranking, the same in every run, so there is one run only"
         return (
             f"Leaked identities {chosen}.",
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
@@ -196,6 +205,8 @@ class Acquired:
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
         """Of the given ones n at random, or all; else chosen as planned."""
         if self.given is not None:
+            if n is not None and n > len(self.given.source):
+                raise UnmaskError(f"{n} seeds are asked for, but {len(self.given.source)} are given; ask for fewer")
             kept = rng.permutation(len(self.given.source))[:n]
             return SeedPairs(
                 _places(pair.source)[self.given.source[kept]], _places(pair.target)[self.given.target[kept]]
@@ -207,13 +218,12 @@ class Acquired:
             )
         return _chosen_seeds(pair, plan.seeds, n or plan.n_seeds, rng)
 
-    def criterion(self, variant: Variant) -> NDArray[np.float64]:
+    def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
         """In the release, at the node of the person."""
-        value = np.full(self.n_people, np.nan)
-        if self.truth is not None:
-            there = self.truth >= 0
-            value[there] = local_anonymity(self.target, variant)[self.truth[there]]
-        return value
+        if self.truth is None:
+            return {variant: np.full(self.n_people, np.nan) for variant in variants}
+        found = local_anonymities(self.target, variants)
+        return {variant: np.append(value, np.nan)[self.truth] for variant, value in found.items()}
 
 
 def _numbered(graph: SocialGraph) -> SocialGraph:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from unmask.errors import UnmaskError
 from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.evaluation import (
@@ -74,6 +75,11 @@ class Trial:
     n_target: int
     sweeps: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        """Refuse a trial in which nobody is left to be found: it has no rates."""
+        if not (self.rates.findable if self.known else self.n_free):
+            raise UnmaskError("nobody is left to be found, expected at least 1 person who is no seed; ask for fewer")
+
     @property
     def named(self) -> NDArray[np.bool_]:
         """(n_source,) given a name, seeds out."""
@@ -88,8 +94,8 @@ class Trial:
     def recall(self) -> float:
         """Share of the people in both graphs who are named rightly; of all, by his own belief, where nobody knows."""
         if self.known:
-            return self.rates.recall or 0.0
-        return float(self.certainty[self.named].sum() / max(self.n_free, 1))
+            return self.rates.hits / self.rates.findable
+        return float(self.certainty[self.named].sum() / self.n_free)
 
     @property
     def precision(self) -> float | None:
@@ -101,7 +107,7 @@ class Trial:
     @property
     def error(self) -> float:
         """Share of the people in both graphs who get a wrong name; what he doubts of all, where nobody knows."""
-        return self.rates.error or 0.0 if self.known else self.coverage - self.recall
+        return self.rates.misses / self.rates.findable if self.known else self.coverage - self.recall
 
     @property
     def ghosts(self) -> float | None:
@@ -111,7 +117,7 @@ class Trial:
     @property
     def coverage(self) -> float:
         """Share of the nodes of the source, seeds out, that get a name."""
-        return self.rates.coverage or 0.0
+        return self.rates.matches / self.n_free
 
     @property
     def has_spread(self) -> bool:

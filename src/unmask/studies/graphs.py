@@ -22,9 +22,10 @@ from unmask.reports import (
     StructureAttack,
     TransitionPoint,
 )
+from unmask.reports.graph.words import strongest_first
 from unmask.results import Row
 from unmask.studies.graph_rows import belief_rows, rows
-from unmask.studies.graph_scenes import Acquired, Derived, Plan, Scene
+from unmask.studies.graph_scenes import BLIND, Acquired, Derived, Plan, Scene
 from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, summary
 
 __all__ = ["Acquired", "Derived", "Plan", "Scene", "study_graph"]
@@ -46,18 +47,16 @@ class _Ledger:
 
     trials   : release -> attack -> runs
     first    : release -> graphs of the first run
-    n_seeds  : release -> seeds that there were
+    seeds    : release -> seeds of the first run
     standard : rows of the beliefs of first runs
     not_run  : what was left out -> why
-    bound    : upper bound on recall in the first run of the first scene
     """
 
     trials: dict[str, Trials] = field(default_factory=dict)
     first: dict[str, Pair] = field(default_factory=dict)
-    n_seeds: dict[str, int] = field(default_factory=dict)
+    seeds: dict[str, SeedPairs] = field(default_factory=dict)
     standard: list[Row] = field(default_factory=list)
     not_run: dict[str, str] = field(default_factory=dict)
-    bound: float | None = None
 
 
 def study_graph(
@@ -79,7 +78,7 @@ def study_graph(
         )
     ledger = _Ledger()
     for release, scene in scenes.items():
-        for run in range(1 if scene.fixed else plan.runs):
+        for run in range(scene.runs(plan)):
             progress(f"{release}, run {run + 1}")
             _run(ledger, release, scene, plan, run)
     _refuse_empty(ledger)
@@ -93,9 +92,7 @@ def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int) -> N
     seeds = scene.seeds(pair, plan, None, plan.rng("seeds", scene.overlap, plan.n_seeds, run))
     _check_left(pair, seeds, known=scene.truth_known)
     if run == 0:
-        ledger.first[release], ledger.n_seeds[release] = pair, len(seeds.source)
-        if ledger.bound is None and scene.truth_known:
-            ledger.bound = most_recall(pair, seeds)
+        ledger.first[release], ledger.seeds[release] = pair, seeds
     for name, attack in plan.attacks.items():
         if f"{name} on {release}" in ledger.not_run:
             continue
@@ -132,16 +129,18 @@ def _transition(
     """Recall from other numbers of seeds, on the graphs of the first scene, and beside them that of the plan."""
     if not plan.transition:
         return
-    done = {(name, ledger.n_seeds[release]): trials for name, trials in ledger.trials.get(release, {}).items()}
-    for n in sorted(set(plan.transition) - {ledger.n_seeds[release]}):
+    planned = len(ledger.seeds[release].source)
+    done = {(name, planned): list(trials) for name, trials in ledger.trials.get(release, {}).items()}
+    for n in sorted(set(plan.transition) - {planned}):
         progress(f"{release}, {n} seeds")
-        for run in range(plan.runs):
+        for run in range(scene.runs(plan, n)):
             pair = scene.pair(plan.rng("graphs", scene.overlap, run))
             try:
                 seeds = scene.seeds(pair, plan, n, plan.rng("seeds", scene.overlap, n, run))
+                _check_left(pair, seeds, known=scene.truth_known)
                 for name in ledger.trials.get(release, {}):
                     trial, _ = attempt(pair, plan.attacks[name], seeds, known=scene.truth_known, only_rates=True)
-                    done.setdefault((name, len(seeds.source)), []).append(trial)
+                    done.setdefault((name, n), []).append(trial)
             except UnmaskError as error:
                 ledger.not_run.setdefault(f"{n} seeds on {release}", f"failed: {error}")
                 break
@@ -167,7 +166,7 @@ def _page(
     pair, trials = ledger.first[name], ledger.trials[name]
     attacks = tuple(
         summary(done, release=release, attack=attack, seeds=scenes[release].seeds_name(plan),
-                n_seeds=ledger.n_seeds[release])
+                n_seeds=len(ledger.seeds[release].source))
         for release, of_attack in ledger.trials.items()
         for attack, done in of_attack.items()
     )  # fmt: skip
@@ -193,7 +192,7 @@ def _page(
             target_edges=pair.target.n_edges,
             common=len(pair.common) if scene.truth_known else None,
             truth_known=scene.truth_known,
-            most_recall=ledger.bound,
+            most_recall=_bound(ledger, attacks) if scene.truth_known else None,
             attacks=attacks,
             transition=transition,
             overlaps=tuple(_overlaps(attacks, scenes)),
@@ -203,11 +202,19 @@ def _page(
     )
 
 
+def _bound(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | None:
+    """Upper bound on recall in the first run of the release that the first finding is about."""
+    release = strongest_first(attacks)[0].release
+    return most_recall(ledger.first[release], ledger.seeds[release])
+
+
 def _who(scene: Scene, plan: Plan) -> str:
     truth = "" if scene.truth_known else " Nobody checks him: the truth is not known."
+    seeds = "guessed" if scene.seeds_name(plan) in BLIND else "leaked"
+    attacks = " and ".join(filter(None, (", ".join(list(plan.attacks)[:-1]), list(plan.attacks)[-1])))
     return (
-        "An adversary who has a network of his own and a few leaked identities names the people of a released network, "
-        f"by {' and '.join(filter(None, (', '.join(list(plan.attacks)[:-1]), list(plan.attacks)[-1])))}.{truth}"
+        f"An adversary who has a network of his own and a few {seeds} identities names the people of a released "
+        f"network, by {attacks}.{truth}"
     )
 
 
@@ -242,11 +249,11 @@ def _anonymity(scene: Scene, trials: Trials) -> Iterator[AnonymityLink]:
     """Criteria beside the share of attacks and runs that name a person."""
     every = [trial for done in trials.values() for trial in done]
     share = score((t.outcome for t in every), (t.person for t in every), n_people=scene.n_people).hit_share
+    values = scene.criteria(CRITERIA.values())
     for name, variant in CRITERIA.items():
-        value = scene.criterion(variant)
-        correlation = spearman(share, value)
+        correlation = spearman(share, values[variant])
         if correlation is not None:
-            yield AnonymityLink(name, correlation, tuple(_ranked(value, share)))
+            yield AnonymityLink(name, correlation, tuple(_ranked(values[variant], share)))
 
 
 def _ranked(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[tuple[float, float]]:

@@ -29,6 +29,9 @@ class GraphMatching:
     of them is therefore shared: the belief is the mean over all exchanges of twins on both sides, and only nodes whose
     match is the same in all of them are mapped. A node without neighbours keeps the prior.
 
+    Its matrices are multiplied by BLAS, whose last bits may depend on the number of its threads; where two steps are
+    all but equally good, so may the mapping.
+
     largest : nodes of the larger graph at most; the matrices are dense, work grows with the third power (a minute for
               2000 nodes)
     steps   : at most; `sweeps` is the number of nodes mapped, in one pass, and `visits` the pairs of nodes
@@ -50,6 +53,8 @@ class GraphMatching:
     def __post_init__(self) -> None:
         check_at_least_one(self.largest, "largest")
         check_at_least_one(self.steps, "steps")
+        if self.seed < 0:
+            raise UnmaskError(f"seed is {self.seed}, expected at least 0")
 
     def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
         """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""

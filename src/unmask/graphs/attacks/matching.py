@@ -13,6 +13,8 @@ from unmask.graphs.attacks._kernels import TIE, UNSETTLED, Rule, Side, best
 from unmask.graphs.release import SocialGraph
 from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum
 
+_MOST = 2**31 - 1  # node numbers are int32, and so are counts in the loops
+
 Seeds = tuple[NDArray[np.integer], NDArray[np.integer]]
 """People whom the adversary has found already: source nodes, and the target node of each."""
 
@@ -53,9 +55,11 @@ def check_theta(theta: float) -> None:
 
 
 def check_at_least_one(value: int, name: str) -> None:
-    """Refuse a count below 1."""
+    """Refuse a count below 1, and one that the loops' numbers do not hold."""
     if value < 1:
         raise UnmaskError(f"{name} is {value}, expected at least 1")
+    if value > _MOST:
+        raise UnmaskError(f"{name} is {value}, expected at most {_MOST}")
 
 
 def seeded(graph: SocialGraph, other: SocialGraph, seeds: Seeds) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

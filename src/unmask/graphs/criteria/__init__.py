@@ -8,7 +8,7 @@ from unmask.graphs.criteria.equivalence import (
     spearman,
     structural_equivalence,
 )
-from unmask.graphs.criteria.local import Variant, local_anonymity
+from unmask.graphs.criteria.local import Variant, local_anonymities, local_anonymity
 from unmask.graphs.criteria.neighbourhood import NeighbourhoodAnonymity, neighbourhood_anonymity
 from unmask.graphs.criteria.seeding_failure import (
     Model,
@@ -28,6 +28,7 @@ __all__ = [
     "colour_classes",
     "degree_anonymity",
     "intact_cliques",
+    "local_anonymities",
     "local_anonymity",
     "most_recall",
     "neighbourhood_anonymity",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -45,20 +46,32 @@ def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.fl
     G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 4.1.1;
     neighbours that close a triangle, and sigma over absolute differences, as in the program that made its figures.
     """
-    if variant not in get_args(Variant):
-        raise UnmaskError(f"the variant is {variant!r}, expected one of {', '.join(get_args(Variant))}")
-    if variant == "degree" or not graph.n_nodes:
-        return graph.degree.astype(np.float64)
+    return local_anonymities(graph, [variant])[variant]
+
+
+def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
+    """`local_anonymity` in several variants, for the work of one.
+
+    >>> list(local_anonymities(SocialGraph.from_edges([0, 1], [1, 2]), ["A", "degree"]).values())
+    [array([ 1., nan,  1.]), array([1., 2., 1.])]
+    """
+    wanted = tuple(variants)
+    for variant in wanted:
+        if variant not in get_args(Variant):
+            raise UnmaskError(f"the variant is {variant!r}, expected one of {', '.join(get_args(Variant))}")
+    found = {variant: graph.degree.astype(np.float64) for variant in wanted}
+    if {*wanted} <= {"degree"} or not graph.n_nodes:
+        return found
     from unmask.graphs.criteria._kernels import two_hops  # numba is imported where a kernel runs
 
     reached, total, squares = two_hops(graph.indptr, graph.neighbour)
-    some = reached > 0
     n = np.maximum(reached, 1)
-    divisor = np.maximum(graph.degree, 2) if variant == "B" else n.astype(np.float64)
-    if variant == "C":
-        variance = (squares - total * total / n) / np.maximum(n - 1, 1)
-        divisor = divisor * np.sqrt(np.maximum(variance, 1.0))
-    return np.where(some, np.round(_similarity(graph) / divisor, _DECIMALS), np.nan)
+    variance = (squares - total * total / n) / np.maximum(n - 1, 1)
+    divisors = {"A": n, "B": np.maximum(graph.degree, 2), "C": n * np.sqrt(np.maximum(variance, 1.0))}
+    similarity = _similarity(graph)
+    for variant in {*wanted} - {"degree"}:
+        found[variant] = np.where(reached > 0, np.round(similarity / divisors[variant], _DECIMALS), np.nan)
+    return found
 
 
 def _similarity(graph: SocialGraph) -> NDArray[np.float64]:

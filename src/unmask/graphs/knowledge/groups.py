@@ -41,9 +41,10 @@ def clique(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.ra
     def extend(members: list[int], candidates: list[int]) -> list[int]:
         if len(members) == size:
             return members
+        place = {node: at for at, node in enumerate(candidates)}
         for at, node in enumerate(candidates[: len(candidates) + len(members) + 1 - size]):
-            friends = set(graph.neighbours(node).tolist())
-            found = extend([*members, node], [other for other in candidates[at + 1 :] if other in friends])
+            later = sorted(i for friend in graph.neighbours(node).tolist() if (i := place.get(friend, -1)) > at)
+            found = extend([*members, node], [candidates[i] for i in later])
             if found:
                 return found
         return []

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.reading import read_links
+from unmask.graphs.reading import header_of, read_links
 from unmask.graphs.release import SocialGraph
 
 NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target
@@ -131,9 +131,9 @@ class Pair:
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Pair:
         """The pair whose truth stands in a file of two columns, source label and target label; else as `from_labels`.
 
-        The file is read as `SocialGraph.read` reads a list of links.
+        The file is read as `SocialGraph.read` reads a list of links; a first line that names nodes is no header.
         """
-        return cls.from_labels(source, target, *_label_columns(path))
+        return cls.from_labels(source, target, *_label_columns(path, source, target))
 
 
 class SeedPairs(NamedTuple):
@@ -175,14 +175,18 @@ class SeedPairs(NamedTuple):
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> SeedPairs:
         """The seeds of a file of two columns, source label and target label; else as `from_labels`.
 
-        The file is read as `SocialGraph.read` reads a list of links.
+        The file is read as `SocialGraph.read` reads a list of links; a first line that names nodes is no header.
         """
-        return cls.from_labels(source, target, *_label_columns(path))
+        return cls.from_labels(source, target, *_label_columns(path, source, target))
 
 
-def _label_columns(path: str | PathLike[str]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The two columns of a file of label pairs, which is as easily read as a list of links."""
-    links = read_links(path)
+def _label_columns(
+    path: str | PathLike[str], source: SocialGraph, target: SocialGraph
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The two columns of a file of label pairs, read as a list of links; a header names no node of either graph."""
+    names = header_of(path)
+    nodes = _nodes_of(source, target, names[:1], names[1:])
+    links = read_links(path, header=bool(names) and max(side[0] for side in nodes) == NOBODY)
     labels = np.arange(links.n_nodes) if links.labels is None else links.labels
     return labels[links.u], labels[links.v]
 

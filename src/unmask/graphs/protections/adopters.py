@@ -56,7 +56,7 @@ def choose_adopters(
     _check(adopters, cooperation, group, refuse_top, minimum_degree)
     able = _eligible(graph, eligible)
     candidates = able[graph.degree[able] >= minimum_degree] if cooperation == "none" else able
-    n = adopters if isinstance(adopters, int) else round(adopters * len(candidates))
+    n = int(adopters) if _is_whole(adopters) else round(adopters * len(candidates))
     shuffled = rng.permutation(able)
     by_degree = shuffled[np.argsort(-graph.degree[shuffled], kind="stable")]
     pool = np.zeros(graph.n_nodes, dtype=np.bool_)
@@ -78,7 +78,7 @@ def choose_adopters(
 
 
 def _check(adopters: float, cooperation: str, group: int, refuse_top: float, minimum_degree: int) -> None:
-    if isinstance(adopters, bool) or (not isinstance(adopters, int) and not 0.0 <= adopters <= 1.0) or adopters < 0:
+    if isinstance(adopters, bool) or (not _is_whole(adopters) and not 0.0 <= adopters <= 1.0) or adopters < 0:
         raise UnmaskError(f"adopters is {adopters}, expected a share from 0.0 to 1.0, or a whole number of people")
     if cooperation not in get_args(Cooperation):
         raise UnmaskError(f"cooperation is {cooperation!r}, expected one of {', '.join(get_args(Cooperation))}")
@@ -88,6 +88,10 @@ def _check(adopters: float, cooperation: str, group: int, refuse_top: float, min
         raise UnmaskError(
             f"group is {group} and minimum_degree {minimum_degree}, expected groups of at least 1 and no degree below 0"
         )
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int | np.integer)
 
 
 def _eligible(graph: SocialGraph, eligible: ArrayLike | None) -> NDArray[np.int64]:

@@ -102,10 +102,11 @@ class IdentitySeparation:
         """P(Y = 0), P(Y = 1), ..."""
         if isinstance(self.identities, PowerLaw):
             return np.concatenate(([0.0], self.identities.probabilities))
-        if isinstance(self.identities, int):
-            if self.identities < 0:
-                raise UnmaskError(f"identities is {self.identities}, expected at least 0")
-            return np.concatenate((np.zeros(self.identities), [1.0]))
+        if np.ndim(self.identities) == 0:
+            y: object = self.identities
+            if isinstance(y, bool) or not isinstance(y, int | np.integer) or y < 0:
+                raise UnmaskError(f"identities is {y!r}, expected a whole number of at least 0, or shares")
+            return np.concatenate((np.zeros(int(y)), [1.0]))
         p = np.array(self.identities, dtype=np.float64)
         if not len(p) or not bool(np.all(p >= 0)) or not abs(p.sum() - 1) < 1e-9:
             raise UnmaskError(f"P(Y = 1), ... of identities sum to {p.sum():.6g}, expected none below 0 and sum 1")

@@ -57,7 +57,7 @@ class Looks:
 
 def shown(graph: GraphRisk) -> list[tuple[str, StructureAttack]]:
     """The attacks on the release where most people are named, the strongest first, and a name for each of them."""
-    ordered = strongest_first(graph)
+    ordered = strongest_first(graph.attacks, graph.truth_known)
     own = [attack for attack in ordered if attack.release == ordered[0].release]
     return [(_told_apart(attack, [a for a in own if a.attack == attack.attack]), attack) for attack in own]
 

@@ -11,6 +11,7 @@ from unmask.reports.data import Scope
 from unmask.reports.graph import plots
 from unmask.reports.graph.knowledge import overlap_block, transition_block
 from unmask.reports.graph.looks import LINES, Block, Looks, Named, figure, of_release, shown
+from unmask.reports.graph.seeds import seed_words
 from unmask.reports.graph.values import GraphRisk, NodeRisk, StructureAttack
 from unmask.reports.graph.words import (
     CRITERIA,
@@ -18,7 +19,6 @@ from unmask.reports.graph.words import (
     degrees,
     rate,
     recall_of,
-    seed_words,
     setting,
 )
 from unmask.reports.sections import Grid
@@ -129,7 +129,7 @@ def _attack_notes(graph: GraphRisk) -> list[str]:
         "Spread in: runs in which the attack ran through the network, and did not die out near its seeds; "
         "rates are means over these, or over all runs where there is none."
     )
-    return [*notes, *([f"Seeds are the leaked identities. {'; '.join(said)}."] if said else [])]
+    return [*notes, *([f"Seeds are the identities that the attack starts from. {'; '.join(said)}."] if said else [])]
 
 
 # --- by ties ------------------------------------------------------------------------------------------------------

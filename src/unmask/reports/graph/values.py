@@ -188,7 +188,8 @@ class GraphRisk:
     source_*, target_* : nodes and edges of what the adversary knows, and of the release (of the first run)
     common      : people in both graphs, None where not known
     truth_known : whether rates were checked against the truth; else they are the adversary's own
-    most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart; None where not run
+    most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart; of the release
+                  where most people are named; None where not run
     attacks     : at least one
     transition  : by number of seeds, "how many leaked identities unravel the network"
     overlaps    : by how much the graphs share

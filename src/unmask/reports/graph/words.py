@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from unmask.measures.interval import wilson
 from unmask.reports.data import Heads, Scope
+from unmask.reports.graph.seeds import GUESSED, leaked
 from unmask.reports.graph.values import CertaintyBin, DegreeRisk, GraphRisk, StructureAttack, TransitionPoint
-from unmask.reports.words import IDENTITY, SPACE, estimate, percent, release_name
+from unmask.reports.words import IDENTITY, estimate, percent, release_name
 
 RECALL = "recall"
 """The measure that the first finding is about, where the truth is known."""
@@ -24,18 +26,6 @@ CRITERIA = {
 }
 """Criterion of local anonymity -> name and meaning for readers."""
 
-SEEDS = {
-    "random": "drawn at random",
-    "top": "those with most ties",
-    "clique": "cliques of {q}",
-    "neighbourhood": "a person and {q} neighbours",
-    "betweenness": "highest betweenness",
-    "closeness": "highest closeness",
-    "lta": "lowest local anonymity",
-    "clustering": "highest clustering",
-}
-"""Way of choosing seeds -> words; others show the name they were filed under."""
-
 SURE = 0.9
 """From this stated probability on an adversary calls himself sure."""
 
@@ -43,21 +33,6 @@ MANY_TIES = 5
 """Fewest people of a degree class that a finding speaks of."""
 
 TENTHS = ("hardly any", "one", "two", "three", "four", "half", "six", "seven", "eight", "nine")
-
-
-def seed_words(seeds: str) -> str:
-    """How seeds were chosen, in words.
-
-    >>> seed_words("random.25"), seed_words("clique.4"), seed_words("leaked.csv")
-    ('drawn among the 25 % with most ties', 'cliques of 4', 'leaked.csv')
-    """
-    name, _, q = seeds.partition(".")
-    if name == "random" and q.isdigit():
-        return f"drawn among the {q}{SPACE}% with most ties".replace(SPACE, " ")
-    known = SEEDS.get(name) if not q or q.isdigit() else None
-    if known is None or ("{q}" in known and not q):
-        return seeds
-    return known.format(q=q)
 
 
 def of_ten(share: float) -> str:
@@ -74,15 +49,6 @@ def of_ten(share: float) -> str:
     if tenth in (0, 5):
         return f"{TENTHS[tenth]} of the names"
     return f"{TENTHS[tenth] if tenth < 10 else 'nine'} of ten names"
-
-
-def leaked(n: int) -> str:
-    """So many leaked identities: "1 leaked identity", "1,000 leaked identities".
-
-    >>> leaked(1), leaked(1000)
-    ('1 leaked identity', '1,000 leaked identities')
-    """
-    return f"{n:,} leaked identit{'y' if n == 1 else 'ies'}"
 
 
 def degrees(item: DegreeRisk) -> str:
@@ -122,31 +88,31 @@ def recall_of(attack: StructureAttack) -> str:
     return estimate(attack.recall, "share", attack.recall_low, attack.recall_high)
 
 
-def strongest_first(graph: GraphRisk) -> list[StructureAttack]:
+def strongest_first(attacks: Iterable[StructureAttack], truth_known: bool = True) -> list[StructureAttack]:
     """The attacks by recall, then by precision; without truth by how many names they give."""
 
     def place(attack: StructureAttack) -> tuple[float, float]:
-        reach = attack.recall if graph.truth_known and not math.isnan(attack.recall) else attack.coverage
+        reach = attack.recall if truth_known and not math.isnan(attack.recall) else attack.coverage
         return -reach, -(attack.precision if attack.precision is not None and known(attack.precision) else 0.0)
 
-    return sorted(graph.attacks, key=place)
+    return sorted(attacks, key=place)
 
 
 def graph_findings(graph: GraphRisk | None, scope: Scope, heads: Heads) -> list[str]:
     """Who is named and how many names are right, by ties, with what certainty, from how few seeds, and the bound."""
     if graph is None:
         return []
-    attacks = strongest_first(graph)
+    attacks = strongest_first(graph.attacks, graph.truth_known)
     first = attacks[0]
     said = [" ".join(filter(None, (_named(first, graph, scope, heads), _spread(first), _others(attacks, graph))))]
-    found = (_by_ties(first, graph), _certain(attacks), _few_seeds(graph), _overlaps(graph), _bound(graph))
+    found = (_by_ties(first, graph), _certain(attacks), _few_seeds(graph), _overlaps(graph), _bound(first, graph))
     return said + [sentence for sentence in found if sentence]
 
 
 def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope, heads: Heads) -> str:
     where = f"From {release_name(attack.release)}, with" if len({a.release for a in graph.attacks}) > 1 else "With"
     who = scope.subject(attack.attack) if attack.attack in scope.words else f"the adversary {attack.attack}"
-    start = f"{where} {leaked(attack.n_seeds)} {who}"
+    start = f"{where} {leaked(attack.n_seeds, guessed=attack.seeds in GUESSED)} {who}"
     if not graph.truth_known:
         given = f"{start} gives a name to {percent(attack.coverage)} of the other people of his own network"
         if attack.precision is None or math.isnan(attack.precision):
@@ -156,7 +122,7 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope, heads: Heads
     people = f"{recall_of(attack)} of the {_people(attack, graph, heads)}people who are in both graphs"
     if attack.precision is None or math.isnan(attack.precision):
         return f"{start} names {people}: he gives no name at all." if attack.recall == 0 else f"{start} names {people}."
-    one = "is" if "hardly any" in (share := of_ten(attack.precision)) else "are"
+    one = "is" if (share := of_ten(attack.precision)).startswith(("hardly any", "one ")) else "are"
     return f"{start} names {people}, and {share} he gives {one} right ({percent(attack.precision)})."
 
 
@@ -196,13 +162,13 @@ def _others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
 
 
 def _by_ties(attack: StructureAttack, graph: GraphRisk) -> str:
-    """The classes of most and of least recall."""
+    """The classes of most and of least recall, where they differ by more than chance."""
     classes = [item for item in attack.by_degree if item.people >= MANY_TIES and known(item.recall)]
-    if len(classes) < 2 or not graph.truth_known:
+    if len(classes) < 2 or not graph.truth_known or not attack.percolated:
         return ""
     most, least = (pick(classes, key=lambda item: item.recall) for pick in (max, min))
-    if percent(most.recall) == percent(least.recall):
-        return f"Ties do not matter: he names {percent(most.recall)} of people with few and with many."
+    if wilson(most.recall, most.people)[0] <= wilson(least.recall, least.people)[1]:
+        return ""
     return (
         f"Who is named depends on ties: he names {percent(most.recall)} of the people with {ties(most)}, and "
         f"{percent(least.recall)} of those with {ties(least)}."
@@ -261,12 +227,13 @@ def _few_seeds(graph: GraphRisk) -> str:
     if not lines:
         return ""
     most = max(point.n_seeds for points in lines.values() for point in points)
+    guessed = all(point.seeds in GUESSED for point in graph.transition)
     if not firsts:
-        return f"With up to {leaked(most)} no attack spreads through the network in every run."
+        return f"With up to {leaked(most, guessed=guessed)} no attack spreads through the network in every run."
     point, name = firsts[0]
     runs = {1: "in its only run", 2: "in both runs"}.get(point.runs, f"in all {point.runs:,} runs")
     verb = "is" if point.n_seeds == 1 else "are"
-    first = f"{leaked(point.n_seeds)} {verb} enough for {name} to spread through the network {runs}"
+    first = f"{leaked(point.n_seeds, guessed=guessed)} {verb} enough for {name} to spread through the network {runs}"
     said = [f"{first}, where it names {percent(point.recall)}"]
     said += [f"{other} needs {more.n_seeds:,}" for more, other in firsts[1:]]
     said += [f"for {_listed(never)} {most:,} are too few"] if never else []
@@ -305,12 +272,13 @@ def _overlaps(graph: GraphRisk) -> str:
     )
 
 
-def _bound(graph: GraphRisk) -> str:
+def _bound(attack: StructureAttack, graph: GraphRisk) -> str:
     if graph.most_recall is None or math.isnan(graph.most_recall) or graph.most_recall >= 1:
         return ""
+    where = f" in {release_name(attack.release)}" if len({a.release for a in graph.attacks}) > 1 else ""
     return (
-        f"By ties alone no attack can be expected to name more than {percent(graph.most_recall)} of people: the others "
-        "have structural twins, from whom nothing tells them apart."
+        f"By ties alone no attack can be expected to name more than {percent(graph.most_recall)} of people{where}: the "
+        "others have structural twins, from whom nothing tells them apart."
     )
 
 
@@ -319,10 +287,12 @@ def setting(graph: GraphRisk) -> str:
     own = f"{graph.source_nodes:,} people and {graph.source_edges:,} ties"
     seen = f"{graph.target_nodes:,} people and {graph.target_edges:,} ties"
     both = "" if graph.common is None else f" {graph.common:,} people are in both."
+    start = "leaked identities, the seeds, of whom he knows who they are in the release"
+    if all(attack.seeds in GUESSED for attack in graph.attacks):
+        start = "seeds, people of whom he guesses by their looks who they are in the release"
     return (
         f"The adversary holds a network of his own, with names: {own}. He sees the released network, without names: "
-        f"{seen}.{both} He starts from leaked identities, the seeds, of whom he knows who they are in the release, and "
-        "finds the others by their ties alone."
+        f"{seen}.{both} He starts from {start}, and finds the others by their ties alone."
     )
 
 

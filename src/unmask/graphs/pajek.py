@@ -1,0 +1,49 @@
+"""Pajek: the vertices' labels and the links of a .net file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from unmask.errors import UnmaskError
+
+_VERTEX = re.compile(r'\s*(\d{1,18})(?!\d)(?:\s+("[^"]*"|\S+))?', re.ASCII)
+_EDGE = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})(?:\s|$)", re.ASCII)
+_MOST_VERTICES = 10**8  # a line must not claim all memory
+
+
+def parse(lines: Iterable[str], name: str) -> tuple[int, dict[int, str], list[tuple[int, int]]]:
+    """The number of vertices, the labels of those that have one, and the links, edges and arcs alike, by number from 1.
+
+    Any other section is refused.
+
+    >>> parse(["*vertices 2", "1 ann", "*edges", "1 2"], "it.net")
+    (2, {1: 'ann'}, [(1, 2)])
+    """
+    section, n, labels, links = "", 0, dict[int, str](), list[tuple[int, int]]()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("%"):
+            continue
+        if line.lstrip().startswith("*"):
+            section, *rest = line.lower().split()
+            n = _vertices(rest, name, number) if section == "*vertices" else n
+        elif section == "*vertices" and (vertex := _VERTEX.match(line)) and 0 < int(vertex[1]) <= n:
+            labels[int(vertex[1])] = (vertex[2] or vertex[1]).strip('"')
+        elif section in {"*edges", "*arcs"} and (edge := _EDGE.match(line)):
+            links.append(_ends_of(edge, n, name, number))
+        else:
+            raise UnmaskError(f"line {number} of {name!r} fits no section; expected vertices, edges or arcs")
+    return n, labels, links
+
+
+def _vertices(rest: list[str], name: str, number: int) -> int:
+    if not rest or not rest[0].isdecimal() or len(rest[0]) > 18 or int(rest[0]) > _MOST_VERTICES:
+        raise UnmaskError(f"line {number} of {name!r} gives no number of vertices up to {_MOST_VERTICES}")
+    return int(rest[0])
+
+
+def _ends_of(edge: re.Match[str], n: int, name: str, number: int) -> tuple[int, int]:
+    ends = int(edge[1]), int(edge[2])
+    if not 0 < min(ends) <= max(ends) <= n:
+        raise UnmaskError(f"line {number} of {name!r} has a vertex beyond 1 to {n}; correct it or *vertices")
+    return ends
