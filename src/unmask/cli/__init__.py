@@ -26,6 +26,7 @@ from unmask.cli.files import (
     write_report,
 )
 from unmask.cli.graph import audit_graph
+from unmask.cli.large import audit_in_engine, engine_options, protect_in_engine, refuse_without_engine, roles_of
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.options import Sentences, attacker_option, share, table_options
 from unmask.cli.output import Output, audit_output
@@ -77,6 +78,7 @@ def main() -> None:
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
 @attacker_option
+@engine_options
 @audit_output
 def audit(
     releases: tuple[Path, ...],
@@ -87,6 +89,10 @@ def audit(
     targets: int | None,
     seed: int,
     attacker: str | None,
+    engine: str | None,
+    memory_limit: int,
+    temp_directory: Path | None,
+    dry_run: bool,
     output: Output,
     **reading: Any,
 ) -> None:
@@ -96,6 +102,7 @@ def audit(
     unmask audit release.csv -q age,sex,zip -s diagnosis
     unmask audit k3.csv k10.csv -q age,sex -s job --original people.csv --origin o3.csv --origin o10.csv --json
     unmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml
+    unmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB
     """
     from dataclasses import replace
 
@@ -109,6 +116,25 @@ def audit(
     if origins and original is None:
         raise UnmaskError("--origin gives rows of the original, and no --original was given; give both")
     names = stems(releases)
+    if engine is not None:
+        in_memory = {"--original": original, "--targets": targets, "--attacker": attacker}
+        given = [option for option, value in in_memory.items() if value is not None] + ["--coverage"] * (coverage < 1)
+        if given:
+            raise UnmaskError(f"{given[0]} needs the table in memory; leave it or --engine out")
+        kept = audit_in_engine(
+            engine,
+            dict(zip(names, map(str, releases), strict=True)),
+            roles_of(reading),
+            register=None if register is None else str(register),
+            memory_limit=memory_limit,
+            temp_directory=temp_directory,
+            dry_run=dry_run,
+            reproduce=provenance(seed, ()),
+        )
+        if kept is not None:
+            output.give(kept, lambda: _audit_json(kept, names, {}))
+        return
+    refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
     of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
     tables = {name: read(path, of_release) for name, path in zip(names, releases, strict=True)}
     source = None if original is None else read(original, reading)
@@ -149,6 +175,7 @@ def audit(
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the shuffle.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
+@engine_options
 def protect(
     data: Path,
     k: int,
@@ -160,12 +187,17 @@ def protect(
     seed: int,
     as_json: bool,
     force: bool,
+    engine: str | None,
+    memory_limit: int,
+    temp_directory: Path | None,
+    dry_run: bool,
     **reading: Any,
 ) -> None:
     r"""Generalize a table with Mondrian until every class has k rows, l values and distance t.
 
     \b
     unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 --l 3 --t 0.2 -o release.csv
+    unmask protect 'parts/*.parquet' -q age,sex,zip --engine duckdb --memory-limit 4GiB -o release.parquet
     """
     import numpy as np
 
@@ -177,9 +209,28 @@ def protect(
     for path in (output, origin):
         if path is not None:
             refuse_to_overwrite(path, force=force)
+    protection = Mondrian(k=k, l=l_, t=t, strict=not relaxed)
+    if engine is not None:
+        if origin is not None:
+            raise UnmaskError("--origin needs the table in memory; leave it or --engine out")
+        made = protect_in_engine(
+            engine,
+            str(data),
+            roles_of(reading),
+            protection,
+            output,
+            memory_limit=memory_limit,
+            temp_directory=temp_directory,
+            dry_run=dry_run,
+            force=force,
+        )
+        if made is not None:
+            _say_release(*made, output, as_json=as_json, order="rows sorted by what is released")
+        return
+    refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
     table = read(data, reading)
     start = time.perf_counter()
-    release, rows = Mondrian(k=k, l=l_, t=t, strict=not relaxed)(table, rng=np.random.default_rng(seed))
+    release, rows = protection(table, rng=np.random.default_rng(seed))
     seconds = time.perf_counter() - start
     write_release(release, output, rows, origin, force=force)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
@@ -190,14 +241,18 @@ def protect(
         "seconds": round(seconds, 3),
         "utility": {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes},
     }
+    _say_release(result, [column.name for column in release.other], output, as_json=as_json, order=f"seed {seed}")
+
+
+def _say_release(result: dict[str, Any], other: list[str], output: Path, *, as_json: bool, order: str) -> None:
+    """What was written; order : where the order of the rows comes from."""
     if as_json:
         click.echo(as_text(result))
-    if release.other:
-        names = ", ".join(column.name for column in release.other)
-        click.echo(f"released as they are, drop what names a person with --identifiers: {names}", err=True)
+    if other:
+        click.echo(f"released as they are, drop what names a person with --identifiers: {', '.join(other)}", err=True)
     click.echo(
-        f"wrote {output}: {release.n_rows:,} rows in {found.classes:,} classes of at least {found.k}, "
-        f"information lost {lost.gcp:.1%}, seed {seed}",
+        f"wrote {output}: {result['rows']:,} rows in {result['classes']:,} classes of at least {result['k']}, "
+        f"information lost {result['utility']['gcp']:.1%}, {order}",
         err=True,
     )
 

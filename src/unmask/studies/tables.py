@@ -179,7 +179,7 @@ def _value_truth(sensitive: str, table: Table, known: Known | None, evidence: Ev
 
 def _distribution(attack: _Attack) -> Distribution:
     """People by the adversary's chance of being right about them, self-assessed."""
-    chance = success_probability.per_target(attack.belief)
+    chance = np.round(success_probability.per_target(attack.belief), 6)  # beliefs are float32: 1 / 10 is not below 0.1
     counts, _ = np.histogram(chance, bins=np.array(EDGES), weights=attack.belief.weight)
     shares = tuple(float(share) for share in counts / counts.sum())
     return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares)

@@ -1,0 +1,171 @@
+"""Tables that stay in an engine: the options of `audit` and `protect` for them, and the same commands with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from unmask.reports import ReportData
+    from unmask.tables.large import Plan, Roles
+    from unmask.tables.protections import Mondrian
+
+
+def _bytes(_ctx: click.Context, _parameter: click.Parameter, value: str) -> int:
+    from unmask.engines import in_bytes
+
+    return in_bytes(value)
+
+
+def engine_options(command: Any) -> Any:
+    """What a command that can leave its table in an engine takes."""
+    for option in (
+        click.option("--dry-run", is_flag=True, help="With --engine: say what the work will take, and stop."),
+        click.option(
+            "--temp-directory",
+            type=click.Path(path_type=Path),
+            help="With --engine: where goes what exceeds the memory.",
+        ),
+        click.option(
+            "--memory-limit",
+            default="4GiB",
+            show_default=True,
+            callback=_bytes,
+            help="With --engine: memory of the engine and of the arrays together.",
+        ),
+        click.option(
+            "--engine",
+            metavar="duckdb|spark[://MASTER]",
+            help="Leave the table in an engine; a table may then be a glob, a folder of Parquet, or DATABASE::TABLE.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def refuse_without_engine(*, dry_run: bool, temp_directory: Path | None) -> None:
+    """The options of an engine say nothing without one."""
+    from unmask.errors import UnmaskError
+
+    if dry_run or temp_directory is not None:
+        given = "--dry-run" if dry_run else "--temp-directory"
+        raise UnmaskError(f"{given} is for tables that stay in an engine; add --engine duckdb, or leave it out")
+
+
+def roles_of(reading: dict[str, Any]) -> Roles:
+    """What the command line says about reading a table; an engine finds out a delimiter itself."""
+    from unmask.errors import UnmaskError
+    from unmask.tables.large import Roles
+
+    if reading["delimiter"] is not None:
+        raise UnmaskError("--delimiter is for tables that are read into memory; an engine guesses it, leave it out")
+    return Roles(**{name: value for name, value in reading.items() if name != "delimiter"})
+
+
+def audit_in_engine(
+    choice: str,
+    sources: dict[str, str],
+    roles: Roles,
+    *,
+    register: str | None,
+    memory_limit: int,
+    temp_directory: Path | None,
+    dry_run: bool,
+    reproduce: dict[str, object],
+) -> ReportData | None:
+    """Audit the releases where they are; None after a dry run."""
+    from unmask.engines import open_engine
+    from unmask.studies.large import Held, study_large
+    from unmask.tables.large import plan, reduce, shares
+
+    engine_bytes, _ = shares(memory_limit)
+    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory) as engine:
+        room = {"memory_limit": memory_limit, "temp_directory": temp_directory}
+        plans: dict[str, Plan] = {}
+        for name, source in sources.items():
+            plans[name] = plan(engine, source, roles, **room)  # type: ignore[arg-type]
+            click.echo(f"{name}: {plans[name]}", err=True)
+        if dry_run:
+            return None
+        held = {
+            name: Held(reduce(engine, source, roles, name=f"release{at}"), plans[name].parts)
+            for at, (name, source) in enumerate(sources.items())
+        }
+        people = None
+        if register is not None:
+            known = _roles_of_register(roles, engine.names(register))
+            plan(engine, register, known, **room)  # type: ignore[arg-type]
+            people = reduce(engine, register, known, name="register").whole()
+        return study_large(held, register=people, title=f"Audit of {', '.join(sources)}", reproduce=reproduce)
+
+
+def _roles_of_register(roles: Roles, names: list[str]) -> Roles:
+    """The register has some of the quasi-identifiers and none of the sensitive columns."""
+    from dataclasses import replace
+
+    from unmask.errors import UnmaskError
+
+    shared = tuple(name for name in roles.quasi_identifiers if name in names)
+    if not shared:
+        raise UnmaskError(
+            f"the register has none of the quasi-identifiers {', '.join(roles.quasi_identifiers)}; its columns are "
+            f"{', '.join(names)}: name at least one column alike"
+        )
+
+    def only(given: Any) -> dict[str, Any]:
+        return {name: value for name, value in given.items() if name in shared}
+
+    return replace(
+        roles,
+        quasi_identifiers=shared,
+        sensitive=(),
+        identifiers=(),
+        kinds=only(roles.kinds),
+        orders=only(roles.orders),
+        hierarchies=only(roles.hierarchies),
+    )
+
+
+def protect_in_engine(
+    choice: str,
+    source: str,
+    roles: Roles,
+    protection: Mondrian,
+    output: Path,
+    *,
+    memory_limit: int,
+    temp_directory: Path | None,
+    dry_run: bool,
+    force: bool,
+) -> tuple[dict[str, Any], list[str]] | None:
+    """Protect a table where it is and write the release; returns what is said about it and the columns that are
+    released as they are, None after a dry run.
+    """
+    import time
+
+    from unmask.engines import open_engine
+    from unmask.tables.large import generalise, loss, plan, reduce, shares, write_release
+
+    start = time.perf_counter()
+    engine_bytes, _ = shares(memory_limit)
+    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory) as engine:
+        counted = bool(protection.l or protection.t)
+        room = {"memory_limit": memory_limit, "temp_directory": temp_directory}
+        planned = plan(engine, source, roles, work="protect", counted=counted, **room)  # type: ignore[arg-type]
+        click.echo(f"{source}: {planned}", err=True)
+        if dry_run:
+            return None
+        reduced = reduce(engine, source, roles, counted=counted)
+        made = generalise(reduced.whole(), protection)
+        other = write_release(reduced, made, output, identifiers=roles.identifiers, force=force)
+        lost = loss(made)
+    result = {
+        "rows": lost.released_rows,
+        "classes": len(made.release.counts),
+        "k": lost.class_size,
+        "seconds": round(time.perf_counter() - start, 3),
+        "utility": {"gcp": lost.gcp, "average_class_size": lost.released_rows / len(made.release.counts)},
+    }
+    return result, list(other)

@@ -1,0 +1,137 @@
+"""Where rows stay while they are many: one interface, DuckDB on this machine or Spark on many, the same SQL on both.
+
+An engine holds named tables that may exceed memory; what is small comes out as arrays. The SQL that is sent is built in
+`unmask.engines.sql` from the part of the language that both understand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+
+__all__ = ["MEMORY_LIMIT", "Engine", "Kind", "in_bytes", "open_engine"]
+
+Kind: TypeAlias = Literal["integer", "real", "text"]
+"""What a column of an engine holds: 64-bit whole numbers, doubles, or text (dates, decimals and booleans, too)."""
+
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+
+MEMORY_LIMIT = 4 << 30
+"""Bytes an engine may use unless told otherwise."""
+
+_UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+class Engine(Protocol):
+    """Tables by name, out of core.
+
+    A number that is NULL or NaN comes out as nan (whole numbers then as doubles), a text that is NULL as None.
+    """
+
+    def names(self, source: str) -> list[str]:
+        """The column names of a source: Parquet or CSV files (a path, a glob, a folder), or `DATABASE::TABLE`."""
+        ...
+
+    def table(self, name: str, source: str, columns: Mapping[str, str]) -> dict[str, Kind]:
+        """Make columns of a source readable as table `name`, under new plain names; says what each holds.
+
+        columns : new name -> name in the source. Blanks around a text are removed; an empty text, and a number that is
+        NaN, is NULL. Nothing is read before the table is used.
+        """
+        ...
+
+    def keep(self, name: str, sql: str, *, order: Sequence[str] = ()) -> int:
+        """Run a query and keep its rows as table `name`, in memory and beyond it on disk; returns their number.
+
+        order : columns that the rows are sorted by, for `write_parquet`.
+        """
+        ...
+
+    def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Bring arrays in as table `name`: small ones, such as dictionaries. int32, int64, float64 or text."""
+        ...
+
+    def drop(self, name: str) -> None:
+        """Forget a table and what it occupies."""
+        ...
+
+    def rows(self, sql: str) -> Arrays:
+        """The rows of a query as one array per column; in no order unless the query asks for one."""
+        ...
+
+    def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
+        """Write the rows of a query to `path`, whole or not at all, sorted by its columns `order`.
+
+        names : column of the query -> name in the file. The query takes its rows from a table that was kept in this
+        order, and joins what is small: an engine that keeps it need not sort wide rows.
+        """
+        ...
+
+
+@contextmanager
+def open_engine(
+    choice: str = "duckdb",
+    *,
+    memory_limit: int = MEMORY_LIMIT,
+    temp_directory: str | PathLike[str] | None = None,
+) -> Iterator[Engine]:
+    """An engine by name; what it wrote on its temporary disk is gone afterwards.
+
+    choice : "duckdb", "spark" (the session's own configuration, or this machine), or "spark://MASTER" with a host and
+        port, or another master such as "spark://local[2]" or "spark://yarn".
+    memory_limit : bytes; DuckDB's own limit, the memory of Spark's driver.
+    temp_directory : where what exceeds the memory goes; the system's folder for temporary files unless given.
+
+    >>> with open_engine("duckdb") as engine:
+    ...     engine.keep("t", "select 1 as a union all select 2 as a")
+    ...     engine.rows("select cast(sum(a) as bigint) as total from t")
+    2
+    {'total': array([3])}
+    """
+    if choice == "duckdb":
+        from unmask.engines.duck import Duck  # an engine is imported where it runs
+
+        with Duck.open(memory_limit=memory_limit, temp_directory=temp_directory) as duck:
+            yield duck
+    elif choice == "spark" or choice.startswith("spark://"):
+        from unmask.engines.spark import Spark
+
+        with Spark.open(master_of(choice), memory_limit=memory_limit, temp_directory=temp_directory) as spark:
+            yield spark
+    else:
+        raise UnmaskError(f"engine is {choice!r}, expected duckdb, spark or spark://MASTER")
+
+
+def master_of(choice: str) -> str | None:
+    """The master that Spark is asked for; None for the one of its configuration.
+
+    >>> master_of("spark"), master_of("spark://node:7077"), master_of("spark://local[2]")
+    (None, 'spark://node:7077', 'local[2]')
+    """
+    rest = choice.removeprefix("spark").removeprefix("://")
+    if not rest:
+        return None
+    return rest if rest.startswith(("local", "yarn", "k8s://")) else choice
+
+
+def in_bytes(text: str) -> int:
+    """A size such as 2GiB, 500MB or 4G as a number of bytes; a unit of thousands without the i.
+
+    >>> in_bytes("2GiB"), in_bytes("1.5 GB"), in_bytes("4g")
+    (2147483648, 1500000000, 4000000000)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower())
+    if found is None or (found[3] and not found[2]):
+        raise UnmaskError(f"size is {text!r}, expected a number and a unit, such as 2GiB or 500MB")
+    unit = _UNITS[found[2]]
+    if found[3]:
+        unit = 1024 ** (round(len(str(unit)) / 3))
+    return int(float(found[1]) * unit)

@@ -1,0 +1,205 @@
+"""DuckDB as the engine: this machine, all its cores, an enforced memory limit, a temporary folder for the rest."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.engines import Arrays, Kind
+from unmask.engines.sql import clean, literal, ordered, quoted, renamed
+from unmask.errors import FailedError, UnmaskError
+
+_WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+_REAL = {"FLOAT", "DOUBLE"}
+_TEXT_FILES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_PARQUET_FILES = (".parquet", ".pq")
+
+
+@dataclass(frozen=True, eq=False)
+class Duck:
+    """A private in-memory database that spills into a folder of its own."""
+
+    connection: duckdb.DuckDBPyConnection
+
+    @classmethod
+    @contextmanager
+    def open(cls, *, memory_limit: int, temp_directory: str | PathLike[str] | None = None) -> Iterator[Duck]:
+        """Open the database; close it, and remove its folder, afterwards."""
+        with scratch(temp_directory) as folder:
+            config: dict[str, Any] = {
+                "memory_limit": f"{memory_limit}B",
+                "temp_directory": folder,
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "preserve_insertion_order": "false",  # needs far less memory, and an order is always asked for
+            }
+            with _told(), duckdb.connect(":memory:", config=config) as connection:
+                connection.execute("set enable_progress_bar = false")
+                yield cls(connection)
+
+    def names(self, source: str) -> list[str]:
+        """See `Engine.names`."""
+        return [name for name, _ in self._described(self._relation(source))]
+
+    def table(self, name: str, source: str, columns: Mapping[str, str]) -> dict[str, Kind]:
+        """See `Engine.table`."""
+        relation = self._relation(source)
+        type_of = dict(self._described(relation))
+        kinds: dict[str, Kind] = {new: _kind(type_of[old]) for new, old in columns.items()}
+        cells = ", ".join(
+            f"{clean(quoted(old), kinds[new], single=type_of[old] == 'FLOAT')} as {new}" for new, old in columns.items()
+        )
+        self._run(f"create or replace temp view {name} as select {cells} from {relation}")
+        return kinds
+
+    def keep(self, name: str, sql: str, *, order: Sequence[str] = ()) -> int:
+        """See `Engine.keep`."""
+        self._run(f"create or replace temp table {name} as {sql}{ordered(order) if order else ''}")
+        return int(self._run(f"select count(*) from {name}").fetchall()[0][0])
+
+    def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
+        """See `Engine.put`."""
+        self.connection.register("arrays", dict(columns))
+        try:
+            self._run(f"create or replace temp table {name} as select * from arrays")
+        finally:
+            self.connection.unregister("arrays")
+
+    def drop(self, name: str) -> None:
+        """See `Engine.drop`."""
+        self._run(f"drop table if exists {name}")
+
+    def rows(self, sql: str) -> Arrays:
+        """See `Engine.rows`."""
+        with _told():
+            found = self.connection.execute(sql).fetchnumpy()
+        return {name: _plain(column) for name, column in found.items()}
+
+    def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:  # noqa: ARG002 - kept so
+        """See `Engine.write_parquet`; one file."""
+        with whole(path) as part:
+            self._run("set preserve_insertion_order = true")
+            try:
+                self._run(f"copy ({renamed(sql, names)}) to {literal(str(part))} (format parquet)")
+            finally:
+                self._run("set preserve_insertion_order = false")
+
+    def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
+        with _told():
+            return self.connection.execute(sql)
+
+    def _described(self, relation: str) -> list[tuple[str, str]]:
+        return [(str(row[0]), str(row[1])) for row in self._run(f"describe select * from {relation}").fetchall()]
+
+    def _relation(self, source: str) -> str:
+        database, mark, table = source.rpartition("::")
+        if mark:
+            return self._attached(database, table)
+        path = Path(source)
+        if path.is_dir():
+            return f"read_parquet({literal(str(path / '**' / '*.parquet'))})"
+        if not any(letter in source for letter in "*?[") and not path.is_file():
+            raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
+        if source.lower().endswith(_PARQUET_FILES):
+            return f"read_parquet({literal(source)})"
+        if source.lower().endswith(_TEXT_FILES):
+            return f"read_csv({literal(source)}, all_varchar=true, header=true, max_line_size=16777216)"
+        raise UnmaskError(
+            f"source {path.name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), a folder of Parquet "
+            "files, or DATABASE::TABLE"
+        )
+
+    def _attached(self, database: str, table: str) -> str:
+        if not Path(database).is_file():
+            raise FailedError(f"database {Path(database).name!r} does not exist or is no file; check the path")
+        self._run(f"attach if not exists {literal(database)} as source_database (read_only)")
+        return "source_database." + ".".join(quoted(part) for part in table.split("."))
+
+
+# --- folders and files ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def scratch(parent: str | PathLike[str] | None) -> Iterator[str]:
+    """A private folder for what does not fit the memory; gone afterwards."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="unmask-", dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        where = "the system's temporary folder" if parent is None else f"temporary directory {Path(parent).name!r}"
+        raise FailedError(f"{where} cannot be written: {error.strerror}; name another (--temp-directory)") from None
+    with folder as name:
+        yield name
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A place to write to that takes its name only when everything is written; a part is removed."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
+            part = Path(folder) / path.name
+            yield part
+            if path.is_dir():  # of another engine, which writes a folder
+                shutil.rmtree(path)
+            elif part.is_dir():
+                path.unlink(missing_ok=True)
+            part.replace(path)
+    except OSError as error:
+        raise FailedError(f"output {path.name!r} cannot be written: {error.strerror or error}") from None
+
+
+# --- types and wording ------------------------------------------------------------------------------------
+
+
+def _kind(type_name: str) -> Kind:
+    if type_name in _WHOLE:
+        return "integer"
+    return "real" if type_name in _REAL else "text"
+
+
+def _plain(column: NDArray[Any]) -> NDArray[Any]:
+    """A column without a mask: nan for a number that is missing, None for a text."""
+    if not np.ma.isMaskedArray(column):
+        return column
+    gone, data = np.ma.getmaskarray(column), np.ma.getdata(column)
+    if not gone.any():
+        return np.asarray(data)
+    filled = np.array(data, dtype=object if data.dtype.kind == "O" else np.float64)
+    filled[gone] = None if filled.dtype.kind == "O" else np.nan
+    return filled
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """The engine's errors as sentences; its own words may quote a row."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise FailedError(_reason(error)) from None
+
+
+def _reason(error: duckdb.Error) -> str:
+    text = str(error)
+    full = "No space left" in text or "max_temp_directory_size" in text or "Could not write" in text
+    if full:
+        return "the temporary directory or the disk of the output is full; free some space, or name another"
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return "the work does not fit the memory limit; give more (--memory-limit), or coarsen a quasi-identifier"
+    if isinstance(error, duckdb.InterruptException):
+        return "the work was interrupted; nothing was written"
+    if isinstance(error, duckdb.IOException | duckdb.InvalidInputException | duckdb.ConversionException):
+        named = re.search(r"""['"]([^'"]+\.(?:parquet|pq|[ct]sv(?:\.gz)?|duckdb|db))['"]""", text)
+        which = f"file {os.path.basename(named[1])!r}" if named else "a file of the source"  # noqa: PTH119 - any system's
+        return f"{which} cannot be read; it may be missing, truncated or damaged: check it or leave it out"
+    return f"the engine cannot carry out the work ({type(error).__name__}); check the source and the space at hand"

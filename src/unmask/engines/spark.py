@@ -1,0 +1,193 @@
+"""Spark as the engine: the same statements on a cluster, or on the cores of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.engines import Arrays, Kind
+from unmask.engines.duck import scratch, whole
+from unmask.engines.sql import clean, quoted, renamed
+from unmask.errors import FailedError, UnmaskError
+
+_WHOLE = {"tinyint", "smallint", "int", "bigint"}
+_REAL = {"float", "double"}
+_TYPES = {"i4": "int", "i8": "bigint", "f8": "double"}
+_DTYPES: dict[str, Any] = {"int": np.int32, "bigint": np.int64, "double": np.float64}
+
+
+@dataclass(frozen=True, eq=False)
+class Spark:
+    """A session of its own for names of tables, on a Spark application that may be shared."""
+
+    session: Any
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls, master: str | None, *, memory_limit: int, temp_directory: str | PathLike[str] | None = None
+    ) -> Iterator[Spark]:
+        """Start Spark, or join the application that runs; stop only what was started here."""
+        with scratch(temp_directory) as folder:
+            application, started = _started(master, memory_limit=memory_limit, folder=folder)
+            engine = cls(application.newSession())
+            engine.session.conf.set("spark.sql.session.timeZone", "UTC")
+            if application.sparkContext.master.startswith("local"):  # 200, the default, is meant for a cluster
+                engine.session.conf.set("spark.sql.shuffle.partitions", 4 * application.sparkContext.defaultParallelism)
+            try:
+                yield engine
+            finally:
+                for name in tuple(engine.kept):
+                    engine.drop(name)
+                if started:
+                    application.stop()
+
+    def names(self, source: str) -> list[str]:
+        """See `Engine.names`."""
+        return list(self._frame(source).columns)
+
+    def table(self, name: str, source: str, columns: Mapping[str, str]) -> dict[str, Kind]:
+        """See `Engine.table`."""
+        frame = self._frame(source)
+        type_of = dict(frame.dtypes)
+        kinds: dict[str, Kind] = {new: _kind(type_of[old]) for new, old in columns.items()}
+        cells = [
+            f"{clean(quoted(old, '`'), kinds[new], single=type_of[old] == 'float')} as {new}"
+            for new, old in columns.items()
+        ]
+        with _told():
+            frame.selectExpr(*cells).createOrReplaceTempView(name)
+        return kinds
+
+    def keep(self, name: str, sql: str, *, order: Sequence[str] = ()) -> int:  # noqa: ARG002 - sorted when written
+        """See `Engine.keep`."""
+        with _told():
+            level = import_module("pyspark").StorageLevel.MEMORY_AND_DISK
+            frame = self.session.sql(sql).persist(level)
+            n_rows = int(frame.count())
+            self.drop(name)
+            frame.createOrReplaceTempView(name)
+        self.kept[name] = frame
+        return n_rows
+
+    def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
+        """See `Engine.put`."""
+        schema = ", ".join(f"{new} {_TYPES.get(column.dtype.str[1:], 'string')}" for new, column in columns.items())
+        rows = list(zip(*(column.tolist() for column in columns.values()), strict=True))
+        with _told():
+            frame = self.session.createDataFrame(rows, schema)
+            self.drop(name)
+            frame.createOrReplaceTempView(name)
+
+    def drop(self, name: str) -> None:
+        """See `Engine.drop`."""
+        frame = self.kept.pop(name, None)
+        if frame is not None:
+            frame.unpersist()
+        self.session.catalog.dropTempView(name)
+
+    def rows(self, sql: str) -> Arrays:
+        """See `Engine.rows`."""
+        with _told():
+            frame = self.session.sql(sql)
+            types, found = dict(frame.dtypes), frame.collect()
+        columns = zip(*found, strict=True) if found else [()] * len(types)
+        return {name: _array(column, types[name]) for name, column in zip(types, columns, strict=True)}
+
+    def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
+        """See `Engine.write_parquet`; a folder of files, sorted from one to the next."""
+        with whole(path) as part, _told():
+            self.session.sql(renamed(sql, names, order=order, mark="`")).write.parquet(part.absolute().as_uri())
+
+    def _frame(self, source: str) -> Any:
+        database, mark, table = source.rpartition("::")
+        reader = self.session.read
+        with _told(source):
+            if mark:
+                return reader.jdbc(database, table) if database else reader.table(table)
+            lower = source.lower()
+            if lower.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
+                delimiter = "\t" if ".tsv" in lower else ","
+                options = {"header": True, "sep": delimiter, "quote": '"', "escape": '"', "mode": "FAILFAST"}
+                return reader.options(**options, multiLine=True).csv(source)
+            if lower.endswith((".parquet", ".pq")) or "." not in Path(source).name:
+                return reader.parquet(source)
+        raise UnmaskError(
+            f"source {Path(source).name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), a folder of "
+            "Parquet files, or ::TABLE for a table of Spark's catalog"
+        )
+
+
+def _started(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any, bool]:
+    """The Spark application, and whether it was started here."""
+    try:
+        sessions = import_module("pyspark.sql").SparkSession
+    except ImportError:
+        raise FailedError("Spark is not installed; install unmask[spark], or use --engine duckdb") from None
+    running = sessions.getActiveSession()
+    if running is not None:
+        return running, False
+    settings = {
+        "spark.driver.memory": f"{max(memory_limit >> 20, 512)}m",
+        "spark.local.dir": folder,
+        "spark.sql.warehouse.dir": folder,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+    }
+    builder = sessions.builder.appName("unmask").config(map=settings)
+    try:
+        return (builder.master(master) if master else builder).getOrCreate(), True
+    except Exception as error:  # noqa: BLE001  # no Java, no master: py4j and pyspark have no common error
+        raise FailedError(
+            f"Spark does not start ({type(error).__name__}); is Java 17 or later installed, is the master up?"
+        ) from None
+
+
+def _kind(type_name: str) -> Kind:
+    if type_name in _WHOLE:
+        return "integer"
+    return "real" if type_name in _REAL else "text"
+
+
+def _array(column: Sequence[Any], type_name: str) -> NDArray[Any]:
+    dtype = _DTYPES.get(type_name, object)
+    if dtype is not object and None in column:
+        return np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
+    if type_name == "boolean":
+        dtype = np.bool_
+    array = np.empty(len(column), dtype=dtype)
+    array[:] = column
+    return array
+
+
+@contextmanager
+def _told(source: str = "") -> Iterator[None]:
+    """Spark's errors as sentences; its own words may quote a row."""
+    try:
+        yield
+    except UnmaskError:
+        raise
+    except Exception as error:  # noqa: BLE001  # pyspark's and py4j's errors have no common class
+        raise FailedError(_reason(str(error), source)) from None
+
+
+def _reason(text: str, source: str) -> str:
+    if "PATH_NOT_FOUND" in text:
+        return f"file {Path(source).name!r} does not exist; check the path"
+    if "No space left" in text:
+        return "the temporary directory or the disk of the output is full; free some space, or name another"
+    if "OutOfMemoryError" in text or "SparkOutOfMemory" in text:
+        return "the work does not fit the memory limit; give more (--memory-limit), or coarsen a quasi-identifier"
+    if any(word in text for word in ("FAILED_READ_FILE", "is not a Parquet file", "MALFORMED", "CANNOT_READ", "EOF")):
+        return "a file of the source cannot be read; it may be missing, truncated or damaged: check it or leave it out"
+    return "Spark cannot carry out the work; check the source, the master and the space at hand"

@@ -1,0 +1,101 @@
+"""Adversaries of a table that is known by its combinations: every combination stands for all its people.
+
+The beliefs are those of `unmask.tables.attacks` with people who see the same put together: an observation is a class, a
+target is a class with the weight of its people, and records that are alike are not listed but counted (`n_unlisted`).
+So a belief about 1e9 people takes the memory of its classes. Measures that compare with the prior take what is unlisted
+as a whole; `unmask.studies.large` has them for beliefs like these.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
+from unmask.tables.attacks import ClassAttack, RegisterAttack
+from unmask.tables.attacks.classes import fitting
+from unmask.tables.attacks.pairing import pair, pairs_where
+from unmask.tables.large.reduce import Combinations
+
+
+def identity(table: Combinations) -> Posterior:
+    """Which record is theirs, for adversaries who see every person's class: 1 / n_c over the n_c records of class c.
+
+    The prosecutor, `ClassAttack()` without auxiliary data; one target for each class.
+    """
+    return of_sizes(table.counts, table.counts)
+
+
+def of_sizes(sizes: NDArray[np.int64], people: NDArray[np.int64]) -> Posterior:
+    """The belief of adversaries who see classes of which only sizes are known.
+
+    sizes : (J,) records of a class; people : (J,) people who are in classes like it.
+
+    >>> belief = of_sizes(np.array([1, 3]), np.array([2, 3]))
+    >>> belief.n_unlisted, belief.weight, belief.n_candidates
+    (array([1, 3]), array([0.4, 0.6]), 5)
+    """
+    total = int(people.sum())
+    return _alike(sizes, people / total, n_candidates=total, attack=repr(ClassAttack()))
+
+
+def attribute(table: Combinations, sensitive: str) -> Posterior:
+    """What their sensitive value is: the histogram of their class; the prior is that of the whole table.
+
+    `AttributeInference(sensitive)` without auxiliary data; one target for each class.
+    """
+    names = [column.name for column in table.sensitive]
+    if sensitive not in names:
+        raise UnmaskError(f"column {sensitive!r} is not sensitive; the sensitive columns are {', '.join(names)}")
+    at = names.index(sensitive)
+    histogram, n = table.histograms[at].sorted_indices(), len(table.counts)
+    share = histogram.data / np.repeat(table.counts, np.diff(histogram.indptr))
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(np.asarray(histogram.sum(axis=0), dtype=np.float64) / table.n_rows)
+    return Posterior(
+        indptr=histogram.indptr.astype(np.int64),
+        candidate=histogram.indices.astype(np.int32),
+        log_probability=np.log(share).astype(np.float32),
+        unlisted=np.zeros(n),
+        n_unlisted=np.zeros(n, dtype=np.int64),
+        observation=np.arange(n),
+        weight=table.counts / table.n_rows,
+        n_candidates=histogram.shape[1],
+        log_prior=log_prior,
+        provenance={"attack": f"AttributeInference(sensitive={sensitive!r})"},
+        candidate_label=table.sensitive[at].levels.labels,
+    )
+
+
+def register(table: Combinations, people: Combinations) -> Posterior:
+    """Which person is this record: 1 / N over the N people of a register whom the cells of the record contain.
+
+    `RegisterAttack()`; the targets are the distinct records as far as the register knows their columns, the candidates
+    the people. A record that nobody fits has no candidate. The mean success is the marketer's risk (1/n) sum n_c / N_c,
+    the worst-off record the journalist's, 1 / min N_c. The columns need not hold equal cells: `[20, 30]` contains 25.
+    """
+    pairing = pair(table, people)
+    row, klass = pairs_where(pairing, fitting(pairing, missing=table.missing, observed_is_release=True))
+    n = len(pairing.observed)
+    in_class = np.bincount(pairing.klass, people.counts, len(pairing.classes))
+    candidates = np.bincount(row, in_class[klass], n).astype(np.int64)
+    rows = np.bincount(pairing.observation, table.counts, n)
+    return _alike(candidates, rows / table.n_rows, n_candidates=people.n_rows, attack=repr(RegisterAttack()))
+
+
+def _alike(candidates: NDArray[np.int64], weight: NDArray[np.float64], *, n_candidates: int, attack: str) -> Posterior:
+    """All candidates of an observation alike, and none listed; an observation without one is of somebody absent."""
+    n = len(candidates)
+    return Posterior(
+        indptr=np.zeros(n + 1, dtype=np.int64),
+        candidate=np.zeros(0, dtype=np.int32),
+        log_probability=np.zeros(0, dtype=np.float32),
+        unlisted=np.ones(n),
+        n_unlisted=candidates,
+        observation=np.arange(n),
+        weight=weight,
+        n_candidates=n_candidates,
+        log_prior=-float(np.log(n_candidates)),
+        provenance={"attack": attack},
+    )

@@ -1,0 +1,188 @@
+"""The criteria of a table that does not fit the memory: part by part over its combinations, the weakest kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.errors import UnmaskError
+from unmask.tables.criteria import Criteria, Disclosure, Histograms, journalist, marketer
+from unmask.tables.criteria.evaluation import _LOWER_IS_WEAKER, _disclosure, _Frame, _weakest
+from unmask.tables.criteria.risk import Risk, _fits, _join
+from unmask.tables.criteria.wildcards import merge
+from unmask.tables.large.reduce import Combinations, Reduced
+
+_PAIRS = 1 << 24
+"""Pairs of a class and a combination of the population that are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """The criteria of a table, and its classes by size: the sizes that occur, ascending, and the rows of each."""
+
+    criteria: Criteria
+    sizes: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+
+def evaluate(reduced: Reduced, *, population: Combinations | None = None, parts: int = 1) -> Criteria:
+    """All criteria, as `unmask.tables.criteria.evaluate` would find them for the table in memory.
+
+    Every criterion is a function of one class and of the distribution q of the whole table, so classes are taken in
+    `parts`, one after the other; averages are sums over rows. Equal up to the order of summation (1e-12).
+    population : the combinations of everybody who could be in the release, on the same quasi-identifiers.
+    Missing cells that are compatible with every value make classes overlap, which needs all of them at once.
+    """
+    return examine(reduced, population=population, parts=parts).criteria
+
+
+def examine(reduced: Reduced, *, population: Combinations | None = None, parts: int = 1) -> Examined:
+    """The same, with the sizes of the classes (rows that agree, missing cells among them)."""
+    if parts > 1 and reduced.missing == "wildcard":
+        raise UnmaskError(
+            "missing cells as wildcards need all combinations in memory, and they do not fit; give more memory, or "
+            "choose missing='own'"
+        )
+    totals = reduced.totals()
+    found = [_of_part(part, totals, population) for part in reduced.parts(parts)]
+    used = [part for part in found if part.rows]
+    if not used:
+        raise UnmaskError("every row has a missing quasi-identifier cell and is excluded; choose missing='own'")
+    rows, k = sum(part.rows for part in used), min(part.k for part in used)
+    columns = {name: _merged([part.columns[name] for part in used], [part.rows for part in used]) for name in totals}
+    against = None if population is None else _against(used)
+    criteria = Criteria(
+        rows=rows,
+        classes=sum(part.classes for part in used),
+        k=k,
+        unique_rows=sum(part.unique for part in used),
+        prosecutor_average=sum(part.named for part in used) / rows,
+        prosecutor_max=1 / k,
+        journalist_average=None if against is None else against[0].average,
+        journalist_max=None if against is None else against[0].maximum,
+        marketer=None if against is None else against[1],
+        sample_weight_average=None,
+        sample_weight_max=None,
+        missing=reduced.missing,
+        rows_missing=sum(part.rows_missing for part in found),
+        rows_excluded=reduced.n_rows - rows,
+        columns=columns,
+        **{f.name: _weakest(f.name, columns) for f in fields(Disclosure)},  # type: ignore[arg-type]
+    )
+    sizes, place = np.unique(np.concatenate([part.sizes for part in used]), return_inverse=True)
+    in_size = np.bincount(place, np.concatenate([part.in_size for part in used]))
+    return Examined(criteria, sizes, in_size.astype(np.int64))
+
+
+def population_sizes(release: Combinations, population: Combinations) -> NDArray[np.int64]:
+    """People of the population who fit each combination of the release, (J,); see `criteria.population_sizes`."""
+    maps = [_fits(column, population, release.missing) for column in release.quasi_identifiers]
+    known = np.stack([population.column(c.name).codes for c in release.quasi_identifiers], axis=1)
+    levels, sizes = release.classes.levels, population.counts
+    if all(bool((fit.sum(axis=1) <= 1).all()) for fit in maps):
+        return _join(known, sizes, levels, maps)
+    fitting = np.zeros(len(levels), dtype=np.int64)
+    step = max(1, _PAIRS // max(1, len(known)))
+    for begin in range(0, len(levels), step):
+        block = levels[begin : begin + step]
+        fits = np.ones((len(block), len(known)), dtype=np.bool_)
+        for j, fit in enumerate(maps):
+            fits &= fit.T[block[:, j]][:, known[:, j]]
+        fitting[begin : begin + step] = fits @ sizes
+    return fitting
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What one part of the classes contributes.
+
+    named : sum of 1 / candidates over its rows. sizes, in_size : the sizes of its classes, and the rows of each.
+    against : (2, J) rows of each class, and people of the population who fit it.
+    """
+
+    rows: int
+    rows_missing: int
+    sizes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    in_size: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    classes: int = 0
+    k: int = 0
+    unique: int = 0
+    named: float = 0.0
+    columns: Mapping[str, Disclosure] = field(default_factory=dict)
+    against: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted(_Frame):
+    """The classes of a part, and the histogram of one sensitive column in them."""
+
+    histogram: csr_array[Any, Any] | None = None
+    overall: NDArray[np.int64] | None = None
+
+    def histograms(self, codes: NDArray[np.int32], n_levels: int) -> Histograms:
+        """The histogram with its values at the places `codes`, (L,)."""
+        assert self.histogram is not None
+        assert self.overall is not None
+        counts = self.histogram[self.kept] if len(self.kept) < self.histogram.shape[0] else self.histogram
+        moved = csr_array((counts.data, codes[counts.indices], counts.indptr), shape=(counts.shape[0], n_levels))
+        moved.sort_indices()
+        overall = np.zeros(n_levels, dtype=np.int64)
+        overall[codes] = self.overall
+        return Histograms.of(self.merged(moved), overall=overall)
+
+    def merged(self, counts: csr_array[Any, Any]) -> csr_array[Any, Any]:
+        """Summed over the classes that each may be, where they overlap."""
+        return merge(self.meetings, counts) if self.meetings else counts
+
+
+def _of_part(part: Combinations, totals: Mapping[str, NDArray[np.int64]], population: Combinations | None) -> _Part:
+    gap = int(part.counts[part.has_gap].sum())
+    if part.missing == "excluded" and part.has_gap.all():
+        return _Part(0, gap)
+    frame = cast("_Counted", _Counted.of(part))
+    columns = {
+        column.name: _disclosure(column, replace(frame, histogram=histogram, overall=totals[column.name]))
+        for column, histogram in zip(part.sensitive, part.histograms, strict=True)
+    }
+    sizes, classes = np.unique(frame.rows, return_counts=True)
+    people = None if population is None else population_sizes(part, population)[frame.kept]
+    return _Part(
+        rows=int(frame.rows.sum()),
+        rows_missing=gap,
+        sizes=sizes,
+        in_size=sizes * classes,
+        classes=len(frame.rows),
+        k=int(frame.sizes.min()),
+        unique=int(frame.rows[frame.sizes == 1].sum()),
+        named=float(np.sum(frame.rows / frame.sizes)),
+        columns=columns,
+        against=None if people is None else np.stack((frame.rows, people)),
+    )
+
+
+def _against(parts: Sequence[_Part]) -> tuple[Risk, float]:
+    rows, people = np.concatenate([part.against for part in parts if part.against is not None], axis=1)
+    return journalist(rows, people), marketer(rows, people)
+
+
+_MEANS = {"map_error", "information_bits"}
+
+
+def _merged(found: Sequence[Disclosure], rows: Sequence[int]) -> Disclosure:
+    """The weakest of several parts; means over rows are means of the parts, by rows."""
+    merged: dict[str, Any] = {}
+    for item in fields(Disclosure):
+        values = [getattr(one, item.name) for one in found]
+        if item.name in _MEANS:
+            merged[item.name] = float(np.dot(values, rows) / np.sum(rows)) if len(values) > 1 else values[0]
+        elif None in values:
+            merged[item.name] = None
+        else:
+            merged[item.name] = min(values) if item.name in _LOWER_IS_WEAKER else max(values)
+    merged["average_privacy_risk"] = 1 - merged["map_error"]
+    return Disclosure(**merged)

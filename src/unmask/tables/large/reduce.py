@@ -1,0 +1,325 @@
+"""A table of any number of rows as its distinct combinations of cells and how often each occurs.
+
+Criteria, class attackers and Mondrian need no more of a table than the distinct combinations of its quasi-identifiers,
+the rows of each, and the histogram of each sensitive column in each. The engine counts them out of core; the cells get
+their meaning here, by the same code as those of a table that is read into memory, so both agree cell for cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.engines import Engine, sql
+from unmask.engines import Kind as Type
+from unmask.errors import UnmaskError
+from unmask.tables.cells import Kind, Missing
+from unmask.tables.counts import group
+from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.reading import check_columns
+from unmask.tables.release import Classes, Column, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations(Table):
+    """A table whose row i stands for `counts[i]` rows that agree on all quasi-identifiers.
+
+    Its rows are distinct and in lexicographic order of their codes: they are its classes, numbered like those of the
+    table in memory. `n_rows` counts the rows stood for.
+
+    sensitive : their codes only list their levels, 0 to L - 1.
+    histograms : of each sensitive column the counts (J, L), CSR.
+    """
+
+    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    histograms: tuple[csr_array[Any, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        n = len(self.counts)
+        assert all(column.codes.shape == (n,) for column in self.quasi_identifiers)
+        assert [h.shape for h in self.histograms] == [(n, len(column.levels)) for column in self.sensitive]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows stood for."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The combinations themselves."""
+        levels = np.stack([column.codes for column in self.quasi_identifiers], axis=1)
+        return Classes(np.arange(len(self.counts), dtype=np.int32), self.counts, levels)
+
+    @cached_property
+    def has_gap(self) -> NDArray[np.bool_]:
+        """(J,) whether a quasi-identifier is missing."""
+        gaps = [column.codes == column.levels.missing for column in self.quasi_identifiers]
+        return np.asarray(np.any(gaps, axis=0), dtype=np.bool_)
+
+    @cached_property
+    def kept(self) -> NDArray[np.intp]:
+        """What the rule for missing cells leaves: under "excluded" the combinations without a missing cell."""
+        kept = np.flatnonzero(~self.has_gap) if self.missing == "excluded" else np.arange(len(self.counts))
+        if not len(kept):
+            raise UnmaskError("every row has a missing quasi-identifier cell and is excluded; choose missing='own'")
+        return kept
+
+    def complete(self) -> Combinations:
+        """The combinations that are kept."""
+        if len(self.kept) == len(self.counts):
+            return self
+        return replace(
+            self,
+            quasi_identifiers=tuple(column.take(self.kept) for column in self.quasi_identifiers),
+            counts=self.counts[self.kept],
+            histograms=tuple(histogram[self.kept] for histogram in self.histograms),
+        )
+
+    def recoded(self, columns: Sequence[Column]) -> Combinations:
+        """The combinations after their quasi-identifiers were recoded (a code for each combination), equal ones added
+        up.
+        """
+        of_row, _, levels = group([c.codes for c in columns], [len(c.levels) for c in columns])
+        n = len(levels)
+        gather = csr_array(
+            (np.ones(len(of_row), dtype=np.int64), (of_row, np.arange(len(of_row)))), shape=(n, len(of_row))
+        )
+        return replace(
+            self,
+            quasi_identifiers=tuple(
+                replace(c, codes=np.ascontiguousarray(levels[:, j])) for j, c in enumerate(columns)
+            ),
+            counts=np.asarray(gather @ self.counts, dtype=np.int64),
+            histograms=tuple(csr_array(gather @ histogram) for histogram in self.histograms),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The combinations of a table, kept in an engine.
+
+    engine, name : table `name`_coded of the engine holds a code for each quasi-identifier (q0, q1, ...) and sensitive
+        column (s0, ...), and the rows n of each combination; `name`_source the rows, `name`_q0 ... the dictionaries
+        (v, code) and `name`_cells the combinations before they were coded.
+    columns : names by their short name; quasi_identifiers, sensitive : their levels (codes only list them).
+    n_rows : rows of the table; n_coded : rows of `name`_coded.
+    counted : whether the combinations count sensitive values; without, there are no histograms.
+    """
+
+    engine: Engine
+    name: str
+    source: str
+    columns: Mapping[str, str]
+    quasi_identifiers: tuple[Column, ...]
+    sensitive: tuple[Column, ...]
+    missing: Missing
+    n_rows: int
+    n_coded: int
+    counted: bool = True
+
+    @cached_property
+    def short(self) -> tuple[list[str], list[str]]:
+        """The short names of quasi-identifiers and sensitive columns."""
+        return _short("q", self.quasi_identifiers), _short("s", self.sensitive)
+
+    @property
+    def face(self) -> Combinations:
+        """The columns and their roles, without a combination."""
+        none = np.zeros(0, dtype=np.int32)
+        return Combinations(
+            quasi_identifiers=tuple(replace(column, codes=none) for column in self.quasi_identifiers),
+            sensitive=self.sensitive,
+            missing=self.missing,
+            histograms=tuple(csr_array((0, len(column.levels)), dtype=np.int64) for column in self.sensitive),
+        )
+
+    def parts(self, n: int = 1) -> Iterator[Combinations]:
+        """All combinations, in about `n` equal parts; a combination is in one part, with all its rows."""
+        if n == 1:
+            yield self.whole()
+            return
+        for number in range(n):
+            part = self._part(sql.part(self.short[0], number, n))
+            if len(part.counts):
+                yield part
+
+    def whole(self) -> Combinations:
+        """All combinations in memory, fetched once."""
+        return self._whole
+
+    @cached_property
+    def _whole(self) -> Combinations:
+        return self._part("")
+
+    def totals(self) -> dict[str, NDArray[np.int64]]:
+        """Rows of each value of each sensitive column, (L,); under "excluded" over the rows without a missing cell."""
+        known = {
+            short: column.levels.missing
+            for short, column in zip(self.short[0], self.quasi_identifiers, strict=True)
+            if column.levels.missing >= 0
+        }
+        where = sql.known(known) if self.missing == "excluded" and known else ""
+        found = {}
+        for short, column in zip(self.short[1], self.sensitive, strict=True):
+            rows = self.engine.rows(sql.totals(f"{self.name}_coded", [short], where=where))
+            found[column.name] = np.zeros(len(column.levels), dtype=np.int64)
+            found[column.name][rows[short]] = rows["n"]
+        return found
+
+    def _part(self, where: str) -> Combinations:
+        quasi, secret = self.short
+        secret = secret if self.counted else []
+        tables = [
+            self.engine.rows(
+                sql.totals(f"{self.name}_coded", [*quasi, *column], where=where, distinct=len(secret) <= 1)
+            )
+            for column in ([[short] for short in secret] or [[]])
+        ]
+        sizes = [len(column.levels) for column in self.quasi_identifiers]
+        counts, levels, histograms = np.zeros(0, np.int64), np.zeros((0, len(quasi)), np.int32), []
+        for at, rows in enumerate(tables):
+            of_row, _, levels = group([rows[short].astype(np.int32, copy=False) for short in quasi], sizes)
+            counts = np.bincount(of_row, rows["n"], len(levels)).astype(np.int64)
+            if secret:
+                shape = (len(levels), len(self.sensitive[at].levels))
+                histograms.append(csr_array((rows["n"], (of_row, rows[secret[at]])), shape=shape))
+        return Combinations(
+            quasi_identifiers=tuple(
+                replace(column, codes=np.ascontiguousarray(levels[:, j]))
+                for j, column in enumerate(self.quasi_identifiers)
+            ),
+            sensitive=self.sensitive if self.counted else (),
+            missing=self.missing,
+            counts=counts,
+            histograms=tuple(histograms),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """What the columns of a table are for and how their cells are read; the arguments are those of `Table.read`."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hierarchies: Mapping[str, Hierarchy | str | PathLike[str]] = field(default_factory=dict)
+    missing: Missing = "own"
+    na: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Short name -> name, of the columns that the combinations are made of."""
+        named = {f"q{at}": name for at, name in enumerate(self.quasi_identifiers)}
+        return named | {f"s{at}": name for at, name in enumerate(self.sensitive)}
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse unknown columns, and columns with two roles."""
+        if not self.quasi_identifiers:
+            raise UnmaskError("0 quasi-identifiers given, expected at least 1; name what an adversary may know")
+        asked = [*self.quasi_identifiers, *self.sensitive, *self.identifiers]
+        twice = next((name for at, name in enumerate(asked) if name in asked[:at]), None)
+        if twice is not None:
+            raise UnmaskError(f"column {twice!r} is given twice; expected one role for each column")
+        check_columns(names, [*asked, *self.kinds, *self.orders, *self.hierarchies], where="the source")
+
+    def column(self, name: str, values: NDArray[Any]) -> Column:
+        """The meaning of distinct values of a column: a code for each, and the levels."""
+        if not len(values):
+            raise UnmaskError("the source has no rows; expected at least one row")
+
+        def of(given: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: given[name]} if name in given else {}
+
+        cells = Table.read(
+            {name: values},
+            quasi_identifiers=name,
+            kinds=of(self.kinds),
+            orders=of(self.orders),
+            hierarchies=of(self.hierarchies),
+            na=self.na,
+        )
+        return cells.quasi_identifiers[0]
+
+
+def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", counted: bool = True) -> Reduced:
+    r"""Count the distinct combinations of a table in an engine, and read the meaning of their cells.
+
+    source : files or a table, see `Engine.names`. name : of the tables that are made; one for each table that lives in
+    the engine at the same time. counted : count the sensitive values of the combinations, too.
+
+    >>> import tempfile, pathlib
+    >>> from unmask.engines import open_engine
+    >>> with tempfile.TemporaryDirectory() as folder, open_engine("duckdb") as engine:
+    ...     file = pathlib.Path(folder) / "people.csv"
+    ...     _ = file.write_text("age,ill\n30,a\n30,b\n41,a\n")
+    ...     people = reduce(engine, str(file), Roles(("age",), ("ill",))).whole()
+    >>> people.counts, people.histograms[0].toarray()
+    (array([2, 1]), array([[1, 1], [1, 0]]))
+    """
+    roles.check(engine.names(source))
+    columns = roles.columns
+    types = engine.table(f"{name}_source", source, columns)
+    joint = [short for short in columns if counted or short[0] == "q"]
+    engine.keep(f"{name}_cells", sql.combinations(f"{name}_source", joint))
+    found = _values(engine, name, joint, [short for short in columns if short not in joint])
+    read = {short: roles.column(columns[short], cells) for short, cells in found.items()}
+    for short, column in read.items():
+        engine.put(f"{name}_{short}", _dictionary(found[short], column.codes, types[short]))
+    joined = sql.coded(
+        f"{name}_cells",
+        {short: f"{name}_{short}" for short in joint},
+        {short: max(read[short].levels.missing, 0) for short in joint},
+        distinct=all(len(np.unique(column.codes)) == len(column.codes) for column in read.values()),
+    )
+    n_coded = engine.keep(f"{name}_coded", joined)
+    listed = {s: replace(column, codes=np.arange(len(column.levels), dtype=np.int32)) for s, column in read.items()}
+    return Reduced(
+        engine,
+        name,
+        source,
+        columns,
+        tuple(listed[short] for short in columns if short[0] == "q"),
+        tuple(listed[short] for short in columns if short[0] == "s"),
+        roles.missing,
+        int(engine.rows(sql.all_rows(f"{name}_coded"))["n"][0]),
+        n_coded,
+        counted,
+    )
+
+
+def _values(engine: Engine, name: str, joint: Sequence[str], alone: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The values of every column, ascending; None comes last where a cell is missing.
+
+    joint : columns of the combinations. alone : columns that are only carried, counted each for itself.
+    """
+    cells = dict.fromkeys(joint, f"{name}_cells")
+    gaps = engine.rows(sql.gaps(f"{name}_cells", joint))
+    for short in alone:
+        cells[short] = f"{name}_{short}_values"
+        engine.keep(cells[short], sql.combinations(f"{name}_source", [short]))
+        gaps |= engine.rows(sql.gaps(cells[short], [short]))
+    found = {short: engine.rows(sql.values(table, short))["v"] for short, table in cells.items()}
+    return {s: np.array([*v.tolist(), None], object) if gaps[s][0] else v for s, v in found.items()}
+
+
+def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Type) -> dict[str, NDArray[Any]]:
+    """What an engine gets: the values v that are not missing, and their code."""
+    values = cells[:-1] if len(cells) and cells[-1] is None else cells
+    if kind != "text":
+        values = values.astype(np.int64 if kind == "integer" else np.float64)
+    if not len(values):  # a value that the column does not have, so that the table has a type
+        values = np.array([""], dtype=object) if kind == "text" else np.zeros(1, values.dtype)
+    return {"v": values, "code": codes[: len(values)].astype(np.int32)}
+
+
+def _short(letter: str, columns: Sequence[Column]) -> list[str]:
+    return [f"{letter}{at}" for at in range(len(columns))]

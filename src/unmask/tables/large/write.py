@@ -1,0 +1,81 @@
+"""A release of many rows, written by the engine: no row passes through Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.engines import sql
+from unmask.errors import UnmaskError
+from unmask.tables.cells import Levels
+from unmask.tables.large.mondrian import Generalised
+from unmask.tables.large.reduce import Reduced
+from unmask.tables.release import Column
+
+
+def write_release(
+    reduced: Reduced, made: Generalised, path: Path, *, identifiers: Sequence[str] = (), force: bool = False
+) -> tuple[str, ...]:
+    """Write the rows of a table with the cells of its release as Parquet, whole or not at all.
+
+    Rows are sorted by their class and by all that is released with them: their order is a function of what they say, so
+    it tells nothing about the order of the source, and the same release is the same file. Columns without a role are
+    carried along, the `identifiers` are not. Returns the names of the columns that are released as they are.
+    """
+    if not path.name.lower().endswith((".parquet", ".pq")):
+        raise UnmaskError(f"output {path.name!r} has another suffix; an engine writes .parquet")
+    if path.exists() and not force:
+        raise UnmaskError(f"output {path.name!r} exists; choose another name or overwrite it (--force, or force=True)")
+    engine, name = reduced.engine, reduced.name
+    quasi, secret = reduced.short
+    dropped = {*identifiers, *reduced.columns.values()}
+    other = {f"o{at}": column for at, column in enumerate(c for c in engine.names(reduced.source) if c not in dropped)}
+    engine.table(f"{name}_rows", reduced.source, {**reduced.columns, **other})
+    _put_classes(reduced, made)
+    dictionaries = {short: f"{name}_{short}" for short in quasi}
+    missing = {s: max(c.levels.missing, 0) for s, c in zip(quasi, reduced.quasi_identifiers, strict=True)}
+    engine.keep(f"{name}_class", sql.assigned(f"{name}_cells", dictionaries, missing, f"{name}_box"))
+    labels, codes = {}, {short: f"{name}_{short}" for short in secret}
+    for short, column in zip(secret, reduced.sensitive, strict=True):
+        listed = np.arange(len(column.levels), dtype=np.int32)
+        engine.put(f"{name}_{short}_label", {"code": listed, "label": _labels(column)})
+        labels[short] = (f"{name}_{short}_label", _type(column.levels))
+    types = {short: _type(column.levels) for short, column in zip(quasi, made.release.quasi_identifiers, strict=True)}
+    rows = sql.placed(f"{name}_rows", f"{name}_class", quasi, codes, tuple(other))
+    engine.keep(f"{name}_placed", rows, order=["box", *secret, *other])
+    engine.drop(f"{name}_class")
+    text = sql.dressed(f"{name}_placed", f"{name}_label", types, labels, tuple(other))
+    order = ["box", *(f"code_{short}" for short in secret), *other]
+    engine.write_parquet(text, path, {**reduced.columns, **other}, order=order)
+    return tuple(other.values())
+
+
+def _put_classes(reduced: Reduced, made: Generalised) -> None:
+    """The class of every combination, and the cells of every class."""
+    quasi, name = reduced.short[0], reduced.name
+    codes = {s: c.codes[made.kept] for s, c in zip(quasi, made.before.quasi_identifiers, strict=True)}
+    reduced.engine.put(f"{name}_box", {**codes, "box": made.box})
+    cells = {
+        short: _labels(column)[column.codes]
+        for short, column in zip(quasi, made.release.quasi_identifiers, strict=True)
+    }
+    boxes = np.arange(len(made.release.counts), dtype=np.int32)
+    reduced.engine.put(f"{name}_label", {"box": boxes, **cells})
+
+
+def _labels(column: Column) -> NDArray[Any]:
+    """(L,) text of each level, None for a missing cell."""
+    return np.array([label or None for label in column.levels.labels], dtype=object)
+
+
+def _type(levels: Levels) -> str:
+    """What holds the cells: numbers where all of them are exact, as `Table.write` does."""
+    exact = levels.atomic | (np.arange(len(levels)) == levels.missing)
+    if levels.kind != "numeric" or not exact.all():
+        return "string"
+    low = levels.low[~np.isnan(levels.low)]
+    return "bigint" if bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all()) else "double"

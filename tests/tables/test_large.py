@@ -1,0 +1,423 @@
+"""A table that stays in an engine has the criteria, beliefs, boxes and losses of the same table in memory."""
+
+import csv
+import json
+from collections import Counter
+from dataclasses import fields, replace
+
+import duckdb
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tests.engines import QUIET, opened
+from unmask import FailedError, UnmaskError
+from unmask.cli import main
+from unmask.engines import open_engine
+from unmask.studies.large import Held, study_large
+from unmask.studies.tables import Evidence, study_tables
+from unmask.tables import ClassAttack, Hierarchy, Mondrian, RegisterAttack, Table, criteria, datasets, utility
+from unmask.tables.constraints import EntropyL, TCloseness
+from unmask.tables.large import Roles, attacks, evaluate, generalise, loss, plan, reduce, shares, write_release
+
+pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
+
+QUASI = ("age", "zip", "Größe")
+SECRETS = ("ill", "pay")
+TREE = Hierarchy.from_paths([("120", "12*", "*"), ("121", "12*", "*"), ("ä", "other", "*")])
+ORDER = ("flu", "gout", "ä,b", "?")
+RULES = ("own", "excluded", "wildcard")
+
+
+@pytest.fixture(scope="module", params=["duckdb", pytest.param("spark://local[1]", marks=pytest.mark.slow)])
+def engine(request):
+    with opened(request.param) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """Random people with missing, generalised, padded and quoted cells, several texts of one meaning, and ties."""
+    rng = np.random.default_rng(4)
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*QUASI, *SECRETS, "note"])
+        for at in range(700):
+            age = "" if rng.random() < 0.05 else rng.integers(20, 30)
+            size = rng.choice(["20-30", "[20, 30]", "40", "NA", ""], p=[0.3, 0.3, 0.3, 0.05, 0.05])
+            ill = rng.choice(ORDER[:3], p=[0.6, 0.3, 0.1])
+            writer.writerow([age, rng.choice([" 120", "121", "ä", "120 "]), size, ill, rng.integers(4) / 2, f"n{at}"])
+    return path
+
+
+def roles(**more):
+    return Roles(**{"quasi_identifiers": QUASI, "sensitive": SECRETS, "na": ("NA",), **more})
+
+
+def in_memory(path, **more):
+    given = {"quasi_identifiers": QUASI, "sensitive": SECRETS, "na": ("NA",), **more}
+    return Table.read(path, **given)
+
+
+def close(found, expected):
+    return found == expected or (
+        None not in (found, expected) and abs(found - expected) <= 1e-12 * max(1, abs(expected))
+    )
+
+
+def alike(found, expected):
+    """Beliefs in memory are single precision."""
+    return found == expected or (None not in (found, expected) and found == pytest.approx(expected, rel=2e-6, abs=2e-6))
+
+
+def check_criteria(found, expected):
+    for item in fields(expected):
+        if item.name != "columns":
+            assert close(getattr(found, item.name), getattr(expected, item.name)), item.name
+    for name, column in expected.columns.items():
+        for item in fields(column):
+            assert close(getattr(found.columns[name], item.name), getattr(column, item.name)), (name, item.name)
+
+
+@pytest.mark.parametrize("missing", RULES)
+def test_combinations_and_criteria_are_those_of_the_table_in_memory(engine, people, missing):
+    more = {"missing": missing, "hierarchies": {"zip": TREE}, "orders": {"ill": ORDER}}
+    table, reduced = in_memory(people, **more), reduce(engine, str(people), roles(**more))
+    whole = reduced.whole()
+    assert np.array_equal(whole.classes.levels, table.classes.levels)
+    assert np.array_equal(whole.counts, table.classes.sizes)
+    assert whole.n_rows == reduced.n_rows == table.n_rows == 700
+    for parts in (1,) if missing == "wildcard" else (1, 4):
+        check_criteria(evaluate(reduced, parts=parts), criteria.evaluate(table))
+
+
+def test_criteria_with_a_hierarchy_of_the_secret_and_without_a_secret(engine, people):
+    tree = Hierarchy.from_paths([("flu", "lung", "*"), ("gout", "joint", "*"), ("ä,b", "joint", "*")])
+    more = {"sensitive": "ill", "hierarchies": {"ill": tree}}
+    reduced = reduce(engine, str(people), roles(**{**more, "sensitive": ("ill",)}))
+    check_criteria(evaluate(reduced, parts=3), criteria.evaluate(in_memory(people, **more)))
+    without = reduce(engine, str(people), roles(sensitive=()), counted=False)
+    check_criteria(evaluate(without, parts=2), criteria.evaluate(in_memory(people, sensitive=())))
+
+
+def test_both_engines_give_the_same_audit_and_release_to_the_last_digit(engine, people, tmp_path):
+    def audited(engine):
+        reduced = reduce(engine, str(people), roles(sensitive=("ill",)), name="again")
+        found = study_large({"r": Held(reduced)})
+        path = tmp_path / "release.parquet"
+        write_release(reduced, generalise(reduced.whole(), Mondrian(k=8, l=2)), path, force=True)
+        return json.dumps([row.as_dict() for row in found.rows]), dict(found.criteria), rows_of(path)
+
+    with open_engine("duckdb") as other:
+        expected = audited(other)
+    assert audited(engine) == expected
+
+
+@pytest.mark.parametrize("missing", ["own", "excluded"])
+@pytest.mark.parametrize("protection", [Mondrian(k=7), Mondrian(k=5, l=2, t=0.45, constraints=(EntropyL(1.2),))])
+def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_path, missing, protection):
+    more = {"missing": missing, "hierarchies": {"zip": TREE}, "sensitive": ("ill",)}
+    table = in_memory(people, **more)
+    release, origin = protection(table, rng=np.random.default_rng(0))
+    reduced = reduce(engine, str(people), roles(**more), counted=protection.l is not None)
+    made = generalise(reduced.whole(), protection)
+    assert np.array_equal(made.release.counts, release.classes.sizes)
+    assert np.array_equal(made.release.classes.levels, release.classes.levels)
+
+    lost, expected = loss(made), utility.evaluate(table, release, origin)
+    for item in fields(lost):
+        if item.name in {"ncp", "precision", "distortion"}:
+            for name, value in getattr(expected, item.name).items():
+                assert close(getattr(lost, item.name)[name], value), (item.name, name)
+        else:
+            assert close(getattr(lost, item.name), getattr(expected, item.name)), item.name
+
+    path = tmp_path / "release.parquet"
+    assert write_release(reduced, made, path, identifiers=("note",)) == ("pay",)
+    release.write(tmp_path / "expected.parquet")
+    found, wanted = rows_of(path), rows_of(tmp_path / "expected.parquet")
+    assert found["names"] == [*QUASI, "ill", "pay"]
+    kept = [wanted["names"].index(name) for name in found["names"]]
+    assert Counter(found["rows"]) == Counter(tuple(row[at] for at in kept) for row in wanted["rows"])
+
+
+def rows_of(path):
+    """Names and rows of a Parquet file, or of a folder of them, in order."""
+    with duckdb.connect() as connection:
+        read = f"{path}/*.parquet" if path.is_dir() else str(path)
+        found = connection.execute(f"select * from read_parquet('{read}')")
+        return {"names": [column[0] for column in found.description], "rows": found.fetchall()}
+
+
+def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_path):
+    rng = np.random.default_rng(3)
+    cells = np.stack((rng.integers(20, 40, 500), rng.integers(0, 3, 500), rng.integers(0, 9, 500)), axis=1)
+    bytes_of = []
+    for order in (np.arange(500), rng.permutation(500)):
+        path, out = tmp_path / "p.csv", tmp_path / "release.parquet"
+        path.write_text("age,ill,other\n" + "\n".join(",".join(map(str, row)) for row in cells[order]) + "\n")
+        with open_engine("duckdb") as engine:
+            reduced = reduce(engine, str(path), Roles(("age",), ("ill",)))
+            write_release(reduced, generalise(reduced.whole(), Mondrian(k=10)), out, force=True)
+        bytes_of.append(out.read_bytes())
+        found = [(row[0], row[1], row[2]) for row in rows_of(out)["rows"]]
+        assert found == sorted(found)
+    assert bytes_of[0] == bytes_of[1]
+
+
+# --- adversaries -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", RULES)
+def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing):
+    table, known = in_memory(people, missing=missing), roles(missing=missing)
+    people_known = replace(known, quasi_identifiers=QUASI[:2], sensitive=())
+    register = reduce(engine, str(people), people_known, name="register").whole()
+    found = study_large({"r": Held(reduce(engine, str(people), known))}, register=register)
+    named = in_memory(people, missing=missing, quasi_identifiers=QUASI[:2], sensitive=())
+    expected = study_tables({"r": table}, Evidence(register=named))
+    assert len(found.rows) == len(expected.rows) == 40
+    for row, other in zip(found.rows, expected.rows, strict=True):
+        assert (row.adversary, row.target, row.measure, row.n, row.n_observations, row.interval) == (
+            other.adversary, other.target, other.measure, other.n, other.n_observations, other.interval,
+        )  # fmt: skip
+        for name in ("prior", "posterior", "gain", "low", "high", "worst"):
+            assert alike(getattr(row, name), getattr(other, name)), (row.measure, name)
+        assert row.quantiles == pytest.approx(other.quantiles, rel=2e-6, abs=2e-6)
+    assert found.class_risk == expected.class_risk
+    for one, two in zip(found.column_risk, expected.column_risk, strict=True):
+        assert all(alike(getattr(one, item.name), getattr(two, item.name)) for item in fields(two))
+    if missing != "excluded":  # in memory 1/10 in single precision may fall on the other side of an edge
+        chance = 1 / table.classes.sizes[table.classes.of_row]
+        edges = np.array(found.distribution[0].edges)
+        assert found.distribution[0].shares == pytest.approx(np.histogram(chance, edges)[0] / 700, abs=1e-12)
+    assert [(one.adversary, one.target) for one in found.distribution] == [
+        (one.adversary, one.target) for one in expected.distribution
+    ]
+    assert (found.who, found.adversaries) == (expected.who, expected.adversaries)
+    assert found.assumptions == expected.assumptions
+
+
+def test_a_register_is_linked_by_containment(engine, people):
+    protection = Mondrian(k=9)
+    release, _ = protection(in_memory(people), rng=np.random.default_rng(0))
+    whole = reduce(engine, str(people), roles()).whole()
+    belief = attacks.register(generalise(whole, protection).release, whole)
+    expected = RegisterAttack()(release, in_memory(people))
+    assert np.array_equal(belief.n_unlisted, expected.row_length)
+    assert belief.n_unlisted.min() >= 9
+    assert belief.weight == pytest.approx(expected.observation_weight, abs=1e-12)
+
+
+def test_a_population_gives_the_journalist_and_the_marketer(engine, people, tmp_path):
+    with people.open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    sample = tmp_path / "sample.csv"
+    with sample.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows[::3]])
+    population = reduce(engine, str(people), roles(), name="population").whole()
+    found = evaluate(reduce(engine, str(sample), roles()), population=population, parts=3)
+    expected = criteria.evaluate(in_memory(sample), population=in_memory(people))
+    check_criteria(found, expected)
+    assert expected.marketer < expected.prosecutor_average
+
+
+def test_nobody_fits_a_record_that_the_register_does_not_know(tmp_path):
+    (tmp_path / "release.csv").write_text("age\n30\n30\n55\n")
+    (tmp_path / "register.csv").write_text("age\n30\n41\n")
+    with open_engine("duckdb") as engine:
+        release, register = (
+            reduce(engine, str(tmp_path / f"{name}.csv"), Roles(("age",)), name=name).whole()
+            for name in ("release", "register")
+        )
+        assert attacks.register(release, register).n_unlisted.tolist() == [1, 0]
+
+
+# --- Adult, and more combinations than memory ---------------------------------------------------------------
+
+
+def test_adult_in_parts_has_its_reference_values(tmp_path):
+    adult = datasets.adult()
+    path = tmp_path / "adult.parquet"
+    adult.write(path)
+    quasi, secret = (tuple(c.name for c in columns) for columns in (adult.quasi_identifiers, adult.sensitive))
+    kinds = {column.name: column.levels.kind for column in adult.columns}
+    with open_engine("duckdb", memory_limit=200 << 20) as engine:
+        reduced = reduce(engine, str(path), Roles(quasi, secret, kinds=kinds))
+        found = evaluate(reduced, parts=7)
+        in_parts = study_large({"adult": Held(reduced, 7)})
+        at_once = study_large({"adult": Held(reduced)})
+    check_criteria(found, criteria.evaluate(adult))
+    assert (found.classes, found.unique_rows) == (6072, 3187)  # ARX and openmed agree on these
+    identity = [row for row in at_once.rows if row.target == "identity"]
+    for row, other in zip(in_parts.rows, identity, strict=True):
+        assert row.posterior == pytest.approx(other.posterior, rel=1e-12)
+        assert row.quantiles == pytest.approx(other.quantiles, rel=1e-12)
+        assert (row.low, row.n) == (None, 30_162)
+    assert any("give more (--memory-limit)" in why for _, why in in_parts.not_run)
+    assert in_parts.rows[0].posterior == pytest.approx(ClassAttack()(adult).n_observations / 30_162, abs=1e-12)
+
+
+def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(20, 400)), int(rng.integers(1, 5))
+        columns = {f"c{j}": rng.integers(0, rng.integers(1, 30), n) for j in range(d)}
+        path = tmp_path / f"{seed}.csv"
+        path.write_text(
+            "\n".join([",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))])
+        )
+        protection = Mondrian(k=int(rng.integers(1, 8)))
+        release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
+        with open_engine("duckdb") as engine:
+            made = generalise(reduce(engine, str(path), Roles(tuple(columns))).whole(), protection)
+        assert np.array_equal(made.release.counts, release.classes.sizes)
+        assert [c.levels.labels for c in made.release.quasi_identifiers] == [
+            c.levels.labels for c in release.quasi_identifiers
+        ]
+
+
+# --- what will fit --------------------------------------------------------------------------------------------
+
+
+def planned(path, *, memory_limit=1 << 30, **more):
+    with open_engine("duckdb") as engine:
+        return plan(engine, str(path), roles(), memory_limit=memory_limit, **more)
+
+
+def test_a_plan_counts_rows_and_combinations_and_says_so_in_one_line(people):
+    found = planned(people)
+    assert found.rows == 700
+    true = in_memory(people)
+    distinct = len({tuple(c.codes[i] for c in true.columns[:5]) for i in range(700)})
+    assert distinct <= found.combinations <= 1.4 * distinct + 50
+    assert found.parts == 1
+    assert str(found).startswith(
+        f"audit of 700 rows, about {found.combinations} combinations taken into memory at once"
+    )
+    assert "\n" not in str(found)
+
+
+def test_more_combinations_than_memory_are_taken_in_parts_or_refused(people, monkeypatch):
+    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 10**7, "protect": 10**7})
+    assert planned(people).parts > 5
+    with pytest.raises(FailedError, match=r"Mondrian needs about .* combinations in memory at once.*--memory-limit"):
+        planned(people, work="protect")
+    with open_engine("duckdb") as engine, pytest.raises(FailedError, match="missing cells as wildcards"):
+        plan(engine, str(people), roles(missing="wildcard"), memory_limit=1 << 30)
+
+
+def test_values_that_do_not_fit_and_a_full_disk_are_refused_before_the_work(people, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("unmask.tables.large.planning._PER_VALUE", 1 << 40)
+        with pytest.raises(FailedError, match=r"column 'age' has about .* different values, too many.*coarsen it"):
+            planned(people)
+    monkeypatch.setattr("unmask.tables.large.planning._PER_CELL", 1 << 30)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("usage", (), {"free": 5}))
+    with pytest.raises(FailedError, match=r"may write .* to its temporary directory, which has 0 MiB; free some"):
+        planned(people)
+
+
+def test_a_memory_limit_that_is_too_small():
+    with pytest.raises(UnmaskError, match="the memory limit is 100 MiB, expected at least 512 MiB"):
+        shares(100 << 20)
+
+
+def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
+    with open_engine("duckdb") as engine:
+        with pytest.raises(UnmaskError, match="column 'agee' is not in the source; did you mean 'age'"):
+            reduce(engine, str(people), roles(quasi_identifiers=("agee",)))
+        with pytest.raises(UnmaskError, match="column 'age' is given twice"):
+            reduce(engine, str(people), roles(identifiers=("age",)))
+        (tmp_path / "none.csv").write_text("age\n")
+        with pytest.raises(UnmaskError, match="has no rows"):
+            reduce(engine, str(tmp_path / "none.csv"), Roles(("age",)))
+        (tmp_path / "gaps.csv").write_text("age,sex\n,f\n,m\n")
+        gaps = reduce(engine, str(tmp_path / "gaps.csv"), Roles(("age", "sex"), missing="excluded"))
+        with pytest.raises(UnmaskError, match="every row has a missing quasi-identifier"):
+            evaluate(gaps)
+        with pytest.raises(UnmaskError, match="relaxed Mondrian"):
+            generalise(gaps.whole(), Mondrian(k=2, strict=False))
+        with pytest.raises(FailedError, match="fewer than k = 701"):
+            generalise(reduce(engine, str(people), roles()).whole(), Mondrian(k=701))
+        with pytest.raises(UnmaskError, match="has no sensitive column"):
+            generalise(reduce(engine, str(people), roles(sensitive=())).whole(), Mondrian(k=2, l=2))
+        with pytest.raises(FailedError, match="cannot be satisfied"):
+            generalise(reduce(engine, str(people), roles()).whole(), Mondrian(k=2, constraints=(EntropyL(90),)))
+        asked = Mondrian(k=2, constraints=(TCloseness(0.1, "ordered"),))
+        with pytest.raises(UnmaskError, match="ordered distance"):
+            generalise(reduce(engine, str(people), roles(sensitive=("ill",))).whole(), asked)
+
+
+# --- the command line -----------------------------------------------------------------------------------------
+
+
+def unmask(*arguments):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result
+
+
+def test_the_command_line_audits_in_an_engine(people, tmp_path):
+    asked = ("audit", people, "-q", ",".join(QUASI), "-s", ",".join(SECRETS), "--na", "NA", "--json")
+    expected = json.loads(unmask(*asked).stdout)
+    report = tmp_path / "report.html"
+    result = unmask(
+        *asked, "--engine", "duckdb", "--memory-limit", "1GiB", "--temp-directory", tmp_path, "--report", report
+    )
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    for name, value in expected["release"].items():
+        assert close(found["release"][name], value), name
+    assert [row["measure"] for row in found["measures"]] == [row["measure"] for row in expected["measures"]]
+    assert "people: audit of 700 rows" in result.stderr
+    assert report.read_text(encoding="utf-8").startswith("<!")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_command_line_protects_in_an_engine_and_a_dry_run_writes_nothing(people, tmp_path):
+    out = tmp_path / "release.parquet"
+    asked = (
+        "protect",
+        people,
+        "-q",
+        ",".join(QUASI),
+        "-s",
+        "ill",
+        "--na",
+        "NA",
+        "--k",
+        6,
+        "-o",
+        out,
+        "--engine",
+        "duckdb",
+    )
+    assert "protect of 700 rows" in unmask(*asked, "--dry-run").stderr
+    assert list(tmp_path.iterdir()) == []
+    result = unmask(*asked, "--json", "--identifiers", "note")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    sizes = Counter(row[:3] for row in rows_of(out)["rows"])
+    assert (found["rows"], found["classes"], found["k"]) == (700, len(sizes), min(sizes.values()))
+    assert found["k"] >= 6
+    assert unmask(*asked).exit_code == 2  # it exists
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--engine", "sparc"), "expected duckdb, spark"),
+        (("--engine", "duckdb", "--memory-limit", "9MB"), "expected at least 512 MiB"),
+        (("--engine", "duckdb", "--memory-limit", "much"), "expected a number and a unit"),
+        (("--engine", "duckdb", "--original", "x.csv"), "--original needs the table in memory"),
+        (("--engine", "duckdb", "--coverage", "0.5"), "--coverage needs the table in memory"),
+        (("--engine", "duckdb", "--delimiter", ";"), "an engine guesses it"),
+        (("--dry-run",), "--dry-run is for tables that stay in an engine"),
+    ],
+)  # fmt: skip
+def test_the_command_line_says_what_an_engine_cannot_do(people, more, words):
+    result = unmask("audit", people, "-q", "age", *more)
+    assert result.exit_code == 2
+    assert words in result.stderr

@@ -1,0 +1,318 @@
+"""Both engines read the same cells, answer every statement alike, and fail in one sentence."""
+
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from tests.engines import QUIET, opened
+from unmask import FailedError, UnmaskError
+from unmask.engines import in_bytes, open_engine, sql
+
+pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
+
+# name, whole number, double, 32-bit float, truth, day: with NULL, NaN, ties, blanks and Unicode
+ROWS = [
+    ("ä", 1, 0.5, 0.1, True, "2020-01-31"),
+    (" ä ", 1, 0.5, 0.1, True, "2020-01-31"),
+    ("", None, None, None, None, None),
+    (None, 2, float("nan"), 0.25, False, "1999-12-01"),
+    ("名前", -7, 1e300, 3.0, False, "1999-12-01"),
+    ("b'`\"", 9007199254740993, -0.25, 0.1, True, None),
+    ("B", 1, 0.5, 0.1, True, "2020-01-31"),
+]
+TYPES = ("varchar", "bigint", "double", "float", "boolean", "date")
+NAMES = ('na "me', "n`", "x y", "Größe", "truth", "day")
+CLEAN = [
+    ("ä", 1, 0.5, 0.1, "true", "2020-01-31"),
+    ("ä", 1, 0.5, 0.1, "true", "2020-01-31"),
+    (None, None, None, None, None, None),
+    (None, 2, None, 0.25, "false", "1999-12-01"),
+    ("名前", -7, 1e300, 3.0, "false", "1999-12-01"),
+    ("b'`\"", 9007199254740993, -0.25, 0.1, "true", None),
+    ("B", 1, 0.5, 0.1, "true", "2020-01-31"),
+]
+SHORT = ("q0", "q1", "q2", "q3", "q4", "q5")
+
+
+@pytest.fixture(scope="module", params=["duckdb", pytest.param("spark://local[1]", marks=pytest.mark.slow)])
+def engine(request):
+    with opened(request.param) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """A folder of two Parquet files."""
+    folder = tmp_path_factory.mktemp("people")
+    with duckdb.connect() as connection:
+        types = ", ".join(
+            f"{sql.quoted(name)} {'bigint' if kind == 'integer' else kind}"
+            for name, kind in zip(NAMES, TYPES, strict=True)
+        )
+        for at, rows in enumerate((ROWS[:3], ROWS[3:])):
+            connection.execute(f"create or replace table t ({types})")
+            connection.executemany("insert into t values (?, ?, ?, ?, ?, ?)", rows)
+            connection.execute(f"copy t to '{folder / f'part-{at}.parquet'}' (format parquet)")
+    return folder
+
+
+def taken_in(engine, people):
+    return engine.table("t", str(people), dict(zip(SHORT, NAMES, strict=True)))
+
+
+def tuples(engine, text):
+    """The rows of a query, sorted, with None for what is missing."""
+    found = engine.rows(text)
+    columns = [
+        [None if cell is None or cell != cell else cell for cell in column.tolist()] for column in found.values()
+    ]
+    return sorted(zip(*columns, strict=True), key=repr)
+
+
+def same(engine, text, expected):
+    assert tuples(engine, text) == sorted(expected, key=repr)
+
+
+def test_a_source_comes_in_clean_and_under_plain_names(engine, people):
+    assert engine.names(str(people)) == list(NAMES)
+    kinds = taken_in(engine, people)
+    assert list(kinds.values()) == ["text", "integer", "real", "real", "text", "text"]
+    chosen = [(row[0], row[2], row[3], row[4], row[5]) for row in CLEAN]
+    same(engine, "select q0, q2, q3, q4, q5 from t", chosen)
+    same(engine, "select q1 from t where q1 is not null", [(row[1],) for row in CLEAN if row[1] is not None])
+
+
+def test_a_csv_file_is_all_text(engine, tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text('age,"a, b"\n030,"x\ny"\n, "ü"\n', encoding="utf-8")
+    assert engine.table("c", str(file), {"q0": "age", "q1": "a, b"}) == {"q0": "text", "q1": "text"}
+    assert ("030", "x\ny") in tuples(engine, "select q0, q1 from c")
+
+
+def test_combinations_count_a_missing_cell_as_a_value(engine, people):
+    taken_in(engine, people)
+    counts = Counter((row[0], row[4]) for row in CLEAN)
+    same(engine, sql.combinations("t", ["q0", "q4"]), [(*cells, n) for cells, n in counts.items()])
+
+
+def test_values_totals_and_gaps_of_a_counting_table(engine, people):
+    taken_in(engine, people)
+    assert engine.keep("cells", sql.combinations("t", ["q0", "q3"])) == len({(row[0], row[3]) for row in CLEAN})
+    assert tuples(engine, sql.all_rows("cells")) == [(7,)]
+    found = engine.rows(sql.values("cells", "q0"))
+    names = Counter(row[0] for row in CLEAN if row[0] is not None)
+    assert found["v"].tolist() == sorted(names)  # by code point
+    assert found["n"].tolist() == [names[name] for name in sorted(names)]
+    totals = Counter(row[3] for row in CLEAN)
+    same(engine, sql.totals("cells", ["q3"]), list(totals.items()))
+    same(engine, sql.totals("cells", ["q3"], where="q3 > 0.2"), [(0.25, 1), (3.0, 1)])
+    every = Counter((row[0], row[3]) for row in CLEAN)
+    same(engine, sql.totals("cells", ["q0", "q3"], distinct=True), [(*cells, n) for cells, n in every.items()])
+    gaps = [sum(pair[at] is None for pair in {(row[0], row[3]) for row in CLEAN}) for at in (0, 1)]
+    assert tuples(engine, sql.gaps("cells", ["q0", "q3"])) == [tuple(gaps)]
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+def test_coded_replaces_values_and_adds_up_what_becomes_equal(engine, distinct):
+    cells = [("a", 1, 2), ("A", 1, 3), (None, 1, 5), ("ü", 2, 7)]
+    text, number, n = zip(*cells, strict=True)
+    engine.put("raw", {"q0": np.array(text, object), "q1": np.array(number), "n": np.array(n)})
+    codes = [4, 5, 6] if distinct else [4, 4, 6]
+    engine.put("d0", {"v": np.array(["a", "A", "ü"], object), "code": np.array(codes, np.int32)})
+    engine.put("d1", {"v": np.array([1, 2]), "code": np.array([0, 9], np.int32)})
+    text = sql.coded("raw", {"q0": "d0", "q1": "d1"}, {"q0": 8, "q1": 0}, distinct=distinct)
+    split = [(4, 0, 2), (5, 0, 3)] if distinct else [(4, 0, 5)]
+    same(engine, text, [*split, (8, 0, 5), (6, 9, 7)])
+
+
+def test_an_empty_table_answers_every_statement(engine):
+    engine.put("none", {"q0": np.zeros(0, np.int64), "n": np.zeros(0, np.int64)})
+    engine.put("d0", {"v": np.zeros(0, np.int64), "code": np.zeros(0, np.int32)})
+    for text in (
+        sql.totals("none", ["q0"]),
+        sql.values("none", "q0"),
+        sql.coded("none", {"q0": "d0"}, {"q0": 1}),
+        sql.combinations("none", ["q0"]),
+    ):
+        assert tuples(engine, text) == []
+    assert tuples(engine, sql.gaps("none", ["q0"])) == [(0,)]
+    assert tuples(engine, sql.estimates("none", ["q0"], ["q0"])) == [(0, 0, 0)]
+
+
+def test_parts_divide_the_combinations(engine):
+    codes = np.arange(2000, dtype=np.int32)
+    engine.put("coded", {"q0": codes % 7, "q1": codes % 286 * 7919, "q2": codes})
+    found = [tuples(engine, f"select q2 from coded where {sql.part(['q0', 'q1', 'q2'], at, 5)}") for at in range(5)]
+    assert sorted(row for part in found for row in part) == [(code,) for code in range(2000)]
+    assert all(300 < len(part) < 500 for part in found)
+    same(
+        engine,
+        f"select q2 from coded where {sql.known({'q0': 3, 'q2': 5})} and q2 < 11",
+        [(c,) for c in (0, 1, 2, 4, 6, 7, 8, 9)],
+    )
+
+
+def test_estimates_are_a_few_per_cent_off(engine):
+    at = np.arange(20_000)
+    engine.put("many", {"q0": at % 100, "q1": at % 3000})
+    n, combinations, few, many = tuples(engine, sql.estimates("many", ["q0", "q1"], ["q0", "q1"]))[0]
+    assert n == 20_000
+    for found, true in ((combinations, 3000), (few, 100), (many, 3000)):
+        assert abs(found - true) <= 0.15 * true
+
+
+def test_a_release_is_placed_dressed_and_written_in_order(engine, tmp_path):
+    text = np.array(["b", None, "a", "b", "z"], object)
+    engine.put(
+        "source", {"q0": text, "s0": np.array([5, 6, 5, 6, 5]), "o0": np.array(["x", "ü", None, "x", "y"], object)}
+    )
+    engine.put("cells", {"q0": np.array(["a", "b", None, "z"], object), "n": np.ones(4, np.int64)})
+    engine.put("d0", {"v": np.array(["a", "b", "z"], object), "code": np.array([0, 1, 2], np.int32)})
+    engine.put("boxes", {"q0": np.array([0, 1, 3], np.int32), "box": np.array([1, 0, 1], np.int32)})
+    engine.keep("classes", sql.assigned("cells", {"q0": "d0"}, {"q0": 3}, "boxes"))
+    same(engine, "select q0, box from classes", [("a", 1), ("b", 0), (None, 1)])
+    engine.put("d1", {"v": np.array([5, 6]), "code": np.array([1, 0], np.int32)})
+    engine.put("labels", {"box": np.array([0, 1], np.int32), "q0": np.array(["b", "*"], object)})
+    engine.put("names", {"code": np.array([0, 1], np.int32), "label": np.array(["6", "5"], object)})
+    rows = sql.placed("source", "classes", ["q0"], {"s0": "d1"}, ["o0"])
+    assert engine.keep("placed", rows, order=["box", "s0", "o0"]) == 4  # "z" has no class
+    text = sql.dressed("placed", "labels", {"q0": "string"}, {"s0": ("names", "bigint")}, ["o0"])
+    path = tmp_path / "release.parquet"
+    engine.write_parquet(text, path, {"q0": 'a "g`e', "s0": "n", "o0": "Ö"}, order=["box", "code_s0", "o0"])
+    assert [entry.name for entry in tmp_path.iterdir()] == ["release.parquet"]
+    read = f"{path}/*.parquet" if path.is_dir() else str(path)
+    with duckdb.connect() as connection:
+        found = connection.execute(f"select * from read_parquet({sql.literal(read)})")
+        assert [column[0] for column in found.description] == ['a "g`e', "n", "Ö"]
+        assert found.fetchall() == [("b", 6, "x"), ("b", 5, "x"), ("*", 6, "ü"), ("*", 5, None)]
+
+
+def test_a_file_that_is_not_there_or_damaged_is_one_sentence(engine, tmp_path):
+    with pytest.raises(FailedError, match="does not exist"):
+        engine.names(str(tmp_path / "none.parquet"))
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 no parquet SECRET77")
+    with pytest.raises(FailedError, match=r"cannot be read.*check it") as raised:
+        engine.names(str(tmp_path / "bad.parquet"))
+    assert "SECRET77" not in str(raised.value)
+    (tmp_path / "people.xlsx").touch()
+    with pytest.raises(UnmaskError, match="unknown suffix"):
+        engine.names(str(tmp_path / "people.xlsx"))
+
+
+def test_a_partition_that_is_truncated_is_one_sentence(engine, people, tmp_path):
+    for part in people.iterdir():
+        (tmp_path / part.name).write_bytes(part.read_bytes()[: -30 if "1" in part.name else None])
+
+    def count():
+        engine.table("torn", str(tmp_path), {"q0": NAMES[0]})
+        engine.keep("cells", sql.combinations("torn", ["q0"]))
+
+    with pytest.raises(FailedError, match=r"(file 'part-1.parquet'|a file of the source) cannot be read"):
+        count()
+
+
+# --- DuckDB alone -----------------------------------------------------------------------------------------
+
+
+def test_a_table_of_a_database(tmp_path):
+    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+        connection.execute('create schema s; create table s."t t" as select 1 as a, \'x\' as "b b"')
+    with open_engine("duckdb") as engine:
+        assert engine.table("t", f"{tmp_path / 'people.duckdb'}::s.t t", {"q0": "b b"}) == {"q0": "text"}
+        assert engine.rows("select q0 from t")["q0"].tolist() == ["x"]
+        with pytest.raises(FailedError, match=r"database 'none.duckdb' does not exist"):
+            engine.names("none.duckdb::t")
+
+
+def test_a_folder_for_temporary_files_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
+    said = pytest.raises(FailedError, match=r"temporary directory 'file' cannot be written.*--temp-directory")
+    with said, open_engine("duckdb", temp_directory=tmp_path / "file"):
+        pass
+
+
+def test_more_than_memory_and_disk_is_one_sentence_and_leaves_nothing(tmp_path):
+    with open_engine("duckdb", memory_limit=100 << 20, temp_directory=tmp_path) as engine:
+        engine.connection.execute("set max_temp_directory_size = '1MB'")
+        with pytest.raises(FailedError, match=r"memory limit|temporary directory"):
+            engine.keep("t", "select range as a, md5(range::varchar) as b from range(3000000) order by b")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
+    with open_engine("duckdb") as engine:
+        before = type(engine)._run
+
+        def interrupted(self, text):
+            if text.startswith("copy"):
+                next(tmp_path.glob(".release*")).joinpath("release.parquet").write_bytes(b"half")
+                raise KeyboardInterrupt
+            return before(self, text)
+
+        monkeypatch.setattr(type(engine), "_run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            engine.write_parquet("select 1 as q0", tmp_path / "release.parquet", {"q0": "a"}, order=["q0"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_spark_that_is_missing_is_named(monkeypatch):
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr("unmask.engines.spark.import_module", missing)
+    with pytest.raises(FailedError, match=r"Spark is not installed; install unmask\[spark\]"), open_engine("spark"):
+        pass
+
+
+def test_spark_that_does_not_start_is_one_sentence(monkeypatch):
+    class Builder:
+        def appName(self, _):
+            return self
+
+        def config(self, **_):
+            return self
+
+        def getOrCreate(self):
+            raise RuntimeError("Java gateway process exited before sending its port number")
+
+    class Sessions:
+        builder = Builder()
+
+        @staticmethod
+        def getActiveSession():
+            return None
+
+    monkeypatch.setattr("unmask.engines.spark.import_module", lambda _: type("sql", (), {"SparkSession": Sessions}))
+    said = pytest.raises(FailedError, match=r"Spark does not start.*is Java 17 or later installed")
+    with said, open_engine("spark"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("2GiB", 2 << 30), ("100 MB", 10**8), ("7", 7), ("1.5k", 1500), ("1MiB", 1 << 20)]
+)
+def test_sizes(text, size):
+    assert in_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GiB", "-1GB", "4 ib", "2 GiBs", "nan"])
+def test_no_sizes(text):
+    with pytest.raises(UnmaskError, match="expected a number and a unit"):
+        in_bytes(text)
+
+
+def test_an_engine_that_is_not_known():
+    with pytest.raises(UnmaskError, match="expected duckdb, spark or spark://MASTER"), open_engine("sparc"):
+        pass
+
+
+def test_every_statement_is_tested_on_both_engines():
+    text = Path(__file__).read_text(encoding="utf-8")
+    builders = [
+        name for name, item in vars(sql).items() if callable(item) and getattr(item, "__module__", "") == sql.__name__
+    ]
+    inside = {"clean", "quoted", "literal", "renamed", "ordered"}  # by `table`, `keep` and `write_parquet`
+    assert [name for name in builders if f"sql.{name}(" not in text and name not in inside] == []
