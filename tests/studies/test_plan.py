@@ -1,5 +1,7 @@
 """What a plan says, and how a wrong one is told."""
 
+from datetime import date
+
 import pytest
 
 from unmask.errors import FailedError, UnmaskError
@@ -110,6 +112,7 @@ def test_draws_are_shared_by_words_and_differ_between_seeds(tmp_path):
 
 def test_the_order_of_keys_does_not_change_a_digest():
     assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1}) != digest({"a": 2, "b": 1})
+    assert digest(date(2026, 1, 1)) != digest(date(2026, 1, 2))
 
 
 @pytest.mark.parametrize(

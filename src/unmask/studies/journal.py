@@ -54,15 +54,17 @@ class Journal:
         self._synced = time.monotonic()
         self._read()
 
-    def _read(self) -> None:
-        self.results, self._good, self.damaged = {}, [], 0
+    def _read(self) -> list[bytes]:
+        """Take the results in; the lines that are good."""
+        self.results, self.damaged, good = {}, 0, []
         for line in _lines(self.path):
             result = _parse(line)
             if result is None:
                 self.damaged += 1
             else:
                 self.results[result.cell] = result
-                self._good.append(line)
+                good.append(line)
+        return good
 
     @contextmanager
     def appending(self) -> Iterator[Journal]:
@@ -70,9 +72,9 @@ class Journal:
         try:
             with self.path.with_suffix(".lock").open("ab") as lock:
                 _lock(lock.fileno(), self.path)
-                self._read()  # another process may have appended since
+                good = self._read()  # another process may have appended since
                 if self.damaged:
-                    _replace(self.path, b"".join(self._good))
+                    _replace(self.path, b"".join(good))
                 with self.path.open("ab") as self._file:
                     yield self
                     os.fsync(self._file.fileno())

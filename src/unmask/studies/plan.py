@@ -127,8 +127,8 @@ class Plan:
 
 
 def digest(*content: object) -> str:
-    """SHA-256 of values that JSON can hold, whatever the order of their keys."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    """SHA-256 of values of TOML, dates by their text, whatever the order of their keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def read_plan(path: Path) -> Plan:

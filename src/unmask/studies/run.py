@@ -30,8 +30,6 @@ COLUMNS = (
 
 _NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "seconds")
 
-NOT_STARTED = "not started"
-
 
 @dataclass(frozen=True)
 class Outcome:

@@ -140,6 +140,9 @@ class _Meanings:
         )
 
     def sort_keys(self) -> list[tuple[object, ...]]:
+        """A key for each level: numbers by their bounds, others values before sets, by rank if ordinal, then by label;
+        missing last.
+        """
         if self.kind == "numeric":
             ends = zip(self.bounds, self.labels, strict=True)
             return [(label == MISSING, 0.0, 0.0) if label == MISSING else (False, *pair) for pair, label in ends]

@@ -56,7 +56,11 @@ FILE = "file"
 
 def wing_of(part: Part) -> Wing:
     """The module that runs the cells of a part's wing."""
-    return import_module(f"unmask.studies.cells.{part.wing}")
+    return _wing(part.wing)
+
+
+def _wing(name: str) -> Wing:
+    return import_module(f"unmask.studies.cells.{name}")
 
 
 def run_cell(cell: Cell) -> list[Row]:
@@ -71,8 +75,7 @@ def run_cell(cell: Cell) -> list[Row]:
 
 def measures_of(wing: str) -> tuple[str, ...]:
     """The measures that cells of a wing may have."""
-    module: Wing = import_module(f"unmask.studies.cells.{wing}")
-    return module.MEASURES
+    return _wing(wing).MEASURES
 
 
 def check_part(part: Part, kind: str, folder: Path) -> Part:
@@ -82,17 +85,17 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         return part
     if part.wing not in WINGS:
         raise UnmaskError(f"use is {part.use!r}, expected a name that `unmask list` shows, such as {next(iter(known))}")
-    if kind == "datasets" and part.use == f"{part.wing}.{FILE}":
-        part = _with_file(part, folder)
-    elif part.use not in known:
+    from_file = kind == "datasets" and part.use == f"{part.wing}.{FILE}"
+    if part.use not in known and not from_file:
         names = [name for name in known if name.startswith(part.wing)]
         raise UnmaskError(unknown(part.use, names, "use"))
     allowed = {"datasets": wing_of(part).DATASET, "adversaries": wing_of(part).ADVERSARY, "protections": ()}[kind]
+    allowed = (*allowed, FILE) if from_file else allowed
     for key in part.settings:
-        if key not in allowed and not (kind == "datasets" and (key == "file" or key.endswith("_sha256"))):
+        if key not in allowed:
             raise UnmaskError(unknown(key, allowed, "it"))
     if kind == "datasets":
-        part = _with_hierarchies(part, folder)
+        part = _with_hierarchies(_with_file(part, folder) if from_file else part, folder)
         _check_arguments(part)
     else:
         made(part, known)

@@ -196,6 +196,7 @@ class _Frame:
 
     @classmethod
     def of(cls, table: Table) -> _Frame:
+        """The classes that the table's rule for missing cells leaves, merged where they overlap."""
         classes = table.classes
         gap = np.array([c.levels.missing for c in table.quasi_identifiers])
         absent = (classes.levels == gap) & (gap >= 0)
@@ -210,6 +211,7 @@ class _Frame:
         return cls(table, kept, rows, sizes, int(classes.sizes[with_gap].sum()), meetings)
 
     def histograms(self, codes: NDArray[np.int32], n_levels: int) -> Histograms:
+        """Counts of a sensitive column, (n_rows,) codes, in each of these classes."""
         classes = self.table.classes
         counts = class_counts(classes.of_row, len(classes.sizes), codes, n_levels)
         if len(self.kept) < len(classes.sizes):
@@ -218,6 +220,7 @@ class _Frame:
         return Histograms.of(merge(self.meetings, counts) if self.meetings else counts, overall=overall)
 
     def survey_risk(self, weight: Floats) -> Risk:
+        """Risk of a sample whose rows, by (n_rows,) weights, stand for people of the population."""
         classes = self.table.classes
         total = np.asarray(np.bincount(classes.of_row, weight, len(classes.sizes))[self.kept], dtype=np.float64)
         if self.meetings:
