@@ -23,7 +23,8 @@ from unmask.measures import (
 )
 from unmask.measures.differential import channel_epsilon
 from unmask.measures.entropy import conditional_entropy, renyi_entropies
-from unmask.measures.leakage import RESOLUTION, min_entropy_leakage, sibson_leakage, transport
+from unmask.measures.leakage import RESOLUTION, min_entropy_leakage, sibson_leakage
+from unmask.measures.transport import transport
 
 ORDERS = (0, 0.5, 1, 2, 5, 50, np.inf)
 

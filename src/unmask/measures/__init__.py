@@ -27,7 +27,6 @@ from unmask.measures.error import (
 )
 from unmask.measures.leakage import (
     confirmation,
-    earth_mover,
     epsilon,
     information_gain,
     leakages,
@@ -37,6 +36,7 @@ from unmask.measures.leakage import (
 )
 from unmask.measures.losses import Loss
 from unmask.measures.success import calibration_error, log_loss, rank, realised_success, success_at, success_probability
+from unmask.measures.transport import earth_mover
 
 __all__ = [
     "Loss",
