@@ -13,7 +13,7 @@ from tests.reports.test_html import Page, row, sample, sections
 from unmask.errors import UnmaskError
 from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk, render, sentences
 from unmask.reports.linkage import plots as linkage_plots
-from unmask.reports.linkage.sections import horizon
+from unmask.reports.linkage.figures import horizon
 from unmask.reports.linkage.words import strongest_first
 
 BETAS = (0.2, 0.5, 0.8, 1.0)
