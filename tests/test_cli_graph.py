@@ -86,6 +86,36 @@ def test_one_graph_is_split_and_attacked(tmp_path, network):
     assert {row["measure"] for row in found["measures"]} >= {"recall", "precision", "ghosts", "error_hops"}
 
 
+def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
+    file = write(tmp_path / "friends.csv", zip(*network.edges(), strict=True))
+    asked = (file, "--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "2")
+    alone = told(*asked)
+    found = told(
+        *asked, "--separation", "model=best,identities=3,adopters=0.3", "--separation",
+        "decoy,adopters=5,minimum-degree=10",
+    )  # fmt: skip
+    whole, best, decoy = found["graph"]["attacks"]
+    assert whole == alone["graph"]["attacks"][0]
+    assert [best["release"], decoy["release"]] == [
+        "best/3/0.3 at 0.8/0.9",
+        "decoy/5 minimum_degree=10 at 0.8/0.9",
+    ]
+    points = found["graph"]["separations"]
+    assert [point["release"] for point in points] == [best["release"], decoy["release"]]
+    assert points[0].keys() == {
+        "release", "attack", "adopters", "recall", "recall_before", "adopter_recall", "adopter_recall_before",
+        "disclosure", "decoyed", "exposed",
+    }  # fmt: skip
+    assert points[0]["recall_before"] == pytest.approx(whole["recall"])
+    assert points[1]["adopters"] == 5
+    rows = {(row["release"], row["measure"]): row for row in found["measures"]}
+    assert rows[best["release"], "disclosure"]["posterior"] == pytest.approx(points[0]["disclosure"])
+    assert (decoy["release"], "exposed") in rows
+    assert ("overlap 0.8/0.9", "disclosure") not in rows
+    assert any(said.startswith("best/3/0.3: 30 % of the people") for said in found["assumptions"])
+    assert alone["graph"]["separations"] == []
+
+
 def test_figures_from_files_are_those_of_the_library(files, network):
     found = told(*of(files, "auxiliary", "truth", "seeds-file"))
     (attack,) = found["graph"]["attacks"]
@@ -206,10 +236,28 @@ def test_a_bad_list_of_people_is_one_sentence(files, tmp_path, kind, content, sa
         (("--overlap", "0,0.5", "--seeds", "random:5"), "0 people to choose from"),
         (("--overlap", "0.5,0.5", "--transition", "5,many"), "whole numbers of seeds"),
         (("--overlap", "0.5,0.5", "--truth", "truth.csv"), "--truth was given with --overlap"),
+        (
+            ("--overlap", "0.5,0.5", "--separation", "modl=best"),
+            "'modl' is no key, expected model, identities, adopters",
+        ),
+        (("--overlap", "0.5,0.5", "--separation", "help"), "'help' is no key"),
+        (("--overlap", "0.5,0.5", "--separation", ""), "expected KEY=VALUE,... such as model=best"),
+        (("--overlap", "0.5,0.5", "--separation", "model=bst"), "'bst' is not one of"),
+        (("--overlap", "0.5,0.5", "--separation", "identities=0"), "identities"),
+        (("--overlap", "0.5,0.5", "--separation", "identities"), "identities"),
+        (("--overlap", "0.5,0.5", "--separation", "adopters=1.5"), "a share from 0.0 to 1.0"),
+        (("--overlap", "0.5,0.5", "--separation", "adopters=nan"), "a share from 0.0 to 1.0"),
+        (("--overlap", "0.8,0.9", "--seeds", "random:5", "--separation", "adopters=100000"), "lower adopters"),
+        (("--overlap", "0.5,0.5", "--separation", "decoy=yes"), "does not take a value"),
+        (("--overlap", "0.5,0.5", "--separation", "decoy,model=best"), "--model was given with --decoy"),
+        (("--overlap", "0.5,0.5", "--separation", "model=basic", "--separation", "identities=2"), "given twice"),
+        (("--auxiliary", "x.csv", "--separation", "model=best"), "--separation was given with --auxiliary"),
     ],
 )
 def test_wrong_use_is_one_sentence(files, arguments, said):
-    sentence(audit(files["release"], *arguments), said)
+    done = audit(files["release"], *arguments)
+    sentence(done, said)
+    assert done.exit_code == 2
 
 
 def test_a_network_and_an_overlap_are_too_much(files):

@@ -79,6 +79,30 @@ def test_the_origin_undoes_the_release(friends, network):
     assert {owner.count(name) for name in set(owner) - several} == {1}
 
 
+def test_the_origin_is_a_truth_in_which_any_identity_is_right(friends, network):
+    protect(friends, "--model", "best", "--identities", "3", "--adopters", "0.5")
+    folder = friends.parent
+    owner, role = origin_of(folder)
+    whole = [(name, node) for node, (name, what) in enumerate(zip(owner, role, strict=True)) if what == "whole"]
+    (folder / "seeds.csv").write_text("".join(f"{name},{node}\n" for name, node in whole[:30]))
+    lines = (folder / "origin.csv").read_text().splitlines()
+    first = {line.split(",")[0]: line for line in reversed(lines)}
+    (folder / "first.csv").write_text("\n".join(first.values()) + "\n")
+    found = []
+    for truth in ("origin.csv", "first.csv"):
+        done = unmask(
+            "audit", "graph", folder / "release.txt", "--auxiliary", friends, "--truth", folder / truth,
+            "--seeds-file", folder / "seeds.csv", "--attack", "nar09", "--json",
+        )  # fmt: skip
+        assert done.exit_code == 0, done.stderr
+        found.append(json.loads(done.stdout)["graph"])
+    several, one = found
+    assert several["common"] == one["common"] == len({*owner})
+    assert several["attacks"][0]["recall"] > one["attacks"][0]["recall"] + 0.02
+    assert several["most_recall"] is None
+    assert one["most_recall"] is not None
+
+
 def test_released_numbers_tell_nothing_and_the_seed_repeats_them(friends, network):
     first = protect(friends)
     release = (friends.parent / "release.txt").read_bytes()

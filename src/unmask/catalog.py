@@ -71,6 +71,8 @@ PROTECTIONS: Mapping[str, object] = {
     "channels.PlanarGaussian": channels.PlanarGaussian(1000.0),
     "graphs.IdentitySeparation": graphs.IdentitySeparation(),
     "graphs.Decoy": graphs.Decoy(),
+    "graphs.EgoPatterns": graphs.EgoPatterns(),
+    "graphs.Together": graphs.Together(((0.5, graphs.IdentitySeparation()), (0.5, graphs.Decoy()))),
     "channels.Shrink": channels.Shrink(1000.0, 3000.0),
 }
 

@@ -1,5 +1,8 @@
 """The errors of unmask: one root that is a `ValueError`, one child that the command line tells apart."""
 
+from collections.abc import Sequence
+from difflib import get_close_matches
+
 
 class UnmaskError(ValueError):
     """Wrong use: an argument, a column or a cell is not what was expected.
@@ -17,3 +20,13 @@ class FailedError(UnmaskError):
     """
 
     exit_code = 1
+
+
+def nearest(given: object, known: Sequence[str]) -> str:
+    """What to say of a name that is none of those known: the nearest one, or else all of them.
+
+    >>> nearest("degre", ("none", "degree")), nearest(7, ("none", "degree"))
+    ("did you mean 'degree'?", 'expected one of none, degree')
+    """
+    near = get_close_matches(given, known, n=1) if isinstance(given, str) else []
+    return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"

@@ -208,6 +208,42 @@ def test_a_simulated_attack_loses_what_is_expected():
     assert abs(lost.mean() - expected_loss(r, discovery=P, loss=u)) < half_width
 
 
+@settings(max_examples=40, deadline=None)
+@given(y=st.integers(1, 5), seed=seeds)
+def test_the_loss_once_it_is_known_what_is_found(y, seed):
+    r, _, table, rng = random_case(y, seed)
+    u = rng.uniform(0, 3, y)
+    for m in sets(y):
+        given_m = sum(r[i] * table[m][i] * m[i] * u[i] for i in range(y))  # (6.5)
+        assert expected_loss(r, discovery=m, decision=table, loss=u) == pytest.approx(given_m, abs=1e-13)
+
+
+@settings(max_examples=40, deadline=None)
+@given(y=st.integers(1, 5), seed=seeds)
+def test_acceptance_is_the_coefficient_of_the_assignment(y, seed):
+    # (6.8): alpha_i is what is lost of a secret that is in identity i for sure
+    _, P, table, _ = random_case(y, seed)
+    lost = [literal_loss(np.eye(y)[i], P, table) for i in range(y)]
+    np.testing.assert_allclose(acceptance(P, table), lost, atol=1e-13)
+
+
+def test_what_is_found_is_drawn_identity_by_identity():
+    # (6.6), simulated: q^m looked up for sets that are drawn
+    runs = 40_000
+    _, P, table, rng = random_case(4, 7)
+    drawn = np.array([table[tuple(m)] for m in (rng.random((runs, 4)) < P).astype(int).tolist()])
+    half_width = 4 * drawn.std(axis=0) / math.sqrt(runs) + 1e-12
+    assert (abs(drawn.mean(axis=0) - acceptance(P, table)) < half_width).all()
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_k_who_are_alike_share_the_loss(k):
+    # (6.10), simulated: the secret is with one of k whom nothing tells apart
+    rng, runs = np.random.default_rng(k), 40_000
+    hit = rng.integers(k, size=runs) == rng.integers(k, size=runs)
+    assert abs(4.0 * hit.mean() - worst_loss(np.full(k, 1 / k), loss=4.0)) < 4 * 4.0 * hit.std() / math.sqrt(runs)
+
+
 def test_sure_identities_cost_no_enumeration():
     P = np.array([1.0] * 100 + [0.5] * 2)
     asked = []

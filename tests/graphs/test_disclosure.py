@@ -10,11 +10,11 @@ from unmask.graphs import Nar09, select_seeds, split
 from unmask.graphs.attacks.iterated import Iterated
 from unmask.graphs.datasets import barabasi_albert, network
 from unmask.graphs.disclosure import (
+    SeparatedPair,
     believed_owners,
     disclosure,
     discovery,
     identities_of,
-    judged_truth,
     seed_pair,
     true_owners,
 )
@@ -68,6 +68,32 @@ def test_identities_are_all_released_nodes_of_a_person(seed):
     for v, node in enumerate(truth.tolist()):
         assert owned.of(v).tolist() == np.flatnonzero((origin == node) & (node >= 0)).tolist()
         assert owned.count[v] == len(owned.of(v))
+
+
+@given(st.integers(0, 10_000))
+def test_any_row_of_a_person_is_right(seed):
+    draw = rng(seed)
+    n_source, n_target = 6, 9
+    rows = [(int(draw.integers(n_source)), x) for x in draw.permutation(n_target)[: draw.integers(1, 10)].tolist()]
+    graph, release = SocialGraph.from_edges([0], [1], n_nodes=n_source), SocialGraph.from_edges([0], [1], n_nodes=9)
+    whole = Pair.from_labels(graph, release, *zip(*rows, strict=True))
+    first = whole.truth
+    assert first.tolist() == [next((x for u, x in rows if u == v), -1) for v in range(n_source)]
+    mapping = draw.integers(-1, n_target, size=n_source)
+    places = draw.permutation(n_target)
+    pair = whole.take(np.arange(n_source), places)
+    right = [(v, int(places[x])) in rows if x >= 0 else False for v, x in enumerate(mapping.tolist())]
+    truth = pair.truth_for(mapping)
+    assert ((truth == mapping) & (mapping >= 0)).tolist() == right
+    assert [places[x] if x >= 0 else -1 for x in truth[~np.array(right)]] == first[~np.array(right)].tolist()
+    assert pair.identities.tolist() == [sum(u == v for u, _ in rows) for v in range(n_source)]
+    assert (pair.origin is None) == (max(pair.identities) == 1)
+
+
+def test_an_origin_of_another_length_is_refused():
+    pair, separated = separated_pair(1)
+    with pytest.raises(UnmaskError, match="the origin has 3 rows"):
+        Pair(pair.source, separated.release, np.full(pair.source.n_nodes, -1), np.arange(3))
 
 
 def test_seeds_are_chosen_among_people_who_are_whole_or_who_are_not():
@@ -184,11 +210,11 @@ def test_a_mapping_of_other_people_is_refused():
         disclosure(pair, separated, np.array([0, 1, 2]), [])
 
 
-def test_judged_truth_serves_the_plain_evaluation():
+def test_the_truth_for_a_mapping_serves_the_plain_evaluation():
     pair, separated = separated_pair(2)
     mapping = random_mapping(pair, separated, rng(4))
     found = disclosure(pair, separated, mapping, [0, 1])
-    assert rates(mapping, judged_truth(pair.truth, separated.origin, mapping), [0, 1]) == found.everybody
+    assert rates(mapping, SeparatedPair.of(pair, separated).truth_for(mapping), [0, 1]) == found.everybody
 
 
 # --- can each identity be found? --------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ def trial(hits, misses, *, n=100, ghosts=0, certainty=0.8):
         hops=np.where(named, 0, -1),
         guess_hops=3.0,
         n_target=2 * n,
+        identities=(np.arange(2 * n) < n).astype(np.int64),
         sweeps=(hits, 0),
     )
 

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import provenance, stems
+from unmask.cli.graph_large import audit_graph_in_engine, refuse_pairs_without_engine
+from unmask.cli.large import engine_options
 from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split
 from unmask.cli.output import Output, audit_output
+from unmask.cli.separation import separations
 
 if TYPE_CHECKING:
+    from unmask.graphs.protections import Decoy, IdentitySeparation
     from unmask.reports import ReportData
-    from unmask.studies.graphs import Scene
+    from unmask.studies.graphs import Derived, Scene
 
 FILE = click.Path(path_type=Path)
 
@@ -46,6 +50,16 @@ def _overlaps(
 def _overlap_name(nodes: float, edges: float) -> str:
     """What the release of these overlaps is called."""
     return f"overlap {nodes:g}/{edges:g}"
+
+
+def _name(scene: Derived) -> str:
+    """What a release is called."""
+    from unmask.studies.graph_scenes import separation_name
+
+    nodes, edges = scene.overlap
+    if scene.separation is None:
+        return _overlap_name(nodes, edges)
+    return f"{separation_name(scene.separation)} at {nodes:g}/{edges:g}"
 
 
 def _seeds(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, int]:
@@ -81,6 +95,11 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     help="Instead: make both networks from RELEASE, sharing so much of people and ties; may be given again.",
 )  # fmt: skip
 @click.option(
+    "--separation", multiple=True, callback=separations, metavar="KEY=VALUE,...",
+    help="With --overlap, once more where some people have several identities: keys are the options of protect graph, "
+    "such as model=best,identities=5,adopters=0.1 or decoy; may be given again.",
+)  # fmt: skip
+@click.option(
     "--attack", "attacks", default="nar09,grasshopper,bumblebee,rematch", show_default=True, callback=split,
     help="Attacks, separated by commas; parameters behind colons, as in bumblebee:theta=0.5.",
 )  # fmt: skip
@@ -96,12 +115,15 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--transition", callback=_counts, help="Also from so many leaked identities: 5,25,100.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
 @click.option("--delimiter", callback=one_character, help="Between the ids of a line; guessed when left out.")
+@click.option("--pairs", type=FILE, help="With --engine: write whom one attack names as whom, as Parquet.")
+@engine_options
 @audit_output
 def audit_graph(
     release: Path,
     auxiliary: Path | None,
     truth: Path | None,
     overlaps: tuple[tuple[float, float], ...],
+    separation: tuple[Decoy | IdentitySeparation, ...],
     attacks: tuple[str, ...],
     seeds: tuple[str, int],
     seeds_file: Path | None,
@@ -110,25 +132,34 @@ def audit_graph(
     seed: int,
     delimiter: str | None,
     output: Output,
+    **in_engine: Any,
 ) -> None:
     r"""Say who is named in a released network from ties alone, how surely, from how few leaked identities.
 
     A network is a list of links, two ids a line (.txt, .csv, .tsv, with or without .gz), Parquet or Pajek. Without
-    --truth nothing can be checked: the report then says what the adversary himself expects.
+    --truth nothing can be checked: the report then says what the adversary himself expects. In that table a
+    person may have several lines, as protect graph --origin writes them: any of his identities is right.
 
     \b
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html
+    unmask audit graph network.txt.gz --overlap 0.5,0.75 --separation model=best,identities=5,adopters=0.1
     unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack nar09,rematch --transition 5,25
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack rematch --json
+    unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack nar09 --engine duckdb
     """
     from unmask.studies.graph_attacks import parse_attacks
     from unmask.studies.graphs import Plan, study_graph
 
-    _check_choice(auxiliary, truth, overlaps, seeds_file)
+    if in_engine["engine"] is not None:
+        known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
+        audit_graph_in_engine(release, as_json=output.as_json, force=output.force, **known, **in_engine)
+        return
+    refuse_pairs_without_engine(**in_engine)
+    _check_choice(auxiliary, truth, overlaps, seeds_file, separation)
     plan = Plan(parse_attacks(attacks), *seeds, runs=runs, transition=transition, seed=seed)
     read = (release, auxiliary, truth, seeds_file)
     found = study_graph(
-        _scenes(release, auxiliary, truth, overlaps, seeds_file, delimiter),
+        _scenes(release, auxiliary, truth, overlaps, separation, seeds_file, delimiter),
         plan,
         title=f"Who is named in {stems((release,))[0]}",
         reproduce=provenance(seed, read),
@@ -141,7 +172,11 @@ def audit_graph(
 
 
 def _check_choice(
-    auxiliary: Path | None, truth: Path | None, overlaps: tuple[tuple[float, float], ...], seeds_file: Path | None
+    auxiliary: Path | None,
+    truth: Path | None,
+    overlaps: tuple[tuple[float, float], ...],
+    seeds_file: Path | None,
+    separation: tuple[Decoy | IdentitySeparation, ...],
 ) -> None:
     """Either the adversary has a network of his own, or both are made from the release."""
     from unmask.errors import UnmaskError
@@ -155,6 +190,11 @@ def _check_choice(
     extra = "--truth" if truth is not None else "--seeds-file" if seeds_file is not None else None
     if overlaps and extra:
         raise UnmaskError(f"{extra} was given with --overlap, which draws its own; leave one out")
+    if separation and not overlaps:
+        raise UnmaskError(
+            "--separation was given with --auxiliary, expected with --overlap; separate the people of a release with "
+            "unmask protect graph, and give its --origin as --truth"
+        )
 
 
 def _progress(text: str) -> None:
@@ -170,20 +210,27 @@ def _scenes(
     auxiliary: Path | None,
     truth: Path | None,
     overlaps: tuple[tuple[float, float], ...],
+    separation: tuple[Decoy | IdentitySeparation, ...],
     seeds_file: Path | None,
     delimiter: str | None,
 ) -> dict[str, Scene]:
     """The pairs of graphs to attack, by the name of the release."""
+    from dataclasses import replace
+
     from unmask.graphs import Pair, SeedPairs, SocialGraph
     from unmask.studies.graphs import Acquired, Derived
 
     graph = SocialGraph.read(release, delimiter=delimiter)
     if auxiliary is None:
-        return {_overlap_name(nodes, edges): Derived(graph, nodes, edges) for nodes, edges in overlaps}
+        made = [Derived(graph, *shared, by) for shared in overlaps for by in (None, *separation)]
+        return {_name(scene): scene for scene in made}
     known = SocialGraph.read(auxiliary, delimiter=delimiter)
-    who = None if truth is None else Pair.read(known, graph, truth).truth
     first = None if seeds_file is None else SeedPairs.read(known, graph, seeds_file)
-    return {stems((release,))[0]: Acquired(graph, known, who, first)}
+    scene = Acquired(graph, known, given=first)
+    if truth is not None:
+        pair = Pair.read(known, graph, truth)
+        scene = replace(scene, truth=pair.truth, origin=pair.origin)
+    return {stems((release,))[0]: scene}
 
 
 def _json(found: ReportData) -> dict[str, Any]:

@@ -52,36 +52,100 @@ def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) 
     return found
 
 
+# --- who separates, and how ------------------------------------------------------------------------------------------
+
+
+def separation_options(command: Any) -> Any:
+    """What says who takes several identities, and which."""
+    for option in (
+        click.option(
+            "--decoy", is_flag=True, help="Instead: a public identity to be found and a hidden one with few contacts."
+        ),
+        click.option(
+            "--minimum-degree", type=click.IntRange(min=0), help="Of an adopter drawn singly; 3, with --decoy 30."
+        ),
+        click.option(
+            "--refuse-top", default=0.0, show_default=True, type=click.FloatRange(0, 1),
+            help="Share of the best known who refuse.",
+        ),
+        click.option(
+            "--group", default=10, show_default=True, type=click.IntRange(min=1), help="Size of a local group."
+        ),
+        click.option(
+            "--cooperation", default="none", show_default=True, type=click.Choice(COOPERATIONS),
+            help="Adopters are drawn singly, in groups of neighbours, by most contacts, or by lowest local anonymity.",
+        ),
+        click.option(
+            "--adopters", default="0.1", show_default=True, callback=_adopters,
+            help="Who adopts: a share of the people such as 0.1 or 1.0, or without a point a number of them.",
+        ),
+        click.option(
+            "--identities", default=2, show_default=True, type=click.IntRange(min=1), help="Of everyone who adopts."
+        ),
+        click.option(
+            "--model", default="basic", show_default=True, type=click.Choice(MODELS),
+            help="Whether contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def _protection(
+    *, adopters: float, minimum_degree: int | None, decoy: bool, **separation: Any
+) -> Decoy | IdentitySeparation:
+    from unmask.errors import UnmaskError
+    from unmask.graphs.protections import Decoy, IdentitySeparation
+
+    common: dict[str, Any] = {"adopters": adopters}
+    common |= {} if minimum_degree is None else {"minimum_degree": minimum_degree}
+    if not decoy:
+        return IdentitySeparation(**separation, **common)
+    for name in NOT_OF_DECOYS:
+        if click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            raise UnmaskError(
+                f"--{name.replace('_', '-')} was given with --decoy, which has no use for it; leave one out"
+            )
+    return Decoy(**common)
+
+
+@click.command("separation", add_help_option=False)
+@separation_options
+def _separation(**given: Any) -> Decoy | IdentitySeparation:
+    return _protection(**given)
+
+
+def separations(
+    ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
+) -> tuple[Decoy | IdentitySeparation, ...]:
+    """KEY=VALUE,..., given any number of times: the options of `protect graph` in one text."""
+    found: list[Decoy | IdentitySeparation] = []
+    for text in value:
+        items = split(ctx, parameter, text)
+        if not items:
+            raise click.BadParameter(f"expected KEY=VALUE,... such as model=best, given {text!r}", ctx, parameter)
+        try:
+            with _separation.make_context("separation", [f"--{item}" for item in items]) as inner:
+                made = _separation.invoke(inner)
+        except click.NoSuchOption as error:
+            keys = ", ".join(option.opts[0].removeprefix("--") for option in _separation.params)
+            raise click.BadParameter(
+                f"{error.option_name.removeprefix('--')!r} is no key, expected {keys}", ctx, parameter
+            ) from None
+        except click.UsageError as error:
+            raise click.BadParameter(error.format_message().replace("'--", "'"), ctx, parameter) from None
+        if repr(made) in map(repr, found):  # a share of 1.0 is not 1 person
+            raise click.BadParameter(f"{text} is given twice, expected separations that differ", ctx, parameter)
+        found.append(made)
+    return tuple(found)
+
+
 # --- protect graph --------------------------------------------------------------------------------------------------
 
 
 @click.command("protect graph")
 @click.argument("graph", type=FILE)
-@click.option(
-    "--model", default="basic", show_default=True, type=click.Choice(MODELS),
-    help="Whether contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).",
-)  # fmt: skip
-@click.option("--identities", default=2, show_default=True, type=click.IntRange(min=1), help="Of everyone who adopts.")
-@click.option(
-    "--adopters", default="0.1", show_default=True, callback=_adopters,
-    help="Who adopts: a share of the people such as 0.1 or 1.0, or without a point a number of them.",
-)  # fmt: skip
-@click.option(
-    "--cooperation", default="none", show_default=True, type=click.Choice(COOPERATIONS),
-    help="Adopters are drawn singly, in groups of neighbours, by most contacts, or by lowest local anonymity.",
-)  # fmt: skip
-@click.option("--group", default=10, show_default=True, type=click.IntRange(min=1), help="Size of a local group.")
-@click.option(
-    "--refuse-top",
-    default=0.0,
-    show_default=True,
-    type=click.FloatRange(0, 1),
-    help="Share of the best known who refuse.",
-)
-@click.option("--minimum-degree", type=click.IntRange(min=0), help="Of an adopter drawn singly; 3, with --decoy 30.")
-@click.option(
-    "--decoy", is_flag=True, help="Instead: a public identity to be found and a hidden one with few contacts."
-)
+@separation_options
 @click.option(
     "--output", "-o", required=True, type=FILE,
     help="The release: .txt, .tsv, .csv (.gz), .parquet, or .net and .graphml, which hold nodes without a contact.",
@@ -93,9 +157,6 @@ def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) 
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 def protect_graph(
     graph: Path,
-    adopters: float,
-    minimum_degree: int | None,
-    decoy: bool,
     output: Path,
     origin: Path | None,
     seed: int,
@@ -124,8 +185,7 @@ def protect_graph(
     for path in (output, origin):
         if path is not None:
             refuse_to_overwrite(path, force=force)
-    least = {} if minimum_degree is None else {"minimum_degree": minimum_degree}
-    protection = _protection(separation, decoy=decoy, adopters=adopters, **least)
+    protection = _protection(**separation)
     people = SocialGraph.read(graph, delimiter=delimiter)
     start = time.perf_counter()
     separated = protection(people, rng=np.random.default_rng(seed))
@@ -161,20 +221,6 @@ def _counts(people: SocialGraph, separated: Separated, release: SocialGraph) -> 
         "adopters": len(separated.adopters),
         "left_out": separated.release.n_nodes - release.n_nodes,
     }
-
-
-def _protection(separation: dict[str, Any], *, decoy: bool, **common: Any) -> Decoy | IdentitySeparation:
-    from unmask.errors import UnmaskError
-    from unmask.graphs.protections import Decoy, IdentitySeparation
-
-    if not decoy:
-        return IdentitySeparation(**separation, **common)
-    for name in NOT_OF_DECOYS:
-        if click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
-            raise UnmaskError(
-                f"--{name.replace('_', '-')} was given with --decoy, which has no use for it; leave one out"
-            )
-    return Decoy(**common)
 
 
 def _writable(separated: Separated, output: Path) -> tuple[SocialGraph, Any]:

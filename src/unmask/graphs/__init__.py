@@ -19,7 +19,7 @@ from unmask.graphs.attacks import (
 from unmask.graphs.colocation import co_location
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_top, select_seeds, split
-from unmask.graphs.protections import Decoy, IdentitySeparation
+from unmask.graphs.protections import Decoy, EgoPatterns, IdentitySeparation, Together
 from unmask.graphs.release import Dropped, SocialGraph
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "DirectedGraph",
     "DirectedNar09",
     "Dropped",
+    "EgoPatterns",
     "GraphMatching",
     "Grasshopper",
     "Identities",
@@ -41,6 +42,7 @@ __all__ = [
     "Rematch",
     "SeedPairs",
     "SocialGraph",
+    "Together",
     "calibrated",
     "co_location",
     "criteria",

@@ -152,7 +152,10 @@ _CHECK_INS: Final = {
 }
 
 NETWORKS: Final = tuple(_NETWORKS)
+"""Names that `network` reads."""
+
 PAIRS: Final = tuple(_PAIRS)
+"""Names that `pair` reads."""
 
 
 # --- public sets ----------------------------------------------------------------------------------------------------

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, nearest
 from unmask.graphs.attacks import Matching
 from unmask.graphs.evaluation import Rates, rates
-from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs
+from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds
+from unmask.graphs.knowledge.seeding import with_errors
 from unmask.graphs.protections.identities import Role, Separated, spans
 from unmask.graphs.release import SocialGraph
 from unmask.view import Partition
 
 Who = Literal["whole", "adopters"]
+Seeded = Literal["whole", "adopters", "mixed"]
 
 # --- the truth, one to many ----------------------------------------------------------------------------------------
 
@@ -61,21 +63,30 @@ def identities_of(truth: NDArray[np.integer], origin: NDArray[np.integer]) -> On
     return OneToMany(np.concatenate(([0], np.cumsum(count))), released[first[person] + place])
 
 
-def judged_truth(
-    truth: NDArray[np.integer], origin: NDArray[np.integer], mapping: NDArray[np.integer]
-) -> NDArray[np.int64]:
-    """(n_source,) a one-to-one truth by which `evaluation` judges this mapping: any identity of a person is right.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SeparatedPair(Pair):
+    """The pair that an attack on a release with separated identities is measured on: any node of a person is right.
 
-    It is the node that the mapping names where that is one of the person's, else the first of his nodes, -1 where he
-    has none. As s(v, mu) of G. Gulyas, 2015, equation (3.2).
+    before    : the pair before the people of its target separated
+    separated : the release that came of it, and who is behind each of its nodes
 
-    >>> judged_truth(np.array([1, -1, 0]), np.array([0, 1, 1]), np.array([2, 0, -1]))
-    array([ 2, -1,  0])
+    >>> star = SocialGraph.from_edges([0, 0], [1, 2])
+    >>> hidden = Separated(star, np.array([0, 1, 1]), np.array([0, 1, 1], np.int8), np.array([1]))
+    >>> tie = SocialGraph.from_edges([0], [1])
+    >>> SeparatedPair.of(Pair(tie, tie, np.arange(2)), hidden).truth_for(np.array([0, 2]))
+    array([0, 2])
     """
-    owned = identities_of(truth, origin)
-    one = np.append(owned.node, NOBODY)[owned.indptr[:-1]]
-    one = np.where(owned.count > 0, one, NOBODY)
-    return np.where(_right(truth, origin, mapping), mapping, one)
+
+    before: Pair
+    separated: Separated
+
+    @classmethod
+    def of(cls, before: Pair, separated: Separated) -> SeparatedPair:
+        """Of the pair before and the release; of the nodes of a person, `truth` has the first."""
+        release, origin = separated
+        owned = identities_of(before.truth, origin)
+        first = np.where(owned.count > 0, np.append(owned.node, NOBODY)[owned.indptr[:-1]], NOBODY)
+        return cls(before.source, release, first, origin, before=before, separated=separated)
 
 
 def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:
@@ -85,18 +96,44 @@ def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:
           at random, of each adopter. Mixed seeds are half of one and half of the other. All others are nobody in it:
           it is no truth to measure an attack with
     """
-    owned = identities_of(pair.truth, separated.origin)
     adopts = np.isin(pair.truth, separated.adopters)
-    chosen = np.flatnonzero((owned.count > 0) & (adopts if who == "adopters" else ~adopts))
-    truth = np.full(len(pair.truth), NOBODY, dtype=np.int64)
-    truth[chosen] = owned.node[owned.indptr[chosen]]
+    open_to_them = adopts if who == "adopters" else ~adopts
+    truth = np.where(open_to_them, SeparatedPair.of(pair, separated).truth, NOBODY)
     return Pair(pair.source, separated.release, truth)
 
 
-def _right(truth: NDArray[np.integer], origin: NDArray[np.integer], mapping: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Whether the released node that is named (last axis: source nodes) is one of the person's."""
-    found: NDArray[np.bool_] = (mapping >= 0) & (truth >= 0) & (np.append(origin, NOBODY)[mapping] == truth)
-    return found
+def separated_seeds(
+    pair: Pair,
+    separated: Separated,
+    method: str,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    who: Seeded = "whole",
+    error: float = 0.0,
+) -> SeedPairs:
+    """n people of both graphs as the adversary's first matches to a release with separated identities.
+
+    method, error : see `select_seeds`
+    who           : "whole", "adopters": see `seed_pair`; "mixed": n // 2 adopters, the others whole
+
+    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
+    >>> halves = SocialGraph.from_edges([0, 0, 4], [1, 2, 3])
+    >>> hidden = Separated(halves, np.array([0, 1, 2, 3, 0]), np.array([1, 0, 0, 0, 1], np.int8), np.array([0]))
+    >>> pair = Pair(star, star, np.arange(4))
+    >>> separated_seeds(pair, hidden, "top", 2, np.random.default_rng(1), who="mixed").source[1]
+    np.int64(0)
+
+    G. Gulyas, 2015, section 5.3.1.
+    """
+    if who not in get_args(Seeded):
+        raise UnmaskError(f"who is {who!r}, {nearest(who, get_args(Seeded))}")
+    if who != "mixed":
+        return select_seeds(seed_pair(pair, separated, who), method, n, rng, error=error)
+    whole, adopters = (seed_pair(pair, separated, half) for half in get_args(Who))
+    chosen = [select_seeds(half, method, m, rng).source for half, m in ((whole, n - n // 2), (adopters, n // 2))]
+    both = Pair(pair.source, separated.release, np.maximum(whole.truth, adopters.truth))  # -1 where one has nobody
+    return with_errors(both, np.concatenate(chosen), round(error * n), rng)
 
 
 # --- disclosure ----------------------------------------------------------------------------------------------------
@@ -111,6 +148,7 @@ class Disclosure:
     person    : (n_people,) int64, those adopters, source nodes ascending
     share     : (n_people,) d of equation (3.4): share of each one's contacts that the attack tells
     role      : (n_people,) int8, the `Role` of the node by which each one is found, -1 where he is not found
+    decoys    : whether adopters show a decoy, and hide another node
     """
 
     everybody: Rates
@@ -118,6 +156,7 @@ class Disclosure:
     person: NDArray[np.int64]
     share: NDArray[np.float64]
     role: NDArray[np.int8]
+    decoys: bool
 
     @property
     def rate(self) -> float | None:
@@ -126,16 +165,16 @@ class Disclosure:
 
     @property
     def decoyed(self) -> float | None:
-        """Share of the adopters who are found by their decoy, the public node: the hidden one stays hidden."""
+        """Share of the adopters who are found by their decoy, the public node; None where there are no decoys."""
         return self._found(Role.PUBLIC)
 
     @property
     def exposed(self) -> float | None:
-        """Share of the adopters who are found by the node that they hide."""
+        """Share of the adopters who are found by the node that they hide; None where there are no decoys."""
         return self._found(Role.HIDDEN)
 
     def _found(self, role: Role) -> float | None:
-        return float(np.mean(self.role == role)) if len(self.role) else None
+        return float(np.mean(self.role == role)) if self.decoys and len(self.role) else None
 
 
 def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], seed_source: ArrayLike) -> Disclosure:
@@ -169,9 +208,10 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     rounds = np.atleast_2d(mapping)
     if rounds.shape[-1:] != pair.truth.shape or rounds.ndim != 2:
         raise UnmaskError(f"the mapping has shape {np.shape(mapping)}, expected {pair.source.n_nodes} source nodes")
-    right = _right(pair.truth, separated.origin, rounds)
+    released = SeparatedPair.of(pair, separated)
+    right = (rounds >= 0) & (rounds == released.truth_for(rounds))
     named = np.take_along_axis(rounds, _first(right, rounds >= 0)[None], axis=0)[0]
-    truth = judged_truth(pair.truth, separated.origin, named)
+    truth = released.truth_for(named)
     seeds = np.asarray(seed_source, dtype=np.int64).reshape(-1)
     adopter = np.isin(pair.truth, separated.adopters)
     person = np.flatnonzero(adopter & ~np.isin(np.arange(len(truth)), seeds))
@@ -182,6 +222,7 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
         person,
         _shares(pair, separated, rounds, right, person),
         roles.max(axis=0, initial=-1),
+        bool(np.any(separated.role == Role.HIDDEN)),
     )
 
 
@@ -295,7 +336,9 @@ def discovery(
         number[kept] = np.arange(len(kept))
         release = separated.release.take(kept)
         for found in drawn:
-            mapping = attack(release, pair.source, SeedPairs(found.source, number[found.target])).mapping[person[at]]
+            there = number[found.target] >= 0  # a wrong seed may be an identity that is taken out
+            known = SeedPairs(found.source[there], number[found.target[there]])
+            mapping = attack(release, pair.source, known).mapping[person[at]]
             hits[at] += mapping == number[node[at]]
             misses[at] += (mapping >= 0) & (mapping != number[node[at]])
     return Discovery(person, node, hits, misses, runs)

@@ -10,6 +10,7 @@ from unmask.reports.graph.values import (
     GraphRisk,
     NodeRisk,
     OverlapPoint,
+    SeparationPoint,
     StructureAttack,
     TransitionPoint,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "PriceCurve",
     "ReleasePrice",
     "ReportData",
+    "SeparationPoint",
     "StructureAttack",
     "SubjectRisk",
     "Swing",

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.sections import Grid
 from unmask.reports.words import (
+    ADOPTERS,
     FAILURES,
     estimate,
     gain,
@@ -31,6 +32,9 @@ LEADING = frozenset(
         "ghosts",
         "error_hops",
         "coverage",
+        "adopter_recall",
+        "disclosure",
+        "exposed",
     }
 )
 """Quantities that every reader sees; those that look at the same belief in other ways are folded away."""
@@ -75,7 +79,8 @@ def _measure_rows(
 ) -> tuple[tuple[str, ...], ...]:
     """The rows of one measure; an adversary for whom it was run on no release has one row.
 
-    Who does not attack the target at all has none here, but one for the whole table.
+    Who does not attack the target at all has none here, but one for the whole table; a release without adopters has
+    none of them.
     """
     measured = {adversary for _, adversary in found}
     attacking = {row.adversary for row in data.rows if row.target == target}
@@ -83,7 +88,7 @@ def _measure_rows(
         (*scope.who(release, adversary), *_measure_cells(found.get((release, adversary), {})))
         for release in scope.releases
         for adversary in scope.adversaries
-        if adversary in measured
+        if adversary in measured and (target != ADOPTERS or (release, adversary) in found)
     ]
     return (*cells, *_idle([name for name in scope.adversaries if name in attacking - measured], scope))
 

@@ -17,6 +17,9 @@ SHARES = frozenset({"probability", "share"})
 
 IDENTITY = "identity"
 
+ADOPTERS = "adopters"
+"""The target of an adversary who looks for people with several identities."""
+
 SECRET = "secret"
 """The target of adversaries who look at a channel: nobody's name, and no column."""
 
@@ -79,7 +82,14 @@ GRAPHS = {
     "named_wrongly": ("Named wrongly", "share of the people in both networks who are taken for somebody else"),
     "disclosure": ("Disclosed", "share of the contacts of people with several identities that the attack tells"),
     "adopter_recall": ("Adopters found", "share of the people with several identities who are found by one of them"),
+    "decoyed": ("Decoy found", "share of the people with a decoy who are found by it, the node that they show"),
     "exposed": ("Hidden node found", "share of the people with a decoy who are found by the node that they hide"),
+    "discovery": ("Identities found", "share of runs that find an identity, mean over those looked for one at a time"),
+    "discovery_score": (
+        "Discovery score",
+        "runs that find an identity less runs that name another node, mean over them",
+    ),
+    "reversed": ("Separation undone", "share of people all of whose identities every run finds, one at a time"),
 }
 """What is measured of attacks on networks, always against the truth -> name and meaning."""
 
@@ -251,6 +261,8 @@ def what(target: str) -> str:
         return "Linkage: items of a subject linked"
     if target == SECRET:
         return "Secret: guessed right"
+    if target == ADOPTERS:
+        return "Adopters: people with several identities found"
     return "Identity: people named" if target == IDENTITY else f"{target}: value inferred"
 
 

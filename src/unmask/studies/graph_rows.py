@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit, audit
 from unmask.graphs import Matching, Pair, SeedPairs
+from unmask.graphs.disclosure import Disclosure
 from unmask.graphs.evaluation import Outcome, over_runs
+from unmask.graphs.protections import Role
 from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
 from unmask.posterior import equal_weights
@@ -23,17 +25,17 @@ Direction = Literal["high", "low"]
 
 
 @dataclass(frozen=True)
-class _Share:
-    """A share of outcomes: of those in `base` the ones in `success`; `prior` by guessing."""
+class _Mean:
+    """A mean over people: for each run their values, 0 to 1, and the number of each; `prior` by guessing."""
 
     measure: str
     direction: Direction
-    success: tuple[Outcome, ...]
-    base: tuple[Outcome, ...]
     prior: float
+    runs: Sequence[tuple[Floats, NDArray[np.int64]]]
+    target: str = "identity"
 
 
-def rows(trials: Sequence[Trial], *, release: str, adversary: str, n_people: int) -> Iterator[Row]:
+def rows(trials: Sequence[Trial], *, release: str, adversary: str) -> Iterator[Row]:
     """Recall, precision, ghosts and hops of one attack over the runs in which it spread, beside guessing.
 
     recall     : people in both graphs, seeds out, who are named rightly
@@ -42,47 +44,72 @@ def rows(trials: Sequence[Trial], *, release: str, adversary: str, n_people: int
     error_hops : from the named node to the right one, over the people named who are in both graphs; a hit is 0
     coverage   : nodes that are given a name; the only one where the truth is not known
 
+    Where people have separated their identities, of those, as target "adopters":
+
+    adopter_recall : who are named rightly, by any of their identities
+    disclosure     : share of their contacts that the attack tells, see `unmask.graphs.disclosure.disclosure`; a random
+                     node is taken to tell all contacts with the chance of one node
+    decoyed        : with decoys, who are found by the public identity
+    exposed        : with decoys, who are found by the identity that they hide
+
     Values are the mean over runs; of each person, for quantiles and the worst-off, the share of runs. The worst-off
     goes by its number as a person, from 1. What no run has, such as the precision of no names, is left out.
     """
     used = spread_trials(trials)
     note = f"over the {len(used)} of {len(trials)} runs in which it spread" if used[0].has_spread else "it never spread"
-    for share in _shares(used):
-        for row in _share_row(used, share, n_people):
+    for mean in (*_shares(used), *_hidden(used)):
+        for row in _mean_row(mean, len(used)):
             yield replace(row, release=release, adversary=adversary, note=note)
     for row in _hops_row(used):
         yield replace(row, release=release, adversary=adversary, note=note)
 
 
-def _shares(used: Sequence[Trial]) -> tuple[_Share, ...]:
+def _shares(used: Sequence[Trial]) -> Iterator[_Mean]:
+    def share(success: Sequence[Outcome], base: Sequence[Outcome]) -> list[tuple[Floats, NDArray[np.int64]]]:
+        made = [(trial, np.isin(trial.outcome, base)) for trial in used]
+        return [(np.isin(trial.outcome[of], success).astype(np.float64), trial.person[of]) for trial, of in made]
+
     if not used[0].known:
-        return (_Share("coverage", "high", (Outcome.GHOST,), (Outcome.GHOST, Outcome.ABSENT), 0.0),)
-    guess = 1 / used[0].n_target
-    present = sum(trial.rates.findable for trial in used) / max(sum(trial.n_free for trial in used), 1)
-    return (
-        _Share("recall", "high", (Outcome.HIT,), FINDABLE, guess),
-        _Share("precision", "high", (Outcome.HIT,), NAMED, guess * present),
-        _Share("ghosts", "low", (Outcome.GHOST,), NAMED, 1 - present),
-    )
-
-
-def _share_row(used: Sequence[Trial], share: _Share, n_people: int) -> Iterator[Row]:
-    counts = np.zeros((n_people, len(Outcome)))
-    shares = []
-    for trial in used:
-        np.add.at(counts, (trial.person, trial.outcome), 1)
-        made = np.isin(trial.outcome, share.base)
-        if made.any():
-            shares.append(float(np.isin(trial.outcome[made], share.success).mean()))
-    total = counts[:, list(share.base)].sum(axis=1)
-    person = np.flatnonzero(total)
-    if not len(person):
+        yield _Mean("coverage", "high", 0.0, share((Outcome.GHOST,), (Outcome.GHOST, Outcome.ABSENT)))
         return
-    value, weight = counts[person][:, list(share.success)].sum(axis=1) / total[person], total[person] / total.sum()
+    findable = sum(trial.rates.findable for trial in used)
+    present = findable / max(sum(trial.n_free for trial in used), 1)
+    guess = sum(trial.guess * trial.rates.findable for trial in used) / findable
+    yield _Mean("recall", "high", guess, share((Outcome.HIT,), FINDABLE))
+    yield _Mean("precision", "high", guess * present, share((Outcome.HIT,), NAMED))
+    yield _Mean("ghosts", "low", 1 - present, share((Outcome.GHOST,), NAMED))
+
+
+def _hidden(used: Sequence[Trial]) -> Iterator[_Mean]:
+    """What the attack tells of those who have separated their identities; nothing where nobody has."""
+    told = [(trial, trial.hidden) for trial in used if trial.hidden is not None and len(trial.hidden.person)]
+    if not told:
+        return
+    one = 1 / told[0][0].n_target
+
+    def mean(measure: str, prior: float, value: Callable[[Disclosure], NDArray[Any]]) -> _Mean:
+        runs = [(value(hidden).astype(np.float64), trial.person[hidden.person]) for trial, hidden in told]
+        return _Mean(measure, "high", prior, runs, "adopters")
+
+    several = float(np.mean([trial.identities[hidden.person].mean() for trial, hidden in told]))
+    yield mean("adopter_recall", one * several, lambda hidden: hidden.role >= 0)
+    yield mean("disclosure", one, lambda hidden: hidden.share)
+    if told[0][1].decoys:
+        yield mean("decoyed", one, lambda hidden: hidden.role == Role.PUBLIC)
+        yield mean("exposed", one, lambda hidden: hidden.role == Role.HIDDEN)
+
+
+def _mean_row(mean: _Mean, n_runs: int) -> Iterator[Row]:
+    shares = [float(value.mean()) for value, _ in mean.runs if len(value)]
+    if not shares:
+        return
+    values, people = (np.concatenate(parts) for parts in zip(*mean.runs, strict=True))
+    person, at, times = np.unique(people, return_inverse=True, return_counts=True)
+    value, weight = np.bincount(at, weights=values) / times, times / times.sum()
     yield _row(
-        share.measure, "share", share.direction, share.prior, float(np.mean(shares)),
+        mean.measure, "share", mean.direction, mean.prior, float(np.mean(shares)),
         _over_runs(shares) if len(shares) > 1 else _of_people(clustered_wilson(value, weight, person)),
-        (value, weight, person), n=round(float(total.sum()) / len(used)),
+        (value, weight, person), n=round(len(people) / n_runs), target=mean.target,
     )  # fmt: skip
 
 
@@ -120,6 +147,7 @@ def _row(
     of_people: tuple[Floats, Floats, NDArray[np.int64]],
     *,
     n: int,
+    target: str = "identity",
 ) -> Row:
     """A row about nobody yet; `of_people` are values, weights and numbers of people."""
     value, weight, person = of_people
@@ -127,7 +155,7 @@ def _row(
     return Row(
         release="",
         adversary="",
-        target="identity",
+        target=target,
         measure=measure,
         unit=unit,
         direction=direction,
@@ -147,10 +175,14 @@ def _row(
 
 
 def belief_rows(belief: Matching, pair: Pair, seeds: SeedPairs, trial: Trial, *, release: str, adversary: str) -> Audit:
-    """The standard measures of the belief about everyone who is no seed; the worst-off by number, as in `rows`."""
+    """The standard measures of the belief about everyone who is no seed; the worst-off by number, as in `rows`.
+
+    Of several identities of a person the one that the attack names is right, else the first.
+    """
     free = np.setdiff1d(np.arange(pair.source.n_nodes), seeds.source)
     asked = replace(belief, observation=free, weight=equal_weights(len(free)))
-    truth = Truth(np.where(pair.truth[free] >= 0, pair.truth[free], ABSENT)) if trial.known else None
+    right = pair.truth_for(belief.mapping)[free]
+    truth = Truth(np.where(right >= 0, right, ABSENT)) if trial.known else None
     found = audit(asked, truth, release=release, adversary=adversary, note="of the first run")
     return replace(
         found,

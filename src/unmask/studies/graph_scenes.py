@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.graphs import Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
+from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
+from unmask.graphs.protections import Decoy, IdentitySeparation
 from unmask.studies.graph_trials import GraphAttack
 
 BLIND = ("match_top", "match_cliques")
@@ -55,6 +57,25 @@ class Plan:
         return np.random.default_rng([self.seed, zlib.crc32("/".join(map(str, names)).encode())])
 
 
+Separation = IdentitySeparation | Decoy
+
+SEVERAL = "Of a person with several identities any is the right one."
+
+MODELS = {
+    "basic": "each contact goes to one of them",
+    "realistic": "a contact goes to one, to several or to none of them",
+    "realistic_minimal": "a contact goes to one, where there is room to several, and to none where there is no room",
+    "best": "a contact goes to one of them or is dropped",
+    "worst": "a contact goes to one or to several of them",
+}
+
+COOPERATIONS = {
+    "local": "in groups of neighbours",
+    "degree": "with most ties in the release",
+    "lta": "whose ties are least like those of the friends of their friends (LTA_A)",
+}
+
+
 class Scene(Protocol):
     """Where a pair of graphs comes from. People are numbered alike in all its runs, from 0 to n_people - 1."""
 
@@ -69,6 +90,10 @@ class Scene(Protocol):
     @property
     def overlap(self) -> tuple[float, float] | None:
         """Overlap of nodes and edges, where it was made."""
+
+    @property
+    def separation(self) -> Separation | None:
+        """By what people of the target took several identities, where they did so before the attack."""
 
     def runs(self, plan: Plan, n: int | None = None, /) -> int:
         """Runs from n seeds, or as many as are planned or given: 1 where a second one would have the same again."""
@@ -91,11 +116,16 @@ class Scene(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Derived:
-    """Both graphs are made out of one, see `unmask.graphs.split`."""
+    """Both graphs are made out of one, see `unmask.graphs.split`.
+
+    separation : by what some of the people in both graphs take several identities in the target before it is attacked;
+                 graphs and, for the same choice of them, adopters are those of other separations at the same overlap
+    """
 
     graph: SocialGraph
     node_overlap: float
     edge_overlap: float
+    separation: Separation | None = None
     truth_known: bool = field(default=True, init=False)
 
     @property
@@ -128,15 +158,20 @@ class Derived:
             if plan.seeds not in BLIND
             else "Leaked identities are found by looking alike, without the truth; some may be wrong.",
             "Persons go by the number of their node in the file, by ascending id, from 1.",
+            *(() if self.separation is None else (_separated(self.separation, plan),)),
         )
 
     def pair(self, rng: np.random.Generator) -> Pair:
-        """Another perturbation."""
-        return split(_numbered(self.graph), self.node_overlap, self.edge_overlap, rng)
+        """Another perturbation, and another choice of adopters."""
+        pair = split(_numbered(self.graph), self.node_overlap, self.edge_overlap, rng)
+        if self.separation is None:
+            return pair
+        return SeparatedPair.of(pair, self.separation(pair.target, rng=rng, eligible=pair.truth[pair.common]))
 
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
-        """Chosen as planned."""
-        return _chosen_seeds(pair, plan.seeds, n or plan.n_seeds, rng)
+        """Chosen as planned, of those who have not separated."""
+        whole = seed_pair(pair.before, pair.separated) if isinstance(pair, SeparatedPair) else pair
+        return _chosen_seeds(whole, plan.seeds, n or plan.n_seeds, rng)
 
     def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
         """In the one graph, which the owner has."""
@@ -147,15 +182,18 @@ class Derived:
 class Acquired:
     """A release, and a graph that the adversary has from elsewhere.
 
-    truth : (auxiliary.n_nodes,) target node of each person, -1 for nobody; None where it is not known
-    given : the adversary's first matches, where they are not to be chosen
+    truth  : (auxiliary.n_nodes,) target node of each person, -1 for nobody; None where it is not known
+    given  : the adversary's first matches, where they are not to be chosen
+    origin : (target.n_nodes,) the person behind each target node, where some have several, see `Pair`
     """
 
     target: SocialGraph
     auxiliary: SocialGraph
     truth: NDArray[np.int64] | None = None
     given: SeedPairs | None = None
+    origin: NDArray[np.int64] | None = None
     overlap: None = field(default=None, init=False)
+    separation: None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.truth is not None and not np.any(self.truth >= 0):
@@ -187,12 +225,14 @@ class Acquired:
             chosen = "are those of the file, and there is one run"
         elif plan.seeds not in BLIND:
             chosen = "are right, and are drawn with the truth at hand"
+            chosen += "" if self.origin is None else ", of people with one identity"
         if self.given is None and self.runs(plan) > 1:
             chosen += f"; each of {plan.runs} runs has others"
         elif self.given is None and plan.runs > 1:
             chosen += "; they are the first of a ranking, the same in every run, so there is one run only"
         return (
             f"Leaked identities {chosen}.",
+            *(() if self.origin is None else (SEVERAL,)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
             "Persons go by the number of their node in the adversary's file, by ascending id, from 1.",
         )
@@ -200,10 +240,10 @@ class Acquired:
     def pair(self, rng: np.random.Generator) -> Pair:
         """The same graphs under other node numbers."""
         truth = np.full(self.n_people, NOBODY, dtype=np.int64) if self.truth is None else self.truth
-        return Pair(_numbered(self.auxiliary), _numbered(self.target), truth).shuffled(rng=rng)
+        return Pair(_numbered(self.auxiliary), _numbered(self.target), truth, self.origin).shuffled(rng=rng)
 
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
-        """Of the given ones n at random, or all; else chosen as planned."""
+        """Of the given ones n at random, or all; else chosen as planned, of those who have one identity."""
         if self.given is not None:
             if n is not None and n > len(self.given.source):
                 raise UnmaskError(f"{n} seeds are asked for, but {len(self.given.source)} are given; ask for fewer")
@@ -216,14 +256,43 @@ class Acquired:
                 f"seeds by {plan.seeds!r} need the truth, and none was given; give --truth, --seeds-file, or "
                 f"--seeds {BLIND[0]}:{n or plan.n_seeds}"
             )
-        return _chosen_seeds(pair, plan.seeds, n or plan.n_seeds, rng)
+        whole = replace(pair, truth=np.where(pair.identities == 1, pair.truth, NOBODY))
+        return _chosen_seeds(whole, plan.seeds, n or plan.n_seeds, rng)
 
     def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
-        """In the release, at the node of the person."""
+        """In the release, at the node of the person, the first if he has several."""
         if self.truth is None:
             return {variant: np.full(self.n_people, np.nan) for variant in variants}
         found = local_anonymities(self.target, variants)
         return {variant: np.append(value, np.nan)[self.truth] for variant, value in found.items()}
+
+
+def separation_name(by: Separation) -> str:
+    """Model, identities, adopters, and what else is not as it is by default: short, and no two are called the same.
+
+    >>> separation_name(IdentitySeparation("best", 5, cooperation="degree")), separation_name(Decoy(adopters=1.0))
+    ('best/5/0.1 cooperation=degree', 'decoy/1.0')
+    """
+    named = ("model", "identities", "adopters")
+    start = f"decoy/{by.adopters}" if isinstance(by, Decoy) else f"{by.model}/{by.identities}/{by.adopters}"
+    rest = [(item.name, getattr(by, item.name), item.default) for item in fields(by) if item.name not in named]
+    others = [f"{name}={value}" for name, value, default in rest if value != default]
+    return " ".join((start, *others))
+
+
+def _separated(by: Separation, plan: Plan) -> str:
+    """Who takes which identities, and whom that leaves to be known from the start."""
+    share = isinstance(by.adopters, float)
+    who = f"{100 * by.adopters:.4g} % of the people" if share else f"{by.adopters:,} of the people"
+    cooperation = "none" if isinstance(by, Decoy) else by.cooperation
+    least = f"who have at least {by.minimum_degree} ties in the release, drawn singly"
+    chosen = least if cooperation == "none" else COOPERATIONS[cooperation]
+    if isinstance(by, Decoy):
+        how = f"show a decoy to {100 * by.public:.4g} % of their contacts and hide another identity"
+    else:
+        how = f"appear under {by.identities} identities each by the model {by.model}: {MODELS[by.model]}"
+    leaked = "" if plan.seeds in BLIND else " Leaked identities are of others."
+    return f"{separation_name(by)}: {who} in both networks {chosen}, {how}.{leaked} {SEVERAL}"
 
 
 def _numbered(graph: SocialGraph) -> SocialGraph:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy import special
 from unmask.errors import UnmaskError
 from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.attacks.rematch import log_odds
+from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure
 from unmask.graphs.evaluation import (
     Outcome,
     Rates,
@@ -23,7 +24,7 @@ from unmask.graphs.evaluation import (
     over_runs,
     rates,
 )
-from unmask.reports import CertaintyBin, DegreeRisk, StructureAttack
+from unmask.reports import CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
 
 Floats = NDArray[np.float64]
 
@@ -58,10 +59,13 @@ class Trial:
     outcome   : see `unmask.graphs.evaluation.Outcome`
     certainty : probability that the adversary gives to the name, nan where he gives none or states no probability
     rates     : counts of outcomes
-    hops      : of each named person in both graphs, from the named node to the right one; negative for others
+    hops      : of each named person in both graphs, from the named node to the right one, the first of several if none
+                of them is named; negative for others
     guess_hops: mean distance of random nodes from the right ones; None where there is none
     n_target  : nodes of the release
+    identities: nodes of the release that are right for each person
     sweeps    : matches in each pass
+    hidden    : what it tells of those who have separated their identities, where some have
     """
 
     known: bool
@@ -73,7 +77,9 @@ class Trial:
     hops: NDArray[np.int64]
     guess_hops: float | None
     n_target: int
+    identities: NDArray[np.int64]
     sweeps: tuple[int, ...]
+    hidden: Disclosure | None = None
 
     def __post_init__(self) -> None:
         """Refuse a trial in which nobody is left to be found: it has no rates."""
@@ -89,6 +95,11 @@ class Trial:
     def n_free(self) -> int:
         """Nodes of the source that are no seeds."""
         return int(np.count_nonzero(self.outcome != Outcome.SEED))
+
+    @property
+    def guess(self) -> float:
+        """Chance that a random node of the release is right, mean over the people who can be found."""
+        return float(self.identities[np.isin(self.outcome, FINDABLE)].mean() / self.n_target)
 
     @property
     def recall(self) -> float:
@@ -133,7 +144,8 @@ def attempt(
     only_rates : leave out certainty, where the truth is known, and hops: as costly as a quick attack
     """
     belief = attack(pair.target, pair.source, seeds)
-    outcome = outcomes(belief.mapping, pair.truth, seeds.source)
+    truth = pair.truth_for(belief.mapping)
+    outcome = outcomes(belief.mapping, truth, seeds.source)
     labels = np.arange(pair.source.n_nodes) if pair.source.labels is None else pair.source.labels
     named = np.isin(outcome, (Outcome.HIT, Outcome.MISS)) & (not only_rates)
     trial = Trial(
@@ -142,11 +154,15 @@ def attempt(
         degree=pair.source.degree,
         outcome=outcome,
         certainty=np.full(len(outcome), np.nan) if known and only_rates else certainty(belief, pair, outcome),
-        rates=rates(belief.mapping, pair.truth, seeds.source),
+        rates=rates(belief.mapping, truth, seeds.source),
         hops=_hops(pair, belief.mapping, named),
         guess_hops=_guessed_hops(pair, named),
         n_target=pair.target.n_nodes,
+        identities=pair.identities,
         sweeps=tuple(belief.sweeps.tolist()),
+        hidden=disclosure(pair.before, pair.separated, belief.mapping, seeds.source)
+        if isinstance(pair, SeparatedPair)
+        else None,
     )
     return trial, belief
 
@@ -172,7 +188,7 @@ def certainty(belief: Matching, pair: Pair, outcome: NDArray[np.int8]) -> Floats
 
 def _hops(pair: Pair, mapping: NDArray[np.integer], asked: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Distances of the people asked about; negative for all others."""
-    return hop_distance(pair.target, np.where(asked, mapping, -1), np.where(asked, pair.truth, -1))
+    return hop_distance(pair.target, np.where(asked, mapping, -1), np.where(asked, pair.truth_for(mapping), -1))
 
 
 def _guessed_hops(pair: Pair, asked: NDArray[np.bool_]) -> float | None:
@@ -214,6 +230,35 @@ def summary(trials: Sequence[Trial], *, release: str, attack: str, seeds: str, n
 def spread_trials(trials: Sequence[Trial]) -> list[Trial]:
     """The runs in which the attack spread; all, where it did in none."""
     return [trial for trial in trials if trial.has_spread] or list(trials)
+
+
+def separation_point(trials: Sequence[Trial], before: Sequence[Trial], *, release: str, attack: str) -> SeparationPoint:
+    """One attack over runs in which people have separated their identities, beside the same runs before they did.
+
+    Rates are means over the runs in which it spread, as in `summary`; for before, over the same runs and adopters.
+    """
+    both = [(trial, whole) for trial, whole in zip_longest(trials, before[: len(trials)]) if trial.has_spread]
+    both = both or list(zip_longest(trials, before[: len(trials)]))
+    hidden = [trial.hidden for trial, _ in both if trial.hidden is not None]
+    return SeparationPoint(
+        release=release,
+        attack=attack,
+        adopters=round(float(np.mean([len(found.person) for found in hidden]))),
+        recall=float(np.mean([trial.recall for trial, _ in both])),
+        recall_before=_mean(whole.recall for _, whole in both if whole),
+        adopter_recall=_mean(found.adopters.recall for found in hidden),
+        adopter_recall_before=_mean(_recall_of_adopters(trial, whole) for trial, whole in both if whole),
+        disclosure=_mean(found.rate for found in hidden),
+        decoyed=_mean(found.decoyed for found in hidden),
+        exposed=_mean(found.exposed for found in hidden),
+    )
+
+
+def _recall_of_adopters(trial: Trial, before: Trial) -> float | None:
+    """Recall before they separated of those who have; None where all of them were seeds."""
+    assert trial.hidden is not None
+    theirs = np.isin(before.person, trial.person[trial.hidden.person]) & np.isin(before.outcome, FINDABLE)
+    return float(np.mean(before.outcome[theirs] == Outcome.HIT)) if theirs.any() else None
 
 
 def _mean(values: Iterator[float | None]) -> float | None:

@@ -19,6 +19,7 @@ from unmask.reports import (
     NodeRisk,
     OverlapPoint,
     ReportData,
+    SeparationPoint,
     StructureAttack,
     TransitionPoint,
 )
@@ -26,7 +27,7 @@ from unmask.reports.graph.words import strongest_first
 from unmask.results import Row
 from unmask.studies.graph_rows import belief_rows, rows
 from unmask.studies.graph_scenes import BLIND, Acquired, Derived, Plan, Scene
-from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, summary
+from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, separation_point, summary
 
 __all__ = ["Acquired", "Derived", "Plan", "Scene", "study_graph"]
 
@@ -77,6 +78,8 @@ def study_graph(
             f"{len(scenes)} pairs of graphs were given, expected at least 1, all with a truth or all without"
         )
     ledger = _Ledger()
+    for release, scene in scenes.items():  # all of them first: who asks too much learns it before the work
+        ledger.first[release], ledger.seeds[release] = _drawn(scene, plan, 0)
     for release, scene in scenes.items():
         for run in range(scene.runs(plan)):
             progress(f"{release}, run {run + 1}")
@@ -86,13 +89,17 @@ def study_graph(
     return _page(ledger, scenes, plan, transition, title=title, reproduce=reproduce or {})
 
 
-def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int) -> None:
-    """All attacks on the graphs and seeds of one run."""
+def _drawn(scene: Scene, plan: Plan, run: int) -> tuple[Pair, SeedPairs]:
+    """The graphs and seeds of one run."""
     pair = scene.pair(plan.rng("graphs", scene.overlap, run))
     seeds = scene.seeds(pair, plan, None, plan.rng("seeds", scene.overlap, plan.n_seeds, run))
     _check_left(pair, seeds, known=scene.truth_known)
-    if run == 0:
-        ledger.first[release], ledger.seeds[release] = pair, seeds
+    return pair, seeds
+
+
+def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int) -> None:
+    """All attacks on the graphs and seeds of one run."""
+    pair, seeds = _drawn(scene, plan, run) if run else (ledger.first[release], ledger.seeds[release])
     for name, attack in plan.attacks.items():
         if f"{name} on {release}" in ledger.not_run:
             continue
@@ -174,7 +181,7 @@ def _page(
         row
         for release, of_attack in ledger.trials.items()
         for attack, done in of_attack.items()
-        for row in rows(done, release=release, adversary=attack, n_people=scenes[release].n_people)
+        for row in rows(done, release=release, adversary=attack)
     ]
     return ReportData(
         title=title,
@@ -198,6 +205,7 @@ def _page(
             overlaps=tuple(_overlaps(attacks, scenes)),
             anonymity=tuple(_anonymity(scene, trials)) if scene.truth_known else (),
             worst=tuple(_worst(trials)),
+            separations=tuple(_separations(ledger, scenes)),
         ),
     )
 
@@ -205,6 +213,8 @@ def _page(
 def _bound(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | None:
     """Upper bound on recall in the first run of the release that the first finding is about."""
     release = strongest_first(attacks)[0].release
+    if ledger.first[release].origin is not None:  # it is a bound where everybody has one identity
+        return None
     return most_recall(ledger.first[release], ledger.seeds[release])
 
 
@@ -220,7 +230,7 @@ def _who(scene: Scene, plan: Plan) -> str:
 
 def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
     first = next(iter(scenes.values()))
-    yield from first.assumptions(plan)
+    yield from dict.fromkeys(said for scene in scenes.values() for said in scene.assumptions(plan))
     if not first.truth_known:
         yield "What is called named and right is what the adversary expects by the model of the attack rematch."
         yield f"An attack has spread when it gives a name to at least {PERCOLATES:.0%} of the people who are no seeds."
@@ -238,11 +248,20 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
 
 def _overlaps(attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene]) -> Iterator[OverlapPoint]:
     """Rates by overlap, where there are several."""
-    for attack in attacks if len(scenes) > 1 else ():
-        overlap = scenes[attack.release].overlap
-        if overlap is not None:
+    plain = {name: scene.overlap for name, scene in scenes.items() if scene.separation is None and scene.overlap}
+    for attack in attacks if len(plain) > 1 else ():
+        if overlap := plain.get(attack.release):
             share = attack.percolated / attack.runs
             yield OverlapPoint(attack.attack, *overlap, attack.recall, attack.error, attack.precision, share)
+
+
+def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[SeparationPoint]:
+    """Rates where people have separated their identities, beside those on the release in which they have not."""
+    before = {scene.overlap: ledger.trials.get(name, {}) for name, scene in scenes.items() if scene.separation is None}
+    for release, of_attack in ledger.trials.items():
+        for attack, done in of_attack.items() if scenes[release].separation else ():
+            whole = before.get(scenes[release].overlap, {}).get(attack, [])
+            yield separation_point(done, whole, release=release, attack=attack)
 
 
 def _anonymity(scene: Scene, trials: Trials) -> Iterator[AnonymityLink]:

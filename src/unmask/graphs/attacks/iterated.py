@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from unmask.errors import UnmaskError
 from unmask.graphs.attacks.matching import Matching, Seeds, check_at_least_one, seeded
 from unmask.graphs.release import SocialGraph
 from unmask.posterior import equal_weights
@@ -74,6 +75,8 @@ class Iterated:
 
     def __post_init__(self) -> None:
         check_at_least_one(self.rounds, "rounds")
+        if not callable(self.attack):
+            raise UnmaskError(f"attack is {self.attack!r}, expected an attack on graphs, such as Nar09()")
 
     def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Identities:
         """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""

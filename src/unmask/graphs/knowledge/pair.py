@@ -9,6 +9,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from unmask.errors import UnmaskError
 from unmask.graphs.reading import header_of, read_links
@@ -23,7 +25,10 @@ class Pair:
 
     source : the adversary's own graph; its labels say whom he knows
     target : the release
-    truth  : (source.n_nodes,) int64, the target node of the same person, -1 (`NOBODY`) where the target has none
+    truth  : (source.n_nodes,) int64, the target node of the same person, -1 (`NOBODY`) where the target has none; of a
+             person with several nodes the first
+    origin : (target.n_nodes,) int64, the person behind each target node, by any numbers from 0: nodes of one number are
+             identities of one person. None where nobody has several
 
     >>> pair = Pair(SocialGraph.from_edges([0], [1]), SocialGraph.from_edges([0], [1]), np.array([1, -1]))
     >>> pair, pair.common
@@ -33,12 +38,15 @@ class Pair:
     source: SocialGraph
     target: SocialGraph
     truth: NDArray[np.int64]
+    origin: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if len(self.truth) != self.source.n_nodes:
             raise UnmaskError(f"the truth has {len(self.truth)} rows, expected one for each source node")
         if len(self.truth) and not NOBODY <= self.truth.min() <= self.truth.max() < self.target.n_nodes:
             raise UnmaskError(f"the truth names nodes beyond the target's {self.target.n_nodes}; use -1 for nobody")
+        if self.origin is not None and len(self.origin) != self.target.n_nodes:
+            raise UnmaskError(f"the origin has {len(self.origin)} rows, expected one for each target node")
 
     def __repr__(self) -> str:
         sizes = f"{self.source.n_nodes} source nodes, {self.target.n_nodes} target nodes"
@@ -48,6 +56,32 @@ class Pair:
     def common(self) -> NDArray[np.int64]:
         """The source nodes whose person is in the target too, ascending: those that can be found at all."""
         return np.flatnonzero(self.truth >= 0)
+
+    @property
+    def identities(self) -> NDArray[np.int64]:
+        """(source.n_nodes,) how many target nodes each person has, all of them right: 0 if he is not in the target."""
+        if self.origin is None:
+            return (self.truth >= 0).astype(np.int64)
+        return np.where(self.truth >= 0, np.bincount(self.origin)[self.origin[self.truth]], 0)
+
+    def truth_for(self, mapping: NDArray[np.integer]) -> NDArray[np.int64]:
+        """A one-to-one truth by which `evaluation` judges this mapping: any identity of a person is right.
+
+        It is the node that the mapping names where that is one of the person's, else `truth`. So it is s(v, mu) of
+        G. Gulyas, 2015, equation (3.2), that counts.
+
+        mapping : (..., source.n_nodes) target nodes, -1 for nobody
+
+        >>> two = SocialGraph.from_edges([0], [1])
+        >>> Pair(two, SocialGraph.from_edges([0, 1], [1, 2]), np.array([0, 2]), np.array([0, 0, 1])).truth_for(
+        ...     np.array([1, 1])
+        ... )
+        array([1, 2])
+        """
+        if self.origin is None:
+            return self.truth
+        person = np.append(self.origin, NOBODY)  # the last one is behind no node
+        return np.where(person[mapping] == person[self.truth], mapping, self.truth)
 
     @property
     def node_overlap(self) -> float:
@@ -104,7 +138,8 @@ class Pair:
         """The pair cut down to these nodes of each graph, numbered in this order."""
         number = np.full(self.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last one is the number of nobody
         number[targets] = np.arange(len(targets))
-        return Pair(self.source.take(sources), self.target.take(targets), number[self.truth[sources]])
+        origin = None if self.origin is None else self.origin[targets]
+        return Pair(self.source.take(sources), self.target.take(targets), number[self.truth[sources]], origin)
 
     @classmethod
     def from_labels(
@@ -113,7 +148,8 @@ class Pair:
         """The pair in which source_labels[i] is the same person as target_labels[i]; all others are nobody.
 
         Labels are compared as texts; a graph without labels has its node numbers. A row that names somebody who is not
-        in his graph is left out, as people without a tie are in no list of links; the first row on a node counts.
+        in his graph is left out, as people without a tie are in no list of links. A source node in several rows is a
+        person with several identities: each of them is right, and `truth` has the first.
 
         >>> graph = SocialGraph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
         >>> Pair.from_labels(graph, SocialGraph.from_edges([0], [1]), ["c", "a", "z"], [0, 1, 2]).truth
@@ -124,8 +160,9 @@ class Pair:
         if not known.any():
             raise UnmaskError(f"none of {len(here)} rows names a source node and a target node; check the labels")
         truth = np.full(source.n_nodes, NOBODY, dtype=np.int64)
-        truth[here[known][::-1]] = there[known][::-1]  # backwards, so that the first one stays
-        return cls(source, target, truth)
+        here, there = here[known], there[known]
+        truth[here[::-1]] = there[::-1]  # backwards, so that the first one stays
+        return cls(source, target, truth, _origin(here, there, source.n_nodes, target.n_nodes))
 
     @classmethod
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Pair:
@@ -178,6 +215,15 @@ class SeedPairs(NamedTuple):
         The file is read as `SocialGraph.read` reads a list of links; a first line that names nodes is no header.
         """
         return cls.from_labels(source, target, *_label_columns(path, source, target))
+
+
+def _origin(
+    here: NDArray[np.int64], there: NDArray[np.int64], n_source: int, n_target: int
+) -> NDArray[np.int64] | None:
+    """The person behind each target node: one behind those in rows of one source node; None where all differ."""
+    rows = sparse.coo_array((np.ones(len(here)), (here, n_source + there)), shape=(n_source + n_target,) * 2)
+    person = csgraph.connected_components(rows, directed=False)[1][n_source:].astype(np.int64)
+    return person if len(np.unique(person)) < n_target else None
 
 
 def _label_columns(

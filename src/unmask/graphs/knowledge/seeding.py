@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, nearest
 from unmask.graphs.knowledge.centrality import betweenness, closeness, clustering
 from unmask.graphs.knowledge.groups import groups
 from unmask.graphs.knowledge.pair import Pair, SeedPairs
@@ -21,7 +21,16 @@ _METHOD = re.compile(
 _SKIPPED: Final = 0.2  # of the people, by clustering.high
 
 
-class _Method(NamedTuple):
+METHODS: Final = (
+    "random", "random.25", "random.1", "top", "betweenness.1", "closeness.1", "clique.4", "neighbourhood.4", "lta",
+    "clustering", "clustering.high",
+)  # fmt: skip
+"""Examples of all, to guess what was meant."""
+
+
+class Method(NamedTuple):
+    """A way to choose seeds, see `select_seeds`."""
+
     name: str  # without size and share
     size: int  # of a group, 0 for the others
     share: float  # of the common people, those with the most neighbours
@@ -58,7 +67,7 @@ def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, e
 
     G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 4.2.1.
     """
-    parsed = _parsed(method)
+    parsed = parse_method(method)
     if n < 0 or not 0 <= error <= 1:
         raise UnmaskError(f"n is {n} and error is {error}, expected at least 0 seeds and a share from 0 to 1")
     ranked = _ranked(pair, rng)
@@ -66,18 +75,20 @@ def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, e
     n_pool = len(pool) - (math.ceil(_SKIPPED * len(pool)) if parsed.name == "clustering.high" else 0)
     if n > n_pool:
         raise UnmaskError(f"{n} seeds are asked for, but {method} has {n_pool} people to choose from; ask for fewer")
-    return _with_errors(pair, _chosen(pair, pool, parsed, n, rng), round(error * n), rng)
+    return with_errors(pair, _chosen(pair, pool, parsed, n, rng), round(error * n), rng)
 
 
-def _parsed(method: str) -> _Method:
+def parse_method(method: str) -> Method:
+    """The method of that name.
+
+    >>> parse_method("clique.4.2")
+    Method(name='clique', size=4, share=0.2)
+    """
     found = _METHOD.fullmatch(method)
     if found is None:
-        raise UnmaskError(
-            f"the seed method is {method!r}, expected random.25, top, betweenness.1, closeness.1, clique.4, "
-            "neighbourhood.4, lta, clustering or clustering.high, for example"
-        )
+        raise UnmaskError(f"the seed method is {method!r}, {nearest(method, METHODS)}")
     name = found["plain"] or found["group"] or found["shared"]
-    return _Method(name, int(found["size"] or 0), float(f"0.{found['share']}") if found["share"] else 1.0)
+    return Method(name, int(found["size"] or 0), float(f"0.{found['share']}") if found["share"] else 1.0)
 
 
 def _ranked(pair: Pair, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -88,9 +99,7 @@ def _ranked(pair: Pair, rng: np.random.Generator) -> NDArray[np.int64]:
     return common[np.argsort(-pair.source.degree[common], kind="stable")]
 
 
-def _chosen(
-    pair: Pair, pool: NDArray[np.int64], method: _Method, n: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _chosen(pair: Pair, pool: NDArray[np.int64], method: Method, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     if method.name == "top":
         return pool[:n]
     if method.size:
@@ -115,7 +124,8 @@ def _merit(pair: Pair, pool: NDArray[np.int64], name: str, rng: np.random.Genera
     return np.nan_to_num(-local_anonymity(pair.source, variant="A")[pool], nan=-np.inf)
 
 
-def _with_errors(pair: Pair, source: NDArray[np.int64], n_wrong: int, rng: np.random.Generator) -> SeedPairs:
+def with_errors(pair: Pair, source: NDArray[np.int64], n_wrong: int, rng: np.random.Generator) -> SeedPairs:
+    """These people as seeds; so many of them, drawn at random, are given a node that is nobody's seed."""
     target = pair.truth[source]
     wrong = rng.permutation(len(source))[:n_wrong]
     others = np.setdiff1d(np.arange(pair.target.n_nodes), target)

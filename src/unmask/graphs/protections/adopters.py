@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, nearest
 from unmask.graphs.release import SocialGraph
 
 Cooperation = Literal["none", "local", "degree", "lta"]
@@ -53,7 +53,7 @@ def choose_adopters(
     G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, sections 3.5,
     5.4, 5.5 and 5.6.
     """
-    _check(adopters, cooperation, group, refuse_top, minimum_degree)
+    check_adopters(adopters, cooperation=cooperation, group=group, refuse_top=refuse_top, minimum_degree=minimum_degree)
     able = _eligible(graph, eligible)
     candidates = able[graph.degree[able] >= minimum_degree] if cooperation == "none" else able
     n = int(adopters) if _is_whole(adopters) else round(adopters * len(candidates))
@@ -77,11 +77,14 @@ def choose_adopters(
     return np.sort(ordered[pool[ordered]][:n])
 
 
-def _check(adopters: float, cooperation: str, group: int, refuse_top: float, minimum_degree: int) -> None:
+def check_adopters(
+    adopters: float, *, cooperation: str = "none", group: int = 10, refuse_top: float = 0.0, minimum_degree: int = 3
+) -> None:
+    """Refuse what `choose_adopters` cannot carry out for any graph."""
     if isinstance(adopters, bool) or (not _is_whole(adopters) and not 0.0 <= adopters <= 1.0) or adopters < 0:
         raise UnmaskError(f"adopters is {adopters}, expected a share from 0.0 to 1.0, or a whole number of people")
     if cooperation not in get_args(Cooperation):
-        raise UnmaskError(f"cooperation is {cooperation!r}, expected one of {', '.join(get_args(Cooperation))}")
+        raise UnmaskError(f"cooperation is {cooperation!r}, {nearest(cooperation, get_args(Cooperation))}")
     if not 0.0 <= refuse_top <= 1.0:
         raise UnmaskError(f"refuse_top is {refuse_top}, expected a share from 0 to 1")
     if group < 1 or minimum_degree < 0:

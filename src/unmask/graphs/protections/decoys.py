@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.protections.adopters import choose_adopters
+from unmask.graphs.protections.adopters import check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
 from unmask.graphs.release import SocialGraph
 
@@ -46,6 +46,7 @@ class Decoy:
         shares = (self.public, self.hidden, self.overlap)
         if not (min(shares) >= 0 and self.public + self.hidden <= 1 + 1e-9 and self.overlap <= self.public):
             raise UnmaskError(f"{self!r}: expected shares with public + hidden at most 1 and overlap at most public")
+        check_adopters(self.adopters, minimum_degree=self.minimum_degree)
 
     def choose(
         self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask import files
-from unmask.errors import FailedError, UnmaskError
-from unmask.graphs.protections.adopters import choose_adopters
+from unmask.errors import FailedError, UnmaskError, nearest
+from unmask.graphs.protections.adopters import check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
 from unmask.graphs.release import SocialGraph
 
@@ -117,9 +117,12 @@ class EgoPatterns:
 
     def __post_init__(self) -> None:
         if self.strategy not in get_args(Strategy):
-            raise UnmaskError(f"the strategy is {self.strategy!r}, expected one of {', '.join(get_args(Strategy))}")
+            raise UnmaskError(f"the strategy is {self.strategy!r}, {nearest(self.strategy, get_args(Strategy))}")
         if self.largest < 1 or (self.egos is not None and not self.egos):
             raise UnmaskError(f"largest is {self.largest}, expected at least 1 identity, and at least one ego")
+        if self.egos is not None and not all(isinstance(ego, Ego) for ego in self.egos):
+            raise UnmaskError("egos are not made by read_egos; leave them out for those of Facebook")
+        check_adopters(self.adopters, minimum_degree=self.minimum_degree)
 
     def choose(
         self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None

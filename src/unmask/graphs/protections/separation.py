@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
-from unmask.graphs.protections.adopters import Cooperation, choose_adopters
+from unmask.errors import UnmaskError, nearest
+from unmask.graphs.protections.adopters import Cooperation, check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Protection, Role, Separated, release_of, spans
 from unmask.graphs.protections.sorting import Sorting, Total, check_sorting, how_many, one_each, which
 from unmask.graphs.release import SocialGraph
@@ -89,7 +90,7 @@ class IdentitySeparation:
 
     def __post_init__(self) -> None:
         if self.model not in get_args(Model):
-            raise UnmaskError(f"the model is {self.model!r}, expected one of {', '.join(get_args(Model))}")
+            raise UnmaskError(f"the model is {self.model!r}, {nearest(self.model, get_args(Model))}")
         check_sorting(self.sorting)
         if not 0.0 <= self.deviation <= 1.0:
             raise UnmaskError(f"deviation is {self.deviation}, expected from 0 to 1, of a share")
@@ -97,6 +98,12 @@ class IdentitySeparation:
         most = max(np.flatnonzero(chances).tolist(), default=0)
         if isinstance(self.sorting, tuple) and len(self.sorting) < most:
             raise UnmaskError(f"sorting has {len(self.sorting)} shares for up to {most} identities; give one for each")
+        check_adopters(self.adopters, **self._who())
+
+    def _who(self) -> dict[str, Any]:
+        """Who adopts, but for how many."""
+        names = ("cooperation", "group", "refuse_top", "minimum_degree")
+        return {name: getattr(self, name) for name in names}
 
     def _chances(self) -> NDArray[np.float64]:
         """P(Y = 0), P(Y = 1), ..."""
@@ -117,16 +124,7 @@ class IdentitySeparation:
         self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
     ) -> NDArray[np.int64]:
         """(n_adopters,) the nodes that adopt the protection, ascending, see `adopters.choose_adopters`."""
-        return choose_adopters(
-            graph,
-            self.adopters,
-            cooperation=self.cooperation,
-            rng=rng,
-            eligible=eligible,
-            group=self.group,
-            refuse_top=self.refuse_top,
-            minimum_degree=self.minimum_degree,
-        )
+        return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, **self._who())
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
         """The identities of these nodes and whom each keeps."""
@@ -173,8 +171,14 @@ class Together:
     parts: tuple[tuple[float, Protection], ...]
 
     def __post_init__(self) -> None:
-        if not self.parts or not all(0.0 <= share <= 1.0 for share, _ in self.parts):
-            raise UnmaskError(f"there are {len(self.parts)} parts, expected some, each with a share from 0 to 1")
+        parts: Iterable[Any] = self.parts
+        if not self.parts:
+            raise UnmaskError("there are 0 parts, expected some, each a share and a protection")
+        for number, part in enumerate(parts, 1):
+            if not (isinstance(part, tuple) and len(part) == 2 and hasattr(part[1], "choose")):
+                raise UnmaskError(f"part {number} is not a share and a protection that people adopt by themselves")
+            if isinstance(part[0], bool) or not isinstance(part[0], int | float) or not 0.0 <= part[0] <= 1.0:
+                raise UnmaskError(f"the share of part {number} is {part[0]!r}, expected from 0 to 1")
 
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None) -> Separated:
         """The release, and the node behind each of its nodes."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from unmask.reports.graph import plots
 from unmask.reports.graph.looks import Block, Looks, Named, figure
-from unmask.reports.graph.plots import Line
 from unmask.reports.graph.values import GraphRisk, OverlapPoint
 from unmask.reports.graph.words import rate, transition_lines
+from unmask.reports.lines import Line
 from unmask.reports.sections import Figure, Grid
 from unmask.reports.words import percent
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from unmask.reports.graph import plots
-from unmask.reports.graph.plots import Line, Scale
+from unmask.reports.graph.plots import Scale
 from unmask.reports.graph.values import GraphRisk, StructureAttack
 from unmask.reports.graph.words import strongest_first
+from unmask.reports.lines import Line
 from unmask.reports.sections import Figure, Grid
 from unmask.reports.words import lettered, number, percent, release_name
 

@@ -12,7 +12,7 @@ from unmask.reports.graph import plots
 from unmask.reports.graph.knowledge import overlap_block, transition_block
 from unmask.reports.graph.looks import LINES, Block, Looks, Named, figure, of_release, shown
 from unmask.reports.graph.seeds import seed_words
-from unmask.reports.graph.values import GraphRisk, NodeRisk, StructureAttack
+from unmask.reports.graph.values import GraphRisk, NodeRisk, SeparationPoint, StructureAttack
 from unmask.reports.graph.words import (
     CRITERIA,
     cautions,
@@ -21,6 +21,7 @@ from unmask.reports.graph.words import (
     recall_of,
     setting,
 )
+from unmask.reports.lines import legend_rows
 from unmask.reports.sections import Grid
 from unmask.reports.words import number
 
@@ -65,6 +66,7 @@ def graph_section(graph: GraphRisk | None, scope: Scope) -> GraphSection | None:
         styles.setdefault(name, len(styles))
     looks = Looks(styles, len(scope.adversaries))
     blocks = (
+        separation_block(graph, looks),
         degree_block(graph, looks),
         certainty_block(graph, looks),
         transition_block(graph, looks),
@@ -132,6 +134,42 @@ def _attack_notes(graph: GraphRisk) -> list[str]:
     return [*notes, *([f"Seeds are the identities that the attack starts from. {'; '.join(said)}."] if said else [])]
 
 
+# --- several identities -------------------------------------------------------------------------------------------
+
+
+def separation_block(graph: GraphRisk, looks: Looks) -> Block:
+    """Without and with separation, attack by attack: who is named, and what is told of those who separated."""
+    decoys = any(point.exposed is not None for point in graph.separations)
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for point in graph.separations:
+        groups.setdefault(point.release, []).append(_separation(point, looks, decoys=decoys))
+    head = ("Attack", "Adopters", "Everybody named", "Adopters named", "Their contacts told")
+    roles = ("Decoy found", "Hidden found") if decoys else ()
+    notes = (
+        (
+            "Adopters are the people who have several identities in the release. Left of the arrow: nobody has; same "
+            "runs, same people. A person is named rightly by any of his identities, and what is told of him are the "
+            "contacts of the one that is named; with one identity, all of them."
+        ),
+    )
+    tables = (Grid((*head, *roles), tuple((name, tuple(rows)) for name, rows in groups.items())),)
+    return Block("Where people have several identities", (), notes, tables if groups else ())
+
+
+def _separation(point: SeparationPoint, looks: Looks, *, decoys: bool) -> tuple[str, ...]:
+    changes = (
+        (point.recall_before, point.recall),
+        (point.adopter_recall_before, point.adopter_recall),
+        (point.adopter_recall_before, point.disclosure),
+    )
+    return (
+        looks.said(point.attack, point.attack),
+        f"{point.adopters:,}",
+        *(f"{rate(before)} \u2192 {rate(after)}" for before, after in changes),
+        *((rate(point.decoyed), rate(point.exposed)) if decoys else ()),
+    )
+
+
 # --- by ties ------------------------------------------------------------------------------------------------------
 
 
@@ -193,7 +231,7 @@ def certainty_block(graph: GraphRisk, looks: Looks) -> Block:
             steps = [(item.low, float(n)) for item, n in zip(bins, reversed(falling), strict=True)]
             sure.append((said, attack.attack, steps))
     top = max((n for _, _, points in sure for _, n in points), default=1.0)
-    rows = plots.legend_rows(looks.lines(sure)) if len(sure) > 1 else 0
+    rows = legend_rows(looks.lines(sure)) if len(sure) > 1 else 0
     scale = plots.shares("Probability that the adversary states")
     figures = figure("Names that are right", looks.lines(right), scale, key="sure-right", diagonal=True, rows=rows)
     scale = plots.shares("Stated probability, at least")

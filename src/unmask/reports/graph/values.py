@@ -61,7 +61,7 @@ class StructureAttack:
 
     release, attack : names, the pair of them once
     seeds, n_seeds  : how seeds are chosen ("random.25"), and how many there are
-    runs, percolated: runs, and those of them in which the attack spread over the network
+    runs, percolated : runs, and those of them in which the attack spread over the network
     recall          : share of the people in both graphs, seeds out, who are named rightly
     recall_low, recall_high : 95 % interval of the recall over runs; None where there is none
     precision       : share right of all names given, seeds out; None where none was given
@@ -137,6 +137,39 @@ class OverlapPoint:
 
 
 @dataclass(frozen=True)
+class SeparationPoint:
+    """One attack on a release in which some people, the adopters, have separated their identities.
+
+    adopters              : how many of them can be found, on average over runs
+    recall, recall_before : share of the people in both graphs who are named rightly, by any identity; and without
+                            separation, None where that was not attacked
+    adopter_recall, adopter_recall_before : the same among the adopters
+    disclosure            : share of the adopters' contacts that the attack tells; without separation that is
+                            `adopter_recall_before`, as who is named has all his contacts told
+    decoyed, exposed      : share of the adopters who are found by their decoy, and by the identity that they hide; None
+                            where there are no decoys
+
+    Rates are means over the runs in which the attack spread; over all runs where it did in none.
+    """
+
+    release: str
+    attack: str
+    adopters: int
+    recall: float
+    recall_before: float | None
+    adopter_recall: float | None
+    adopter_recall_before: float | None
+    disclosure: float | None
+    decoyed: float | None = None
+    exposed: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse shares that are none."""
+        _shares(self, ("recall", "recall_before", "adopter_recall", "adopter_recall_before"))
+        _shares(self, ("disclosure", "decoyed", "exposed"))
+
+
+@dataclass(frozen=True)
 class AnonymityLink:
     """How well a criterion that needs no attack foretells who is named.
 
@@ -195,6 +228,7 @@ class GraphRisk:
     overlaps    : by how much the graphs share
     anonymity   : criteria against what was found
     worst       : the people at most risk, the worst first
+    separations : where some people have several identities
     """
 
     source_nodes: int
@@ -209,6 +243,7 @@ class GraphRisk:
     overlaps: tuple[OverlapPoint, ...] = ()
     anonymity: tuple[AnonymityLink, ...] = ()
     worst: tuple[NodeRisk, ...] = ()
+    separations: tuple[SeparationPoint, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse no attack at all, attacks that cannot be told apart, and more common people than there are."""

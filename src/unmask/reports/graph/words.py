@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.measures.interval import wilson
@@ -106,7 +106,7 @@ def graph_findings(graph: GraphRisk | None, scope: Scope, heads: Heads) -> list[
     first = attacks[0]
     said = [" ".join(filter(None, (_named(first, graph, scope, heads), _spread(first), _others(attacks, graph))))]
     found = (_by_ties(first, graph), _certain(attacks), _few_seeds(graph), _overlaps(graph), _bound(first, graph))
-    return said + [sentence for sentence in found if sentence]
+    return said + [sentence for sentence in (*_separated(graph), *found) if sentence]
 
 
 def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope, heads: Heads) -> str:
@@ -270,6 +270,24 @@ def _overlaps(graph: GraphRisk) -> str:
         f"What the two networks share decides: with {where[0]} in both, {least.attack} names {percent(least.recall)}; "
         f"with {where[1]}, {other}{percent(most.recall)}."
     )
+
+
+def _separated(graph: GraphRisk) -> Iterator[str]:
+    """Of each release in which people have several identities, what the attack makes of them that finds most."""
+    for release in dict.fromkeys(point.release for point in graph.separations):
+        own = [point for point in graph.separations if point.release == release and point.adopter_recall is not None]
+        for point in sorted(own, key=lambda point: -(point.adopter_recall or 0.0))[:1]:
+            before = point.adopter_recall_before
+            instead = "" if before is None else f" instead of {percent(before)}"
+            decoy = (
+                "" if point.exposed is None else f" and finds {percent(point.exposed)} by the identity that they hide"
+            )
+            mark = "," if decoy else " and"
+            yield (
+                f"Of the {point.adopters:,} people who have several identities in {release_name(release)}, "
+                f"{point.attack} names {rate(point.adopter_recall)}{instead}{mark} learns {rate(point.disclosure)} of "
+                f"their contacts{decoy}."
+            )
 
 
 def _bound(attack: StructureAttack, graph: GraphRisk) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
-from unmask.errors import UnmaskError
-from unmask.graphs import Pair, SocialGraph, select_seeds, split
-from unmask.graphs.disclosure import Disclosure, disclosure, seed_pair
+from unmask.errors import UnmaskError, nearest
+from unmask.graphs import Pair, SeedPairs, SocialGraph, select_seeds, split
+from unmask.graphs.disclosure import Disclosure, Seeded, disclosure, discovery, separated_seeds
 from unmask.graphs.evaluation import Rates, rates
+from unmask.graphs.knowledge.seeding import parse_method
 from unmask.graphs.protections import Role, Separated
 from unmask.measures.interval import wilson
 from unmask.results import Row
@@ -20,10 +22,15 @@ from unmask.studies.plan import Cell, Part, unknown
 from unmask.studies.rows import plain_row
 
 DATASET: tuple[str, ...] = ()
-ADVERSARY = ("knows",)
+COLUMNS: tuple[str, ...] = ()
+ROLES: Mapping[str, str] = {}
+ADVERSARY = ("knows", "discovery")
 MEASURES = (
-    "recall", "precision", "named_wrongly", "ghosts", "adopter_recall", "disclosure", "exposed", "utility",
+    "recall", "precision", "named_wrongly", "ghosts", "adopter_recall", "disclosure", "exposed", "discovery",
+    "discovery_score", "reversed", "utility",
 )  # fmt: skip
+
+Settings = TypeVar("Settings")
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,8 @@ class Knows:
 
     node_overlap, edge_overlap : of his graph with the released one, see `unmask.graphs.split`; of no use for a dataset
                                  that is a pair already
-    seeds, n_seeds, error      : whom he has found before he starts, see `unmask.graphs.select_seeds`
+    seeds, n_seeds, error, who : whom he has found before he starts, see `unmask.graphs.disclosure.separated_seeds`;
+                                 where nobody has separated his identities everybody is "whole"
     """
 
     node_overlap: float = 0.5
@@ -40,11 +48,24 @@ class Knows:
     seeds: str = "random.25"
     n_seeds: int = 100
     error: float = 0.0
+    who: Seeded = "whole"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Whether each identity of some adopters is looked for by itself, see `unmask.graphs.disclosure.discovery`.
+
+    people : adopters, drawn at random; none where it is not asked for, as it takes `runs` attacks for each identity
+    runs   : attacks
+    """
+
+    people: int = 0
+    runs: int = 10
 
 
 def check(adversary: Part) -> None:
     """Refuse what he cannot know."""
-    knows = _knows(adversary)
+    knows, asked = _settings(adversary, "knows", Knows), _settings(adversary, "discovery", Asked)
     for name in ("node_overlap", "edge_overlap", "error"):
         if isinstance(value := getattr(knows, name), bool) or not isinstance(value, int | float):
             raise UnmaskError(f"{name} is {value!r}, expected a share from 0 to 1")
@@ -52,6 +73,20 @@ def check(adversary: Part) -> None:
         raise UnmaskError(
             'seeds and n_seeds are a method and a whole number, such as seeds = "random.25", n_seeds = 100'
         )
+    parse_method(knows.seeds)
+    if knows.who not in get_args(Seeded):
+        raise UnmaskError(f"who is {knows.who!r}, {nearest(knows.who, get_args(Seeded))}")
+    if type(asked.people) is not int or type(asked.runs) is not int or asked.people < 0 or asked.runs < 1:
+        raise UnmaskError("discovery has people and runs, expected whole numbers such as { people = 50, runs = 10 }")
+    if asked.people and knows.who != "whole":
+        raise UnmaskError(
+            f"who is {knows.who!r}, but identities are looked for from seeds that are whole; leave one out"
+        )
+
+
+def columns(_file: Path) -> list[str]:
+    """A list of ties has no columns to name."""
+    return []
 
 
 def load(_dataset: Part, made: Any) -> SocialGraph | Pair:
@@ -67,23 +102,25 @@ def protect(_population: SocialGraph | Pair, protection: Any, _rng: np.random.Ge
 
 def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: Any) -> list[Row]:
     """Rates over the people who are in both halves; with several identities, also what they disclose."""
-    knows = _knows(cell.adversary)
+    knows, asked = _settings(cell.adversary, "knows", Knows), _settings(cell.adversary, "discovery", Asked)
     pair = _pair(cell, population, knows)
     rng = cell.rng("protection", cell.protection.content)
     separated = None if released is None else released(pair.target, rng=rng, eligible=pair.truth[pair.common])
-    open_to_seeds = pair if separated is None else seed_pair(pair, separated)
     rng = cell.rng("seeds", knows.seeds, knows.n_seeds)
-    seeds = select_seeds(open_to_seeds, knows.seeds, knows.n_seeds, rng, error=knows.error)
-    belief = attack(open_to_seeds.target, pair.source, seeds)
     if separated is None:
+        seeds = select_seeds(pair, knows.seeds, knows.n_seeds, rng, error=knows.error)
+        belief = attack(pair.target, pair.source, seeds)
         return [
             *_rates(cell, rates(belief.mapping, pair.truth, seeds.source), pair),
             _kept_ties(cell, pair, pair.target),
         ]
+    seeds = separated_seeds(pair, separated, knows.seeds, knows.n_seeds, rng, who=knows.who, error=knows.error)
+    belief = attack(separated.release, pair.source, seeds)
     found = disclosure(pair, separated, getattr(belief, "rounds", belief.mapping), seeds.source)
     return [
         *_rates(cell, found.everybody, pair),
         *_hidden(cell, separated, found),
+        *_one_by_one(cell, pair, separated, attack, knows, asked),
         _kept_ties(cell, pair, separated.release),
     ]
 
@@ -95,13 +132,16 @@ def _pair(cell: Cell, population: SocialGraph | Pair, knows: Knows) -> Pair:
     return split(population, *overlaps, cell.rng("split", *overlaps))
 
 
-def _knows(adversary: Part) -> Knows:
-    given = adversary.settings.get("knows", {})
-    names = [field.name for field in fields(Knows)]
+def _settings(adversary: Part, where: str, kind: type[Settings]) -> Settings:
+    """One of the two tables that a plan may have of an adversary."""
+    given = adversary.settings.get(where, {})
+    if not isinstance(given, dict):
+        raise UnmaskError(f"{where} is no table; expected for example {where} = {{ people = 50, runs = 10 }}")
+    names = list(inspect.signature(kind).parameters)
     for key in given:
         if key not in names:
-            raise UnmaskError(unknown(key, names, "knows"))
-    return Knows(**given)
+            raise UnmaskError(unknown(key, names, where))
+    return kind(**given)
 
 
 def _rates(cell: Cell, found: Rates, pair: Pair) -> Iterator[Row]:
@@ -119,6 +159,25 @@ def _hidden(cell: Cell, separated: Separated, found: Disclosure) -> Iterator[Row
     yield from _share(cell, "disclosure", found.rate, n, target="adopters", binomial=False)
     if np.any(separated.role == Role.HIDDEN):
         yield from _share(cell, "exposed", found.exposed, n, target="adopters")
+
+
+def _one_by_one(cell: Cell, pair: Pair, separated: Separated, attack: Any, knows: Knows, asked: Asked) -> Iterator[Row]:
+    """How well the identities of some adopters are found, each as if it were the only one."""
+    there = np.isin(pair.truth, separated.adopters) & np.isin(pair.truth, separated.origin)
+    rng = cell.rng("discovery", asked.people, asked.runs)
+    people = rng.permutation(np.flatnonzero(there))[: asked.people]
+    if not len(people):
+        return
+
+    def seeds(whole: Pair, rng: np.random.Generator) -> SeedPairs:
+        return select_seeds(whole, knows.seeds, knows.n_seeds, rng, error=knows.error)
+
+    found = discovery(pair, separated, people, attack, seeds, runs=asked.runs, rng=rng)
+    n = len(found.node)
+    chance, score = float(found.probability.mean()), float(found.score.mean())
+    yield from _share(cell, "discovery", chance, n, target="adopters", binomial=False)
+    yield plain_row(cell, "discovery_score", "runs", score, prior=0.0, n=n, target="adopters")
+    yield from _share(cell, "reversed", found.reversed, len(people), target="adopters")
 
 
 def _kept_ties(cell: Cell, pair: Pair, release: SocialGraph) -> Row:

@@ -1,0 +1,47 @@
+"""The score of an identity in a series of experiments, equation (3.6) of Gulyas 2015, run by run."""
+
+import numpy as np
+
+from unmask.graphs import IdentitySeparation, Nar09, SocialGraph, datasets, select_seeds, split
+from unmask.graphs.disclosure import discovery, identities_of, seed_pair
+from unmask.graphs.knowledge import SeedPairs
+
+
+def test_the_score_sums_what_each_run_gives():
+    people = datasets.barabasi_albert(400, 6, rng=np.random.default_rng(1))
+    pair = split(people, 0.9, 0.9, np.random.default_rng(2))
+    separated = IdentitySeparation(adopters=0.3)(
+        pair.target, rng=np.random.default_rng(3), eligible=pair.truth[pair.common]
+    )
+    owned, runs = identities_of(pair.truth, separated.origin), 4
+    asked = np.flatnonzero((owned.count > 1) & np.isin(pair.truth, separated.adopters))[:3]
+
+    def seeds(whole, rng):
+        return select_seeds(whole, "random.25", 25, rng, error=0.2)
+
+    found = discovery(pair, separated, asked, Nar09(), seeds, runs=runs, rng=np.random.default_rng(4))
+    rng = np.random.default_rng(4)
+    drawn = [seeds(seed_pair(pair, separated), rng) for _ in range(runs)]
+    expected = []
+    for person in asked.tolist():
+        for place, identity in enumerate(owned.of(person).tolist()):
+            kept = sorted({*range(separated.release.n_nodes)} - _others(owned, asked, place))
+            release = separated.release.take(np.array(kept))
+            scores = [_score(release, kept, pair.source, one, person, identity) for one in drawn]
+            expected.append((person, identity, sum(scores)))
+    assert list(zip(found.person.tolist(), found.node.tolist(), found.score.tolist(), strict=True)) == expected
+    assert {score for *_, score in expected} - {runs, 0, -runs}  # mixed cases too
+
+
+def _others(owned, asked, place):
+    """Identities of the people asked for but the one at this place."""
+    return {node for person in asked.tolist() for i, node in enumerate(owned.of(person).tolist()) if i != place}
+
+
+def _score(release: SocialGraph, kept, source, seeds: SeedPairs, person, identity):
+    """s(v, mu) of (3.2): 1 for the identity, 0 for nobody, -1 for another node."""
+    number = {node: i for i, node in enumerate(kept)}
+    there = np.isin(seeds.target, kept)  # a wrong seed may be an identity that is taken out
+    target = np.array([number[node] for node in seeds.target[there].tolist()])
+    named = int(Nar09()(release, source, (seeds.source[there], target)).mapping[person])
+    return 0 if named < 0 else 1 if kept[named] == identity else -1

@@ -1,0 +1,122 @@
+"""The audit of a network in which people have several identities: figures are those of the library, any is right."""
+
+import numpy as np
+import pytest
+
+from tests.studies.test_graphs import friends, measure, plan
+from unmask.graphs import Nar09, Pair, select_seeds, split
+from unmask.graphs.disclosure import disclosure, seed_pair
+from unmask.graphs.knowledge import SeedPairs
+from unmask.graphs.protections import Decoy, IdentitySeparation
+from unmask.reports import render, sentences
+from unmask.studies.graphs import Acquired, Derived, study_graph
+
+SEPARATIONS = [IdentitySeparation("best", 3, adopters=0.5), Decoy(adopters=0.5, minimum_degree=15)]
+
+
+def by_hand(separation, graph, asked):
+    """The first run through the library: the adopters' recall before they separate, and what the attack tells after."""
+    rng = asked.rng("graphs", (0.8, 0.9), 0)
+    pair = split(graph, 0.8, 0.9, rng)
+    separated = separation(pair.target, rng=rng, eligible=pair.truth[pair.common])
+    seeds = [
+        select_seeds(one, "random.25", 15, asked.rng("seeds", (0.8, 0.9), 15, 0))
+        for one in (pair, seed_pair(pair, separated))
+    ]
+    mapping = Nar09()(pair.target, pair.source, seeds[0]).mapping
+    adopters = [
+        v for v in range(len(mapping)) if pair.truth[v] in separated.adopters and v not in seeds[0].source.tolist()
+    ]
+    before = np.mean([mapping[v] == pair.truth[v] for v in adopters])
+    mapping = Nar09()(separated.release, pair.source, seeds[1]).mapping
+    return before, disclosure(pair, separated, mapping, seeds[1].source), separated
+
+
+@pytest.mark.parametrize("separation", SEPARATIONS)
+def test_what_is_told_of_people_with_several_identities_is_that_of_the_library(separation):
+    graph, asked = friends(600), plan(runs=1)
+    scenes = {"whole": Derived(graph, 0.8, 0.9), "several": Derived(graph, 0.8, 0.9, separation)}
+    found = study_graph(scenes, asked)
+    before, expected, separated = by_hand(separation, graph, asked)
+    row = {row.measure: row for row in found.rows if row.release == "several"}
+    assert row["recall"].posterior == pytest.approx(expected.everybody.recall)
+    assert row["precision"].posterior == pytest.approx(expected.everybody.precision)
+    assert row["adopter_recall"].posterior == pytest.approx(expected.adopters.recall)
+    assert row["disclosure"].posterior == pytest.approx(expected.rate)
+    assert (row["disclosure"].target, row["disclosure"].n) == ("adopters", len(expected.person))
+    assert row["disclosure"].low < expected.rate < row["disclosure"].high
+    many = np.bincount(separated.origin)[separated.adopters].mean()
+    assert row["adopter_recall"].prior == pytest.approx(many / separated.release.n_nodes, rel=0.1)
+    if isinstance(separation, Decoy):
+        assert row["decoyed"].posterior == pytest.approx(expected.decoyed)
+        assert row["exposed"].posterior == pytest.approx(expected.exposed)
+    else:
+        assert not {"decoyed", "exposed"} & row.keys()
+    (point,) = found.graph.separations
+    assert (point.release, point.attack, point.adopters) == ("several", "nar09", len(expected.person))
+    assert (point.recall, point.disclosure) == (pytest.approx(expected.everybody.recall), pytest.approx(expected.rate))
+    assert point.recall_before == pytest.approx(measure(found, "recall").posterior)
+    assert point.adopter_recall == pytest.approx(expected.adopters.recall)
+    assert point.adopter_recall_before == pytest.approx(before)
+    assert point.exposed == expected.exposed
+    assert point.disclosure < point.adopter_recall_before - 0.01
+
+
+def test_the_unprotected_release_is_what_it_is_alone():
+    graph = friends()
+    scenes = {"whole": Derived(graph, 0.8, 0.9)}
+    alone = study_graph(scenes, plan())
+    beside = study_graph(scenes | {"several": Derived(graph, 0.8, 0.9, SEPARATIONS[0])}, plan())
+    assert beside.graph.attacks[0] == alone.graph.attacks[0]
+    assert beside.graph.overlaps == ()
+    assert alone.graph.separations == ()
+    page = render(beside)
+    assert "Where people have several identities" in page
+    assert "Where people have several identities" not in render(alone)
+    assert any("who have several identities in several, nar09 names" in said for said in sentences(beside))
+    assert any(said.startswith("best/3/0.5: 50 % of the people") for said in beside.assumptions)
+
+
+def test_where_nobody_takes_several_identities_nothing_is_told_of_those_who_do():
+    separation = IdentitySeparation("best", 3, adopters=0.0)
+    found = study_graph({"nobody": Derived(friends(), 0.8, 0.9, separation)}, plan(n_seeds=30))
+    assert {row.target for row in found.rows} == {"identity"}
+    (point,) = found.graph.separations
+    assert (point.adopters, point.adopter_recall, point.disclosure) == (0, None, None)
+    assert not any("several identities in" in said for said in sentences(found))
+
+
+def test_where_people_have_several_identities_no_bound_is_given():
+    found = study_graph({"several": Derived(friends(), 0.8, 0.9, SEPARATIONS[0])}, plan(n_seeds=30))
+    assert found.graph.most_recall is None
+    (point,) = found.graph.separations
+    assert (point.recall_before, point.adopter_recall_before) == (None, None)
+
+
+def test_any_identity_of_a_person_is_right_in_a_release_that_is_given():
+    graph, asked = friends(600), plan(n_seeds=40, runs=1)
+    separated = SEPARATIONS[0](graph, rng=np.random.default_rng(1))
+    release, origin = separated
+    rows = [(int(person), node) for node, person in enumerate(origin)]
+    pair = Pair.from_labels(graph, release, *zip(*rows, strict=True))
+    scene = Acquired(release, graph, pair.truth, origin=pair.origin)
+    found = study_graph({"r": scene}, asked)
+    run = scene.pair(asked.rng("graphs", None, 0))
+    seeds = scene.seeds(run, asked, None, asked.rng("seeds", None, 40, 0))
+    assert not set(run.source.labels[seeds.source].tolist()) & set(separated.adopters.tolist())
+    mapping = Nar09()(run.target, run.source, seeds).mapping
+    asked_for = np.setdiff1d(np.arange(graph.n_nodes), seeds.source)
+    right = [x >= 0 and origin[run.target.labels[x]] == run.source.labels[v] for v, x in enumerate(mapping)]
+    assert measure(found, "recall").posterior == pytest.approx(np.mean(np.array(right)[asked_for]))
+    first = study_graph({"r": Acquired(release, graph, pair.truth, seeds_of(scene, asked))}, asked)
+    every = study_graph({"r": Acquired(release, graph, pair.truth, seeds_of(scene, asked), pair.origin)}, asked)
+    assert measure(first, "recall").posterior < measure(every, "recall").posterior - 0.02
+    assert first.graph.most_recall is not None
+    assert every.graph.most_recall is None
+
+
+def seeds_of(scene, asked):
+    """The seeds of the first run as nodes of the files."""
+    run = scene.pair(asked.rng("graphs", None, 0))
+    seeds = scene.seeds(run, asked, None, asked.rng("seeds", None, 40, 0))
+    return SeedPairs(run.source.labels[seeds.source], run.target.labels[seeds.target])

@@ -1,0 +1,230 @@
+"""What a plan can say of people who separate their identities is what the protections and attacks do when called."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unmask.catalog import ATTACKS
+from unmask.errors import UnmaskError
+from unmask.files import engine
+from unmask.graphs import (
+    Decoy,
+    EgoPatterns,
+    IdentitySeparation,
+    Iterated,
+    Nar09,
+    Together,
+    datasets,
+    select_seeds,
+    split,
+)
+from unmask.graphs.disclosure import disclosure, discovery, separated_seeds
+from unmask.studies.cells import made
+from unmask.studies.plan import read_plan
+from unmask.studies.run import RESULTS, run_study
+
+PEOPLE = """
+[[datasets]]
+use = "graphs.barabasi_albert"
+with = { n = 900, m = 8 }
+"""
+
+PROTECTION = '[[protections]]\nname = "basic"\nuse = "graphs.IdentitySeparation"\nwith = { adopters = 0.3 }\n'
+
+
+def adversary(name="nar09", knows="", more=""):
+    return f"""
+[[adversaries]]
+name = "{name}"
+use = "graphs.Nar09"
+with = {{ theta = 0.5 }}
+knows = {{ node_overlap = 0.8, edge_overlap = 0.9, seeds = "random.25", n_seeds = 40{knows} }}
+{more}
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a plan says a protection, and the protection."""
+
+    plan: str
+    protection: Any
+
+
+SAID = {
+    "circles": Said(
+        'use = "graphs.EgoPatterns"\nwith = { strategy = "circles", largest = 3, adopters = 0.2 }',
+        EgoPatterns("circles", largest=3, adopters=0.2),
+    ),
+    "side by side": Said(
+        """use = "graphs.Together"
+        with.parts = [
+            [0.34, { use = "graphs.IdentitySeparation", with = { model = "basic", adopters = 0.3 } }],
+            [0.33, { use = "graphs.IdentitySeparation", with = { model = "realistic", adopters = 0.3 } }],
+            [0.33, { use = "graphs.Decoy", with = { adopters = 0.3, minimum_degree = 3 } }],
+        ]""",
+        Together(
+            (
+                (0.34, IdentitySeparation("basic", adopters=0.3)),
+                (0.33, IdentitySeparation("realistic", adopters=0.3)),
+                (0.33, Decoy(adopters=0.3, minimum_degree=3)),
+            )
+        ),
+    ),
+} | {
+    way: Said(
+        f'use = "graphs.IdentitySeparation"\nwith = {{ cooperation = "{way}", adopters = 0.2, refuse_top = 0.1 }}',
+        IdentitySeparation(cooperation=way, adopters=0.2, refuse_top=0.1),
+    )
+    for way in ("none", "local", "degree", "lta")
+}
+
+
+def scene(cell, protection):
+    """The pair and the separated release of a cell, as the API makes them of the same random numbers."""
+    people = datasets.barabasi_albert(900, 8, rng=cell.rng("dataset"))
+    pair = split(people, 0.8, 0.9, cell.rng("split", 0.8, 0.9))
+    rng = cell.rng("protection", cell.protection.content)
+    return pair, protection(pair.target, rng=rng, eligible=pair.truth[pair.common])
+
+
+def drawn(cell, pair, separated, **settings):
+    return separated_seeds(pair, separated, "random.25", 40, cell.rng("seeds", "random.25", 40), **settings)
+
+
+def rows_of(tmp_path, text):
+    """The values of results.parquet by protection, adversary, seed and measure; the cells by the first three."""
+    (tmp_path / "plan.toml").write_text(text)
+    plan = read_plan(tmp_path / "plan.toml")
+    run_study(plan, tmp_path / "run")
+    with engine() as connection:
+        query = "select protection, adversary, seed, measure, posterior from read_parquet(?) where status = 'done'"
+        found = connection.execute(query, [str(tmp_path / "run" / RESULTS)]).fetchall()
+    cells = {(cell.protection.name, cell.adversary.name, cell.seed): cell for cell in plan.cells()}
+    return {tuple(row[:4]): row[4] for row in found}, cells
+
+
+def test_every_protection_of_a_plan_is_that_of_the_api(tmp_path):
+    parts = "".join(f'[[protections]]\nname = "{name}"\n{said.plan}\n' for name, said in SAID.items())
+    rows, cells = rows_of(tmp_path, f"seeds = 2\n{PEOPLE}{parts}{adversary()}")
+    assert len(cells) == 2 * len(SAID)
+    for (name, who, seed), cell in cells.items():
+        pair, separated = scene(cell, SAID[name].protection)
+        seeds = drawn(cell, pair, separated)
+        mapping = Nar09(theta=0.5)(separated.release, pair.source, seeds).mapping
+        expected = disclosure(pair, separated, mapping, seeds.source)
+        assert expected.rate > 0
+        assert rows[name, who, seed, "recall"] == expected.everybody.recall
+        assert rows[name, who, seed, "adopter_recall"] == expected.adopters.recall
+        assert rows[name, who, seed, "disclosure"] == expected.rate
+    told = {name: rows[name, "nar09", 0, "disclosure"] for name in SAID}
+    assert len(set(told.values())) == len(SAID)
+
+
+def test_seeds_of_a_plan_are_those_of_the_api(tmp_path):
+    shares = {"whole": 0.0, "mixed": 0.5, "adopters": 1.0}
+    adversaries = "".join(adversary(who, f', who = "{who}", error = 0.1') for who in shares)
+    rows, cells = rows_of(tmp_path, PEOPLE + PROTECTION + adversaries)
+    assert len(cells) == 3
+    for (name, who, seed), cell in cells.items():
+        pair, separated = scene(cell, IdentitySeparation(adopters=0.3))
+        seeds = drawn(cell, pair, separated, who=who, error=0.1)
+        mapping = Nar09(theta=0.5)(separated.release, pair.source, seeds).mapping
+        expected = disclosure(pair, separated, mapping, seeds.source)
+        assert rows[name, who, seed, "recall"] == expected.everybody.recall
+        assert rows[name, who, seed, "adopter_recall"] == expected.adopters.recall
+        assert np.isin(pair.truth[seeds.source], separated.adopters).mean() == shares[who]
+        assert np.mean(separated.origin[seeds.target] == pair.truth[seeds.source]) == 0.9
+        assert len(np.unique(seeds.target)) == len(np.unique(seeds.source)) == 40
+
+
+def test_discovery_of_a_plan_is_that_of_the_api(tmp_path):
+    more = "discovery = { people = 6, runs = 3 }"
+    rows, cells = rows_of(tmp_path, PEOPLE + PROTECTION + adversary(more=more) + adversary("without"))
+    cell = cells["basic", "nar09", 0]
+    pair, separated = scene(cell, IdentitySeparation(adopters=0.3))
+    rng = cell.rng("discovery", 6, 3)
+    people = rng.permutation(np.flatnonzero(np.isin(pair.truth, separated.adopters)))[:6]
+    expected = discovery(
+        pair,
+        separated,
+        people,
+        Nar09(theta=0.5),
+        lambda whole, rng: select_seeds(whole, "random.25", 40, rng),
+        runs=3,
+        rng=rng,
+    )
+    found = {measure: value for (_, who, _, measure), value in rows.items() if who == "nar09"}
+    assert found["discovery"] == expected.probability.mean() > 0.2
+    assert found["discovery_score"] == expected.score.mean()  # equation (3.6), mean over identities
+    assert found["reversed"] == expected.reversed
+    assert ("basic", "without", 0, "discovery") not in rows
+
+
+def test_where_nobody_separates_all_seeds_are_whole(tmp_path):
+    mixed = adversary("mixed", ', who = "mixed"', "")
+    rows, _ = rows_of(tmp_path, PEOPLE + adversary() + mixed)
+    assert rows["none", "mixed", 0, "recall"] == rows["none", "nar09", 0, "recall"]
+
+
+def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
+    text = (
+        '\n[[adversaries]]\nuse = "graphs.Iterated"\nwith.attack = { use = "graphs.Nar09", with = { theta = 0.5 } }\n'
+    )
+    (tmp_path / "plan.toml").write_text(PEOPLE + text)
+    (cell,) = read_plan(tmp_path / "plan.toml").cells()
+    assert made(cell.adversary, ATTACKS) == Iterated(Nar09(theta=0.5))
+
+
+@pytest.mark.parametrize(
+    ("protection", "knows", "more", "said"),
+    [
+        ('use = "graphs.EgoPattern"', "", "", "did you mean 'graphs.EgoPatterns'"),
+        ('use = "graphs.EgoPatterns"\nwith = { strategy = "circle" }', "", "", "did you mean 'circles'"),
+        ('use = "graphs.EgoPatterns"\nwith = { egos = ["a"] }', "", "", "leave them out"),
+        ('use = "graphs.IdentitySeparation"\nwith = { cooperation = "degre" }', "", "", "did you mean 'degree'"),
+        ('use = "graphs.IdentitySeparation"\nwith = { model = "realistc" }', "", "", "did you mean 'realistic'"),
+        ('use = "graphs.IdentitySeparation"\nwith = { refuse_to = 0.1 }', "", "", "did you mean 'refuse_top'"),
+        ('use = "graphs.IdentitySeparation"\nwith = { refuse_top = 2 }', "", "", "expected a share from 0 to 1"),
+        ('use = "graphs.Decoy"\nwith = { adopters = 1.5 }', "", "", "adopters is 1.5"),
+        ('use = "graphs.Together"\nwith = { parts = [[1, { use = "graphs.Decoi" }]] }', "", "", "mean 'graphs.Decoy'"),
+        (
+            'use = "graphs.Together"\nwith = { parts = [[1, { use = "tables.Suppress" }]] }',
+            "",
+            "",
+            "use is 'tables.Sup",
+        ),
+        (
+            'use = "graphs.Together"\nwith = { parts = [[1, { use = "graphs.Decoy", wit = {} }]] }',
+            "",
+            "",
+            "mean 'with'",
+        ),
+        (
+            'use = "graphs.Together"\nwith = { parts = [[2, { use = "graphs.Decoy" }]] }',
+            "",
+            "",
+            "part 1 is 2, expected",
+        ),
+        ('use = "graphs.Together"\nwith = { parts = [0.5] }', "", "", "part 1 is not a share and a protection"),
+        ('use = "none"', ', who = "mixd"', "", "did you mean 'mixed'"),
+        ('use = "none"', ', whom = "mixed"', "", "did you mean 'who'"),
+        ('use = "none"', "", "discovery = { persons = 5 }", "discovery has a key 'persons'"),
+        ('use = "none"', "", "discovery = { people = 5, runs = 0 }", "expected whole numbers"),
+        ('use = "none"', "", "discovery = 5", "discovery is no table"),
+        ('use = "none"', ', who = "mixed"', "discovery = { people = 5 }", "leave one out"),
+    ],
+)
+def test_what_cannot_be_is_said_with_what_can(tmp_path, protection, knows, more, said):
+    text = f"{PEOPLE}\n[[protections]]\n{protection}\n{adversary(knows=knows, more=more)}"
+    (tmp_path / "plan.toml").write_text(text)
+    with pytest.raises(UnmaskError, match=said):
+        read_plan(tmp_path / "plan.toml")
+
+
+def test_a_misspelt_way_of_seeding_is_refused_before_anything_runs(tmp_path):
+    (tmp_path / "plan.toml").write_text(PEOPLE + adversary().replace('"random.25"', '"randm.25"'))
+    with pytest.raises(UnmaskError, match=r"the seed method is 'randm.25', did you mean 'random.25'"):
+        read_plan(tmp_path / "plan.toml")
