@@ -1,10 +1,11 @@
 """Published results about separated identities, run again: `python verification/separation.py` (about twelve minutes).
 
 G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, chapters 5 and 6:
-Figures 5.1 to 5.25 and 6.1 to 6.5, each claim beside what was found, and a verdict; exit code 1 if a verdict that must
-hold fails. All networks are Slashdot and Epinions, two of the source; its LJ66k was never published, and Figure 5.23,
-of three more that were not, is left out. What the source tried on Nar09 alone is tried on four attacks. Needs
-UNMASK_DATA. `--part` runs one part alone.
+Figures 5.1 to 5.25 and 6.1 to 6.5, each claim beside what the source reads, what was found, and a verdict; exit code 1
+if a verdict that must hold fails. A bar is what the source reads: a figure in its text, or which of two is higher.
+Networks are Slashdot and Epinions, two of the source; its LJ66k was never published, and for the three of Figure 5.23
+others stand in. What the source tried on Nar09 alone is tried on four attacks. Needs UNMASK_DATA. `--part` runs one
+part alone.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ PARTS = {
     "cooperation": (
         cooperation.local,
         cooperation.worldwide,
+        cooperation.further,
         cooperation.other_seeds,
         cooperation.other_attacks,
         cooperation.refusing,
