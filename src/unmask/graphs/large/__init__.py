@@ -1,0 +1,24 @@
+"""Networks that need not fit the memory: an engine holds links, seeds and truth, and attacks are joins of them."""
+
+from unmask.graphs.large.attacks import Mapped, attack
+from unmask.graphs.large.components import largest_component
+from unmask.graphs.large.evaluation import Found, check_output, evaluate, read_seeds, read_truth, write_pairs
+from unmask.graphs.large.loading import Network, load
+from unmask.graphs.large.planning import Plan, engine_share, plan
+
+__all__ = [
+    "Found",
+    "Mapped",
+    "Network",
+    "Plan",
+    "attack",
+    "check_output",
+    "engine_share",
+    "evaluate",
+    "largest_component",
+    "load",
+    "plan",
+    "read_seeds",
+    "read_truth",
+    "write_pairs",
+]

@@ -1,0 +1,131 @@
+"""From a source of links to a simple graph in an engine: numbered nodes, links in both directions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from unmask.engines import Engine
+from unmask.errors import UnmaskError
+
+_MOST_NODES = 2**31 - 1  # node numbers are 32-bit
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A simple undirected graph that an engine holds in two tables, which may exceed memory.
+
+    {name}_node (node, label, degree) : each node once; `label` is its id as the source has it
+    {name}_link (node, neighbour)     : each edge twice, once for each end
+
+    n_nodes, n_edges : nodes, those without an edge included, and undirected edges
+    """
+
+    engine: Engine
+    name: str
+    n_nodes: int
+    n_edges: int
+
+
+def load(engine: Engine, source: str, *, name: str) -> Network:
+    """Take a list of links into an engine; nothing of its size passes through Python.
+
+    source : Parquet files, or CSV files with a first line of column names (a path, a glob, a folder), or
+             DATABASE::TABLE; the ids of a link are in the first two columns, whole numbers or texts
+    name   : of the tables, plain letters
+
+    Direction, repetitions and self-loops are dropped, as `SocialGraph.read` does; a node with nothing but self-loops
+    is a node. Nodes are numbered by a hash of their id, so that their order tells nothing; 256 buckets of the hash are
+    numbered side by side, so that no single task sorts all ids.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from unmask.engines import open_engine
+    >>> with TemporaryDirectory() as folder, open_engine() as engine:
+    ...     _ = Path(folder, "links.csv").write_text(chr(10).join(["u,v", "a,b", "b,a", "b,c", "c,c"]))
+    ...     network = load(engine, f"{folder}/links.csv", name="w")
+    ...     network.n_nodes, network.n_edges
+    (3, 2)
+    """
+    _take_in(engine, source, name)
+    n_nodes = engine.keep(f"{name}_code", _coded(f"{name}_row"))
+    if n_nodes > _MOST_NODES:
+        raise UnmaskError(f"the source has {n_nodes:,} nodes, expected at most {_MOST_NODES:,}")
+    n_edges = engine.keep(f"{name}_edge", _edges(name))
+    engine.keep(f"{name}_link", _both_ways(f"{name}_edge"), cut=True)
+    engine.keep(f"{name}_node", _with_degree(f"{name}_code", f"{name}_link"), cut=True)
+    for table in ("row", "edge", "code"):
+        engine.drop(f"{name}_{table}")
+    return Network(engine, name, n_nodes, n_edges)
+
+
+def pair_columns(engine: Engine, source: str) -> tuple[str, str]:
+    """The first two columns of a source; a first line of a text file that is two numbers names no columns."""
+    names = engine.names(source)
+    what = Path(source.rpartition("::")[2]).name
+    if len(names) < 2:
+        raise UnmaskError(f"source {what!r} has {len(names)} column, expected two of ids")
+    if all(re.fullmatch(r"-?[0-9]+", name) for name in names[:2]):
+        raise UnmaskError(f"the first line of {what!r} holds two numbers, expected names of columns; add such a line")
+    return names[0], names[1]
+
+
+def check_rows(engine: Engine, table: str, source: str) -> int:
+    """The number of rows (u, v), which must be at least one, all of them with both ids."""
+    found = engine.rows(f"select count(*) as n, count(u) as u, count(v) as v from {table}")
+    n, gaps = int(found["n"][0]), int(found["n"][0]) - int(min(found["u"][0], found["v"][0]))
+    what = Path(source.rpartition("::")[2]).name
+    if not n:
+        raise UnmaskError(f"source {what!r} has no rows, expected at least one pair of ids")
+    if gaps:
+        raise UnmaskError(
+            f"source {what!r} has at least {gaps:,} of {n:,} rows without one of the two ids; leave them out"
+        )
+    return n
+
+
+def _take_in(engine: Engine, source: str, name: str) -> None:
+    """Rows (u, v) of ids as table {name}_row; whole numbers stay whole numbers if both columns are."""
+    first, second = pair_columns(engine, source)
+    kinds = engine.table(f"{name}_source", source, {"u": first, "v": second})
+    check_rows(engine, f"{name}_source", source)
+    whole = set(kinds.values()) == {"integer"}
+    cells = "u, v" if whole else "cast(u as string) as u, cast(v as string) as v"
+    engine.keep(f"{name}_row", f"select {cells} from {name}_source")
+
+
+def _coded(rows: str) -> str:
+    """The distinct ids of rows (u, v), numbered from 0 bucket by bucket."""
+    ids = (
+        "select label, substr(md5(cast(label as string)), 1, 2) as bucket, md5(cast(label as string)) as place "
+        f"from (select u as label from {rows} union select v as label from {rows}) every"
+    )
+    first = (
+        f"select bucket, sum(n) over (order by bucket) - n as first from "
+        f"(select bucket, count(*) as n from ({ids}) counted group by bucket) sizes"
+    )
+    return (
+        "select cast(i.rank + f.first - 1 as bigint) as node, i.label as label from "
+        f"(select label, bucket, row_number() over (partition by bucket order by place, label) as rank "
+        f"from ({ids}) hashed) i "
+        f"join ({first}) f on f.bucket = i.bucket"
+    )
+
+
+def _edges(name: str) -> str:
+    return (
+        "select distinct cast(least(a.node, b.node) as integer) as u, cast(greatest(a.node, b.node) as integer) as v "
+        f"from {name}_row r join {name}_code a on a.label = r.u join {name}_code b on b.label = r.v "
+        "where a.node <> b.node"
+    )
+
+
+def _both_ways(edges: str) -> str:
+    return f"select u as node, v as neighbour from {edges} union all select v as node, u as neighbour from {edges}"
+
+
+def _with_degree(codes: str, links: str) -> str:
+    return (
+        "select cast(c.node as integer) as node, c.label as label, coalesce(d.degree, cast(0 as bigint)) as degree "
+        f"from {codes} c left join (select node, count(*) as degree from {links} group by node) d on d.node = c.node"
+    )

@@ -1,0 +1,301 @@
+"""Attacks in an engine find the pairs of the compiled ones, on DuckDB and on Spark."""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.engines import QUIET, opened
+from tests.graphs.problems import graph, noisy_pair, pairs_of, problems
+from unmask import FailedError, UnmaskError
+from unmask.engines import sql
+from unmask.graphs import KorulaLattanzi, Nar09, SocialGraph, datasets, large
+from unmask.graphs.evaluation import by_degree, outcomes, rates
+from unmask.graphs.knowledge import select_seeds, split
+
+pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
+
+SPARK = pytest.param("spark://local[2]", marks=pytest.mark.slow)
+
+
+@pytest.fixture(scope="module", params=["duckdb", SPARK])
+def engine(request):
+    with opened(request.param, memory_limit=1 << 30) as engine:
+        if request.param != "duckdb":  # planning anew after each stage takes longest for a few rows
+            engine.session.conf.set("spark.sql.adaptive.enabled", "false")
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def duck():
+    with opened("duckdb", memory_limit=1 << 30) as engine:
+        yield engine
+
+
+def write(path, columns):
+    """Columns of equal length as a Parquet or CSV file."""
+    with duckdb.connect() as connection:
+        connection.register("arrays", {name: np.asarray(column) for name, column in columns.items()})
+        kind = "(header)" if path.suffix == ".csv" else "(format parquet)"
+        connection.execute(f"copy (select * from arrays) to {sql.literal(str(path))} {kind}")
+    return str(path)
+
+
+def links_of(one):
+    """Every edge once; a node without an edge by a loop, which makes it a node."""
+    u, v = one.edges()
+    alone = np.flatnonzero(one.degree == 0)
+    return {"u": np.concatenate((u, alone)), "v": np.concatenate((v, alone))}
+
+
+def taken_in(engine, folder, source, target, seeds):
+    auxiliary = large.load(engine, write(folder / "a.parquet", links_of(source)), name="a")
+    release = large.load(engine, write(folder / "t.parquet", links_of(target)), name="t")
+    large.read_seeds(auxiliary, release, write(folder / "s.parquet", {"u": seeds[0], "v": seeds[1]}))
+    return auxiliary, release
+
+
+def named(auxiliary, target, mapped):
+    """The pairs by the numbers that the nodes have in memory."""
+    found = auxiliary.engine.rows(
+        f"select a.label as u, t.label as v from {mapped.table} m join {auxiliary.name}_node a on a.node = m.source "
+        f"join {target.name}_node t on t.node = m.target"
+    )
+    return dict(zip(found["u"].tolist(), found["v"].tolist(), strict=True))
+
+
+def check(engine, folder, problem, adversary):
+    """The same pairs and passes as in memory; returns the pairs."""
+    source, target, seeds = problem
+    networks = taken_in(engine, folder, source, target, seeds)
+    mapped = large.attack(*networks, "seeds", adversary)
+    belief = adversary(target, source, seeds)
+    assert named(*networks, mapped) == pairs_of(belief.mapping)
+    assert list(mapped.sweeps) == belief.sweeps.tolist()
+    assert mapped.n_pairs == np.sum(belief.mapping >= 0)
+    return pairs_of(belief.mapping)
+
+
+def small_problem(seed, n_nodes=150, degree=8.0, n_seeds=14):
+    source, target, truth = noisy_pair(np.random.default_rng(seed), n_nodes=n_nodes, degree=degree, kept=0.8)
+    return source, target, (truth[0][:n_seeds], truth[1][:n_seeds])
+
+
+ADVERSARIES = [
+    *(Nar09(theta=theta, synchronous=True) for theta in (0.0, 0.01, 0.37, 1.13, 1.5)),
+    *(KorulaLattanzi(witnesses=witnesses) for witnesses in (1, 2, 3)),
+]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(problem=problems(), adversary=st.sampled_from(ADVERSARIES))
+def test_an_engine_finds_the_pairs_of_the_compiled_attack(duck, tmp_path, adversary, problem):
+    check(duck, tmp_path, problem, adversary)
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES, ids=repr)
+def test_an_engine_finds_the_pairs_at_every_threshold(duck, tmp_path, adversary):
+    check(duck, tmp_path, small_problem(23), adversary)
+
+
+@pytest.mark.parametrize("adversary", [Nar09(synchronous=True), KorulaLattanzi()], ids=repr)
+def test_both_engines_find_the_pairs_of_the_compiled_attack(engine, tmp_path, adversary):
+    problem = small_problem(23, n_nodes=60, degree=5.0, n_seeds=12)
+    assert len(check(engine, tmp_path, problem, adversary)) > 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adversary", [Nar09(synchronous=True), KorulaLattanzi()], ids=repr)
+def test_a_network_of_75879_people_has_the_pairs_of_the_compiled_attack(duck, tmp_path, adversary):
+    pair = split(datasets.network("epinions"), 0.5, 0.75, np.random.default_rng(1))
+    seeds = select_seeds(pair, "random.25", 1000, np.random.default_rng(2))
+    assert len(check(duck, tmp_path, (pair.source, pair.target, seeds), adversary)) > 5000
+
+
+def test_a_single_candidate_is_taken_and_twins_are_left_open(duck, tmp_path):
+    star = graph(4, [(0, 1), (0, 2), (3, 0)])
+    nar09 = Nar09(synchronous=True)
+    assert check(duck, tmp_path, (star, star, (np.array([0]), np.array([0]))), nar09) == {0: 0}
+    seeds = (np.array([0, 1, 2]), np.array([0, 2, 1]))
+    assert check(duck, tmp_path, (star, star, seeds), nar09) == {0: 0, 1: 2, 2: 1, 3: 3}
+
+
+def test_scores_that_differ_by_rounding_are_tied(engine, tmp_path):
+    """S = 1 / sqrt(3) and S = 3 / sqrt(27), as in the test of the compiled pass."""
+    source = graph(4, [(3, 0), (3, 1), (3, 2)])
+    edges = [(3, 0), (3, 1), (3, 2), (4, 0)] + [(3, 5 + i) for i in range(24)] + [(4, 29), (4, 30)]
+    problem = (source, graph(31, edges), (np.arange(3), np.arange(3)))
+    assert check(engine, tmp_path, problem, Nar09(synchronous=True)) == {0: 0, 1: 1, 2: 2}
+
+
+# --- taking in --------------------------------------------------------------------------------------------
+
+
+def test_links_become_a_simple_graph(engine, tmp_path):
+    """Loops, repetitions, both directions, blanks and Unicode; a node with nothing but a loop is a node."""
+    ends = {"from": ["ä", "b", "ä", " b ", "名'\"", "c", "c"], "to": ["b", "ä", "b", "名'\"", "b", "c", "c"]}
+    for suffix in ("parquet", "csv"):
+        network = large.load(engine, write(tmp_path / f"links.{suffix}", ends), name="w")
+        assert (network.n_nodes, network.n_edges) == (4, 2)
+        nodes = engine.rows("select node, label, degree from w_node")
+        assert sorted(nodes["node"].tolist()) == [0, 1, 2, 3]
+        degree = dict(zip(nodes["label"].tolist(), nodes["degree"].tolist(), strict=True))
+        assert degree == {"ä": 1, "b": 2, "名'\"": 1, "c": 0}
+        name = dict(zip(nodes["node"].tolist(), nodes["label"].tolist(), strict=True))
+        links = engine.rows("select node, neighbour from w_link")
+        both = {(name[u], name[v]) for u, v in zip(links["node"].tolist(), links["neighbour"].tolist(), strict=True)}
+        assert both == {("ä", "b"), ("b", "ä"), ("b", "名'\""), ("名'\"", "b")}
+
+
+def test_nodes_of_many_hash_buckets_are_numbered_without_gaps(engine, tmp_path):
+    ids = np.arange(3000) * 7 - 5
+    large.load(engine, write(tmp_path / "l.parquet", {"u": ids[:-1], "v": ids[1:]}), name="w")
+    nodes = engine.rows("select node, label from w_node order by node")
+    assert nodes["node"].tolist() == list(range(3000))
+    assert sorted(nodes["label"].tolist()) == ids.tolist()
+    assert np.abs(np.corrcoef(nodes["node"], nodes["label"])[0, 1]) < 0.1  # the order of numbers tells nothing
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_largest_component_is_the_one_found_in_memory(engine, tmp_path, seed):
+    """A path, whose labels have far to go, and a sparse random graph of many components."""
+    rng = np.random.default_rng(seed)
+    path = np.column_stack((np.arange(199), np.arange(1, 200)))
+    sparse = rng.integers(200, 700, (350 - 100 * seed, 2))
+    edges = rng.permutation(700)[np.concatenate((path, sparse))]
+    whole = SocialGraph.from_edges(edges[:, 0], edges[:, 1], n_nodes=700)
+    network = large.load(engine, write(tmp_path / "l.parquet", links_of(whole)), name="w")
+    part = large.largest_component(network, name="c")
+    inside = whole.largest_component()
+    assert sorted(engine.rows("select label from c_node")["label"].tolist()) == inside.tolist()
+    assert (part.n_nodes, part.n_edges) == (len(inside), whole.take(inside).n_edges)
+    assert (network.n_nodes, network.n_edges) == (700, whole.n_edges)
+
+
+def test_of_components_of_one_size_the_one_with_the_lowest_label_is_kept(engine, tmp_path):
+    network = large.load(engine, write(tmp_path / "l.parquet", {"u": [7, 2, 9], "v": [8, 5, 6]}), name="w")
+    large.largest_component(network, name="c")
+    assert sorted(engine.rows("select label from c_node")["label"].tolist()) == [2, 5]
+
+
+# --- what is right ----------------------------------------------------------------------------------------
+
+
+def test_the_evaluation_is_the_one_in_memory(engine, tmp_path):
+    """People of all six outcomes, wrong seeds and seeds without a counterpart among them; ids are texts in one file."""
+    pair = split(datasets.erdos_renyi(400, 0.03, rng=np.random.default_rng(4)), 0.6, 0.8, np.random.default_rng(1))
+    seeds = select_seeds(pair, "random", 30, np.random.default_rng(2))
+    absent = np.setdiff1d(np.arange(pair.source.n_nodes), pair.common)[:2]
+    free = np.setdiff1d(np.arange(pair.target.n_nodes), seeds.target)[:2]
+    seeds = (np.concatenate((seeds.source, absent)), np.concatenate((np.roll(seeds.target, 1), free)))
+    networks = taken_in(engine, tmp_path, pair.source, pair.target, seeds)
+    truth = {"who": [f" {v}" for v in pair.common] + ["nobody"], "is": [*pair.truth[pair.common].tolist(), 0]}
+    assert large.read_truth(*networks, write(tmp_path / "w.csv", truth)) == len(pair.common)
+    mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
+    mapping = Nar09(synchronous=True)(pair.target, pair.source, seeds).mapping
+    found = large.evaluate(networks[0], mapped)
+    assert found.rates == rates(mapping, pair.truth, seeds[0])
+    assert found.by_degree == by_degree(pair.source.degree, outcomes(mapping, pair.truth, seeds[0]))
+    assert min(found.rates.hits + found.rates.misses, found.rates.ghosts, found.rates.absent) > 0
+
+
+def test_pairs_are_written_by_their_ids(engine, tmp_path):
+    networks = taken_in(engine, tmp_path, *small_problem(5, n_nodes=60))
+    mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
+    path = tmp_path / "pairs.parquet"
+    large.write_pairs(*networks, mapped, path)
+    read = f"{path}/*.parquet" if path.is_dir() else str(path)
+    with duckdb.connect() as connection:
+        rows = connection.execute(f"select auxiliary, release from read_parquet({sql.literal(read)})").fetchall()
+    assert rows == sorted(named(*networks, mapped).items())
+    with pytest.raises(UnmaskError, match="exists"):
+        large.write_pairs(*networks, mapped, path)
+    with pytest.raises(UnmaskError, match="another suffix"):
+        large.write_pairs(*networks, mapped, tmp_path / "pairs.csv")
+
+
+# --- before the work ---------------------------------------------------------------------------------------
+
+
+def test_the_plan_bounds_the_wedges_of_an_attack(engine, tmp_path):
+    source, target, seeds = small_problem(8)
+    networks = taken_in(engine, tmp_path, source, target, seeds)
+    planned = large.plan(*networks, memory_limit=1 << 30)
+    assert planned.nodes == (150, 150)
+    assert planned.edges == (source.n_edges, target.n_edges)
+    assert planned.wedges == (source.degree[seeds[0]] * target.degree[seeds[1]]).sum()
+    assert planned.most_wedges == pytest.approx(np.linalg.norm(source.degree) * np.linalg.norm(target.degree), abs=1)
+    for adversary in (Nar09(synchronous=True), KorulaLattanzi()):
+        mapping = adversary(target, source, seeds).mapping
+        v = np.flatnonzero(mapping >= 0)
+        mapped = large.attack(*networks, "seeds", adversary)
+        assert mapped.wedges == (source.degree[v] * target.degree[mapping[v]]).sum() <= planned.most_wedges
+
+
+def test_an_attack_that_does_not_fit_the_disk_is_refused_before_it_starts(duck, tmp_path, monkeypatch):
+    hub = graph(9000, [(0, other) for other in range(1, 9000)])
+    networks = taken_in(duck, tmp_path, hub, hub, (np.array([0]), np.array([0])))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1 << 20}))
+    with pytest.raises(FailedError, match=r"80,982,001 wedges, up to 2\.7 GiB.*which has 1 MiB"):
+        large.plan(*networks, memory_limit=512 << 20)
+    with pytest.raises(UnmaskError, match="memory limit is 1 MiB, expected at least 512 MiB"):
+        large.plan(*networks, memory_limit=1 << 20)
+
+
+# --- errors ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"u": ["a"]}, "has 1 column, expected two"),
+        ({"1": ["2"], "2": ["3"]}, "first line of 'l.csv' holds two numbers, expected names"),
+        ({"u": ["a", ""], "v": ["b", "c"]}, "has at least 1 of 2 rows without one of the two ids"),
+        ({"u": np.array([], dtype=object), "v": np.array([], dtype=object)}, "has no rows"),
+    ],
+)
+def test_sources_that_are_no_links_are_one_sentence(duck, tmp_path, columns, says):
+    with pytest.raises(UnmaskError, match=says):
+        large.load(duck, write(tmp_path / "l.csv", columns), name="w")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "says"),
+    [
+        (([0, 99], [0, 1]), "1 of 2 seeds are not in the source graph"),
+        (([0, 1], [98, 99]), "2 of 2 seeds are not in the target graph"),
+        (([0, 0], [1, 2]), "2 seeds name 1 source nodes, expected each node at most once"),
+        (([0, 1], [2, 2]), "2 seeds name 1 target nodes"),
+    ],
+)
+def test_seeds_that_make_no_sense_are_refused(duck, tmp_path, seeds, says):
+    path = graph(3, [(0, 1), (1, 2)])
+    with pytest.raises(UnmaskError, match=says):
+        taken_in(duck, tmp_path, path, path, seeds)
+
+
+def test_a_truth_that_names_nobody_is_refused(duck, tmp_path):
+    path = graph(3, [(0, 1), (1, 2)])
+    networks = taken_in(duck, tmp_path, path, path, ([0], [0]))
+    with pytest.raises(UnmaskError, match="none of 1 rows names a source node and a target node"):
+        large.read_truth(*networks, write(tmp_path / "w.parquet", {"u": [9], "v": [0]}))
+
+
+def test_any_identity_of_a_person_is_right(duck, tmp_path):
+    """0 is 0 and 3 in the release; it is named 0."""
+    source, target = graph(3, [(0, 1), (0, 2)]), graph(4, [(0, 1), (0, 2), (3, 1)])
+    networks = taken_in(duck, tmp_path, source, target, ([1, 2], [1, 2]))
+    truth = {"u": [0, 0, 1, 0], "v": [0, 3, 1, 3]}
+    assert large.read_truth(*networks, write(tmp_path / "w.parquet", truth)) == 2
+    mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
+    found = large.evaluate(networks[0], mapped).rates
+    assert (found.hits, found.misses, found.findable, found.seeds_present, found.seeds_right) == (1, 0, 1, 1, 1)
+
+
+def test_matches_that_count_at_once_are_refused(duck, tmp_path):
+    path = graph(3, [(0, 1), (1, 2)])
+    with pytest.raises(UnmaskError, match="synchronous=True"):
+        large.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", Nar09())
