@@ -12,7 +12,7 @@ import numpy as np
 import unlinkability_literal as literal
 from show import Section, Verdict
 
-from unmask.measures.unlinkability.evaluate import evaluate, merge_list
+from unmask.measures.unlinkability import evaluate, merge_list
 from unmask.view import Partition, View
 
 SEED: Final = 20

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from show import Section, Verdict
 
-from unmask.measures.unlinkability.evaluate import Unlinkability, evaluate, merge_list
+from unmask.measures.unlinkability import Unlinkability, evaluate, merge_list
 from unmask.view import Partition
 
 SHAPES: Final = ("triangles", "squares", "circles", "stars")

@@ -15,7 +15,7 @@ from unlinkability_example import LEFT, RIGHT, SHAPES, partitions
 from unlinkability_random import ALPHAS, FINE, PROCESSES, SHOWN, SIZES, half_width, mean, sample
 from unlinkability_walks import Start, binned, slopes_of
 
-from unmask.measures.unlinkability.evaluate import evaluate, merge_list
+from unmask.measures.unlinkability import evaluate, merge_list
 
 INK, SOFT, GRID = "#1f2328", "#5b6168", "#eceef0"
 SHAPE_COLOURS: Final = {"triangles": "#12436d", "squares": "#28a197", "circles": "#801650", "stars": "#e8702a"}

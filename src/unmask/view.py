@@ -110,6 +110,9 @@ class View:
 def align(solution: Partition, adversary: Partition, *, missing: Missing = "error") -> tuple[Partition, Partition]:
     """Both partitions over the same items in the same order, that of the solution and then the adversary's own items.
 
+    Clusters of one item that only one of them has come last: those of the solution by id, those of the adversary by
+    the cluster of the solution that the item is in. So no numbering depends on the order of the rows.
+
     missing : what an item means that only one of them has: an "error", or a cluster of its own ("singleton")
     Without ids the items are known by their position and must be equally many.
     """
@@ -138,12 +141,11 @@ def align(solution: Partition, adversary: Partition, *, missing: Missing = "erro
             f"{lacking} items of the solution are not in the adversary's partition and {len(extra)} of his are not in "
             'the solution, expected the same items; missing="singleton" makes each a cluster of its own'
         )
+    extra = extra[np.argsort(theirs[extra])]
     place[theirs[extra]] = len(ours) + np.arange(len(extra))
     items = np.concatenate([solution.items, adversary.items[extra]])
-    return (
-        _with_singletons(solution, np.arange(len(ours)), items),
-        _with_singletons(adversary, place[theirs], items),
-    )
+    grown = _with_singletons(solution, np.arange(len(ours)), items, by=np.arange(len(items)))
+    return grown, _with_singletons(adversary, place[theirs], items, by=grown.code)
 
 
 def align_view(solution: Partition, view: View, *, missing: Missing = "error") -> tuple[Partition, View]:
@@ -154,11 +156,14 @@ def align_view(solution: Partition, view: View, *, missing: Missing = "error") -
     return solution, View(aligned, view.probability)
 
 
-def _with_singletons(partition: Partition, place: NDArray[np.int64], items: NDArray[Any]) -> Partition:
-    """The partition over these items, those at `place` its own, in order, and every other one alone."""
+def _with_singletons(
+    partition: Partition, place: NDArray[np.int64], items: NDArray[Any], *, by: NDArray[Any]
+) -> Partition:
+    """The partition over these items, those at `place` its own, in order; all others are alone, ascending in `by`."""
     labels = np.full(len(items), -1)
     labels[place] = partition.code
     alone = np.flatnonzero(labels < 0)
+    alone = alone[np.argsort(by[alone], kind="stable")]
     labels[alone] = partition.n_clusters + np.arange(len(alone))
     moved = Partition.__new__(Partition)
     object.__setattr__(moved, "code", labels.astype(np.int32))

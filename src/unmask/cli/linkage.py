@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from unmask.cli.files import provenance, stems
+from unmask.cli.large import engine_options, refuse_without_engine
 from unmask.cli.options import share
 from unmask.cli.output import Output, audit_output
 
 if TYPE_CHECKING:
+    from unmask.measures.unlinkability import Contingency
     from unmask.view import Partition, View
 
 SHARE = click.FloatRange(0, 1)
@@ -47,6 +49,7 @@ SHARE = click.FloatRange(0, 1)
     "--shuffles", default=20, show_default=True, type=click.IntRange(min=1), help="Guesses with shuffled labels."
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the shuffles.")
+@engine_options
 @audit_output
 def audit_linkage(
     truth: Path,
@@ -62,21 +65,25 @@ def audit_linkage(
     missing: Literal["error", "singleton"],
     shuffles: int,
     seed: int,
+    engine: str | None,
+    memory_limit: int,
+    temp_directory: Path | None,
+    dry_run: bool,
     output: Output,
 ) -> None:
     r"""Evaluate which items an adversary links: who is breached, who is one merging away.
 
     A guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,
-    are one partition.
+    are one partition. With --engine only counts of items are taken into memory, and a guess is no view.
 
     \b
     unmask audit linkage --truth truth.csv --guess guess.csv --beta 0.8 --report out.html
     unmask audit linkage --truth truth.csv --guess a.csv --guess b.csv --item record --subject person --json
+    unmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB
     """
-    from unmask.studies.linkage import Sensitivity, study_linkage
+    from unmask.studies.linkage import Sensitivity, study_contingencies, study_linkage
 
-    solution = _partition(truth, item, subject)
-    named = {name: _guess(path, item, cluster, probability) for name, path in zip(stems(guesses), guesses, strict=True)}
+    paths = dict(zip(stems(guesses), guesses, strict=True))
     sensitivity = Sensitivity(
         alpha=alpha,
         beta=beta,
@@ -86,14 +93,61 @@ def audit_linkage(
         shuffles=shuffles,
         seed=seed,
     )
-    found = study_linkage(
-        solution,
-        named,
-        sensitivity,
-        title=f"Linkage by {', '.join(named)}",
-        reproduce=provenance(seed, (truth, *guesses)),
-    )
+    said: dict[str, Any] = {"title": f"Linkage by {', '.join(paths)}", "reproduce": provenance(seed, (truth, *guesses))}
+    if engine is None:
+        refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
+        solution = _partition(truth, item, subject)
+        named = {name: _guess(path, item, cluster, probability) for name, path in paths.items()}
+        found = study_linkage(solution, named, sensitivity, **said)
+    else:
+        counted = _counted(
+            engine,
+            truth,
+            paths,
+            (item, subject, cluster, probability),
+            missing=missing,
+            memory_limit=memory_limit,
+            temp_directory=temp_directory,
+            dry_run=dry_run,
+        )
+        if counted is None:
+            return
+        found = study_contingencies(counted, sensitivity, **said)
     output.give(found, lambda: _json(found))
+
+
+def _counted(
+    choice: str,
+    truth: Path,
+    guesses: dict[str, Path],
+    columns: tuple[str, str, str, str],
+    *,
+    missing: Literal["error", "singleton"],
+    memory_limit: int,
+    temp_directory: Path | None,
+    dry_run: bool,
+) -> dict[str, Contingency] | None:
+    """What guesses and truth have in common, counted by an engine that is closed again; None after a dry run."""
+    from unmask.engines import open_engine
+    from unmask.engines.room import shares
+    from unmask.errors import UnmaskError
+    from unmask.pseudonyms.large import Labelled, contingencies, plan
+
+    item, subject, cluster, probability = columns
+    solution = Labelled(str(truth), item, subject)
+    named = {name: Labelled(str(path), item, cluster) for name, path in guesses.items()}
+    room = shares(memory_limit)
+    with open_engine(choice, memory_limit=room[0], temp_directory=temp_directory) as engine:
+        for guess in named.values():
+            if probability in engine.names(guess.source):
+                raise UnmaskError(
+                    f"{guess.name} has a column {probability!r}: a view needs the items in memory; leave --engine out, "
+                    "or name another column (--probability)"
+                )
+        click.echo(str(plan(engine, solution, named, shares=room, temp_directory=temp_directory)), err=True)
+        if dry_run:
+            return None
+        return contingencies(engine, solution, named, missing=missing, array_bytes=room[1])
 
 
 def _json(found: Any) -> dict[str, Any]:

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import clustered_bootstrap, clustered_wilson
-from unmask.measures.unlinkability import (
-    Unlinkability,
-    companions,
-    evaluate,
-    fairness,
-    merge_lists,
-    shuffled,
-)
+from unmask.measures.unlinkability import Contingency, Unlinkability, evaluate_contingency, fairness
+from unmask.measures.unlinkability.companions import companions_of
+from unmask.measures.unlinkability.curves import LINK_TIE, merging
+from unmask.measures.unlinkability.evaluate import overall_slope
+from unmask.measures.unlinkability.overlap import Overlap
+from unmask.measures.unlinkability.weighing import as_fraction, counted
 from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk
 from unmask.results import Row
 from unmask.view import Partition, View, align, align_view
@@ -58,7 +56,7 @@ class Sensitivity:
     wanted      : whether foreign items are welcome to the subjects
     min_size    : items that a subject must have to be counted; one item is always linked
     missing     : what an item means that only one file has, see `unmask.view.align`
-    shuffles    : guesses with the same cluster sizes and shuffled labels, for the baseline
+    shuffles    : guesses with the same cluster sizes and shuffled labels, for the baseline; see `Contingency.at_random`
     seed        : of the shuffles
     """
 
@@ -71,20 +69,28 @@ class Sensitivity:
     seed: int = 0
 
     def evaluate(
-        self, truth: Partition, guess: Partition | View, *, only: NDArray[np.bool_] | None = None
+        self, met: Contingency, *, alpha: float | None = None, only: NDArray[np.bool_] | None = None
     ) -> Unlinkability:
-        """One guess against the truth; a breach has slope 1."""
-        return evaluate(
-            truth,
-            guess,
-            alpha=self.alpha,
+        """One guess against the truth; a breach has slope 1. alpha : another one than that of the audit."""
+        return evaluate_contingency(
+            met,
+            alpha=self.alpha if alpha is None else alpha,
             beta=self.beta,
             contamination_wanted=self.wanted,
             min_size=self.min_size,
             only=only,
             breached_slope="one",
-            missing=self.missing,
         )
+
+    def at_random(self, met: Contingency) -> dict[str, float]:
+        """The mean of each measure over the counted subjects, or a random sample of them, under shuffled labels."""
+        rng = np.random.default_rng(self.seed)
+        means: dict[str, list[float]] = {name: [] for name, *_ in LINKAGE_MEASURES}
+        for _ in range(self.shuffles):
+            found = self.evaluate(met.at_random(rng=rng, min_size=self.min_size))
+            for name, each in means.items():
+                each.append(float(_value(found, name).mean()))
+        return {name: float(np.mean(each)) if each else float("nan") for name, each in means.items()}
 
 
 def study_linkage(
@@ -97,36 +103,46 @@ def study_linkage(
 ) -> ReportData:
     """Every guess against the truth, subject by subject, and beside it what guesses of the same shape would link.
 
-    Subjects and clusters appear by the first row of the truth that is in them; no label and no item is shown.
+    Subjects and clusters appear by their place in the order of their labels, those of items that only one file has
+    last; no label and no item is shown, and the order of the rows does not matter.
     """
     if not guesses:
         raise UnmaskError("0 guesses were given, expected at least 1 partition to evaluate")
     asked = sensitivity or Sensitivity()
-    rows: list[Row] = []
-    shown: list[GuessLinkage] = []
     for given in guesses.values():  # the truth grows by items that only a guess has, before any is looked at
         truth, _ = _aligned(truth, given, asked)
-    for name, given in guesses.items():
-        _, guess = _aligned(truth, given, asked)
-        found = asked.evaluate(truth, guess)
-        rng = np.random.default_rng(asked.seed)
-        guessed = [asked.evaluate(truth, shuffled(guess, rng=rng)) for _ in range(asked.shuffles)]
-        first_row = np.unique(truth.code, return_index=True)[1]
-        rows.extend(_rows(name, found, guessed, first_row))
-        shown.append(_shown(name, truth, guess, found, guessed, asked))
-    counted = int((truth.sizes >= asked.min_size).sum())
+    met = {name: Contingency.of(*_aligned(truth, given, asked)) for name, given in guesses.items()}
+    return study_contingencies(met, asked, title=title, reproduce=reproduce)
+
+
+def study_contingencies(
+    guesses: Mapping[str, Contingency],
+    asked: Sensitivity,
+    *,
+    title: str = "Audit of linkage",
+    reproduce: Mapping[str, object] | None = None,
+) -> ReportData:
+    """The same from counts, without the items; all guesses are about the same subjects."""
+    rows: list[Row] = []
+    shown: list[GuessLinkage] = []
+    for name, met in guesses.items():
+        found, guessed = asked.evaluate(met), asked.at_random(met)
+        rows.extend(_rows(name, found, guessed))
+        shown.append(_shown(name, met, found, guessed["breached"], asked))
+    table = next(iter(guesses.values())).tables[0]
+    subjects, counted_subjects = len(table.subject_size), int((table.subject_size >= asked.min_size).sum())
     return ReportData(
         title=title,
-        who=_who(len(guesses), len(truth), truth.n_clusters),
+        who=_who(len(guesses), table.n, subjects),
         rows=tuple(rows),
-        assumptions=_assumptions(asked, counted, truth.n_clusters),
+        assumptions=_assumptions(asked, counted_subjects, subjects),
         not_run=tuple(_not_run(guesses)),
         reproduce=reproduce or {},
         success=(),
         linkage=Linkage(
-            items=len(truth),
-            subjects=truth.n_clusters,
-            counted=counted,
+            items=table.n,
+            subjects=subjects,
+            counted=counted_subjects,
             min_size=asked.min_size,
             alpha=asked.alpha,
             beta=asked.beta,
@@ -146,19 +162,16 @@ def _aligned(truth: Partition, guess: Partition | View, asked: Sensitivity) -> t
 
 def linkage_rows(name: str, truth: Partition, guess: Partition | View, asked: Sensitivity) -> list[Row]:
     """The measures of one guess over the counted subjects, beside those of guesses with shuffled labels."""
-    truth, guess = _aligned(truth, guess, asked)
-    rng = np.random.default_rng(asked.seed)
-    guessed = [asked.evaluate(truth, shuffled(guess, rng=rng)) for _ in range(asked.shuffles)]
-    return list(_rows(name, asked.evaluate(truth, guess), guessed, np.unique(truth.code, return_index=True)[1]))
+    met = Contingency.of(*_aligned(truth, guess, asked))
+    return list(_rows(name, asked.evaluate(met), asked.at_random(met)))
 
 
-def _rows(name: str, found: Unlinkability, guessed: list[Unlinkability], first_row: NDArray[np.int64]) -> Iterator[Row]:
+def _rows(name: str, found: Unlinkability, guessed: Mapping[str, float]) -> Iterator[Row]:
     """Each measure over the counted subjects, beside its mean under shuffled labels."""
     keep = found.counted
     for measure, unit, direction, rate in LINKAGE_MEASURES:
         value = _value(found, measure)[keep]
-        priors = [float(_value(one, measure)[keep].mean()) for one in guessed]
-        prior = float(np.mean(priors)) if priors else float("nan")
+        prior = guessed[measure]
         weight, each = np.full(len(value), 1 / len(value)), np.arange(len(value))
         interval = (clustered_wilson if rate else clustered_bootstrap)(value, weight, each)
         worst = int(np.argmax(value) if direction == "high" else np.argmin(value))
@@ -179,7 +192,7 @@ def _rows(name: str, found: Unlinkability, guessed: list[Unlinkability], first_r
             n=len(value),
             n_observations=len(value),
             worst=float(value[worst]),
-            worst_observation=int(first_row[np.flatnonzero(keep)[worst]]),
+            worst_observation=int(np.flatnonzero(keep)[worst]),
             quantiles=weighted_quantiles(value, weight, QUANTILES),
             status="exact",
             note="prior: the same clusters with shuffled labels",
@@ -194,31 +207,21 @@ def _value(found: Unlinkability, measure: str) -> Floats:
     return np.asarray(getattr(found, names.get(measure, measure)), dtype=np.float64)
 
 
-def _shown(
-    name: str,
-    truth: Partition,
-    guess: Partition | View,
-    found: Unlinkability,
-    guessed: list[Unlinkability],
-    asked: Sensitivity,
-) -> GuessLinkage:
+def _shown(name: str, met: Contingency, found: Unlinkability, guessing: float, asked: Sensitivity) -> GuessLinkage:
     keep = found.counted
     fair = fairness(np.where(keep, found.slope, np.nan))
     tenth = np.zeros(len(keep), dtype=bool)
     tenth[fair.worst] = True
-    worst = asked.evaluate(truth, guess, only=tenth)
+    worst = asked.evaluate(met, only=tenth)
     mergings = found.mergings[keep]
-    by_alpha = evaluate(
-        truth, guess, alpha=ALPHAS, beta=BETAS, contamination_wanted=asked.wanted, min_size=asked.min_size
-    )
-    first = guess if isinstance(guess, Partition) else guess.partitions[int(np.argmax(guess.probability))]
+    first = met.tables[int(np.argmax(met.probability))]
     return GuessLinkage(
         name=name,
-        clusters=first.n_clusters,
-        partitions=1 if isinstance(guess, Partition) else len(guess.partitions),
+        clusters=len(first.cluster_size),
+        partitions=len(met.tables),
         breached=float(found.breach_rate),
         clean=float(found.clean_breach_rate()),
-        guessing=float(np.mean([one.breach_rate for one in guessed])) if guessed else float("nan"),
+        guessing=guessing,
         one_away=float(((mergings > 0) & (mergings <= 1)).mean()),
         median_mergings=float(np.median(mergings)),
         most_mergings=float(mergings.max()),
@@ -228,13 +231,27 @@ def _shown(
         mixed_curve=_curve(found.mixed_curve),
         worst_linked=_curve(worst.linked_curve),
         worst_mixed=_curve(worst.mixed_curve),
-        slopes=tuple((a, tuple(map(float, row))) for a, row in zip(ALPHAS, by_alpha.slope_overall, strict=True)),
-        breach_rates=tuple(map(float, by_alpha.breach_rate[ALPHAS.index(0.5)])),
+        slopes=tuple(_slopes(met, asked)),
+        breach_rates=_breach_rates(met, asked),
         miss_include=_counts(found.miss[keep], found.include[keep]),
-        worst=tuple(_worst(truth, first, found, asked)),
-        whole=_whole(truth, guess),
+        worst=tuple(_worst(first, found, asked)),
+        whole=_whole(met),
         kind=str(found.kind),
     )
+
+
+def _slopes(met: Contingency, asked: Sensitivity) -> Iterator[tuple[float, tuple[float, ...]]]:
+    """Of the average subject, for each weight of linking and each threshold."""
+    for alpha in ALPHAS:
+        found = asked.evaluate(met, alpha=alpha)
+        yield alpha, tuple(overall_slope(found.linked_curve, found.mixed_curve, alpha, beta) for beta in BETAS)
+
+
+def _breach_rates(met: Contingency, asked: Sensitivity) -> tuple[float, ...]:
+    """At each threshold, where missing and foreign items weigh the same."""
+    found = asked.evaluate(met, alpha=0.5)
+    linked = found.linked_now[found.counted]
+    return tuple(float((linked >= beta - LINK_TIE).mean()) for beta in BETAS)
 
 
 def _curve(curve: Floats) -> tuple[float, ...]:
@@ -247,16 +264,14 @@ def _counts(miss: Floats, include: Floats) -> tuple[tuple[int, int, int], ...]:
     return tuple((int(m), int(i), int(c)) for m, i, c in zip(*pairs, counts, strict=True))
 
 
-def _worst(truth: Partition, guess: Partition, found: Unlinkability, asked: Sensitivity) -> Iterator[SubjectRisk]:
+def _worst(table: Overlap, found: Unlinkability, asked: Sensitivity) -> Iterator[SubjectRisk]:
     """The subjects nearest to the threshold, then the steepest, then the largest."""
     keep = np.flatnonzero(found.counted)
     order = keep[np.lexsort((keep, -found.size[keep], -found.slope[keep], found.mergings[keep]))][:WORST_SUBJECTS]
-    _, subject_row = np.unique(truth.code, return_index=True)
-    _, cluster_row = np.unique(guess.code, return_index=True)
-    lists = merge_lists(truth, guess, [truth.names[i] for i in order], alpha=asked.alpha, missing=asked.missing)
-    for i, merged in zip(order.tolist(), lists, strict=True):
+    merged = table.cluster[merging(counted(table), as_fraction("alpha", asked.alpha)).cell]
+    for i in order.tolist():
         yield SubjectRisk(
-            number=int(subject_row[i]),
+            number=i,
             items=int(found.size[i]),
             pieces=round(float(found.pieces[i])),
             linked=float(found.linked_now[i]),
@@ -265,15 +280,15 @@ def _worst(truth: Partition, guess: Partition, found: Unlinkability, asked: Sens
             slope=float(found.slope[i]),
             miss=float(found.miss[i]),
             include=float(found.include[i]),
-            clusters=tuple(cluster_row[merged.number].tolist()),
+            clusters=tuple(merged[table.indptr[i] : table.indptr[i + 1]].tolist()),
         )
 
 
-def _whole(truth: Partition, guess: Partition | View) -> dict[str, float]:
-    """What whole-partition scores say; there are none of a view."""
-    if isinstance(guess, View):
+def _whole(met: Contingency) -> dict[str, float]:
+    """What whole-partition scores say; there are none of a view of several."""
+    if len(met.tables) > 1:
         return {}
-    scores = companions(truth, guess)
+    scores = companions_of(met.tables[0])
     return {
         "ari": scores.adjusted_rand,
         "voi_over_log_n": scores.voi_over_log_n,
@@ -300,12 +315,12 @@ def _assumptions(asked: Sensitivity, counted: int, subjects: int) -> tuple[str, 
         "A subject with one item is always linked.",
         "Clusters are merged most relevant first: what an adversary does who learns which of them to merge.",
         "Guessing is the same adversary with the labels of his clusters shuffled over the items.",
-        "Subjects and clusters go by the first row of the truth that is in them, counted from 0.",
+        "Subjects and clusters go by their place in the order of their labels, counted from 0.",
     )
 
 
-def _not_run(guesses: Mapping[str, Partition | View]) -> Iterator[tuple[str, str]]:
-    views = [name for name, guess in guesses.items() if isinstance(guess, View)]
+def _not_run(guesses: Mapping[str, Contingency]) -> Iterator[tuple[str, str]]:
+    views = [name for name, met in guesses.items() if len(met.tables) > 1]
     if views:
         yield (
             f"Whole-partition scores of {', '.join(views)}",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unmask.measures.unlinkability.evaluate import evaluate, merge_list
+from unmask.measures.unlinkability import evaluate, merge_list
 from unmask.view import Partition, View
 from verification import unlinkability_literal as literal
 

@@ -5,13 +5,16 @@
 """
 
 from unmask.measures.unlinkability.companions import Companions, companions
-from unmask.measures.unlinkability.evaluate import MergeList, Unlinkability, evaluate, merge_list, merge_lists
+from unmask.measures.unlinkability.contingency import Contingency
+from unmask.measures.unlinkability.evaluate import Unlinkability, evaluate, evaluate_contingency
 from unmask.measures.unlinkability.fairness import Fairness, fairness
+from unmask.measures.unlinkability.merge_lists import MergeList, merge_list, merge_lists
 from unmask.measures.unlinkability.random import Lift, baseline, random_partition, random_walk, shuffled
 from unmask.measures.unlinkability.transfer import transfer_distance
 
 __all__ = [
     "Companions",
+    "Contingency",
     "Fairness",
     "Lift",
     "MergeList",
@@ -19,6 +22,7 @@ __all__ = [
     "baseline",
     "companions",
     "evaluate",
+    "evaluate_contingency",
     "fairness",
     "merge_list",
     "merge_lists",

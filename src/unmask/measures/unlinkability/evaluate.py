@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
+from unmask.measures.unlinkability.contingency import Contingency
 from unmask.measures.unlinkability.curves import Merging, Reached, Steps, merging, mixture
 from unmask.measures.unlinkability.overlap import overlap
 from unmask.measures.unlinkability.weighing import Floats, Weighed, as_fraction, as_weights, counted, weighed
@@ -132,25 +133,86 @@ def evaluate(
     (array([1., 0.]), array([0., 1.]), array([0.5, 0. ]))
     """
     solution, partitions, probability = _same_items(solution, adversary, missing)
-    alphas, betas = _shares("alpha", alpha), _shares("beta", beta)
-    own_alphas = None if subject_alpha is None else _own_shares("alpha", subject_alpha, solution)
-    own_betas = None if subject_beta is None else _own_shares("beta", subject_beta, solution)
-    wanted = _own_flags(subject_contamination_wanted, contamination_wanted, solution)
     _check_choices(norm, mixed, breached_slope)
-    if not min_size >= 1:
-        raise UnmaskError(f"min_size is {min_size}, expected at least 1 item")
+    n = solution.n_clusters
+    own_alphas = None if subject_alpha is None else _own_shares("alpha", subject_alpha, n)
+    room = max(a.denominator for a in (*_shares("alpha", alpha), *(() if own_alphas is None else own_alphas)))
     if floor_free and (weights is not None or overrides):
         raise UnmaskError("the floor-free curve counts items, and weights were given; leave one of them out")
-    room = max(a.denominator for a in (*alphas, *(() if own_alphas is None else own_alphas)))
-    tables = [_weighed(solution, guess, weights, tuple(overrides), room) for guess in partitions]
-    keep = (solution.sizes >= max(min_size, 2 if floor_free else 1)) & _own_flags(only, True, solution)
+    return _evaluated(
+        [weighed_overlap(solution, guess, weights, tuple(overrides), room) for guess in partitions],
+        probability,
+        solution.names,
+        Shares(norm, mixed, floor_free, _own_flags(subject_contamination_wanted, contamination_wanted, n)),
+        alpha=alpha,
+        beta=beta,
+        own_alphas=own_alphas,
+        own_betas=None if subject_beta is None else _own_shares("beta", subject_beta, n),
+        keep=_kept(solution.sizes, 2 if floor_free else 1, min_size=min_size, only=only),
+        breached_slope=breached_slope,
+    )
+
+
+def evaluate_contingency(
+    met: Contingency,
+    *,
+    alpha: Alpha | Sequence[Alpha] | Floats = 0.5,
+    beta: Alpha | Sequence[Alpha] | Floats = 0.8,
+    contamination_wanted: bool = False,
+    min_size: int = 1,
+    only: ArrayLike | None = None,
+    breached_slope: BreachedSlope | None = None,
+) -> Unlinkability:
+    """The same from counts, without the items: every item weighs 1, and subjects go by their number. See `evaluate`.
+
+    >>> met = Contingency.of(Partition(["ann"] * 5 + ["bob"] * 2), Partition([0, 0, 0, 0, 1, 1, 1]))
+    >>> evaluate_contingency(met, beta=0.9).mergings
+    array([0.5, 0. ])
+    """
+    _check_choices("weight", "rest", breached_slope)
+    size = met.tables[0].subject_size
+    return _evaluated(
+        [counted(table) for table in met.tables],
+        met.probability,
+        np.arange(len(size)),
+        Shares("weight", "rest", False, np.full(len(size), contamination_wanted)),
+        alpha=alpha,
+        beta=beta,
+        own_alphas=None,
+        own_betas=None,
+        keep=_kept(size, 1, min_size=min_size, only=only),
+        breached_slope=breached_slope,
+    )
+
+
+def _kept(size: NDArray[np.int64], least: int, *, min_size: int, only: ArrayLike | None) -> NDArray[np.bool_]:
+    """(S,) the subjects that take part in what is overall."""
+    if not min_size >= 1:
+        raise UnmaskError(f"min_size is {min_size}, expected at least 1 item")
+    keep = (size >= max(min_size, least)) & _own_flags(only, True, len(size))
     if not keep.any():
         raise UnmaskError(
             f"no subject that counts has at least {min_size} items (2 for the floor-free curve); give a smaller "
             "min_size, or count others"
         )
-    shares = _Shares(norm, mixed, floor_free=floor_free, wanted=wanted)
-    levels = [np.full(solution.n_clusters, float(b)) for b in betas] if own_betas is None else [_as_float(own_betas)]
+    return keep
+
+
+def _evaluated(
+    tables: list[Weighed],
+    probability: Floats,
+    subjects: NDArray[Any],
+    shares: Shares,
+    *,
+    alpha: Alpha | Sequence[Alpha] | Floats,
+    beta: Alpha | Sequence[Alpha] | Floats,
+    own_alphas: NDArray[np.object_] | None,
+    own_betas: NDArray[np.object_] | None,
+    keep: NDArray[np.bool_],
+    breached_slope: BreachedSlope | None,
+) -> Unlinkability:
+    betas = _shares("beta", beta)
+    levels = [np.full(len(keep), float(b)) for b in betas] if own_betas is None else [_as_float(own_betas)]
     found = [
         _at_alpha(
             tables,
@@ -162,12 +224,12 @@ def evaluate(
             breached_slope,
             one_threshold=own_betas is None,
         )
-        for a in alphas
+        for a in _shares("alpha", alpha)
     ]
     result = {name: _stacked([one[name] for one in found]) for name in found[0]}
     return Unlinkability(
-        subjects=solution.names,
-        size=solution.sizes,
+        subjects=subjects,
+        size=tables[0].table.subject_size,
         pieces=np.asarray(probability @ np.array([t.table.pieces for t in tables], dtype=np.float64)),
         counted=keep,
         **_squeezed(result, scalar_alpha=np.ndim(cast(Any, alpha)) == 0, scalar_beta=np.ndim(cast(Any, beta)) == 0),
@@ -197,9 +259,10 @@ def _same_items(
     return ours, list(view.partitions), view.probability
 
 
-def _weighed(
+def weighed_overlap(
     solution: Partition, guess: Partition, weights: ArrayLike | None, overrides: tuple[Override, ...], room: int
 ) -> Weighed:
+    """The table of two partitions over the same items with its weights; room : the largest denominator of an alpha."""
     table = overlap(solution, guess)
     if weights is None and not overrides:
         return counted(table)
@@ -209,7 +272,7 @@ def _weighed(
 
 
 @dataclass(frozen=True, eq=False)
-class _Shares:
+class Shares:
     """How weights become the shares that are drawn: see `evaluate`."""
 
     norm: Norm
@@ -252,7 +315,7 @@ def _at_alpha(
     probability: Floats,
     alpha: Fraction | NDArray[np.object_],
     levels: list[Floats],
-    shares: _Shares,
+    shares: Shares,
     keep: NDArray[np.bool_],
     breached_slope: BreachedSlope | None,
     *,
@@ -268,17 +331,9 @@ def _at_alpha(
     error = a * miss + (1 - a) * include
     n = tables[0].table.n
     reached = [steps.at(level) for level in levels]
-    linked_curve, mixed_curve = steps.average(keep.astype(np.float64))
-    overall = Steps(
-        np.zeros(len(linked_curve), dtype=np.int64),
-        np.arange(len(linked_curve)),
-        linked_curve,
-        mixed_curve,
-        1,
-    )
-    mean_alpha = np.array([float(a[keep].mean())])
+    curves = steps.average(keep.astype(np.float64))
     slopes = [
-        slope(overall, overall.at(level[:1]), mean_alpha, breached_slope or "one")[0] if one_threshold else np.nan
+        overall_slope(*curves, float(a[keep].mean()), level[0], breached_slope or "one") if one_threshold else np.nan
         for level in levels
     ]
     m, i = float(miss[keep].sum()), float(include[keep].sum())
@@ -297,8 +352,8 @@ def _at_alpha(
         "include_total": i,
         "kind": "neutral" if even else "conservative" if m > i else "liberal",
         "normalised_error": float(error[keep].mean()) / (n - 1) if n > 1 else np.nan,
-        "linked_curve": linked_curve,
-        "mixed_curve": mixed_curve,
+        "linked_curve": curves[0],
+        "mixed_curve": curves[1],
         "slope_overall": np.array(slopes),
         "breach_rate": np.array([one.breached[keep].mean() for one in reached]),
     }
@@ -342,6 +397,18 @@ def slope(steps: Steps, reached: Reached, alpha: Floats, breached_slope: Breache
     return np.where(breached, filling, risk)
 
 
+def overall_slope(
+    linked: Floats, mixed: Floats, alpha: float, beta: float, breached_slope: BreachedSlope = "one"
+) -> float:
+    """The risk slope of the curves of the average subject.
+
+    linked, mixed : (J,) as in `Unlinkability`
+    """
+    first = np.zeros(len(linked), dtype=np.int64)
+    steps = Steps(first, np.arange(len(linked)), linked, mixed, 1)
+    return float(slope(steps, steps.at(np.array([beta])), np.array([alpha]), breached_slope)[0])
+
+
 def _shares(name: str, value: Any) -> list[Fraction]:
     """One share or several, as fractions."""
     values = [value] if np.ndim(value) == 0 else list(value)
@@ -350,21 +417,19 @@ def _shares(name: str, value: Any) -> list[Fraction]:
     return [as_fraction(name, share) for share in values]
 
 
-def _own_shares(name: str, values: ArrayLike, solution: Partition) -> NDArray[np.object_]:
+def _own_shares(name: str, values: ArrayLike, n: int) -> NDArray[np.object_]:
     shares = list(cast(Any, values))
-    if len(shares) != solution.n_clusters:
-        raise UnmaskError(
-            f"there are {len(shares)} values of {name} for {solution.n_clusters} subjects, expected as many"
-        )
+    if len(shares) != n:
+        raise UnmaskError(f"there are {len(shares)} values of {name} for {n} subjects, expected as many")
     out = np.empty(len(shares), dtype=object)
     out[:] = [as_fraction(name, share) for share in shares]
     return out
 
 
-def _own_flags(values: ArrayLike | None, common: bool, solution: Partition) -> NDArray[np.bool_]:
-    flags = np.full(solution.n_clusters, common) if values is None else np.asarray(values, dtype=bool)
-    if flags.shape != (solution.n_clusters,):
-        raise UnmaskError(f"there are {flags.size} truth values for {solution.n_clusters} subjects, expected as many")
+def _own_flags(values: ArrayLike | None, common: bool, n: int) -> NDArray[np.bool_]:
+    flags = np.full(n, common) if values is None else np.asarray(values, dtype=bool)
+    if flags.shape != (n,):
+        raise UnmaskError(f"there are {flags.size} truth values for {n} subjects, expected as many")
     return flags
 
 
@@ -377,76 +442,3 @@ def _squeezed(result: dict[str, Any], *, scalar_alpha: bool, scalar_beta: bool) 
     by_beta = ("mergings", "mixed_at_threshold", "slope", "breached", "slope_overall", "breach_rate")
     found = {name: value[:, 0] if scalar_beta and name in by_beta else value for name, value in result.items()}
     return {name: value[0] for name, value in found.items()} if scalar_alpha else found
-
-
-@dataclass(frozen=True, eq=False)
-class MergeList:
-    """The clusters of one subject in the order in which an informed adversary merges them.
-
-    cluster         : (L,) their labels
-    number          : (L,) their numbers, places in `adversary.names`
-    own, foreign    : (L,) weight of the subject's items and of others in it
-    linked, mixed   : (L,) shares once it is part of the whole
-    """
-
-    cluster: NDArray[Any]
-    number: NDArray[np.int32]
-    own: Floats
-    foreign: Floats
-    linked: Floats
-    mixed: Floats
-
-
-def merge_list(
-    solution: Partition,
-    adversary: Partition,
-    subject: Any,
-    *,
-    alpha: Alpha = 0.5,
-    weights: ArrayLike | None = None,
-    missing: Literal["error", "singleton"] = "error",
-) -> MergeList:
-    """What to merge, in order, to link the items of one subject; see `evaluate`.
-
-    >>> truth, guess = Partition(["ann"] * 3 + ["bob"] * 2), Partition(["p", "p", "q", "q", "q"])
-    >>> merge_list(truth, guess, "ann").cluster.tolist()
-    ['p', 'q']
-    """
-    return merge_lists(solution, adversary, [subject], alpha=alpha, weights=weights, missing=missing)[0]
-
-
-def merge_lists(
-    solution: Partition,
-    adversary: Partition,
-    subjects: Sequence[Any],
-    *,
-    alpha: Alpha = 0.5,
-    weights: ArrayLike | None = None,
-    missing: Literal["error", "singleton"] = "error",
-) -> list[MergeList]:
-    """The same for several subjects, from one table."""
-    ours, theirs = align(solution, adversary, missing=missing)
-    place = {label: i for i, label in enumerate(ours.names.tolist())}
-    if any(subject not in place for subject in subjects):
-        raise UnmaskError("the solution has no such subject; give a label of one of its clusters")
-    share = as_fraction("alpha", alpha)
-    table = _weighed(ours, theirs, weights, (), share.denominator)
-    order = merging(table, share)
-    shares = _Shares("weight", "rest", floor_free=False, wanted=np.zeros(ours.n_clusters, dtype=bool))
-    steps = shares.steps(table, order)
-    found = []
-    for subject in subjects:
-        part = slice(*table.table.indptr[place[subject] : place[subject] + 2])
-        cell = order.cell[part]
-        number = table.table.cluster[cell]
-        found.append(
-            MergeList(
-                cluster=theirs.names[number],
-                number=number,
-                own=table.own[cell] / table.unit,
-                foreign=table.foreign[cell] / table.unit,
-                linked=steps.linked[part],
-                mixed=steps.mixed[part],
-            )
-        )
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ class Overlap:
     own              : (n_cells,) int64, |C and D| >= 1
     indptr           : (n_subjects + 1,) the cells of subject s are indptr[s]:indptr[s + 1]
     subject_size     : (n_subjects,) |C|
-    cluster_size     : (n_clusters,) |D|
+    cluster_size     : (n_clusters,) |D|, items of subjects that are not among the rows included
     """
 
     subject: NDArray[np.int32]
@@ -33,7 +34,7 @@ class Overlap:
     @cached_property
     def n(self) -> int:
         """Number of items."""
-        return int(self.subject_size.sum())
+        return int(self.cluster_size.sum())
 
     @property
     def pieces(self) -> NDArray[np.int64]:
@@ -49,17 +50,38 @@ def overlap(solution: Partition, adversary: Partition) -> Overlap:
     (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32), array([1, 1, 2]))
     """
     ones = np.ones(len(solution), dtype=np.int64)
-    shape = (solution.n_clusters, adversary.n_clusters)
-    table = coo_array((ones, (solution.code, adversary.code)), shape=shape).tocsr()
+    return of_cells(solution.code, adversary.code, ones, subject_size=solution.sizes, cluster_size=adversary.sizes)
+
+
+def of_cells(
+    subject: NDArray[Any],
+    cluster: NDArray[Any],
+    own: NDArray[np.int64],
+    *,
+    subject_size: NDArray[np.int64],
+    cluster_size: NDArray[np.int64],
+) -> Overlap:
+    """The table of cells in any order; those of the same subject and cluster are added up.
+
+    >>> of_cells(
+    ...     np.array([0, 0]),
+    ...     np.array([1, 1]),
+    ...     np.array([1, 2]),
+    ...     subject_size=np.array([3]),
+    ...     cluster_size=np.array([1, 4]),
+    ... ).own
+    array([3])
+    """
+    table = coo_array((own, (subject, cluster)), shape=(len(subject_size), len(cluster_size))).tocsr()
     table.sum_duplicates()
     indptr = table.indptr.astype(np.int64)
     return Overlap(
-        subject=np.repeat(np.arange(shape[0], dtype=np.int32), np.diff(indptr)),
-        cluster=table.indices.astype(np.int32),
+        subject=np.repeat(np.arange(len(subject_size), dtype=np.int32), np.diff(indptr)),
+        cluster=table.indices.astype(np.int32, copy=False),
         own=table.data,
         indptr=indptr,
-        subject_size=solution.sizes,
-        cluster_size=adversary.sizes,
+        subject_size=subject_size,
+        cluster_size=cluster_size,
     )
 
 

@@ -1,0 +1,294 @@
+"""Items that need not fit the memory: an engine counts what subjects and clusters share, the rest is as for any items.
+
+The measures of unlinkability need no more of a truth and a guess than how many items each subject and each cluster have
+in common. The engine joins the files by the item's id and counts out of core; only the counts are taken into memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.engines import Arrays, Engine, Kind, sql
+from unmask.engines.room import check_disk, in_words
+from unmask.errors import FailedError, UnmaskError
+from unmask.measures.unlinkability import Contingency
+from unmask.measures.unlinkability.contingency import DRAWN_ITEMS
+from unmask.measures.unlinkability.overlap import of_cells
+
+_PER_CELL = 220
+"""Bytes of one pair of a subject and a cluster with items in common, in the measure that needs most of them."""
+
+_PER_SUBJECT, _PER_CLUSTER = 400, 60
+"""Bytes of one subject and of one cluster, likewise."""
+
+_PER_DRAW = 160
+"""Bytes of one item that a guess at random hands out."""
+
+_PER_ITEM = 64
+"""Bytes of one item's id and its codes in the engine, hash table included."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A file of items and their labels: where it is, and the names of the two columns.
+
+    name : of the file in messages
+    """
+
+    source: str
+    item: str
+    label: str
+
+    @property
+    def name(self) -> str:
+        """The file without its folder."""
+        return Path(self.source.rpartition("::")[2] if "::" in self.source else self.source).name
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an audit of linkage is expected to take.
+
+    items, subjects : rows of the truth, and about how many labels they have. clusters : about how many labels each
+    guess has. cells : fewest and most pairs of a subject and a cluster with items in common, of the guess with most
+    clusters. engine_bytes, array_bytes : the two shares of the memory limit. need : bytes of arrays for fewest and most
+    cells. disk_bytes : what the engine will write to its temporary directory at most.
+    """
+
+    items: int
+    subjects: int
+    clusters: Mapping[str, int]
+    cells: tuple[int, int]
+    engine_bytes: int
+    array_bytes: int
+    need: tuple[int, int]
+    disk_bytes: int
+
+    def __str__(self) -> str:
+        clusters = ", ".join(f"{name} about {n:,} clusters" for name, n in self.clusters.items())
+        return (
+            f"linkage of {self.items:,} items of about {self.subjects:,} subjects; {clusters}; {self.cells[0]:,} to "
+            f"{self.cells[1]:,} pairs taken into memory, {in_words(self.need[0])} to {in_words(self.need[1])} of the "
+            f"{in_words(self.array_bytes)} for arrays; {in_words(self.engine_bytes)} for the engine, up to "
+            f"{in_words(self.disk_bytes)} of disk"
+        )
+
+
+def plan(
+    engine: Engine,
+    truth: Labelled,
+    guesses: Mapping[str, Labelled],
+    *,
+    shares: tuple[int, int],
+    temp_directory: str | PathLike[str] | None = None,
+) -> Plan:
+    """Estimate the work from one pass over each file, and refuse what will not fit.
+
+    shares : bytes of the engine and of the arrays, see `unmask.engines.room.shares`. The engine's estimate of labels is
+    a few per cent off. How many pairs of a subject and a cluster share items is known only after the join: at least as
+    many as there are subjects or clusters, at most as many as items. What exceeds the memory even at least is refused
+    here, the rest by `contingencies` before anything is taken out.
+    """
+    found = {name: _estimated(engine, at, of) for at, (name, of) in enumerate({"": truth, **guesses}.items())}
+    items, subjects = found.pop("")
+    clusters = {name: n for name, (_, n) in found.items()}
+    widest = max(clusters.values())
+    fewest, most = max(subjects, widest), max(items, subjects, widest)
+    cells = fewest, min(most, max(subjects * widest, fewest))
+    need = _need(cells[0], subjects, widest, items), _need(cells[1], subjects, widest, items)
+    _check_fits(need[0], shares[1], f"about {subjects:,} subjects and {widest:,} clusters")
+    rows = items + sum(n for n, _ in found.values())
+    disk_bytes = max(rows * _PER_ITEM - shares[0], 0)
+    check_disk(disk_bytes, temp_directory)
+    return Plan(items, subjects, clusters, cells, *shares, need, disk_bytes)
+
+
+def contingencies(
+    engine: Engine,
+    truth: Labelled,
+    guesses: Mapping[str, Labelled],
+    *,
+    missing: Literal["error", "singleton"] = "error",
+    array_bytes: int,
+) -> dict[str, Contingency]:
+    r"""What every guess has in common with the truth, as `Contingency.of` counts the files read into memory.
+
+    missing : what an item means that only one file has, see `unmask.view.align`; with several guesses the truth first
+    grows by the items that only a guess has. array_bytes : more than this is refused before it is taken out.
+
+    >>> import tempfile, pathlib
+    >>> from unmask.engines import open_engine
+    >>> with tempfile.TemporaryDirectory() as folder, open_engine("duckdb") as engine:
+    ...     owners, linked = pathlib.Path(folder) / "truth.csv", pathlib.Path(folder) / "guess.csv"
+    ...     _ = owners.write_text("item,subject\na,ann\nb,ann\nc,bob\n")
+    ...     _ = linked.write_text("item,cluster\nc,q\na,p\nb,q\n")
+    ...     files = Labelled(str(owners), "item", "subject"), {"guess": Labelled(str(linked), "item", "cluster")}
+    ...     table = contingencies(engine, *files, array_bytes=1 << 30)["guess"].tables[0]
+    >>> table.subject, table.cluster, table.own
+    (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32), array([1, 1, 1]))
+    """
+    files = (truth, *guesses.values())
+    kinds = [_taken(engine, at, of) for at, of in enumerate(files)]
+    _check_ids(files, kinds)
+    n_labels = [_coded(engine, at, of) for at, of in enumerate(files)]
+    engine.keep("met", _met(len(files)))
+    _check_met(engine, len(files), missing)
+    alone = engine.rows(_only_guessed(len(files)))
+    return {name: _contingency(engine, at, n_labels, alone, array_bytes) for at, name in enumerate(guesses, 1)}
+
+
+# --- one file --------------------------------------------------------------------------------------------------
+
+
+def _taken(engine: Engine, at: int, of: Labelled) -> Kind:
+    """File number `at` as table f`at` (item, label); says what kind of ids it has."""
+    names = engine.names(of.source)
+    unknown = next((name for name in (of.item, of.label) if name not in names), None)
+    if unknown is not None:
+        raise UnmaskError(f"column {unknown!r} is not in file {of.name!r}; its columns are {', '.join(names)}")
+    kinds = engine.table(f"f{at}", of.source, {"item": of.item, "label": of.label})
+    return kinds["item"]
+
+
+def _estimated(engine: Engine, at: int, of: Labelled) -> tuple[int, int]:
+    """Rows of a file and about how many labels it has."""
+    _taken(engine, at, of)
+    found = engine.rows(f"select count(*) as n, approx_count_distinct(label) as labels from f{at}")
+    return int(found["n"][0]), int(found["labels"][0])
+
+
+def _check_ids(files: Sequence[Labelled], kinds: Sequence[Kind]) -> None:
+    """Texts and numbers never meet."""
+    for of, kind in zip(files, kinds, strict=True):
+        if (kind == "text") != (kinds[0] == "text"):
+            texts = [files[0].name, of.name][kind == "text"]
+            raise UnmaskError(
+                f"the item ids of {texts} are texts and those of another file are numbers, so that none of them agree; "
+                "store both alike"
+            )
+
+
+def _coded(engine: Engine, at: int, of: Labelled) -> int:
+    """Number the labels of file `at` in their order, as table d`at` (label, code); returns how many there are."""
+    numbered = "cast(row_number() over (order by label nulls first) - 1 as integer) as code"
+    n = engine.keep(f"d{at}", f"select label, {numbered} from (select distinct label from f{at}) labels")
+    if n == 0:
+        raise UnmaskError(f"file {of.name!r} has no rows, expected at least 1")
+    if int(engine.rows(sql.gaps(f"d{at}", ["label"]))["label"][0]):
+        raise UnmaskError(f"{of.name}: a label is missing, expected a value for every item")
+    return n
+
+
+# --- all files -------------------------------------------------------------------------------------------------
+
+
+def _met(n_files: int) -> str:
+    """A row for each item: its code c0, c1, ... in every file, NULL where it is not in one; how often it occurs in the
+    file that has it most, 0 for rows without an id; and its id if only guesses have it.
+    """
+
+    def rows(at: int) -> str:
+        codes = ", ".join(f"d.code as c{j}" if j == at else f"cast(null as integer) as c{j}" for j in range(n_files))
+        return f"select f.item as item, {codes} from f{at} f join d{at} d on f.label = d.label"
+
+    codes = ", ".join(f"max(c{at}) as c{at}" for at in range(n_files))
+    often = ", ".join(f"count(c{at})" for at in range(n_files))
+    every = " union all ".join(map(rows, range(n_files)))
+    times = f"case when item is null then 0 else greatest({often}) end as times"
+    return (
+        f"select {codes}, {times}, case when count(c0) = 0 then item end as stranger "
+        f"from ({every}) rows_of_all group by item"
+    )
+
+
+def _check_met(engine: Engine, n_files: int, missing: Literal["error", "singleton"]) -> None:
+    """Refuse what a partition or two are refused for when they are read into memory."""
+    of_file = ", ".join(f"count(c{at}) as c{at}" for at in range(n_files))
+    pairs = ", ".join(f"count(case when c0 is not null then c{at} end) as both{at}" for at in range(1, n_files))
+    statement = f"select min(times) as least, max(times) as most, {of_file}, {pairs} from met"
+    found = {name: int(value[0]) for name, value in engine.rows(statement).items()}
+    if found["least"] == 0:
+        raise UnmaskError("an item id is missing in a file, expected a value for every item")
+    if found["most"] > 1:
+        raise UnmaskError("an item id occurs twice in a file, expected every item in exactly one cluster")
+    for at in range(1, n_files):
+        lacking, extra = found["c0"] - found[f"both{at}"], found[f"c{at}"] - found[f"both{at}"]
+        if missing == "error" and (lacking or extra):
+            raise UnmaskError(
+                f"{lacking} items of the solution are not in the adversary's partition and {extra} of his are not in "
+                'the solution, expected the same items; missing="singleton" makes each a cluster of its own'
+            )
+
+
+def _only_guessed(n_files: int) -> str:
+    """The items that are not in the truth, in the order in which it grows by them, with their clusters or -1."""
+    codes = ", ".join(f"coalesce(c{at}, -1) as g{at}" for at in range(1, n_files))  # no name that is sorted by
+    first = " ".join(f"when c{at} is not null then {at}" for at in range(1, n_files))
+    return f"select {codes} from met where c0 is null order by case {first} end, stranger nulls first"
+
+
+def _contingency(engine: Engine, at: int, n_labels: Sequence[int], alone: Arrays, array_bytes: int) -> Contingency:
+    """The counts of guess number `at`; a singleton is a row or a column, or both, after those with labels."""
+    strangers = alone[f"g{at}"].astype(np.int64)
+    subjects = n_labels[0] + len(strangers)
+    n_cells = engine.keep("cells", f"select c0, c{at} as c1, count(*) as n from met where c0 is not null group by 1, 2")
+    _check_fits(
+        _need(n_cells + len(strangers), subjects, n_labels[at], DRAWN_ITEMS),
+        array_bytes,
+        f"{n_cells + len(strangers):,} pairs of a subject and a cluster",
+    )
+    cells = engine.rows("select c0, coalesce(c1, -1) as c1, n from cells")
+    engine.drop("cells")
+    subject = np.concatenate([cells["c0"].astype(np.int64), n_labels[0] + np.arange(len(strangers))])
+    cluster = np.concatenate([cells["c1"].astype(np.int64), strangers])
+    own = np.concatenate([cells["n"].astype(np.int64), np.ones(len(strangers), dtype=np.int64)])
+    subject, cluster, own = _with_singletons(subject, cluster, own, n_labels[at])
+    return Contingency.of_table(
+        of_cells(
+            subject,
+            cluster,
+            own,
+            subject_size=_totals(subject, own, subjects),
+            cluster_size=_totals(cluster, own, int(cluster.max()) + 1),
+        )
+    )
+
+
+def _with_singletons(
+    subject: NDArray[np.int64], cluster: NDArray[np.int64], own: NDArray[np.int64], n_clusters: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The cells with those of cluster -1 spread over clusters of one item each, numbered by their subject."""
+    gone = np.flatnonzero(cluster < 0)
+    gone = gone[np.argsort(subject[gone])]
+    here, single = cluster >= 0, np.repeat(subject[gone], own[gone])
+    return (
+        np.concatenate([subject[here], single]),
+        np.concatenate([cluster[here], n_clusters + np.arange(len(single))]),
+        np.concatenate([own[here], np.ones(len(single), dtype=np.int64)]),
+    )
+
+
+def _totals(code: NDArray[np.int64], own: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """(n,) sums of items by code; exact below 2^53."""
+    return np.bincount(code, weights=own, minlength=n).astype(np.int64)
+
+
+def _need(cells: int, subjects: int, clusters: int, items: int) -> int:
+    """Bytes of arrays of so many cells."""
+    measured = cells * _PER_CELL + subjects * _PER_SUBJECT + clusters * _PER_CLUSTER
+    return measured + min(items, DRAWN_ITEMS) * _PER_DRAW
+
+
+def _check_fits(need: int, array_bytes: int, what: str) -> None:
+    if need > array_bytes:
+        raise FailedError(
+            f"{what} take {in_words(need)} of memory, and the arrays have {in_words(array_bytes)}; give more "
+            "(--memory-limit), or audit a part of the subjects"
+        )
