@@ -1,8 +1,10 @@
-"""The engines that tests run on; one Spark application serves a module."""
+"""The engines that tests run on; one Spark application serves them all."""
 
+import atexit
 import shutil
 import warnings
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib.util import find_spec
 
 import pytest
@@ -26,9 +28,31 @@ def opened(choice, **options):
             pytest.skip("Spark needs Java 17 or later, and there is none")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if choice.startswith("spark"):
+            _application()
         with open_engine(choice, **options) as engine:
-            if choice.startswith("spark"):  # for tables of a few rows, compiling each query takes longest
-                engine.session.conf.set("spark.sql.codegen.wholeStage", "false")
-                engine.session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-                engine.session.conf.set("spark.sql.shuffle.partitions", 2)
+            if choice.startswith("spark"):
+                engine.session.conf.set("spark.sql.shuffle.partitions", 1)
             yield engine
+
+
+@lru_cache(maxsize=1)
+def _application():
+    """A Spark application that engines join; it ends with the process.
+
+    For tables of a few rows, compiling each query takes longest, and every partition is a task.
+    """
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+    }
+    application = SparkSession.builder.master("local[2]").appName("tests").config(map=settings).getOrCreate()
+    atexit.register(application.stop)
+    return application

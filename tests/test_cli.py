@@ -422,6 +422,28 @@ def test_refused_and_nothing_written(folder, arguments, code, message):
     assert everything_in(folder) == before
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["audit", "release.csv", *ROLES, "--report"],
+        ["audit", "release.csv", *ROLES, "--export"],
+        ["protect", "people.csv", *ROLES, "-o"],
+        ["protect", "people.csv", *ROLES, "-o", "out.csv", "--origin"],
+        ["demo", "--people", "500", "--report"],
+    ],
+)
+def test_a_device_or_a_link_is_never_replaced_by_a_file(folder, arguments):
+    os.mkfifo("pipe")
+    Path("stdout").symlink_to("pipe")  # as /dev/stdout is
+    for name in ("pipe", "stdout"):
+        forced = () if arguments[0] == "demo" else ("--force",)
+        refused(unmask(*arguments, name, *forced), 2, f"{name} is a device, a pipe or a link, expected a plain file")
+    assert Path("pipe").is_fifo()
+    assert Path("stdout").is_symlink()
+    assert not Path("out.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("content", "code", "message"),
     [

@@ -22,8 +22,11 @@ def test_every_release_is_attacked_and_the_original_too():
     made = {f"k={k}": Mondrian(k=k)(people, rng=rng) for k in (3, 20)}
     register = Register(coverage=0.5)(people, made["k=3"][1], rng=rng).auxiliary
     evidence = Evidence(people, {name: origin for name, (_, origin) in made.items()}, register, coverage=0.5)
-    heads = headlines(study_tables({name: release for name, (release, _) in made.items()}, evidence))
+    found = study_tables({name: release for name, (release, _) in made.items()}, evidence)
+    heads = headlines(found)
     assert {key[0] for key in heads} == {"original", "k=3", "k=20"}
+    assert {row.adversary for row in found.rows if row.linked_to == "register"} == {"register"}
+    assert {row.linked_to for row in found.rows if row.adversary == "prosecutor"} == {""}
     assert {key[1:] for key in heads} == {("prosecutor", "identity"), ("prosecutor", "ill"), ("register", "identity")}
     for name, (release, _) in made.items():
         assert heads[name, "prosecutor", "identity"].measure == "realised_success"

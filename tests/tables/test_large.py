@@ -13,8 +13,10 @@ from click.testing import CliRunner
 from tests.engines import QUIET, opened
 from unmask import FailedError, UnmaskError
 from unmask.cli import main
+from unmask.economics import Attacker
 from unmask.engines import open_engine
 from unmask.studies.large import Held, study_large
+from unmask.studies.price import Motive
 from unmask.studies.tables import Evidence, study_tables
 from unmask.tables import ClassAttack, Hierarchy, Mondrian, RegisterAttack, Table, criteria, datasets, utility
 from unmask.tables.constraints import EntropyL, TCloseness
@@ -106,7 +108,7 @@ def test_both_engines_give_the_same_audit_and_release_to_the_last_digit(engine, 
         reduced = reduce(engine, str(people), roles(sensitive=("ill",)), name="again")
         found = study_large({"r": Held(reduced)})
         path = tmp_path / "release.parquet"
-        write_release(reduced, generalise(reduced.whole(), Mondrian(k=8, l=2)), path, force=True)
+        write_release(reduced, generalise(reduced, Mondrian(k=8, l=2)), path, force=True)
         return json.dumps([row.as_dict() for row in found.rows]), dict(found.criteria), rows_of(path)
 
     with open_engine("duckdb") as other:
@@ -121,7 +123,7 @@ def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_
     table = in_memory(people, **more)
     release, origin = protection(table, rng=np.random.default_rng(0))
     reduced = reduce(engine, str(people), roles(**more), counted=protection.l is not None)
-    made = generalise(reduced.whole(), protection)
+    made = generalise(reduced, protection)
     assert np.array_equal(made.release.counts, release.classes.sizes)
     assert np.array_equal(made.release.classes.levels, release.classes.levels)
 
@@ -159,7 +161,7 @@ def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_p
         path.write_text("age,ill,other\n" + "\n".join(",".join(map(str, row)) for row in cells[order]) + "\n")
         with open_engine("duckdb") as engine:
             reduced = reduce(engine, str(path), Roles(("age",), ("ill",)))
-            write_release(reduced, generalise(reduced.whole(), Mondrian(k=10)), out, force=True)
+            write_release(reduced, generalise(reduced, Mondrian(k=10)), out, force=True)
         bytes_of.append(out.read_bytes())
         found = [(row[0], row[1], row[2]) for row in rows_of(out)["rows"]]
         assert found == sorted(found)
@@ -202,8 +204,8 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing):
 def test_a_register_is_linked_by_containment(engine, people):
     protection = Mondrian(k=9)
     release, _ = protection(in_memory(people), rng=np.random.default_rng(0))
-    whole = reduce(engine, str(people), roles()).whole()
-    belief = attacks.register(generalise(whole, protection).release, whole)
+    reduced = reduce(engine, str(people), roles())
+    belief = attacks.register(generalise(reduced, protection).release, reduced.whole())
     expected = RegisterAttack()(release, in_memory(people))
     assert np.array_equal(belief.n_unlisted, expected.row_length)
     assert belief.n_unlisted.min() >= 9
@@ -250,13 +252,67 @@ def test_adult_in_parts_has_its_reference_values(tmp_path):
         at_once = study_large({"adult": Held(reduced)})
     check_criteria(found, criteria.evaluate(adult))
     assert (found.classes, found.unique_rows) == (6072, 3187)  # ARX and openmed agree on these
-    identity = [row for row in at_once.rows if row.target == "identity"]
-    for row, other in zip(in_parts.rows, identity, strict=True):
-        assert row.posterior == pytest.approx(other.posterior, rel=1e-12)
-        assert row.quantiles == pytest.approx(other.quantiles, rel=1e-12)
-        assert (row.low, row.n) == (None, 30_162)
+    assert len(in_parts.rows) == len(at_once.rows) == 20
+    for row, other in zip(in_parts.rows, at_once.rows, strict=True):
+        assert (row.target, row.measure, row.n, row.n_observations, row.interval) == (
+            other.target, other.measure, other.n, other.n_observations, other.interval,
+        )  # fmt: skip
+        assert [row.prior, row.posterior, row.gain] == pytest.approx([other.prior, other.posterior, other.gain], 1e-6)
+        assert row.worst == other.worst
+        assert row.quantiles == pytest.approx(other.quantiles, rel=1e-6)
+        if row.interval.startswith("targets (Wilson"):
+            assert (row.low, row.high) == pytest.approx((other.low, other.high), rel=1e-6)
+        elif row.low is not None:  # other groups are drawn
+            assert row.high - row.low == pytest.approx(other.high - other.low, rel=0.2)
+    for spread, other in zip(in_parts.distribution, at_once.distribution, strict=True):
+        assert spread.shares == pytest.approx(other.shares, abs=1e-12)
+
+    def worst(report):
+        return [(one.rows, max(one.attribute.values())) for one in report.class_risk["adult"]]
+
+    assert worst(in_parts) == worst(at_once)
     assert any("give more (--memory-limit)" in why for _, why in in_parts.not_run)
     assert in_parts.rows[0].posterior == pytest.approx(ClassAttack()(adult).n_observations / 30_162, abs=1e-12)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_the_price_is_that_of_the_table_in_memory(people, parts):
+    attacker = Attacker(
+        gain=100, access_cost=10, exploit_cost=4, fine=60, max_fines=9, detection_base=-2.0, detection_growth=0.05
+    )
+    known, register = roles(), {"quasi_identifiers": QUASI[:2], "sensitive": ()}
+    with open_engine("duckdb") as engine:
+        held = Held(reduce(engine, str(people), known), parts)
+        found = study_large({"r": held}, motive=Motive(attacker))
+        whole = reduce(engine, str(people), replace(known, **register), name="register").whole()
+        linked = study_large({"r": held}, register=whole, motive=Motive(attacker))
+    expected = study_tables({"r": in_memory(people)}, motive=Motive(attacker))
+    check_price(found.price, expected.price)
+    for row, other in zip(found.rows, expected.rows, strict=True):
+        assert row.measure == other.measure
+        assert alike(row.posterior, other.posterior), row.measure
+    assert ("A campaign against all people", "needs them one by one in memory") in found.not_run
+    if parts > 1:
+        assert linked.price is None
+        assert any("to the register, and its price" in what for what, _ in linked.not_run)
+    else:
+        named = in_memory(people, **register)
+        check_price(
+            linked.price,
+            study_tables({"r": in_memory(people)}, Evidence(register=named), motive=Motive(attacker)).price,
+        )
+
+
+def check_price(found, expected):
+    assert (found.parameters, found.thresholds, found.curve, found.tornado_size) == (
+        expected.parameters, expected.thresholds, expected.curve, expected.tornado_size,
+    )  # fmt: skip
+    for one, other in zip(found.releases, expected.releases, strict=True):
+        assert 0 < one.attacked < 1
+        for item in fields(one):
+            if not item.name.startswith("campaign"):
+                value, wanted = getattr(one, item.name), getattr(other, item.name)
+                assert value == wanted or np.array(value) == pytest.approx(np.array(wanted), rel=1e-6), item.name
 
 
 def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):
@@ -271,7 +327,7 @@ def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):
         protection = Mondrian(k=int(rng.integers(1, 8)))
         release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
         with open_engine("duckdb") as engine:
-            made = generalise(reduce(engine, str(path), Roles(tuple(columns))).whole(), protection)
+            made = generalise(reduce(engine, str(path), Roles(tuple(columns))), protection)
         assert np.array_equal(made.release.counts, release.classes.sizes)
         assert [c.levels.labels for c in made.release.quasi_identifiers] == [
             c.levels.labels for c in release.quasi_identifiers
@@ -302,8 +358,6 @@ def test_a_plan_counts_rows_and_combinations_and_says_so_in_one_line(people):
 def test_more_combinations_than_memory_are_taken_in_parts_or_refused(people, monkeypatch):
     monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 10**7, "protect": 10**7})
     assert planned(people).parts > 5
-    with pytest.raises(FailedError, match=r"Mondrian needs about .* combinations in memory at once.*--memory-limit"):
-        planned(people, work="protect")
     with open_engine("duckdb") as engine, pytest.raises(FailedError, match="missing cells as wildcards"):
         plan(engine, str(people), roles(missing="wildcard"), memory_limit=1 << 30)
 
@@ -338,16 +392,16 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
         with pytest.raises(UnmaskError, match="every row has a missing quasi-identifier"):
             evaluate(gaps)
         with pytest.raises(UnmaskError, match="relaxed Mondrian"):
-            generalise(gaps.whole(), Mondrian(k=2, strict=False))
+            generalise(gaps, Mondrian(k=2, strict=False))
         with pytest.raises(FailedError, match="fewer than k = 701"):
-            generalise(reduce(engine, str(people), roles()).whole(), Mondrian(k=701))
+            generalise(reduce(engine, str(people), roles()), Mondrian(k=701))
         with pytest.raises(UnmaskError, match="has no sensitive column"):
-            generalise(reduce(engine, str(people), roles(sensitive=())).whole(), Mondrian(k=2, l=2))
+            generalise(reduce(engine, str(people), roles(sensitive=())), Mondrian(k=2, l=2))
         with pytest.raises(FailedError, match="cannot be satisfied"):
-            generalise(reduce(engine, str(people), roles()).whole(), Mondrian(k=2, constraints=(EntropyL(90),)))
+            generalise(reduce(engine, str(people), roles()), Mondrian(k=2, constraints=(EntropyL(90),)))
         asked = Mondrian(k=2, constraints=(TCloseness(0.1, "ordered"),))
         with pytest.raises(UnmaskError, match="ordered distance"):
-            generalise(reduce(engine, str(people), roles(sensitive=("ill",))).whole(), asked)
+            generalise(reduce(engine, str(people), roles(sensitive=("ill",))), asked)
 
 
 # --- the command line -----------------------------------------------------------------------------------------
@@ -403,6 +457,35 @@ def test_the_command_line_protects_in_an_engine_and_a_dry_run_writes_nothing(peo
     assert (found["rows"], found["classes"], found["k"]) == (700, len(sizes), min(sizes.values()))
     assert found["k"] >= 6
     assert unmask(*asked).exit_code == 2  # it exists
+
+
+@pytest.mark.slow
+def test_both_engines_print_the_same_audit_of_adult(tmp_path):
+    path, adult = tmp_path / "adult.parquet", datasets.adult()
+    adult.write(path)
+    quasi, secret = (",".join(c.name for c in columns) for columns in (adult.quasi_identifiers, adult.sensitive))
+
+    def audited(engine):
+        asked = ("audit", path, "-q", quasi, "-s", secret, "--attacker", "case-study", "--json", "--engine", engine)
+        return json.loads(unmask(*asked).stdout)
+
+    with opened("spark://local[2]"):  # skips without Spark
+        found = audited("spark://local[2]")
+    expected = audited("duckdb")
+    assert expected["release"]["classes"] == 6072
+    assert list(numbers(found)) == [
+        (where, value if isinstance(value, str | None) else pytest.approx(value, rel=1e-12, abs=1e-12))
+        for where, value in numbers(expected)
+    ]
+
+
+def numbers(value, where=()):
+    """Every entry of a JSON object and where it is."""
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from numbers(item, (*where, key))
+    else:
+        yield where, value
 
 
 @pytest.mark.parametrize(

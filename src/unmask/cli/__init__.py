@@ -26,7 +26,14 @@ from unmask.cli.files import (
     write_report,
 )
 from unmask.cli.graph import audit_graph
-from unmask.cli.large import audit_in_engine, engine_options, protect_in_engine, refuse_without_engine, roles_of
+from unmask.cli.large import (
+    audit_in_engine,
+    engine_options,
+    protect_in_engine,
+    refuse_in_engine,
+    refuse_without_engine,
+    roles_of,
+)
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.options import Sentences, attacker_option, share, table_options
 from unmask.cli.output import Output, audit_output
@@ -37,7 +44,8 @@ from unmask.cli.study import study
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
-    from unmask.tables.release import Table
+    from unmask.studies.tables import Evidence
+    from unmask.tables import Mondrian, Table
 
 
 @click.group(cls=Sentences, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -104,10 +112,36 @@ def audit(
     unmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml
     unmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB
     """
-    from dataclasses import replace
+    from unmask.studies.tables import study_tables
 
+    names = stems(releases)
+    _check_origins(releases, original, origins)
+    tables: dict[str, Table] = {}
+    if engine is None:
+        refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
+        of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
+        tables = {name: read(path, of_release) for name, path in zip(names, releases, strict=True)}
+        found = study_tables(
+            tables,
+            _evidence(tables, original, origins, register, reading, coverage=coverage, targets=targets, seed=seed),
+            title=f"Audit of {', '.join(names)}",
+            reproduce=provenance(seed, (*releases, original, register, None if attacker is None else Path(attacker))),
+            motive=None if attacker is None else read_motive(attacker),
+        )
+    else:
+        refuse_in_engine(original=original, targets=targets, coverage=coverage)
+        room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
+        known: dict[str, Any] = {"register": register, "attacker": attacker, "seed": seed}
+        sources = dict(zip(names, map(str, releases), strict=True))
+        kept = audit_in_engine(engine, sources, roles_of(reading), **known, **room)
+        if kept is None:  # a dry run
+            return
+        found = kept
+    output.give(found, lambda: _audit_json(found, names, tables))
+
+
+def _check_origins(releases: tuple[Path, ...], original: Path | None, origins: tuple[Path, ...]) -> None:
     from unmask.errors import UnmaskError
-    from unmask.studies.tables import Evidence, study_tables
 
     if origins and len(origins) != len(releases):
         raise UnmaskError(
@@ -115,48 +149,28 @@ def audit(
         )
     if origins and original is None:
         raise UnmaskError("--origin gives rows of the original, and no --original was given; give both")
-    names = stems(releases)
-    if engine is not None:
-        in_memory = {"--original": original, "--targets": targets, "--attacker": attacker}
-        given = [option for option, value in in_memory.items() if value is not None] + ["--coverage"] * (coverage < 1)
-        if given:
-            raise UnmaskError(f"{given[0]} needs the table in memory; leave it or --engine out")
-        kept = audit_in_engine(
-            engine,
-            dict(zip(names, map(str, releases), strict=True)),
-            roles_of(reading),
-            register=None if register is None else str(register),
-            memory_limit=memory_limit,
-            temp_directory=temp_directory,
-            dry_run=dry_run,
-            reproduce=provenance(seed, ()),
-        )
-        if kept is not None:
-            output.give(kept, lambda: _audit_json(kept, names, {}))
-        return
-    refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-    of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
-    tables = {name: read(path, of_release) for name, path in zip(names, releases, strict=True)}
-    source = None if original is None else read(original, reading)
-    evidence = Evidence(original=source, coverage=coverage, targets=targets, seed=seed)
-    if source is not None and origins:
-        evidence = replace(
-            evidence,
-            origins={
-                name: read_origin(path, tables[name].n_rows, source.n_rows)
-                for name, path in zip(names, origins, strict=True)
-            },
-        )
-    if register is not None:
-        evidence = replace(evidence, register=read_register(register, reading))
-    found = study_tables(
-        tables,
-        evidence,
-        title=f"Audit of {', '.join(names)}",
-        reproduce=provenance(seed, (*releases, original, register, None if attacker is None else Path(attacker))),
-        motive=None if attacker is None else read_motive(attacker),
-    )
-    output.give(found, lambda: _audit_json(found, names, tables))
+
+
+def _evidence(
+    tables: dict[str, Table],
+    original: Path | None,
+    origins: tuple[Path, ...],
+    register: Path | None,
+    reading: dict[str, Any],
+    **more: Any,
+) -> Evidence:
+    """What the auditor has besides the releases."""
+    from unmask.studies.tables import Evidence
+
+    people = None if register is None else read_register(register, reading)
+    if original is None:
+        return Evidence(register=people, **more)
+    before = read(original, reading)
+    of = {
+        name: read_origin(path, table.n_rows, before.n_rows)
+        for (name, table), path in zip(tables.items(), origins, strict=bool(origins))
+    }
+    return Evidence(original=before, origins=of, register=people, **more)
 
 
 @main.command()
@@ -199,10 +213,8 @@ def protect(
     unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 --l 3 --t 0.2 -o release.csv
     unmask protect 'parts/*.parquet' -q age,sex,zip --engine duckdb --memory-limit 4GiB -o release.parquet
     """
-    import numpy as np
-
     from unmask.errors import UnmaskError
-    from unmask.tables import Mondrian, criteria, utility
+    from unmask.tables import Mondrian
 
     if origin is not None and origin.resolve() == output.resolve():
         raise UnmaskError(f"the release and its origin are both to be written to {output}; expected two files")
@@ -210,25 +222,27 @@ def protect(
         if path is not None:
             refuse_to_overwrite(path, force=force)
     protection = Mondrian(k=k, l=l_, t=t, strict=not relaxed)
-    if engine is not None:
-        if origin is not None:
-            raise UnmaskError("--origin needs the table in memory; leave it or --engine out")
-        made = protect_in_engine(
-            engine,
-            str(data),
-            roles_of(reading),
-            protection,
-            output,
-            memory_limit=memory_limit,
-            temp_directory=temp_directory,
-            dry_run=dry_run,
-            force=force,
-        )
-        if made is not None:
-            _say_release(*made, output, as_json=as_json, order="rows sorted by what is released")
+    if engine is None:
+        refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
+        made = _protect_in_memory(read(data, reading), protection, output, origin, seed=seed, force=force)
+        _say_release(*made, output, as_json=as_json, order=f"seed {seed}")
         return
-    refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-    table = read(data, reading)
+    if origin is not None:
+        raise UnmaskError("--origin needs the table in memory; leave it or --engine out")
+    room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
+    written = protect_in_engine(engine, str(data), roles_of(reading), protection, output, force=force, **room)
+    if written is not None:
+        _say_release(*written, output, as_json=as_json, order="rows sorted by what is released")
+
+
+def _protect_in_memory(
+    table: Table, protection: Mondrian, output: Path, origin: Path | None, *, seed: int, force: bool
+) -> tuple[dict[str, Any], list[str]]:
+    """Write the release; returns what is said about it and the columns that are released as they are."""
+    import numpy as np
+
+    from unmask.tables import criteria, utility
+
     start = time.perf_counter()
     release, rows = protection(table, rng=np.random.default_rng(seed))
     seconds = time.perf_counter() - start
@@ -241,7 +255,7 @@ def protect(
         "seconds": round(seconds, 3),
         "utility": {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes},
     }
-    _say_release(result, [column.name for column in release.other], output, as_json=as_json, order=f"seed {seed}")
+    return result, [column.name for column in release.other]
 
 
 def _say_release(result: dict[str, Any], other: list[str], output: Path, *, as_json: bool, order: str) -> None:

@@ -64,23 +64,39 @@ def roles_of(reading: dict[str, Any]) -> Roles:
     return Roles(**{name: value for name, value in reading.items() if name != "delimiter"})
 
 
+def refuse_in_engine(*, original: Path | None, targets: int | None, coverage: float) -> None:
+    """The options of an audit that need every row."""
+    from unmask.errors import UnmaskError
+
+    for option, given in (
+        ("--original", original is not None),
+        ("--targets", targets is not None),
+        ("--coverage", coverage < 1),
+    ):
+        if given:
+            raise UnmaskError(f"{option} needs the table in memory; leave it or --engine out")
+
+
 def audit_in_engine(
     choice: str,
     sources: dict[str, str],
     roles: Roles,
     *,
-    register: str | None,
+    register: Path | None,
+    attacker: str | None,
     memory_limit: int,
     temp_directory: Path | None,
     dry_run: bool,
-    reproduce: dict[str, object],
+    seed: int,
 ) -> ReportData | None:
     """Audit the releases where they are; None after a dry run."""
+    from unmask.cli.files import provenance, read_motive
     from unmask.engines import open_engine
     from unmask.studies.large import Held, study_large
     from unmask.tables.large import plan, reduce, shares
 
     engine_bytes, _ = shares(memory_limit)
+    motive = None if attacker is None else read_motive(attacker)
     with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory) as engine:
         room = {"memory_limit": memory_limit, "temp_directory": temp_directory}
         plans: dict[str, Plan] = {}
@@ -95,10 +111,16 @@ def audit_in_engine(
         }
         people = None
         if register is not None:
-            known = _roles_of_register(roles, engine.names(register))
-            plan(engine, register, known, **room)  # type: ignore[arg-type]
-            people = reduce(engine, register, known, name="register").whole()
-        return study_large(held, register=people, title=f"Audit of {', '.join(sources)}", reproduce=reproduce)
+            known = _roles_of_register(roles, engine.names(str(register)))
+            plan(engine, str(register), known, **room)  # type: ignore[arg-type]
+            people = reduce(engine, str(register), known, name="register").whole()
+        return study_large(
+            held,
+            register=people,
+            title=f"Audit of {', '.join(sources)}",
+            reproduce=provenance(seed, (None if attacker is None else Path(attacker),)),
+            motive=motive,
+        )
 
 
 def _roles_of_register(roles: Roles, names: list[str]) -> Roles:
@@ -151,14 +173,14 @@ def protect_in_engine(
     start = time.perf_counter()
     engine_bytes, _ = shares(memory_limit)
     with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory) as engine:
-        counted = bool(protection.l or protection.t)
-        room = {"memory_limit": memory_limit, "temp_directory": temp_directory}
-        planned = plan(engine, source, roles, work="protect", counted=counted, **room)  # type: ignore[arg-type]
+        counted = protection.l is not None or protection.t is not None
+        room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory}
+        planned = plan(engine, source, roles, work="protect", counted=counted, k=protection.k, **room)
         click.echo(f"{source}: {planned}", err=True)
         if dry_run:
             return None
         reduced = reduce(engine, source, roles, counted=counted)
-        made = generalise(reduced.whole(), protection)
+        made = generalise(reduced, protection, at_once=planned.at_once)
         other = write_release(reduced, made, output, identifiers=roles.identifiers, force=force)
         lost = loss(made)
     result = {

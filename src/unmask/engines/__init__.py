@@ -44,15 +44,20 @@ class Engine(Protocol):
         """Make columns of a source readable as table `name`, under new plain names; says what each holds.
 
         columns : new name -> name in the source. Blanks around a text are removed; an empty text, and a number that is
-        NaN, is NULL. Nothing is read before the table is used.
+            NaN, is NULL. Nothing is read before the table is used.
         """
         ...
 
-    def keep(self, name: str, sql: str, *, order: Sequence[str] = ()) -> int:
+    def keep(self, name: str, sql: str, *, cut: bool = False) -> int:
         """Run a query and keep its rows as table `name`, in memory and beyond it on disk; returns their number.
 
-        order : columns that the rows are sorted by, for `write_parquet`.
+        cut : forget what the rows came from, so that tables made of tables, round by round, do not drag a plan along
+            that doubles with each; they then take more memory.
         """
+        ...
+
+    def view(self, name: str, sql: str) -> None:
+        """Give a query a name; it is run again wherever it is used."""
         ...
 
     def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
@@ -70,8 +75,7 @@ class Engine(Protocol):
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """Write the rows of a query to `path`, whole or not at all, sorted by its columns `order`.
 
-        names : column of the query -> name in the file. The query takes its rows from a table that was kept in this
-        order, and joins what is small: an engine that keeps it need not sort wide rows.
+        names : column of the query -> name in the file.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.engines import Arrays, Kind
-from unmask.engines.sql import clean, literal, ordered, quoted, renamed
+from unmask.engines.sql import clean, literal, quoted, renamed
 from unmask.errors import FailedError, UnmaskError
 
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
@@ -64,10 +65,14 @@ class Duck:
         self._run(f"create or replace temp view {name} as select {cells} from {relation}")
         return kinds
 
-    def keep(self, name: str, sql: str, *, order: Sequence[str] = ()) -> int:
+    def keep(self, name: str, sql: str, *, cut: bool = False) -> int:  # noqa: ARG002 - is cut
         """See `Engine.keep`."""
-        self._run(f"create or replace temp table {name} as {sql}{ordered(order) if order else ''}")
+        self._run(f"create or replace temp table {name} as {sql}")
         return int(self._run(f"select count(*) from {name}").fetchall()[0][0])
+
+    def view(self, name: str, sql: str) -> None:
+        """See `Engine.view`."""
+        self._run(f"create or replace temp view {name} as {sql}")
 
     def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
         """See `Engine.put`."""
@@ -87,14 +92,10 @@ class Duck:
             found = self.connection.execute(sql).fetchnumpy()
         return {name: _plain(column) for name, column in found.items()}
 
-    def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:  # noqa: ARG002 - kept so
-        """See `Engine.write_parquet`; one file."""
+    def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
+        """See `Engine.write_parquet`; one file. Sorted at the end: a join of many rows does not keep their order."""
         with whole(path) as part:
-            self._run("set preserve_insertion_order = true")
-            try:
-                self._run(f"copy ({renamed(sql, names)}) to {literal(str(part))} (format parquet)")
-            finally:
-                self._run("set preserve_insertion_order = false")
+            self._run(f"copy ({renamed(sql, names, order=order)}) to {literal(str(part))} (format parquet)")
 
     def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
         with _told():
@@ -124,8 +125,9 @@ class Duck:
     def _attached(self, database: str, table: str) -> str:
         if not Path(database).is_file():
             raise FailedError(f"database {Path(database).name!r} does not exist or is no file; check the path")
-        self._run(f"attach if not exists {literal(database)} as source_database (read_only)")
-        return "source_database." + ".".join(quoted(part) for part in table.split("."))
+        alias = "source_" + hashlib.sha256(str(Path(database).resolve()).encode()).hexdigest()[:16]
+        self._run(f"attach if not exists {literal(database)} as {alias} (read_only)")
+        return ".".join([alias, *map(quoted, table.split("."))])
 
 
 # --- folders and files ------------------------------------------------------------------------------------

@@ -68,16 +68,22 @@ class Spark:
             frame.selectExpr(*cells).createOrReplaceTempView(name)
         return kinds
 
-    def keep(self, name: str, sql: str, *, order: Sequence[str] = ()) -> int:  # noqa: ARG002 - sorted when written
+    def keep(self, name: str, sql: str, *, cut: bool = False) -> int:
         """See `Engine.keep`."""
         with _told():
             level = import_module("pyspark").StorageLevel.MEMORY_AND_DISK
-            frame = self.session.sql(sql).persist(level)
+            frame = self.session.sql(sql)
+            frame = frame.localCheckpoint() if cut else frame.persist(level)
             n_rows = int(frame.count())
             self.drop(name)
             frame.createOrReplaceTempView(name)
         self.kept[name] = frame
         return n_rows
+
+    def view(self, name: str, sql: str) -> None:
+        """See `Engine.view`."""
+        with _told():
+            self.session.sql(sql).createOrReplaceTempView(name)
 
     def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
         """See `Engine.put`."""

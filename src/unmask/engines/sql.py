@@ -47,13 +47,13 @@ def clean(column: str, kind: str, *, single: bool = False) -> str:
     return f"nullif(cast({number} as double), cast('NaN' as double))"
 
 
-def all_rows(table: str) -> str:
-    """The rows n that a counting table stands for.
+def all_rows(table: str, *, where: str = "") -> str:
+    """The rows n that a counting table stands for, or those that fulfil a condition; NULL where there are none.
 
     >>> all_rows("t")
     'select cast(sum(n) as bigint) as n from t'
     """
-    return f"select cast(sum(n) as bigint) as n from {table}"
+    return f"select cast(sum(n) as bigint) as n from {table}" + (f" where {where}" if where else "")
 
 
 def estimates(table: str, columns: Sequence[str], joint: Sequence[str]) -> str:
@@ -71,16 +71,6 @@ def estimates(table: str, columns: Sequence[str], joint: Sequence[str]) -> str:
     return f"select count(*) as n, approx_count_distinct(({every})) as combinations{each} from {table}"
 
 
-def combinations(table: str, columns: Sequence[str]) -> str:
-    """The distinct rows and how often each occurs, n; a missing cell equals a missing cell.
-
-    >>> combinations("t", ["q0", "s0"])
-    'select q0, s0, count(*) as n from t group by q0, s0'
-    """
-    names = ", ".join(columns)
-    return f"select {names}, count(*) as n from {table} group by {names}"
-
-
 def totals(table: str, columns: Sequence[str], *, where: str = "", distinct: bool = False) -> str:
     """Rows n of a table that counts rows already, summed over all other columns.
 
@@ -96,14 +86,23 @@ def totals(table: str, columns: Sequence[str], *, where: str = "", distinct: boo
     return f"select {names}, cast(sum(n) as bigint) as n from {table}{condition} group by {names}"
 
 
+def cells(table: str, columns: Sequence[str]) -> str:
+    """The distinct values of every column of a table: rows with one value and NULL in all other columns, from one scan.
+
+    >>> cells("t", ["q0", "s0"])
+    'select q0, s0 from t group by grouping sets ((q0), (s0))'
+    """
+    names = ", ".join(columns)
+    return f"select {names} from {table} group by grouping sets ({', '.join(f'({column})' for column in columns)})"
+
+
 def values(table: str, column: str) -> str:
-    """The values v of a column of a counting table that occur, and their rows n, ascending in v.
+    """The values v of a column of a table of cells, ascending; not the one that is missing.
 
     >>> values("t", "q0")
-    'select q0 as v, cast(sum(n) as bigint) as n from t where q0 is not null group by q0 order by v nulls last'
+    'select q0 as v from t where q0 is not null order by v nulls last'
     """
-    counted = f"{column} as v, cast(sum(n) as bigint) as n"
-    return f"select {counted} from {table} where {column} is not null group by {column} order by v nulls last"
+    return f"select {column} as v from {table} where {column} is not null order by v nulls last"
 
 
 def gaps(table: str, columns: Sequence[str]) -> str:
@@ -115,55 +114,139 @@ def gaps(table: str, columns: Sequence[str]) -> str:
     return f"select {', '.join(f'count(*) - count({column}) as {column}' for column in columns)} from {table}"
 
 
-def coded(table: str, codes_of: Mapping[str, str], missing: Mapping[str, int], *, distinct: bool = False) -> str:
-    """A counting table with every value replaced by its code, rows that become equal added up.
+def packed(
+    table: str, codes_of: Mapping[str, str], missing: Mapping[str, int], words: Sequence[Mapping[str, int]]
+) -> str:
+    """How often each combination of codes occurs, n; the codes are packed into 64-bit words k0, k1, ...
 
-    codes_of : column -> table (v, code). missing : column -> the code of a cell that is NULL. distinct : no two values
-    of a column have one code, so that nothing is to be added up.
+    codes_of : column -> table (v, code). missing : column -> the code of a cell that is NULL. words : for each word its
+    columns, the first in the highest place, and the bits of each, at most 62 together.
 
-    >>> coded("t", {"q0": "d0"}, {"q0": 7}, distinct=True)
-    'select coalesce(d0.code, 7) as q0, t.n as n from t left join d0 on t.q0 = d0.v'
+    >>> packed("t", {"q0": "d0", "q1": "d1"}, {"q0": 7, "q1": 0}, [{"q0": 3, "q1": 2}])
+    'select cast(coalesce(d0.code, 7) as bigint) * 4 + coalesce(d1.code, 0) as k0, count(*) as n from t
+    left join d0 on t.q0 = d0.v left join d1 on t.q1 = d1.v group by 1'
     """
-    cells = ", ".join(f"coalesce({of}.code, {missing[column]}) as {column}" for column, of in codes_of.items())
+    keys = []
+    for at, word in enumerate(words):
+        key = ""
+        for column, bits in word.items():
+            code = f"coalesce({codes_of[column]}.code, {missing[column]})"
+            key = f"{f'({key})' if '+' in key else key} * {1 << bits} + {code}" if key else f"cast({code} as bigint)"
+        keys.append(f"{key} as k{at}")
     joins = " ".join(f"left join {of} on {table}.{column} = {of}.v" for column, of in codes_of.items())
-    if distinct:
-        return f"select {cells}, {table}.n as n from {table} {joins}"
-    places = ", ".join(str(at + 1) for at in range(len(codes_of)))
-    return f"select {cells}, cast(sum({table}.n) as bigint) as n from {table} {joins} group by {places}"
+    places = ", ".join(str(at + 1) for at in range(len(words)))
+    return f"select {', '.join(keys)}, count(*) as n from {table} {joins} group by {places}"
 
 
-def assigned(cells: str, codes_of: Mapping[str, str], missing: Mapping[str, int], boxes: str) -> str:
-    """The class `box` of every combination of cells as they are in the source.
+def unpacked(table: str, words: Sequence[Mapping[str, int]], more: Sequence[str] = ("n",)) -> str:
+    """The words of `packed`, the codes that are in them, and more columns of the table.
 
-    codes_of, missing : as in `coded`; boxes : table (the columns as codes, box). Combinations without a class are not
-    among the rows.
+    The difference of two remainders is the code times a power of two, so the division, in doubles, is exact.
 
-    >>> assigned("t", {"q0": "d0"}, {"q0": 7}, "b")
-    'select t.q0 as q0, b.box as box from (select distinct q0 from t) t left join d0 on t.q0 = d0.v
-    join b on coalesce(d0.code, 7) = b.q0'
+    >>> unpacked("t", [{"q0": 3, "q1": 2}])
+    'select k0, cast((k0 % 32 - k0 % 4) / 4 as integer) as q0, cast((k0 % 4 - k0 % 1) / 1 as integer) as q1, n from t'
     """
-    names, distinct = ", ".join(codes_of), ", ".join(f"{cells}.{column} as {column}" for column in codes_of)
-    joins = " ".join(f"left join {of} on {cells}.{column} = {of}.v" for column, of in codes_of.items())
-    same = " and ".join(f"coalesce({of}.code, {missing[column]}) = {boxes}.{column}" for column, of in codes_of.items())
-    source = f"(select distinct {names} from {cells}) {cells}"
-    return f"select {distinct}, {boxes}.box as box from {source} {joins} join {boxes} on {same}"
+    chosen = []
+    for at, word in enumerate(words):
+        chosen.append(f"k{at}")
+        shift = sum(word.values())
+        for column, bits in word.items():
+            shift -= bits
+            high, low = 1 << (shift + bits), 1 << shift
+            chosen.append(f"cast((k{at} % {high} - k{at} % {low}) / {low} as integer) as {column}")
+    return f"select {', '.join([*chosen, *more])} from {table}"
 
 
-def placed(table: str, classes: str, columns: Sequence[str], codes_of: Mapping[str, str], other: Sequence[str]) -> str:
-    """The rows of a table with the class `box` of their combination, the codes of their values, and other columns.
+def opened(table: str, columns: Sequence[str], *, where: str = "") -> str:
+    """A counting table with all its rows in `box` 0.
 
-    classes : table (columns as in `table`, box); rows without a class are left out. codes_of : column -> its dictionary
-    (v, code); a NULL stays NULL.
-
-    >>> placed("t", "b", ["q0"], {"s0": "d"}, ["o0"])
-    'select b.box as box, d.code as s0, t.o0 as o0 from t join b on t.q0 is not distinct from b.q0
-    left join d on t.s0 = d.v'
+    >>> opened("t", ["q0"])
+    'select q0, n, 0 as box from t'
     """
-    cells = [f"{of}.code as {column}" for column, of in codes_of.items()]
+    return f"select {', '.join(columns)}, n, 0 as box from {table}" + (f" where {where}" if where else "")
+
+
+def margins(table: str, column: str, boxes: Sequence[int]) -> str:
+    """For each of the boxes, what it has of each value of a column: rows n, and `size`, its rows of the counting table.
+
+    >>> margins("t", "q0", [2, 5])
+    'select box, q0, cast(sum(n) as bigint) as n, count(*) as size from t where box in (2, 5) group by box, q0'
+    """
+    counted = f"select box, {column}, cast(sum(n) as bigint) as n, count(*) as size from {table}"
+    return f"{counted} where {in_boxes(boxes)} group by box, {column}"
+
+
+def in_boxes(boxes: Sequence[int]) -> str:
+    """A condition: the box is one of these.
+
+    >>> in_boxes([2, 5])
+    'box in (2, 5)'
+    """
+    return f"box in ({', '.join(map(str, boxes))})"
+
+
+def moved(table: str, columns: Sequence[str], axes: Mapping[int, str], halves: str) -> str:
+    """A counting table with boxes, after some of them were cut.
+
+    axes : box -> the column that it is cut along. halves : table (parent, code, child), the values of this column whose
+    rows leave the box `parent` for the box `child`.
+
+    >>> moved("t", ["q0", "q1"], {4: "q1"}, "h")
+    'select t.q0 as q0, t.q1 as q1, t.n as n, coalesce(h.child, t.box) as box from t
+    left join h on t.box = h.parent and case t.box when 4 then t.q1 end = h.code'
+    """
+    cells = ", ".join(f"{table}.{column} as {column}" for column in [*columns, "n"])
+    value = " ".join(f"when {box} then {table}.{column}" for box, column in axes.items())
+    on = f"{table}.box = {halves}.parent and case {table}.box {value} end = {halves}.code"
+    return f"select {cells}, coalesce({halves}.child, {table}.box) as box from {table} left join {halves} on {on}"
+
+
+def one_box(table: str, columns: Sequence[str], *, number: int, where: str) -> str:
+    """The distinct rows that fulfil a condition, all in the box of this number.
+
+    >>> one_box("t", ["q0"], number=7, where="box = 2")
+    'select distinct q0, 7 as box from t where box = 2'
+    """
+    return f"select distinct {', '.join(columns)}, {number} as box from {table} where {where}"
+
+
+def numbered(tables: Sequence[str], columns: Sequence[str], classes: str) -> str:
+    """The rows of several tables (columns, box) with the class of their box; classes : table (made, box), the class of
+    every box that was made.
+
+    >>> numbered(["a", "b"], ["q0"], "c")
+    'select t.q0 as q0, c.box as box from (select q0, box from a union all select q0, box from b) t
+    join c on t.box = c.made'
+    """
+    names = ", ".join(columns)
+    together = " union all ".join(f"select {names}, box from {table}" for table in tables)
+    cells = ", ".join(f"t.{column} as {column}" for column in columns)
+    return f"select {cells}, {classes}.box as box from ({together}) t join {classes} on t.box = {classes}.made"
+
+
+def placed(
+    table: str,
+    boxes: str,
+    codes_of: Mapping[str, str],
+    missing: Mapping[str, int],
+    secrets: Mapping[str, str],
+    other: Sequence[str],
+) -> str:
+    """The rows of a table with the class `box` of their combination, the codes of their secrets, and other columns.
+
+    codes_of, missing : as in `packed`; boxes : table (the columns as codes, box); rows without a class are left out.
+    secrets : column -> its dictionary (v, code); a NULL stays NULL.
+
+    >>> placed("t", "b", {"q0": "d0"}, {"q0": 7}, {"s0": "d"}, ["o0"])
+    'select b.box as box, d.code as s0, t.o0 as o0 from t left join d0 on t.q0 = d0.v
+    join b on coalesce(d0.code, 7) = b.q0 left join d on t.s0 = d.v'
+    """
+    cells = [f"{of}.code as {column}" for column, of in secrets.items()]
     cells += [f"{table}.{column} as {column}" for column in other]
-    same = " and ".join(f"{table}.{column} is not distinct from {classes}.{column}" for column in columns)
-    joins = [f"join {classes} on {same}", *(f"left join {d} on {table}.{c} = {d}.v" for c, d in codes_of.items())]
-    return f"select {', '.join([f'{classes}.box as box', *cells])} from {table} {' '.join(joins)}"
+    same = " and ".join(f"coalesce({of}.code, {missing[column]}) = {boxes}.{column}" for column, of in codes_of.items())
+    joins = [f"left join {of} on {table}.{column} = {of}.v" for column, of in codes_of.items()]
+    joins += [f"join {boxes} on {same}", *(f"left join {d} on {table}.{c} = {d}.v" for c, d in secrets.items())]
+    return f"select {', '.join([f'{boxes}.box as box', *cells])} from {table} {' '.join(joins)}"
 
 
 def dressed(
@@ -191,15 +274,15 @@ def dressed(
     return f"select {', '.join(cells)} from {table} {' '.join(joins)}"
 
 
-def part(columns: Sequence[str], number: int, parts: int) -> str:
-    """A condition that holds for about one in `parts` of the combinations of codes, the same for equal combinations.
+def part(keys: Sequence[str], number: int, parts: int) -> str:
+    """A condition that holds for about one in `parts` of the combinations of bigints, the same for equal ones.
 
-    >>> part(["q0", "q1"], 2, 8)
-    '(cast(q0 as bigint) * 7919 % 1000000007 + q1) % 8 = 2'
+    >>> part(["k0", "k1"], 2, 8)
+    '(k0 % 1000000007 * 7919 + k1 % 1000000007) % 1000000007 % 8 = 2'
     """
-    key = f"cast({columns[0]} as bigint)"
-    for column in columns[1:]:
-        key = f"({key} * {_PRIME} % {_FIELD} + {column})"  # below 2^63 whatever the codes
+    key = f"{keys[0]} % {_FIELD}"
+    for one in keys[1:]:
+        key = f"({key} * {_PRIME} + {one} % {_FIELD}) % {_FIELD}"  # below 2^63 whatever the numbers
     return f"{key} % {parts} = {number}"
 
 

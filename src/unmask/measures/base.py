@@ -106,7 +106,7 @@ def evaluate(
         direction=measure.direction,
         prior=prior,
         posterior=posterior,
-        gain=_gain(prior, posterior, measure.direction),
+        gain=gain_of(prior, posterior, measure.direction),
         low=interval.low,
         high=interval.high,
         interval=interval.over,
@@ -125,7 +125,7 @@ def _mean(value: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     return float(np.clip(weight @ value, value.min(), value.max()))
 
 
-def _gain(prior: float, posterior: float, direction: str) -> float:
+def gain_of(prior: float, posterior: float, direction: str) -> float:
     """What the adversary wins, positive when he profits; 0 where nothing changes, infinite values included."""
     if prior == posterior:
         return 0.0

@@ -75,6 +75,7 @@ def _check_order(alpha: float) -> None:
 
 
 shannon_entropy = renyi_entropy(1)
+"""H(X given y) = -sum_x p(x given y) log2 p(x given y): the average case of `renyi_entropy`, at alpha = 1."""
 
 effective_set_size = Measure(
     name="effective_set_size",

@@ -52,12 +52,20 @@ def clustered_wilson(value: NDArray[np.float64], weight: NDArray[np.float64], cl
     """
     rate = float(np.clip(weight @ value, 0.0, 1.0))
     sums, mass = _cluster_sums(value, weight, cluster)
-    n_clusters = len(mass)
+    square = float(((sums - rate * mass) ** 2).sum())
+    return wilson_of_variance(rate, square, n=1.0 / float((weight**2).sum()), n_clusters=len(mass))
+
+
+def wilson_of_variance(rate: float, square: float, *, n: float, n_clusters: int) -> Interval:
+    """The same from sums over clusters.
+
+    square : sum over clusters of (s - rate m)^2, with m the weight of a cluster and s the weighted sum of its values.
+    n : the effective number of targets at most.
+    """
     if n_clusters < 2:
         return Interval(None, None, "none: all targets share one observation")
-    variance = float(((sums - rate * mass) ** 2).sum()) * n_clusters / (n_clusters - 1)
-    spread = rate * (1 - rate)
-    n_effective = min(spread / variance, 1.0 / float((weight**2).sum())) if variance > 0 and spread > 0 else n_clusters
+    variance, spread = square * n_clusters / (n_clusters - 1), rate * (1 - rate)
+    n_effective = min(spread / variance, n) if variance > 0 and spread > 0 else n_clusters
     return Interval(*wilson(rate, n_effective), "targets (Wilson, clustered by observation)")
 
 
@@ -68,16 +76,31 @@ def clustered_bootstrap(
 
     B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 8 and 13.
     """
-    sums, mass = _cluster_sums(value, weight, cluster)
+    return percentiles(*grouped(*_cluster_sums(value, weight, cluster)))
+
+
+def grouped(sums: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(2, g) sums and weights of clusters, added up in random groups where they are more than `GROUPS`."""
+    if len(mass) > GROUPS:
+        group = _groups(len(mass))
+        sums, mass = _sums(sums, group), _sums(mass, group)
+    return np.stack((sums, mass))
+
+
+def percentiles(sums: NDArray[np.float64], mass: NDArray[np.float64]) -> Interval:
+    """The percentile interval of the mean of clusters, sum of `sums` / sum of `mass`, by their bootstrap."""
     if len(mass) < 2:
         return Interval(None, None, "none: all targets share one observation")
-    if len(mass) > GROUPS:
-        group = np.random.default_rng(0).permutation(len(mass)) % GROUPS
-        sums, mass = _sums(sums, group), _sums(mass, group)
     drawn = _draws(len(mass)) @ np.column_stack([sums, mass])
     means = drawn[:, 0] / drawn[:, 1]
     low, high = np.quantile(means, [0.025, 0.975])
     return Interval(float(low), float(high), "targets (cluster bootstrap over observations)")
+
+
+@lru_cache(maxsize=1)  # all measures of one belief are asked one after the other
+def _groups(n_clusters: int) -> NDArray[np.int64]:
+    """(n_clusters,) the random group of each cluster."""
+    return np.random.default_rng(0).permutation(n_clusters) % GROUPS
 
 
 @lru_cache(maxsize=32)

@@ -165,6 +165,7 @@ def success_at(k: int) -> Measure:
 
 
 realised_success = success_at(1)
+"""The chance that his best single guess is right, ties shared: the realised side of `success_probability`."""
 
 
 def _rank(belief: Posterior, truth: Truth) -> NDArray[np.float64]:

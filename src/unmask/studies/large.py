@@ -1,4 +1,4 @@
-"""The standard audit of a table that an engine holds: the rows of `study_tables`, from combinations, not people."""
+"""The audit of tables that stay in an engine: as in `studies.tables`, from combinations, not people."""
 
 from __future__ import annotations
 
@@ -8,26 +8,29 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import SELF_ASSESSED
-from unmask.measures import Measure, confirmation, evaluate, information_gain, refutation, total_variation
-from unmask.measures.interval import wilson
+from unmask.audit import SELF_ASSESSED, price_measures
+from unmask.measures import Measure, confirmation, information_gain, refutation, total_variation
+from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
-from unmask.reports import ClassRisk, ColumnRisk, ReportData
+from unmask.reports import ClassRisk, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
+from unmask.studies.price import Motive, price_releases
 from unmask.studies.tables import (
     PROSECUTOR,
     REGISTER,
     WORST_CLASSES,
+    Attack,
     Evidence,
-    _adversaries,
-    _assumptions,
-    _Attack,
-    _distribution,
-    _who,
+    adversaries,
+    assumptions,
+    distribution,
+    facing,
+    priced_adversary,
+    who,
 )
 from unmask.tables import criteria
 from unmask.tables.large import Combinations, Reduced, attacks
-from unmask.tables.large.criteria import Examined, examine
+from unmask.tables.large.criteria import Examined, examine, rows_by_size, together
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,89 +47,154 @@ def study_large(
     register: Combinations | None = None,
     title: str = "Audit of a table",
     reproduce: Mapping[str, object] | None = None,
+    motive: Motive | None = None,
 ) -> ReportData:
     """Attack every release as prosecutor (identity and each sensitive column) and, with a register, as its holder.
 
     The adversaries, measures and numbers are those of `study_tables` without an original, whose beliefs list every
     record in single precision: equal to 1e-6 for identity, to 1e-12 between engines. Where the combinations exceed the
-    memory, criteria and identity are still exact; intervals, attribute inference and the register are not run, and said
-    to be.
+    memory they are taken in parts, and what the parts say is added up; classes are then numbered in the order they are
+    taken. The register, and what each quasi-identifier adds, need all combinations at once; in parts they are not run,
+    and said to be. With more than 131,072 different values of a measure its quantiles are rounded to that part of its
+    range.
     """
-    found = {name: examine(held.table, parts=held.parts) for name, held in releases.items()}
-    whole = {name: held.table.whole() for name, held in releases.items() if held.parts == 1}
-    beliefs = [one for name in releases for one in _attacks(name, whole.get(name), found[name], register)]
-    rows = [row for one in beliefs for row in _rows(one, found[one.release].criteria.rows, held=one.release in whole)]
     first, evidence = next(iter(releases.values())).table.face, Evidence(register=register)
+    motive = None if motive is None else facing(motive, evidence)
+    priced = priced_adversary(evidence)
+    found = {name: _attacked(name, held, register, priced, motive) for name, held in releases.items()}
+    price = None if motive is None else _price(motive, priced, found)
     return ReportData(
         title=title,
-        who=_who(first, evidence),
-        rows=tuple(rows),
+        who=who(first, evidence),
+        rows=tuple(row for one in found.values() for row in one.rows),
         criteria={name: _criteria(one.criteria) for name, one in found.items()},
-        class_risk={name: _worst_classes(table) for name, table in whole.items()},
-        column_risk=tuple(risk for name, table in whole.items() for risk in _column_risks(name, table)),
-        distribution=tuple(_distribution(one) for one in beliefs),
-        assumptions=_assumptions(first, evidence),
-        not_run=tuple(_not_run([name for name in releases if name not in whole], register)),
+        class_risk={name: one.worst for name, one in found.items()},
+        column_risk=tuple(
+            risk
+            for name, held in releases.items()
+            if held.parts == 1
+            for risk in _column_risks(name, held.table.whole())
+        ),
+        distribution=tuple(shares for one in found.values() for shares in one.distributions),
+        assumptions=assumptions(first, evidence),
+        not_run=tuple(_not_run([name for name, held in releases.items() if held.parts > 1], evidence, price)),
         reproduce=reproduce or {},
-        adversaries=_adversaries(first, evidence),
+        adversaries=adversaries(first, evidence),
+        price=price,
     )
 
 
-def _not_run(in_parts: Sequence[str], register: Combinations | None) -> Iterator[tuple[str, str]]:
+def _not_run(in_parts: Sequence[str], evidence: Evidence, price: Price | None) -> Iterator[tuple[str, str]]:
     for name in in_parts:
-        yield f"Attribute inference, intervals and worst classes of {name}", _TOO_MANY
-        if register is not None:
-            yield f"Linkage of {name} to the register", _TOO_MANY
+        yield f"What each quasi-identifier of {name} adds", _TOO_MANY
+        if evidence.register is not None:
+            yield f"Linkage of {name} to the register, and its price", _TOO_MANY
     yield "Realised success", "needs the original in memory"
-    if register is None:
+    if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
+    if price is not None:
+        yield "A campaign against all people", "needs them one by one in memory"
 
 
 _TOO_MANY = "needs all combinations in memory; give more (--memory-limit)"
 
 
+# --- one release, part by part --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What was found of one release. priced : the belief about identity whose price is asked for, if it was held."""
+
+    criteria: criteria.Criteria
+    rows: tuple[Row, ...]
+    distributions: tuple[Distribution, ...]
+    worst: tuple[ClassRisk, ...]
+    priced: Posterior | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Said:
+    """What the people of one part say about one attack: each of its measures, and the shares of its distribution."""
+
+    tallies: Mapping[Measure, Tally]
+    distribution: Distribution
+    people: int
+
+    @classmethod
+    def of(cls, attack: Attack, people: int, measures: Sequence[Measure]) -> _Said:
+        """Take measures of a belief."""
+        found = {one: tally(_of_counts(one, attack.belief), attack.belief, people) for one in measures}
+        return cls(found, distribution(attack), people)
+
+
+def _attacked(name: str, held: Held, register: Combinations | None, priced: str, motive: Motive | None) -> _Found:
+    """Every attack on a release; priced : the adversary whose belief about identity the motive makes him act on."""
+    totals, n_people = held.table.totals(), held.table.n_complete
+    acting = () if motive is None else price_measures(motive.attacker)
+    examined: list[Examined] = []
+    said: dict[tuple[str, str], list[_Said]] = {}
+    worst: list[ClassRisk] = []
+    of_register, first = None, 0
+    for part in held.table.parts(held.parts):
+        examined.append(examine(part, totals))
+        worst = _worst([*worst, *_worst_classes(part, first=first)])
+        first += len(part.counts)
+        if not examined[-1].rows:
+            continue
+        table = part.complete()
+        for attack in _attacks(name, table, totals, n_people, register if held.parts == 1 else None):
+            whom = (attack.adversary, attack.target)
+            measures = SELF_ASSESSED + (acting if whom == (priced, "identity") else ())
+            said.setdefault(whom, []).append(_Said.of(attack, table.n_rows, measures))
+            of_register = attack.belief if attack.adversary == REGISTER else None
+    sizes, people = rows_by_size(examined)
+    return _Found(
+        together(held.table, examined),
+        tuple(row for whom, parts in said.items() for row in _rows(name, *whom, parts)),
+        tuple(_joined([part.distribution for part in parts], [p.people for p in parts]) for parts in said.values()),
+        tuple(worst),
+        of_register if priced == REGISTER else attacks.identity(sizes, people=people),
+    )
+
+
 def _attacks(
-    name: str, whole: Combinations | None, found: Examined, register: Combinations | None
-) -> Iterator[_Attack]:
-    """The beliefs about a release; where its combinations are not held, the prosecutor's by sizes of classes alone."""
-    if whole is None:
-        yield _Attack(name, PROSECUTOR, "identity", attacks.of_sizes(found.sizes, found.rows), None)
-        return
-    table = whole.complete()
-    yield _Attack(name, PROSECUTOR, "identity", attacks.identity(table), None)
+    name: str,
+    table: Combinations,
+    totals: Mapping[str, NDArray[np.int64]],
+    n_people: int,
+    register: Combinations | None,
+) -> Iterator[Attack]:
+    """The beliefs about the people of a part."""
+    belief = attacks.identity(table.counts, total=n_people)
+    yield Attack(name, PROSECUTOR, "identity", belief, None)
     for column in table.sensitive:
-        yield _Attack(name, PROSECUTOR, column.name, attacks.attribute(table, column.name), None)
+        belief = attacks.attribute(table, column.name, totals[column.name])
+        yield Attack(name, PROSECUTOR, column.name, belief, None)
     if register is not None:
-        yield _Attack(name, REGISTER, "identity", attacks.register(table, register), None)
+        yield Attack(name, REGISTER, "identity", attacks.register(table, register), None)
 
 
-# --- measures of people who are counted, not listed -----------------------------------------------------------
+def _rows(release: str, adversary: str, target: str, parts: Sequence[_Said]) -> Iterator[Row]:
+    for measure in parts[0].tallies:
+        found = joined(measure, [part.tallies[measure] for part in parts])
+        linked_to = REGISTER if adversary == REGISTER else ""
+        yield replace(row(measure, found, release=release, adversary=adversary, target=target), linked_to=linked_to)
 
 
-def _rows(attack: _Attack, n_people: int, *, held: bool) -> Iterator[Row]:
-    for measure in SELF_ASSESSED:
-        counted = _of_counts(measure) if not len(attack.belief.candidate) else measure
-        row = evaluate(counted, attack.belief, release=attack.release, adversary=attack.adversary, target=attack.target)
-        yield _of_people(row, counted, attack.belief, n_people, clusters=held)
+def _joined(parts: Sequence[Distribution], people: Sequence[int]) -> Distribution:
+    shares = np.average([part.shares for part in parts], axis=0, weights=people)
+    return replace(parts[0], shares=tuple(shares.tolist()))
 
 
-def _of_people(row: Row, measure: Measure, belief: Posterior, n_people: int, *, clusters: bool) -> Row:
-    """The row with the number of people instead of the number of classes; a rate's interval knows them, too."""
-    if not clusters:
-        over = "none: the classes are not held in memory"
-        return replace(row, n=n_people, low=None, high=None, interval=over)
-    if not measure.rate or row.low is None:
-        return replace(row, n=n_people)
-    weight, value, rate = belief.weight, measure.per_target(belief), row.posterior
-    variance = float(((weight * (value - rate)) ** 2).sum()) * len(weight) / (len(weight) - 1)
-    spread = rate * (1 - rate)
-    n_effective = min(spread / variance, float(n_people)) if variance > 0 and spread > 0 else len(weight)
-    low, high = wilson(rate, n_effective)
-    return replace(row, n=n_people, low=low, high=high)
+def _price(motive: Motive, adversary: str, found: Mapping[str, _Found]) -> Price | None:
+    beliefs = {name: one.priced for name, one in found.items() if one.priced is not None}
+    people = {name: one.criteria.rows for name, one in found.items()}
+    return price_releases(motive, adversary, beliefs, people=people) if beliefs else None
 
 
-def _of_counts(measure: Measure) -> Measure:
-    """A measure against the prior, for a belief that holds N of n candidates alike and lists none of them.
+def _of_counts(measure: Measure, belief: Posterior) -> Measure:
+    """A measure against the prior as it is for a belief that holds N of n candidates alike and lists none of them.
 
     N = 0, nobody: believed absent, which a prior about candidates does not speak of; all four are 0, as in memory.
     """
@@ -136,7 +204,7 @@ def _of_counts(measure: Measure) -> Measure:
         confirmation.name: lambda share: -np.log(share),
         refutation.name: lambda share: np.where(share < 1, np.inf, 0.0),
     }
-    if measure.name not in formulas:
+    if measure.name not in formulas or len(belief.candidate):
         return measure
 
     def value(belief: Posterior) -> NDArray[np.float64]:
@@ -153,7 +221,8 @@ def _criteria(found: criteria.Criteria) -> dict[str, float | int | str | None]:
     return {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
 
 
-def _worst_classes(table: Combinations) -> tuple[ClassRisk, ...]:
+def _worst_classes(table: Combinations, *, first: int) -> list[ClassRisk]:
+    """The classes of a part whose people are worst off; first : the number of its first class."""
     n = len(table.counts)
     success = {
         column.name: np.asarray(criteria.alpha(histogram))
@@ -161,15 +230,20 @@ def _worst_classes(table: Combinations) -> tuple[ClassRisk, ...]:
     }
     attribute = np.max([*success.values(), np.zeros(n)], axis=0)
     order = np.lexsort((np.arange(n), -attribute, table.counts))[:WORST_CLASSES]
-    return tuple(
+    return [
         ClassRisk(
-            number=int(j),
+            number=first + int(j),
             rows=int(table.counts[j]),
             identity=1.0 / int(table.counts[j]),
             attribute={name: float(share[j]) for name, share in success.items()},
         )
         for j in order
-    )
+    ]
+
+
+def _worst(classes: Sequence[ClassRisk]) -> list[ClassRisk]:
+    order = sorted(classes, key=lambda one: (one.rows, -max(one.attribute.values(), default=0.0), one.number))
+    return order[:WORST_CLASSES]
 
 
 def _column_risks(release: str, table: Combinations) -> Iterator[ColumnRisk]:

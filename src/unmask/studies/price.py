@@ -23,6 +23,7 @@ from unmask.economics import (
 from unmask.economics.attacker import parameters
 from unmask.economics.groups import candidates_tried
 from unmask.errors import UnmaskError
+from unmask.measures.base import weighted_quantiles
 from unmask.posterior import Posterior
 from unmask.reports import Price, PriceCurve, ReleasePrice, Swing
 
@@ -42,10 +43,19 @@ class Motive:
     assumed: bool = False
 
 
-def price_releases(motive: Motive, adversary: str, beliefs: Mapping[str, Posterior]) -> Price:
-    """The price section of a study: release -> belief about identity, all of one adversary."""
+def price_releases(
+    motive: Motive, adversary: str, beliefs: Mapping[str, Posterior], *, people: Mapping[str, int] | None = None
+) -> Price:
+    """The price section of a study: release -> belief about identity, all of one adversary.
+
+    people : release -> how many, where a target of its belief stands for many people alike; their campaign, in which
+    each of them is a target, is then not reckoned (nan).
+    """
     attacker = motive.attacker
-    releases = tuple(price_release(attacker, name, adversary, belief) for name, belief in beliefs.items())
+    counted = people or {}
+    releases = tuple(
+        price_release(attacker, name, adversary, belief, people=counted.get(name)) for name, belief in beliefs.items()
+    )
     size = _typical_size(attacker, beliefs.values())
     table = exploitation_table(attacker, _reach(attacker, [release.largest_attacked for release in releases]))
     return Price(
@@ -65,13 +75,15 @@ def price_releases(motive: Motive, adversary: str, beliefs: Mapping[str, Posteri
     )
 
 
-def price_release(attacker: Attacker, release: str, adversary: str, belief: Posterior) -> ReleasePrice:
-    """What he does to one release: person by person, in one campaign, and at other fines."""
+def price_release(
+    attacker: Attacker, release: str, adversary: str, belief: Posterior, *, people: int | None = None
+) -> ReleasePrice:
+    """What he does to one release: person by person, in one campaign, and at other fines; people : as above."""
     prices = price_posterior(attacker, belief)
-    people = belief.observation_weight
-    stops = break_even(attacker, belief)[people > 0]
-    attacked = people * prices.access
-    together = _campaign(attacker, belief)
+    share = belief.observation_weight
+    stops = break_even(attacker, belief)[share > 0]
+    attacked = share * prices.access
+    together = _campaign(attacker, belief) if people is None else (float("nan"), float("nan"), False)
 
     def of_attacked(value: NDArray[np.float64]) -> float:
         return float(attacked @ value / attacked.sum()) if attacked.any() else 0.0
@@ -79,10 +91,10 @@ def price_release(attacker: Attacker, release: str, adversary: str, belief: Post
     return ReleasePrice(
         release=release,
         adversary=adversary,
-        n=belief.n_targets,
+        n=belief.n_targets if people is None else people,
         attacked=float(attacked.sum()),
-        success=min(1.0, float(people @ prices.success_probability)),
-        sunk_success=min(1.0, float(people @ prices.sunk_success_probability)),
+        success=min(1.0, float(share @ prices.success_probability)),
+        sunk_success=min(1.0, float(share @ prices.sunk_success_probability)),
         payoff=of_attacked(prices.payoff),
         tries=of_attacked(prices.expected_tries),
         fines=of_attacked(prices.expected_fines),
@@ -130,7 +142,8 @@ def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
     for belief in beliefs:
         attacked = price_posterior(attacker, belief).access[belief.observation]
         if attacked.any():
-            return max(1, int(np.median(candidates_tried(belief)[belief.observation][attacked])))
+            tried = candidates_tried(belief)[belief.observation][attacked].astype(np.float64)
+            return max(1, int(weighted_quantiles(tried, belief.weight[attacked], (0.5,))[0]))
     return 1
 
 

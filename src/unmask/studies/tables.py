@@ -53,7 +53,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, eq=False)
-class _Attack:
+class Attack:
     """One belief on its way into the report."""
 
     release: str
@@ -61,6 +61,11 @@ class _Attack:
     target: str
     belief: Posterior
     truth: Truth | None
+
+    @property
+    def linked_to(self) -> str:
+        """The other data that his names are from, as in `Row`."""
+        return REGISTER if self.adversary == REGISTER else ""
 
 
 def study_tables(
@@ -87,10 +92,10 @@ def study_tables(
     rows: list[Row] = []
     not_run: dict[tuple[str, str], None] = {}
     spread: list[Distribution] = []
-    motive = None if motive is None else _facing(motive, evidence)
+    motive = None if motive is None else facing(motive, evidence)
     priced: dict[str, Posterior] = {}
     for attack in _attacks(everything, evidence):
-        pricing = motive is not None and (attack.adversary, attack.target) == (_priced(evidence), "identity")
+        pricing = motive is not None and (attack.adversary, attack.target) == (priced_adversary(evidence), "identity")
         found = audit(
             attack.belief,
             attack.truth,
@@ -101,40 +106,40 @@ def study_tables(
         )
         if pricing:
             priced[attack.release] = attack.belief
-        rows.extend(found.rows)
+        rows.extend(replace(row, linked_to=attack.linked_to) for row in found.rows)
         not_run |= dict.fromkeys((f"{name}, {attack.adversary}, {attack.target}", why) for name, why in found.not_run)
-        spread.append(_distribution(attack))
+        spread.append(distribution(attack))
     first = next(iter(releases.values()))
-    price = None if motive is None else price_releases(motive, _priced(evidence), priced)
+    price = None if motive is None else price_releases(motive, priced_adversary(evidence), priced)
     return ReportData(
         title=title,
-        who=_who(first, evidence),
+        who=who(first, evidence),
         rows=tuple(rows),
         criteria={name: _criteria(table) for name, table in everything.items()},
         utility=_utilities(releases, evidence),
         class_risk={name: _worst_classes(table) for name, table in releases.items()},
         column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
         distribution=tuple(spread),
-        assumptions=_assumptions(first, evidence),
+        assumptions=assumptions(first, evidence),
         not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run), *_campaigns_not_run(price)),
         reproduce=reproduce or {},
-        adversaries=_adversaries(first, evidence),
+        adversaries=adversaries(first, evidence),
         price=price,
     )
 
 
-def _priced(evidence: Evidence) -> str:
+def priced_adversary(evidence: Evidence) -> str:
     """The adversary whose knowledge is priced: to hold a register costs money, and so does every name tried."""
     return PROSECUTOR if evidence.register is None else REGISTER
 
 
-def _facing(motive: Motive, evidence: Evidence) -> Motive:
+def facing(motive: Motive, evidence: Evidence) -> Motive:
     """The chance that a target is among the candidates is known here: the coverage of the register, or 1."""
     inside = 1.0 if evidence.register is None else evidence.coverage
     return replace(motive, attacker=replace(motive.attacker, prior=inside))
 
 
-def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[_Attack]:
+def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Attack]:
     """The people attacked are drawn once, so that releases are compared on the same targets."""
     known = None
     if evidence.original is not None:
@@ -147,13 +152,13 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[_Att
         if origin is not None and kept is not None:
             origin = origin[kept]
         truth = known.truth_in(origin) if known is not None and origin is not None else None
-        yield _Attack(name, PROSECUTOR, "identity", ClassAttack()(table, auxiliary), truth)
+        yield Attack(name, PROSECUTOR, "identity", ClassAttack()(table, auxiliary), truth)
         for column in table.sensitive:
             belief = AttributeInference(column.name)(table, auxiliary)
-            yield _Attack(name, PROSECUTOR, column.name, belief, _value_truth(column.name, table, known, evidence))
+            yield Attack(name, PROSECUTOR, column.name, belief, _value_truth(column.name, table, known, evidence))
         if evidence.register is not None:
             link = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
-            yield _Attack(name, REGISTER, "identity", link, None)
+            yield Attack(name, REGISTER, "identity", link, None)
 
 
 def _claimed(release: Table) -> NDArray[np.int64] | None:
@@ -177,7 +182,7 @@ def _value_truth(sensitive: str, table: Table, known: Known | None, evidence: Ev
     return truth if np.any(truth.candidate != UNKNOWN) else None
 
 
-def _distribution(attack: _Attack) -> Distribution:
+def distribution(attack: Attack) -> Distribution:
     """People by the adversary's chance of being right about them, self-assessed."""
     chance = np.round(success_probability.per_target(attack.belief), 6)  # beliefs are float32: 1 / 10 is not below 0.1
     counts, _ = np.histogram(chance, bins=np.array(EDGES), weights=attack.belief.weight)
@@ -252,7 +257,8 @@ def _names(table: Table) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
+def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
+    """What each adversary knows, in words."""
     words = {PROSECUTOR: f"knows {_names(table)} of people who are in the table"}
     if evidence.register is not None:
         shared = {column.name for column in evidence.register.quasi_identifiers}
@@ -262,7 +268,8 @@ def _adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
     return words
 
 
-def _who(table: Table, evidence: Evidence) -> str:
+def who(table: Table, evidence: Evidence) -> str:
+    """The first line of the report: who attacks what, knowing what."""
     after = " and ".join(["which record is theirs", *(f"what their {column.name} is" for column in table.sensitive)])
     text = f"An adversary who knows {_names(table)} of people in the table asks {after}"
     if evidence.register is None:
@@ -270,7 +277,8 @@ def _who(table: Table, evidence: Evidence) -> str:
     return text + f"; another links every record to a register of {evidence.register.n_rows:,} people."
 
 
-def _assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
+def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
+    """What the numbers take for granted, a sentence each."""
     rule = {
         "own": "a missing quasi-identifier is a value of its own",
         "wildcard": "a missing quasi-identifier may be any value",

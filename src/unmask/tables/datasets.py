@@ -50,6 +50,7 @@ ADULT_COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
     "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "salary-class",
 )  # fmt: skip
+"""The columns of UCI Adult, in the order of its file, which does not name them."""
 
 _ORIGIN = {
     "adult/adult.data": "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.data",

@@ -106,10 +106,10 @@ def _paths(column: Column, rank: NDArray[np.int32]) -> NDArray[np.int32]:
     return paths
 
 
-def check_whole(table: Table, k: int, demands: Sequence[Constraint], secrets: Sequence[Secret]) -> None:
+def check_whole(n_rows: int, k: int, demands: Sequence[Constraint], secrets: Sequence[Secret]) -> None:
     """Refuse what not even the whole table as one class satisfies."""
-    if table.n_rows < k:
-        raise FailedError(f"the table has {table.n_rows} rows, fewer than k = {k}; ask for k of at most {table.n_rows}")
+    if n_rows < k:
+        raise FailedError(f"the table has {n_rows} rows, fewer than k = {k}; ask for k of at most {n_rows}")
     for secret in secrets:
         whole = secret.overall[None, :]
         for demand in demands:

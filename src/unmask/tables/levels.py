@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from unmask.tables.notation import EVERYTHING, MASK
 
 Kind = Literal["numeric", "ordinal", "categorical"]
+"""Whether values are ordered by size, by a stated order, or not at all."""
+
 Missing = Literal["own", "wildcard", "excluded"]
+"""What a missing cell means: a value of its own, any value, or a row that is left out."""
 
 
 @dataclass(frozen=True, eq=False)

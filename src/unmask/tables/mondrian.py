@@ -12,22 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.tables.ranked import Ranked, ranked
+
 Allows = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 
 _CELLS = 1 << 21  # cells of a dense block of histograms: 16 MiB as float64, a handful of such blocks live at a time
 _WORD = 63  # bits of an integer that a sort key may use
-
-
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """What stays the same during the search: the points by rank, and what a rank stands for."""
-
-    ranks: NDArray[np.int32]  # (d * C,) rank of every point in every column, column after column
-    counts: NDArray[np.int64]  # (C,) rows at every point
-    coordinate: NDArray[np.float64]  # (sum R_j,) the value of every rank, column after column
-    first: NDArray[np.int64]  # (d,) where the ranks of a column begin in `coordinate`
-    span: NDArray[np.float64]  # (d,) full width of every column, 1 where it is constant
-    ancestors: NDArray[np.int64] | None  # (levels, sum R_j) node above every rank, None when no column has a tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +79,7 @@ def mondrian(
     assert strict or rng is not None
     if n_points == 0 or d == 0:
         return np.zeros(n_points, dtype=np.int32)
-    points = _points(values, counts, span, trees if strict else ())
+    points = ranked(values, counts, span, trees if strict else ())
     tables = [csr_array(histogram) for histogram in histograms]
     start_of = np.zeros(n_points, dtype=np.int64)
     boxes = _fresh(
@@ -101,70 +91,47 @@ def mondrian(
     )
     boxes = _retire(boxes, _final(boxes, k=k, strict=strict), start_of)
     while boxes.rows.size:
-        boxes, keys, rank_bits = _sort(points, boxes, rng=None if strict else rng)
-        cuts, box_of_cut, left = _positions(points, boxes, keys, rank_bits, k=k, strict=strict)
-        for table, allow in zip(tables, allows, strict=True):
-            passing = _passing(table, allow, boxes, cuts)
-            cuts, box_of_cut, left = cuts[passing], box_of_cut[passing], left[passing]
-        best = _nearest_median(np.abs(2 * left - boxes.rows[box_of_cut]), box_of_cut)
-        boxes = _split(points, boxes, cuts[best], box_of_cut[best], left[best], start_of, k=k, strict=strict)
+        boxes, cuts, box_of_cut, left = _best(points, boxes, tables, allows, k=k, rng=None if strict else rng)
+        boxes = _split(points, boxes, cuts, box_of_cut, left, start_of, k=k, strict=strict)
     _, number = np.unique(start_of, return_inverse=True)
     return number.astype(np.int32)
 
 
-def _points(
-    values: NDArray[Any],
-    counts: NDArray[np.int64],
-    span: NDArray[np.float64] | None,
+def first_cut(
+    columns: Sequence[tuple[NDArray[Any], NDArray[np.int64]]],
+    *,
+    k: int,
+    span: NDArray[np.float64],
+    histograms: Callable[[int], Sequence[csr_array]],
+    allows: Sequence[Allows] = (),
     trees: Sequence[NDArray[np.int64] | None],
-) -> _Points:
-    n_points, d = values.shape
-    distinct, ranks = [], np.empty((d, n_points), dtype=np.int32)
-    for j in range(d):
-        present, ranks[j] = _dense_ranks(values[:, j])
-        distinct.append(present)
-    if span is None:
-        span = np.array([float(present[-1]) - float(present[0]) for present in distinct])
-    sizes = np.array([present.size for present in distinct], dtype=np.int64)
-    return _Points(
-        ranks=ranks.reshape(-1),
-        counts=counts.astype(np.int64, copy=False),
-        coordinate=np.concatenate(distinct).astype(np.float64),
-        first=np.cumsum(sizes) - sizes,
-        span=np.where(span > 0, span, 1.0),
-        ancestors=_ancestors(distinct, trees) if any(tree is not None for tree in trees) else None,
-    )
+) -> tuple[int, Any] | None:
+    """The first strict cut that `mondrian` makes of a box: its column and the largest value on the left, if any.
 
+    It takes no more than the margins of the box. columns : for each the values that occur (R,) and their rows (R,).
+    histograms : from a column to the sensitive histograms at its values, (R, m) each. The rest is as in `mondrian`.
 
-def _dense_ranks(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Distinct values in order, and the rank of every entry; whole numbers of small range need no sort."""
-    low, high = column.min(), column.max()
-    if high - low <= 4 * column.size + 1024 and (column.dtype.kind in "iu" or bool(np.all(column == np.rint(column)))):
-        shifted = (column - low).astype(np.int64)
-        seen = np.zeros(int(high - low) + 1, dtype=np.bool_)
-        seen[shifted] = True
-        rank = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-        return np.flatnonzero(seen) + low, rank[shifted]
-    present, inverse = np.unique(column, return_inverse=True)
-    return present, inverse.astype(np.int32)
-
-
-def _ancestors(distinct: list[NDArray[Any]], trees: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64]:
-    """Trees over the ranks side by side; a column without a tree has one root right above its values."""
-    height = max([2, *(len(tree) for tree in trees if tree is not None)])
-    blocks = []
-    for present, tree in zip(distinct, trees, strict=True):
-        block = np.zeros((height, present.size), dtype=np.int64)
-        if tree is None:
-            block[0] = np.arange(present.size)
-        else:
-            block[: len(tree)] = tree[:, present.astype(np.intp)]
-        blocks.append(block)
-    return np.concatenate(blocks, axis=1)
+    >>> ages, zips = (np.array([1, 2, 9]), np.array([2, 2, 3])), (np.array([5, 6]), np.array([3, 4]))
+    >>> first_cut([ages, zips], k=3, span=np.array([8.0, 4.0]), histograms=lambda _: (), trees=(None, None))
+    (0, 2)
+    """
+    margins = []
+    for (values, counts), width, tree in zip(columns, span, trees, strict=True):
+        points = ranked(values[:, None], counts, np.array([width]), (tree,))
+        ends, one = np.array([0, counts.size], dtype=np.intp), np.zeros(1, dtype=np.int64)
+        margins.append((points, _fresh(points, np.arange(counts.size), ends, one, counts.sum(keepdims=True))))
+    for j in np.argsort([-boxes.widths[0, 0] for _, boxes in margins], kind="stable").tolist():
+        points, boxes = margins[j]
+        if _final(boxes, k=k, strict=True)[0]:
+            return None
+        boxes, cuts, _, _ = _best(points, boxes, histograms(j), allows, k=k, rng=None)
+        if cuts.size:
+            return j, columns[j][0][boxes.items[cuts[0]]].item()
+    return None
 
 
 def _fresh(
-    points: _Points,
+    points: Ranked,
     items: NDArray[np.intp],
     starts: NDArray[np.intp],
     offset: NDArray[np.int64],
@@ -204,7 +171,7 @@ def _pointers(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.concatenate([np.zeros(1, dtype=np.intp), np.cumsum(sizes, dtype=np.intp)])
 
 
-def _sort(points: _Points, boxes: _Boxes, *, rng: np.random.Generator | None) -> tuple[_Boxes, NDArray[np.int64], int]:
+def _sort(points: Ranked, boxes: _Boxes, *, rng: np.random.Generator | None) -> tuple[_Boxes, NDArray[np.int64], int]:
     """Order the points of every box by its current column; key = box number and rank, in one integer.
 
     The place of a point rides in the lowest bits where they suffice: sorting plain integers is several times faster
@@ -230,8 +197,30 @@ def _sort(points: _Points, boxes: _Boxes, *, rng: np.random.Generator | None) ->
     return replace(boxes, items=items[place]), keys, rank_bits
 
 
+def _best(
+    points: Ranked,
+    boxes: _Boxes,
+    tables: Sequence[csr_array],
+    allows: Sequence[Allows],
+    *,
+    k: int,
+    rng: np.random.Generator | None,
+) -> tuple[_Boxes, NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
+    """The boxes in the order of their current column, and the best allowable cut of each that has one.
+
+    A cut is its last item on the left, its box, and the rows on the left. rng : of the relaxed form.
+    """
+    boxes, keys, rank_bits = _sort(points, boxes, rng=rng)
+    cuts, box, left = _positions(points, boxes, keys, rank_bits, k=k, strict=rng is None)
+    for table, allow in zip(tables, allows, strict=True):
+        passing = _passing(table, allow, boxes, cuts)
+        cuts, box, left = cuts[passing], box[passing], left[passing]
+    best = _nearest_median(np.abs(2 * left - boxes.rows[box]), box)
+    return boxes, cuts[best], box[best], left[best]
+
+
 def _positions(
-    points: _Points, boxes: _Boxes, keys: NDArray[np.int64], rank_bits: int, *, k: int, strict: bool
+    points: Ranked, boxes: _Boxes, keys: NDArray[np.int64], rank_bits: int, *, k: int, strict: bool
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
     """Cuts with at least k rows on both sides: the last item on the left, its box, and the rows on the left."""
     until = np.cumsum(points.counts[boxes.items])
@@ -248,7 +237,7 @@ def _positions(
 
 
 def _between_children(
-    points: _Points,
+    points: Ranked,
     ancestors: NDArray[np.int64],
     boxes: _Boxes,
     ranks: NDArray[np.int64],
@@ -316,7 +305,7 @@ def _nearest_median(distance: NDArray[np.int64], box: NDArray[np.int64]) -> NDAr
 
 
 def _split(
-    points: _Points,
+    points: Ranked,
     boxes: _Boxes,
     cuts: NDArray[np.intp],
     box: NDArray[np.int64],

@@ -88,7 +88,7 @@ class Mondrian:
         rows = _rows(table)
         kept = table if rows.size == table.n_rows else table.take(rows)
         secrets = secrets_of(kept, demands)
-        check_whole(kept, k, demands, secrets)
+        check_whole(kept.n_rows, k, demands, secrets)
         points = points_of_classes(kept) if self.strict else points_of_rows(kept)
         axes = [axis(column, points.levels[:, j]) for j, column in enumerate(kept.quasi_identifiers)]
         box = mondrian(

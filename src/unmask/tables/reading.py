@@ -80,6 +80,12 @@ def read_encoded(
     return columns
 
 
+def column_names(path: str | PathLike[str]) -> list[str]:
+    """The names of the columns of a file, as `read_encoded` reads them; no row is read."""
+    with engine() as (connection, folder):
+        return _relation(connection, folder, path, (), None, None)[0]
+
+
 @contextmanager
 def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """A private in-memory database and its folder for spilled data; both are gone afterwards.

@@ -136,11 +136,16 @@ def merged(
     column: Column, box: NDArray[np.int32], codes: NDArray[np.int32], of_row: NDArray[np.int32] | None
 ) -> Recoded:
     """One cell for every box that covers all cells in it; returns the levels and the code of every row."""
-    cells = class_counts(box, int(box.max()) + 1, codes, len(column.levels))
-    texts, text_of_box = (_hulls if column.levels.kind == "numeric" else _unions)(column.levels, cells)
+    texts, text_of_box = covering(column, box, codes)
     levels, code = new_cells(column, texts)
     of_point = code[text_of_box][box]
     return levels, of_point if of_row is None else of_point[of_row]
+
+
+def covering(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
+    """Texts of cells that cover all cells in a box, and the text of every box."""
+    cells = class_counts(box, int(box.max()) + 1, codes, len(column.levels))
+    return (_hulls if column.levels.kind == "numeric" else _unions)(column.levels, cells)
 
 
 def _hulls(levels: Levels, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:

@@ -26,6 +26,7 @@ from unmask.tables.reading import Encoded, check_columns, engine, read_encoded
 __all__ = ["Classes", "Column", "Missing", "Rows", "Table"]
 
 Rows = NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
+"""Which rows: their numbers, a mask, or a slice."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,8 @@ from unmask.truth import Truth
 __all__ = ["EARTH_RADIUS_M", "NOBODY", "Loss", "LossName", "Problem", "as_matrix", "decision_problem"]
 
 LossName = Literal["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
+"""Losses that go by a name; what each needs is said in `decision_problem`."""
+
 Loss = LossName | ArrayLike | Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
 """A name, an (n_answers, n_candidates) matrix d[answer, truth], or a callable of candidate numbers."""
 

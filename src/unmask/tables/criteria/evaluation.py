@@ -147,8 +147,8 @@ def evaluate(
     if table.n_rows == 0:
         raise UnmaskError("the table has 0 rows, expected at least 1")
     weight = table.weight if weight is None else _check_weight(weight, table.n_rows)
-    frame = _Frame.of(table)
-    columns = {c.name: _disclosure(c, frame) for c in _sensitive(table, sensitive)}
+    frame = Frame.of(table)
+    columns = {c.name: disclosure(c, frame) for c in _sensitive(table, sensitive)}
     risk = prosecutor(frame.sizes, rows=frame.rows)
     against = None if population is None else population_sizes(table, population)[frame.kept]
     survey = None if weight is None else frame.survey_risk(weight)
@@ -168,23 +168,25 @@ def evaluate(
         rows_missing=frame.rows_missing,
         rows_excluded=table.n_rows - int(frame.rows.sum()),
         columns=columns,
-        **{f.name: _weakest(f.name, columns) for f in fields(Disclosure)},  # type: ignore[arg-type]
+        **{f.name: weakest(f.name, columns) for f in fields(Disclosure)},  # type: ignore[arg-type]
     )
 
 
-_LOWER_IS_WEAKER = {"l_distinct", "l_entropy", "p_sensitive", "map_error", "prior_error"}
+LOWER_IS_WEAKER = frozenset({"l_distinct", "l_entropy", "p_sensitive", "map_error", "prior_error"})
+"""The numbers of `Disclosure` that fall where a class discloses more."""
 
 
-def _weakest(name: str, columns: Mapping[str, Disclosure]) -> float | None:
+def weakest(name: str, columns: Mapping[str, Disclosure]) -> float | None:
+    """A number of the column where it is weakest; None where no column has it."""
     values: list[float | None] = [getattr(column, name) for column in columns.values()]
     known = [value for value in values if value is not None]
     if not known:
         return None
-    return min(known) if name in _LOWER_IS_WEAKER else max(known)
+    return min(known) if name in LOWER_IS_WEAKER else max(known)
 
 
 @dataclass(frozen=True, eq=False)
-class _Frame:
+class Frame:
     """The classes of a table after its missing-cell policy: rows in each, candidates of each, how to merge counts."""
 
     table: Table
@@ -195,7 +197,7 @@ class _Frame:
     meetings: Meetings
 
     @classmethod
-    def of(cls, table: Table) -> _Frame:
+    def of(cls, table: Table) -> Frame:
         """The classes that the table's rule for missing cells leaves, merged where they overlap."""
         classes = table.classes
         gap = np.array([c.levels.missing for c in table.quasi_identifiers])
@@ -229,7 +231,8 @@ class _Frame:
         return Risk(float(risk.max()), float(np.sum(risk * self.rows) / self.rows.sum()))
 
 
-def _disclosure(column: Column, frame: _Frame) -> Disclosure:
+def disclosure(column: Column, frame: Frame) -> Disclosure:
+    """What classes disclose about one sensitive column."""
     rank = rank_order(column)
     codes = column.codes if rank is None else rank[column.codes]
     view = frame.histograms(codes, len(column.levels))

@@ -91,3 +91,4 @@ class Histograms:
 
 
 CountMatrix: TypeAlias = "NDArray[np.int64] | sparse.csr_array[Any, Any] | Histograms"
+"""(n_classes, n_values) rows of each value in each class: dense, sparse, or read already."""

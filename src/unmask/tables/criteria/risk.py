@@ -51,6 +51,7 @@ def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) ->
     """Risk from an adversary who knows that his target is in the population, and wants to name any record.
 
     sizes, population_sizes : (J,) rows n_c of each class in the release, N_c in the population, N_c >= n_c.
+
     maximum = 1 / min N_c; average = max(J / sum N_c, (1/n) sum n_c / N_c). A class with no or too few people in the
     population is an error: the two tables then do not belong together.
 
@@ -139,9 +140,20 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     A person fits when each of his quasi-identifier cells is compatible with the class's cell (equal value, value in the
     interval or set; missing cells by `table.missing`). Generalised classes may overlap, so one person may fit several.
     """
-    maps = [_fits(column, population, table.missing) for column in table.quasi_identifiers]
     people = [population.column(column.name) for column in table.quasi_identifiers]
     _, sizes, known = group([c.codes for c in people], [len(c.levels) for c in people])
+    return fitting_people(table, population, known, sizes)
+
+
+def fitting_people(
+    table: Table, population: Table, known: NDArray[np.int32], sizes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The same for people who are grouped already.
+
+    known : (m, d) codes of the population's distinct combinations, in the order of the table's quasi-identifiers;
+    sizes : (m,) the people of each.
+    """
+    maps = [_fits(column, population, table.missing) for column in table.quasi_identifiers]
     classes = table.classes
     if all(bool((fit.sum(axis=1) <= 1).all()) for fit in maps):
         return _join(known, sizes, classes.levels, maps)

@@ -1,8 +1,9 @@
 """Tables that need not fit the memory: an engine counts their combinations, the rest is as for any table."""
 
+from unmask.engines.room import shares
 from unmask.tables.large.criteria import evaluate
 from unmask.tables.large.mondrian import Generalised, Loss, generalise, loss
-from unmask.tables.large.planning import Plan, plan, shares
+from unmask.tables.large.planning import Plan, plan
 from unmask.tables.large.reduce import Combinations, Reduced, Roles, reduce
 from unmask.tables.large.write import write_release
 

@@ -1,9 +1,9 @@
 """Adversaries of a table that is known by its combinations: every combination stands for all its people.
 
-The beliefs are those of `unmask.tables.attacks` with people who see the same put together: an observation is a class, a
-target is a class with the weight of its people, and records that are alike are not listed but counted (`n_unlisted`).
-So a belief about 1e9 people takes the memory of its classes. Measures that compare with the prior take what is unlisted
-as a whole; `unmask.studies.large` has them for beliefs like these.
+The beliefs are those of `unmask.tables.attacks` with people who see the same put together: a target is a class with the
+weight of its people, and records that are alike are not listed but counted (`n_unlisted`). So a belief about 1e9 people
+takes the memory of its classes. Measures that compare with the prior take what is unlisted as a whole;
+`unmask.studies.large` has them for beliefs like these.
 """
 
 from __future__ import annotations
@@ -19,31 +19,27 @@ from unmask.tables.attacks.pairing import pair, pairs_where
 from unmask.tables.large.reduce import Combinations
 
 
-def identity(table: Combinations) -> Posterior:
+def identity(counts: NDArray[np.int64], *, people: NDArray[np.int64] | None = None, total: int = 0) -> Posterior:
     """Which record is theirs, for adversaries who see every person's class: 1 / n_c over the n_c records of class c.
 
-    The prosecutor, `ClassAttack()` without auxiliary data; one target for each class.
+    The prosecutor, `ClassAttack()` without auxiliary data; one target for each class, one observation for each size.
+    counts : (J,) records of a class. people : (J,) those in it, or in all classes alike. total : people of the table
+    where the classes are a part of it.
+
+    >>> belief = identity(np.array([3, 1, 3]))
+    >>> belief.n_unlisted, belief.observation, belief.n_candidates
+    (array([1, 3]), array([1, 0, 1]), 7)
     """
-    return of_sizes(table.counts, table.counts)
+    people = counts if people is None else people
+    sizes, of_class = np.unique(counts, return_inverse=True)
+    return _alike(sizes, people / people.sum(), of_class, total or int(people.sum()), repr(ClassAttack()))
 
 
-def of_sizes(sizes: NDArray[np.int64], people: NDArray[np.int64]) -> Posterior:
-    """The belief of adversaries who see classes of which only sizes are known.
-
-    sizes : (J,) records of a class; people : (J,) people who are in classes like it.
-
-    >>> belief = of_sizes(np.array([1, 3]), np.array([2, 3]))
-    >>> belief.n_unlisted, belief.weight, belief.n_candidates
-    (array([1, 3]), array([0.4, 0.6]), 5)
-    """
-    total = int(people.sum())
-    return _alike(sizes, people / total, n_candidates=total, attack=repr(ClassAttack()))
-
-
-def attribute(table: Combinations, sensitive: str) -> Posterior:
+def attribute(table: Combinations, sensitive: str, overall: NDArray[np.int64] | None = None) -> Posterior:
     """What their sensitive value is: the histogram of their class; the prior is that of the whole table.
 
-    `AttributeInference(sensitive)` without auxiliary data; one target for each class.
+    `AttributeInference(sensitive)` without auxiliary data; one target for each class. overall : (L,) rows of each value
+    in the whole table where the combinations are a part of it.
     """
     names = [column.name for column in table.sensitive]
     if sensitive not in names:
@@ -51,8 +47,9 @@ def attribute(table: Combinations, sensitive: str) -> Posterior:
     at = names.index(sensitive)
     histogram, n = table.histograms[at].sorted_indices(), len(table.counts)
     share = histogram.data / np.repeat(table.counts, np.diff(histogram.indptr))
+    overall = np.asarray(histogram.sum(axis=0), dtype=np.int64) if overall is None else overall
     with np.errstate(divide="ignore"):
-        log_prior = np.log(np.asarray(histogram.sum(axis=0), dtype=np.float64) / table.n_rows)
+        log_prior = np.log(overall / overall.sum())
     return Posterior(
         indptr=histogram.indptr.astype(np.int64),
         candidate=histogram.indices.astype(np.int32),
@@ -81,10 +78,16 @@ def register(table: Combinations, people: Combinations) -> Posterior:
     in_class = np.bincount(pairing.klass, people.counts, len(pairing.classes))
     candidates = np.bincount(row, in_class[klass], n).astype(np.int64)
     rows = np.bincount(pairing.observation, table.counts, n)
-    return _alike(candidates, rows / table.n_rows, n_candidates=people.n_rows, attack=repr(RegisterAttack()))
+    return _alike(candidates, rows / table.n_rows, np.arange(n), people.n_rows, repr(RegisterAttack()))
 
 
-def _alike(candidates: NDArray[np.int64], weight: NDArray[np.float64], *, n_candidates: int, attack: str) -> Posterior:
+def _alike(
+    candidates: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    observation: NDArray[np.int64],
+    n_candidates: int,
+    attack: str,
+) -> Posterior:
     """All candidates of an observation alike, and none listed; an observation without one is of somebody absent."""
     n = len(candidates)
     return Posterior(
@@ -93,7 +96,7 @@ def _alike(candidates: NDArray[np.int64], weight: NDArray[np.float64], *, n_cand
         log_probability=np.zeros(0, dtype=np.float32),
         unlisted=np.ones(n),
         n_unlisted=candidates,
-        observation=np.arange(n),
+        observation=observation,
         weight=weight,
         n_candidates=n_candidates,
         log_prior=-float(np.log(n_candidates)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
@@ -12,22 +12,30 @@ from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.tables.criteria import Criteria, Disclosure, Histograms, journalist, marketer
-from unmask.tables.criteria.evaluation import _LOWER_IS_WEAKER, _disclosure, _Frame, _weakest
-from unmask.tables.criteria.risk import Risk, _fits, _join
+from unmask.tables.criteria.evaluation import LOWER_IS_WEAKER, Frame, disclosure, weakest
+from unmask.tables.criteria.risk import Risk, fitting_people
 from unmask.tables.criteria.wildcards import merge
 from unmask.tables.large.reduce import Combinations, Reduced
-
-_PAIRS = 1 << 24
-"""Pairs of a class and a combination of the population that are held at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Examined:
-    """The criteria of a table, and its classes by size: the sizes that occur, ascending, and the rows of each."""
+    """What one part of the classes contributes.
 
-    criteria: Criteria
-    sizes: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    named : sum of 1 / candidates over its rows. sizes, in_size : the sizes of its classes that occur, ascending, and
+    the rows in classes of each. against : (2, J) rows of each class, and people of the population who fit it.
+    """
+
+    rows: int
+    rows_missing: int
+    sizes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    in_size: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    classes: int = 0
+    k: int = 0
+    unique: int = 0
+    named: float = 0.0
+    columns: Mapping[str, Disclosure] = field(default_factory=dict)
+    against: NDArray[np.int64] | None = None
 
 
 def evaluate(reduced: Reduced, *, population: Combinations | None = None, parts: int = 1) -> Criteria:
@@ -38,25 +46,49 @@ def evaluate(reduced: Reduced, *, population: Combinations | None = None, parts:
     population : the combinations of everybody who could be in the release, on the same quasi-identifiers.
     Missing cells that are compatible with every value make classes overlap, which needs all of them at once.
     """
-    return examine(reduced, population=population, parts=parts).criteria
-
-
-def examine(reduced: Reduced, *, population: Combinations | None = None, parts: int = 1) -> Examined:
-    """The same, with the sizes of the classes (rows that agree, missing cells among them)."""
-    if parts > 1 and reduced.missing == "wildcard":
-        raise UnmaskError(
-            "missing cells as wildcards need all combinations in memory, and they do not fit; give more memory, or "
-            "choose missing='own'"
-        )
     totals = reduced.totals()
-    found = [_of_part(part, totals, population) for part in reduced.parts(parts)]
+    return together(reduced, [examine(part, totals, population=population) for part in reduced.parts(parts)])
+
+
+def examine(
+    part: Combinations, totals: Mapping[str, NDArray[np.int64]], *, population: Combinations | None = None
+) -> Examined:
+    """The criteria of one part. totals : rows of each value of each sensitive column in all parts."""
+    gap = int(part.counts[part.has_gap].sum())
+    if part.missing == "excluded" and part.has_gap.all():
+        return Examined(0, gap)
+    frame = cast("_Counted", _Counted.of(part))
+    columns = {
+        column.name: disclosure(column, replace(frame, histogram=histogram, overall=totals[column.name]))
+        for column, histogram in zip(part.sensitive, part.histograms, strict=True)
+    }
+    sizes, classes = np.unique(frame.rows, return_counts=True)
+    people = None if population is None else population_sizes(part, population)[frame.kept]
+    return Examined(
+        rows=int(frame.rows.sum()),
+        rows_missing=gap,
+        sizes=sizes,
+        in_size=sizes * classes,
+        classes=len(frame.rows),
+        k=int(frame.sizes.min()),
+        unique=int(frame.rows[frame.sizes == 1].sum()),
+        named=float(np.sum(frame.rows / frame.sizes)),
+        columns=columns,
+        against=None if people is None else np.stack((frame.rows, people)),
+    )
+
+
+def together(reduced: Reduced, found: Sequence[Examined]) -> Criteria:
+    """The criteria of a table from those of all its parts."""
     used = [part for part in found if part.rows]
     if not used:
         raise UnmaskError("every row has a missing quasi-identifier cell and is excluded; choose missing='own'")
     rows, k = sum(part.rows for part in used), min(part.k for part in used)
-    columns = {name: _merged([part.columns[name] for part in used], [part.rows for part in used]) for name in totals}
-    against = None if population is None else _against(used)
-    criteria = Criteria(
+    columns = {
+        name: _merged([part.columns[name] for part in used], [part.rows for part in used]) for name in used[0].columns
+    }
+    against = _against(used)
+    return Criteria(
         rows=rows,
         classes=sum(part.classes for part in used),
         k=k,
@@ -72,53 +104,25 @@ def examine(reduced: Reduced, *, population: Combinations | None = None, parts: 
         rows_missing=sum(part.rows_missing for part in found),
         rows_excluded=reduced.n_rows - rows,
         columns=columns,
-        **{f.name: _weakest(f.name, columns) for f in fields(Disclosure)},  # type: ignore[arg-type]
+        **{f.name: weakest(f.name, columns) for f in fields(Disclosure)},  # type: ignore[arg-type]
     )
-    sizes, place = np.unique(np.concatenate([part.sizes for part in used]), return_inverse=True)
-    in_size = np.bincount(place, np.concatenate([part.in_size for part in used]))
-    return Examined(criteria, sizes, in_size.astype(np.int64))
+
+
+def rows_by_size(found: Iterable[Examined]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The sizes of classes (rows that agree, missing cells among them) that occur, ascending, and the rows of each."""
+    sizes, at = np.unique(np.concatenate([part.sizes for part in found]), return_inverse=True)
+    rows = np.bincount(at, np.concatenate([part.in_size for part in found]))
+    return sizes, rows.astype(np.int64)
 
 
 def population_sizes(release: Combinations, population: Combinations) -> NDArray[np.int64]:
-    """People of the population who fit each combination of the release, (J,); see `criteria.population_sizes`."""
-    maps = [_fits(column, population, release.missing) for column in release.quasi_identifiers]
+    """People N_c of the population who fit each class of the release, (J,); see `criteria.population_sizes`."""
     known = np.stack([population.column(c.name).codes for c in release.quasi_identifiers], axis=1)
-    levels, sizes = release.classes.levels, population.counts
-    if all(bool((fit.sum(axis=1) <= 1).all()) for fit in maps):
-        return _join(known, sizes, levels, maps)
-    fitting = np.zeros(len(levels), dtype=np.int64)
-    step = max(1, _PAIRS // max(1, len(known)))
-    for begin in range(0, len(levels), step):
-        block = levels[begin : begin + step]
-        fits = np.ones((len(block), len(known)), dtype=np.bool_)
-        for j, fit in enumerate(maps):
-            fits &= fit.T[block[:, j]][:, known[:, j]]
-        fitting[begin : begin + step] = fits @ sizes
-    return fitting
+    return fitting_people(release, population, known, population.counts)
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """What one part of the classes contributes.
-
-    named : sum of 1 / candidates over its rows. sizes, in_size : the sizes of its classes, and the rows of each.
-    against : (2, J) rows of each class, and people of the population who fit it.
-    """
-
-    rows: int
-    rows_missing: int
-    sizes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    in_size: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    classes: int = 0
-    k: int = 0
-    unique: int = 0
-    named: float = 0.0
-    columns: Mapping[str, Disclosure] = field(default_factory=dict)
-    against: NDArray[np.int64] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class _Counted(_Frame):
+class _Counted(Frame):
     """The classes of a part, and the histogram of one sensitive column in them."""
 
     histogram: csr_array[Any, Any] | None = None
@@ -140,33 +144,11 @@ class _Counted(_Frame):
         return merge(self.meetings, counts) if self.meetings else counts
 
 
-def _of_part(part: Combinations, totals: Mapping[str, NDArray[np.int64]], population: Combinations | None) -> _Part:
-    gap = int(part.counts[part.has_gap].sum())
-    if part.missing == "excluded" and part.has_gap.all():
-        return _Part(0, gap)
-    frame = cast("_Counted", _Counted.of(part))
-    columns = {
-        column.name: _disclosure(column, replace(frame, histogram=histogram, overall=totals[column.name]))
-        for column, histogram in zip(part.sensitive, part.histograms, strict=True)
-    }
-    sizes, classes = np.unique(frame.rows, return_counts=True)
-    people = None if population is None else population_sizes(part, population)[frame.kept]
-    return _Part(
-        rows=int(frame.rows.sum()),
-        rows_missing=gap,
-        sizes=sizes,
-        in_size=sizes * classes,
-        classes=len(frame.rows),
-        k=int(frame.sizes.min()),
-        unique=int(frame.rows[frame.sizes == 1].sum()),
-        named=float(np.sum(frame.rows / frame.sizes)),
-        columns=columns,
-        against=None if people is None else np.stack((frame.rows, people)),
-    )
-
-
-def _against(parts: Sequence[_Part]) -> tuple[Risk, float]:
-    rows, people = np.concatenate([part.against for part in parts if part.against is not None], axis=1)
+def _against(found: Sequence[Examined]) -> tuple[Risk, float] | None:
+    pairs = [part.against for part in found if part.against is not None]
+    if not pairs:
+        return None
+    rows, people = np.concatenate(pairs, axis=1)
     return journalist(rows, people), marketer(rows, people)
 
 
@@ -183,6 +165,6 @@ def _merged(found: Sequence[Disclosure], rows: Sequence[int]) -> Disclosure:
         elif None in values:
             merged[item.name] = None
         else:
-            merged[item.name] = min(values) if item.name in _LOWER_IS_WEAKER else max(values)
+            merged[item.name] = min(values) if item.name in LOWER_IS_WEAKER else max(values)
     merged["average_privacy_risk"] = 1 - merged["map_error"]
     return Disclosure(**merged)

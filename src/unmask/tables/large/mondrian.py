@@ -1,87 +1,203 @@
-"""Mondrian on the combinations of a table: the boxes of the table in memory, without its rows."""
+"""Mondrian on the combinations of a table: the boxes of the table in memory, without its rows.
+
+Combinations that fit the memory are cut there at once. Others are first cut in the engine, by the same rule, into boxes
+that fit, and these are finished in memory one after the other; only classes are in memory together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.engines import sql
 from unmask.errors import UnmaskError
-from unmask.tables import mondrian as kernel
-from unmask.tables.constraints import Constraint
 from unmask.tables.counts import group
-from unmask.tables.demands import Secret, check_whole, demands_of, secrets_of
-from unmask.tables.large.reduce import Combinations
+from unmask.tables.large.cutting import Margin, Search, divide, rows_of_levels
+from unmask.tables.large.reduce import Combinations, Reduced
 from unmask.tables.protections import Mondrian
-from unmask.tables.recoding import axis, merged
-from unmask.tables.release import Column, Table
+from unmask.tables.recoding import covering, new_cells
+from unmask.tables.release import Column
 from unmask.tables.utility.columns import Cells
 from unmask.tables.utility.evaluation import average_class_size, discernibility
 
 
 @dataclass(frozen=True, eq=False)
 class Generalised:
-    """What a protection made of the combinations of a table.
+    """What a protection made of a table. Table `name`_box of its engine has the class `box` of every combination.
 
-    before : the combinations of the table; kept : those that take part, all but under the rule "excluded".
-    columns : the released cell of each that takes part, a code per quasi-identifier.
-    release : the combinations of the release. box : the class of the release that each one that takes part is in.
+    release : the classes of the release, without sensitive values. suppressed_rows : rows that are not released.
+    spent : what each quasi-identifier has lost, over all rows.
     """
 
-    before: Combinations
-    kept: NDArray[np.intp]
-    columns: tuple[Column, ...]
     release: Combinations
-    box: NDArray[np.int32]
+    suppressed_rows: int
+    spent: tuple[Spent, ...]
 
 
-def generalise(table: Combinations, protection: Mondrian) -> Generalised:
+def generalise(reduced: Reduced, protection: Mondrian, *, at_once: int | None = None) -> Generalised:
     """The boxes that `protection` cuts the table into, by the same rule and with the same cells as in memory.
 
     A strict cut separates values, so rows that agree never part and a combination is a point with its rows as weight.
     The relaxed form parts them at random and needs the rows themselves; it is refused.
+    at_once : combinations that may be in memory together, all unless given. The boxes do not depend on it.
     """
     if not protection.strict:
         raise UnmaskError("the relaxed Mondrian parts equal rows and needs them in memory; use the strict form")
-    kept = table.complete()
-    k, demands = demands_of(protection.k, protection.l, protection.t, protection.constraints)
-    secrets = _secrets(kept, demands)
-    check_whole(kept, k, demands, [secret for secret, _ in secrets])
-    codes = [column.codes for column in kept.quasi_identifiers]
-    axes = [axis(column, code) for column, code in zip(kept.quasi_identifiers, codes, strict=True)]
-    box = kernel.mondrian(
-        np.stack([place[code] for (place, _), code in zip(axes, codes, strict=True)], axis=1),
-        kept.counts,
-        k=k,
-        histograms=[histogram for _, histogram in secrets],
-        allows=[secret.allows(demands) for secret, _ in secrets],
-        trees=[tree for _, tree in axes],
+    search = Search.of(reduced, protection)
+    finished = list(_finished(reduced, search, at_once))
+    columns = [
+        _joined(column, [boxes.cells[j] for boxes in finished]) for j, column in enumerate(reduced.quasi_identifiers)
+    ]
+    of_box, _, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
+    _number(reduced, [boxes.table for boxes in finished], of_box)
+    rows = np.concatenate([boxes.rows for boxes in finished])
+    every = rows_of_levels(reduced) if reduced.complete else search.rows
+    release = replace(
+        reduced.face,
+        quasi_identifiers=tuple(
+            replace(column, codes=np.ascontiguousarray(levels[:, j])) for j, column in enumerate(columns)
+        ),
+        sensitive=(),
+        histograms=(),
+        counts=np.bincount(of_box, rows, len(levels)).astype(np.int64),
     )
-    columns = []
-    for column, code in zip(kept.quasi_identifiers, codes, strict=True):
-        levels, cell = merged(column, box, code, None)
-        columns.append(replace(column, codes=cell, levels=levels))
-    release = kept.recoded(columns)
-    of, _, _ = group([column.codes for column in columns], [len(column.levels) for column in columns])
-    return Generalised(table, table.kept, tuple(columns), release, of)
+    spent = []
+    for j, (before, after) in enumerate(zip(reduced.quasi_identifiers, columns, strict=True)):
+        none = csr_array((len(before.levels), len(after.levels)), dtype=np.int64)
+        lost = Spent.of(before, after, none, every[j] - search.rows[j])
+        spent.append(Spent.together([*(boxes.cells[j].spent for boxes in finished), lost]))
+    return Generalised(release, int(every[0].sum()) - release.n_rows, tuple(spent))
 
 
-def _secrets(table: Combinations, demands: Sequence[Constraint]) -> list[tuple[Secret, csr_array]]:
-    """The sensitive columns as the constraints see them, and their histograms with the values in that order."""
-    if demands and not table.sensitive:
-        secrets_of(table, demands)  # says what is missing
-    found = []
-    for column, histogram in zip(table.sensitive, table.histograms, strict=True) if demands else ():
-        listed = Column("value", column.codes, column.levels)
-        (secret,) = secrets_of(Table((listed,), (column,)), demands)
-        overall = np.zeros(len(column.levels), dtype=np.int64)
-        overall[secret.codes] = np.asarray(histogram.sum(axis=0), dtype=np.int64)
-        moved = csr_array((histogram.data, secret.codes[histogram.indices], histogram.indptr), shape=histogram.shape)
-        found.append((replace(secret, overall=overall), moved))
-    return found
+@dataclass(frozen=True)
+class Spent:
+    """What the cells of one column have lost over a number of rows; see `utility.Utility` for the quantities."""
+
+    rows: int
+    suppressed_cells: int
+    ncp: float
+    precision: float | None
+    distortion: float
+
+    @classmethod
+    def of(
+        cls, original: Column, released: Column, pairs: csr_array[Any, Any], gone: NDArray[np.int64] | None = None
+    ) -> Spent:
+        """pairs : rows that level l became level r in, CSR (L, R); gone : (L,) rows that are not released."""
+        cells = _Weighed.of_pairs(original, released, pairs, gone)
+        if not cells.n_rows:
+            return cls(0, 0, 0.0, None, 0.0)
+        return cls(cells.n_rows, cells.suppressed(), cells.ncp(), cells.precision(), cells.distortion())
+
+    @classmethod
+    def together(cls, parts: Sequence[Spent]) -> Spent:
+        """The loss over the rows of all parts."""
+        used = [part for part in parts if part.rows]
+        rows = [part.rows for part in used]
+        precision = [part.precision for part in used if part.precision is not None]
+        return cls(
+            sum(rows),
+            sum(part.suppressed_cells for part in used),
+            float(np.average([part.ncp for part in used], weights=rows)),
+            float(np.average(precision, weights=rows)) if precision else None,
+            float(np.average([part.distortion for part in used], weights=rows)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Cover:
+    """The cells that cover some boxes in one column: their texts, the text of each box, and what they have lost."""
+
+    texts: list[str]
+    text_of_box: NDArray[np.intp]
+    spent: Spent
+
+    @classmethod
+    def of(cls, column: Column, codes: NDArray[np.int32], rows: NDArray[np.int64], box: NDArray[np.int32]) -> _Cover:
+        texts, text_of_box = covering(column, box, codes)
+        levels, code = new_cells(column, texts)
+        shape = (len(column.levels), len(levels))
+        pairs = csr_array((rows, (codes, code[text_of_box][box])), shape=shape)
+        return cls(texts, text_of_box, Spent.of(column, replace(column, levels=levels), pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class _Boxes:
+    """Boxes that are final: the rows of each, their cells in every column, and the table of their combinations."""
+
+    rows: NDArray[np.int64]
+    cells: tuple[_Cover, ...]
+    table: str
+
+
+def _finished(reduced: Reduced, search: Search, at_once: int | None) -> Iterator[_Boxes]:
+    """All boxes, in as many turns as the memory asks for."""
+    if at_once is None or reduced.n_coded <= at_once:
+        yield _in_memory(reduced, search, [reduced.part(reduced.complete)], 0)
+        return
+    divided, made = divide(reduced, search, at_once=at_once), 0
+    for turn in divided.turns(at_once):
+        parts = (reduced.part(sql.in_boxes([box]), table="open") for box in turn)
+        boxes = _in_memory(reduced, search, parts, made)
+        made += len(boxes.rows)
+        yield boxes
+    for box, margins in divided.final.items():
+        yield _in_engine(reduced, box, margins, made)
+        made += 1
+    reduced.engine.drop(f"{reduced.name}_boxed")
+
+
+def _in_memory(reduced: Reduced, search: Search, parts: Iterable[Combinations], made: int) -> _Boxes:
+    """The boxes of combinations that are a box each, numbered from `made`."""
+    codes, counts, boxes, n_boxes = [], [], [], 0
+    for part in parts:
+        boxes.append(search.boxes(part) + np.int32(n_boxes))
+        codes.append([column.codes for column in part.quasi_identifiers])
+        counts.append(part.counts)
+        n_boxes = int(boxes[-1].max()) + 1
+    box, rows = np.concatenate(boxes), np.concatenate(counts)
+    columns = [np.concatenate(column) for column in zip(*codes, strict=True)]
+    table = f"{reduced.name}_box{made}"
+    named = dict(zip(reduced.short[0], columns, strict=True))
+    reduced.engine.put(table, {**named, "box": box + np.int32(made)})
+    cells = tuple(
+        _Cover.of(column, code, rows, box) for column, code in zip(reduced.quasi_identifiers, columns, strict=True)
+    )
+    return _Boxes(np.bincount(box, rows).astype(np.int64), cells, table)
+
+
+def _in_engine(reduced: Reduced, box: int, margins: Sequence[Margin], made: int) -> _Boxes:
+    """A box that has no cut, with the number `made`; its cells follow from its margins."""
+    table = f"{reduced.name}_box{made}"
+    where = sql.in_boxes([box])
+    reduced.engine.keep(table, sql.one_box(f"{reduced.name}_open", reduced.short[0], number=made, where=where))
+    cells = tuple(
+        _Cover.of(column, codes, rows, np.zeros(len(codes), dtype=np.int32))
+        for column, (codes, rows) in zip(reduced.quasi_identifiers, margins, strict=True)
+    )
+    return _Boxes(margins[0][1].sum(keepdims=True), cells, table)
+
+
+def _joined(column: Column, covers: Sequence[_Cover]) -> Column:
+    """The released cells of all boxes, with one numbering of their levels."""
+    levels, code = new_cells(column, [text for cover in covers for text in cover.texts])
+    first = np.cumsum([0, *(len(cover.texts) for cover in covers)])
+    of_box = [code[at + cover.text_of_box] for at, cover in zip(first, covers, strict=False)]
+    return replace(column, codes=np.concatenate(of_box), levels=levels)
+
+
+def _number(reduced: Reduced, tables: Sequence[str], of_box: NDArray[np.int32]) -> None:
+    """Keep the class of every combination, given the class of every box."""
+    engine, name = reduced.engine, reduced.name
+    engine.put(f"{name}_number", {"made": np.arange(len(of_box), dtype=np.int32), "box": of_box})
+    engine.keep(f"{name}_box", sql.numbered(tables, reduced.short[0], f"{name}_number"))
+    for table in tables:
+        engine.drop(table)
 
 
 @dataclass(frozen=True)
@@ -106,61 +222,60 @@ def loss(made: Generalised) -> Loss:
 
     The comparisons of distributions and the random queries of `utility.evaluate` need rows and are not among them.
     """
-    cells = {
-        column.name: _Weighed.of_counts(column, released, made)
-        for column, released in zip(made.before.quasi_identifiers, made.columns, strict=True)
-    }
-    ncp = {name: column.ncp() for name, column in cells.items()}
-    sizes, rows, released_rows = made.release.counts, made.before.n_rows, made.release.n_rows
+    spent = dict(zip([column.name for column in made.release.quasi_identifiers], made.spent, strict=True))
+    sizes, rows = made.release.counts, made.release.n_rows + made.suppressed_rows
     smallest = int(sizes.min())
     return Loss(
         rows=rows,
-        released_rows=released_rows,
-        suppressed_rows=rows - released_rows,
-        suppressed_cells=sum(column.suppressed() for column in cells.values()),
-        ncp=ncp,
-        gcp=float(np.mean(list(ncp.values()))),
-        discernibility=discernibility(sizes, suppressed_rows=rows - released_rows, rows=rows),
+        released_rows=made.release.n_rows,
+        suppressed_rows=made.suppressed_rows,
+        suppressed_cells=sum(column.suppressed_cells for column in made.spent),
+        ncp={name: column.ncp for name, column in spent.items()},
+        gcp=float(np.mean([column.ncp for column in made.spent])),
+        discernibility=discernibility(sizes, suppressed_rows=made.suppressed_rows, rows=rows),
         class_size=smallest,
         average_class_size=average_class_size(sizes, k=smallest),
-        precision={name: column.precision() for name, column in cells.items()},
-        distortion={name: column.distortion() for name, column in cells.items()},
+        precision={name: column.precision for name, column in spent.items()},
+        distortion={name: column.distortion for name, column in spent.items()},
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Weighed(Cells):
-    """One column of table and release, cell against cell, by combinations; weight : (J,) rows of each."""
+    """One column of table and release, cell against cell, by their numbers; gone : (L,) rows that are not released."""
 
-    weight: NDArray[np.int64]
+    gone: NDArray[np.int64]
 
     @classmethod
-    def of_counts(cls, original: Column, released: Column, made: Generalised) -> _Weighed:
-        """Compare the cells of the combinations that are released with what became of them."""
-        weight, kept = made.before.counts, made.kept
-        lost = np.ones(len(weight), dtype=np.bool_)
-        lost[kept] = False
-        cells = Cells.of(original, released, kept, lost)
-        shape = (len(original.levels), len(released.levels))
-        pairs = csr_array((weight[kept], (original.codes[kept], released.codes)), shape=shape)
+    def of_pairs(
+        cls, original: Column, released: Column, pairs: csr_array[Any, Any], gone: NDArray[np.int64] | None
+    ) -> _Weighed:
+        """Compare the cells of the table with what became of them."""
+        none = np.zeros(0, dtype=np.int32)
+        lost = np.zeros(len(original.levels), dtype=np.bool_)
+        cells = Cells.of(original, replace(released, codes=none), none.astype(np.int64), lost)
         known = {item.name: getattr(cells, item.name) for item in fields(Cells)}
-        return cls(**{**known, "pairs": pairs}, weight=weight)
+        nothing = np.zeros(len(original.levels), dtype=np.int64)
+        return cls(**{**known, "pairs": pairs}, gone=nothing if gone is None else gone)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return int(self.pairs.sum()) + self.n_lost
 
     @property
     def n_lost(self) -> int:
         """Rows that are not released."""
-        return int(self.weight[self.lost].sum())
+        return int(self.gone.sum())
 
     def mean(self, loss: NDArray[np.float64], suppressed: float) -> float:
         """Mean over all rows of a loss per pair; a suppressed row costs `suppressed`."""
         _, _, count = self.met()
-        return float((np.sum(loss * count) + suppressed * self.n_lost) / self.weight.sum())
+        return float((np.sum(loss * count) + suppressed * self.n_lost) / self.n_rows)
 
     def distortion(self) -> float:
-        """As in memory, with the rows of the combinations that are not released put in one by one."""
-        lost = np.bincount(self.before[self.lost], self.weight[self.lost], len(self.source.missing))
-        at = np.flatnonzero((lost > 0) & ~self.source.missing)
+        """As in memory, with the rows that are not released put in by their levels."""
+        at = np.flatnonzero((self.gone > 0) & ~self.source.missing)
         away = self._distance(self.source, at, self._everything(), np.zeros(len(at), dtype=np.int64))
-        total = float(np.sum(away * lost[at])) + float(lost[self.source.missing].sum())
-        none_lost = replace(self, lost=np.zeros(len(self.lost), dtype=np.bool_))
-        return super(_Weighed, none_lost).distortion() + total / float(self.weight.sum())
+        total = float(np.sum(away * self.gone[at])) + float(self.gone[self.source.missing].sum())
+        return super().distortion() + total / self.n_rows

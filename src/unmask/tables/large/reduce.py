@@ -106,10 +106,10 @@ class Reduced:
     """The combinations of a table, kept in an engine.
 
     engine, name : table `name`_coded of the engine holds a code for each quasi-identifier (q0, q1, ...) and sensitive
-        column (s0, ...), and the rows n of each combination; `name`_source the rows, `name`_q0 ... the dictionaries
-        (v, code) and `name`_cells the combinations before they were coded.
+        column (s0, ...), the same codes packed into words (k0, ...), and the rows n of each combination; `name`_source
+        the rows, `name`_q0 ... the dictionaries (v, code).
     columns : names by their short name; quasi_identifiers, sensitive : their levels (codes only list them).
-    n_rows : rows of the table; n_coded : rows of `name`_coded.
+    n_rows : rows of the table; n_coded : rows of `name`_coded. words : the columns in each word and their bits.
     counted : whether the combinations count sensitive values; without, there are no histograms.
     """
 
@@ -122,6 +122,7 @@ class Reduced:
     missing: Missing
     n_rows: int
     n_coded: int
+    words: tuple[Mapping[str, int], ...]
     counted: bool = True
 
     @cached_property
@@ -145,10 +146,25 @@ class Reduced:
         if n == 1:
             yield self.whole()
             return
+        if self.missing == "wildcard":
+            raise UnmaskError(
+                "missing cells as wildcards need all combinations in memory, and they do not fit; give more memory, or "
+                "choose missing='own'"
+            )
         for number in range(n):
-            part = self._part(sql.part(self.short[0], number, n))
+            part = self.part(sql.part(self._keys, number, n))
             if len(part.counts):
                 yield part
+
+    @property
+    def _keys(self) -> list[str]:
+        """The words without the bits of sensitive columns, which are the last ones."""
+        keys = []
+        for at, word in enumerate(self.words):
+            secret = sum(bits for short, bits in word.items() if short[0] == "s")
+            if secret < sum(word.values()) or not at:
+                keys.append(f"(k{at} - k{at} % {1 << secret})" if secret else f"k{at}")
+        return keys
 
     def whole(self) -> Combinations:
         """All combinations in memory, fetched once."""
@@ -156,50 +172,82 @@ class Reduced:
 
     @cached_property
     def _whole(self) -> Combinations:
-        return self._part("")
+        return self.part("")
 
-    def totals(self) -> dict[str, NDArray[np.int64]]:
-        """Rows of each value of each sensitive column, (L,); under "excluded" over the rows without a missing cell."""
+    @cached_property
+    def complete(self) -> str:
+        """A condition for what takes part: nothing, or under "excluded" the combinations without a missing cell."""
         known = {
             short: column.levels.missing
             for short, column in zip(self.short[0], self.quasi_identifiers, strict=True)
             if column.levels.missing >= 0
         }
-        where = sql.known(known) if self.missing == "excluded" and known else ""
+        return sql.known(known) if self.missing == "excluded" and known else ""
+
+    @cached_property
+    def n_complete(self) -> int:
+        """Rows that take part."""
+        rows = self.engine.rows(sql.all_rows(f"{self.name}_coded", where=self.complete))["n"]
+        if not rows[0] > 0:  # the sum of no rows is NULL
+            raise UnmaskError("every row has a missing quasi-identifier cell and is excluded; choose missing='own'")
+        return int(rows[0])
+
+    def totals(self) -> dict[str, NDArray[np.int64]]:
+        """Rows of each value of each sensitive column, (L,); under "excluded" over the rows without a missing cell."""
         found = {}
         for short, column in zip(self.short[1], self.sensitive, strict=True):
-            rows = self.engine.rows(sql.totals(f"{self.name}_coded", [short], where=where))
+            rows = self.engine.rows(sql.totals(f"{self.name}_coded", [short], where=self.complete))
             found[column.name] = np.zeros(len(column.levels), dtype=np.int64)
             found[column.name][rows[short]] = rows["n"]
         return found
 
-    def _part(self, where: str) -> Combinations:
+    def part(self, where: str, *, table: str = "coded") -> Combinations:
+        """The combinations that fulfil a condition, from a table that holds them as words or shows them so."""
+        words = [f"k{at}" for at in range(len(self.words))]
+        rows = self.engine.rows(sql.totals(f"{self.name}_{table}", words, where=where, distinct=True))
+        order = np.argsort(rows["k0"]) if len(words) == 1 else np.lexsort([rows[word] for word in reversed(words)])
+        n = rows["n"][order]
+        codes: dict[str, NDArray[np.int32]] = {}
+        for word, fields in zip(words, self.words, strict=True):
+            codes |= _unpacked(rows.pop(word)[order], fields)
         quasi, secret = self.short
-        secret = secret if self.counted else []
-        tables = [
-            self.engine.rows(
-                sql.totals(f"{self.name}_coded", [*quasi, *column], where=where, distinct=len(secret) <= 1)
-            )
-            for column in ([[short] for short in secret] or [[]])
-        ]
-        sizes = [len(column.levels) for column in self.quasi_identifiers]
-        counts, levels, histograms = np.zeros(0, np.int64), np.zeros((0, len(quasi)), np.int32), []
-        for at, rows in enumerate(tables):
-            of_row, _, levels = group([rows[short].astype(np.int32, copy=False) for short in quasi], sizes)
-            counts = np.bincount(of_row, rows["n"], len(levels)).astype(np.int64)
-            if secret:
-                shape = (len(levels), len(self.sensitive[at].levels))
-                histograms.append(csr_array((rows["n"], (of_row, rows[secret[at]])), shape=shape))
+        starts = np.flatnonzero(_new([codes[short] for short in quasi]))
+        ends = np.append(starts, len(n))
+        held = tuple(zip(secret, self.sensitive, strict=True)) if self.counted else ()
+        histograms = tuple(
+            csr_array((n, codes[short], ends), shape=(len(starts), len(column.levels)), copy=True)
+            for short, column in held
+        )
+        for histogram in histograms:
+            histogram.sum_duplicates()
         return Combinations(
             quasi_identifiers=tuple(
-                replace(column, codes=np.ascontiguousarray(levels[:, j]))
-                for j, column in enumerate(self.quasi_identifiers)
+                replace(column, codes=codes[short][starts])
+                for short, column in zip(quasi, self.quasi_identifiers, strict=True)
             ),
-            sensitive=self.sensitive if self.counted else (),
+            sensitive=tuple(column for _, column in held),
             missing=self.missing,
-            counts=counts,
-            histograms=tuple(histograms),
+            counts=np.add.reduceat(n, starts) if len(starts) else np.zeros(0, np.int64),
+            histograms=histograms,
         )
+
+
+def _unpacked(word: NDArray[np.int64], bits: Mapping[str, int]) -> dict[str, NDArray[np.int32]]:
+    """The codes that are packed in a word, the first column in the highest place."""
+    codes, shift = {}, sum(bits.values())
+    for column, n in bits.items():
+        shift -= n
+        codes[column] = ((word >> shift) & ((1 << n) - 1)).astype(np.int32)
+    return codes
+
+
+def _new(codes: Sequence[NDArray[np.int32]]) -> NDArray[np.bool_]:
+    """Whether a row differs from the one before it."""
+    new = np.zeros(len(codes[0]), dtype=np.bool_)
+    new[:1] = True
+    for column in codes:
+        new[1:] |= column[1:] != column[:-1]
+    return new
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,19 +316,16 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
     roles.check(engine.names(source))
     columns = roles.columns
     types = engine.table(f"{name}_source", source, columns)
-    joint = [short for short in columns if counted or short[0] == "q"]
-    engine.keep(f"{name}_cells", sql.combinations(f"{name}_source", joint))
-    found = _values(engine, name, joint, [short for short in columns if short not in joint])
+    found = _values(engine, name, tuple(columns))
     read = {short: roles.column(columns[short], cells) for short, cells in found.items()}
     for short, column in read.items():
         engine.put(f"{name}_{short}", _dictionary(found[short], column.codes, types[short]))
-    joined = sql.coded(
-        f"{name}_cells",
-        {short: f"{name}_{short}" for short in joint},
-        {short: max(read[short].levels.missing, 0) for short in joint},
-        distinct=all(len(np.unique(column.codes)) == len(column.codes) for column in read.values()),
-    )
-    n_coded = engine.keep(f"{name}_coded", joined)
+    joint = [short for short in columns if counted or short[0] == "q"]
+    words = _words({short: (len(read[short].levels) - 1).bit_length() for short in joint})
+    dictionaries = {short: f"{name}_{short}" for short in joint}
+    missing = {short: max(read[short].levels.missing, 0) for short in joint}
+    n_coded = engine.keep(f"{name}_packed", sql.packed(f"{name}_source", dictionaries, missing, words))
+    engine.view(f"{name}_coded", sql.unpacked(f"{name}_packed", words))
     listed = {s: replace(column, codes=np.arange(len(column.levels), dtype=np.int32)) for s, column in read.items()}
     return Reduced(
         engine,
@@ -290,24 +335,33 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
         tuple(listed[short] for short in columns if short[0] == "q"),
         tuple(listed[short] for short in columns if short[0] == "s"),
         roles.missing,
-        int(engine.rows(sql.all_rows(f"{name}_coded"))["n"][0]),
+        int(engine.rows(sql.all_rows(f"{name}_packed"))["n"][0]),
         n_coded,
+        words,
         counted,
     )
 
 
-def _values(engine: Engine, name: str, joint: Sequence[str], alone: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """The values of every column, ascending; None comes last where a cell is missing.
+_WORD = 62
+"""Bits of a word that hold codes."""
 
-    joint : columns of the combinations. alone : columns that are only carried, counted each for itself.
-    """
-    cells = dict.fromkeys(joint, f"{name}_cells")
-    gaps = engine.rows(sql.gaps(f"{name}_cells", joint))
-    for short in alone:
-        cells[short] = f"{name}_{short}_values"
-        engine.keep(cells[short], sql.combinations(f"{name}_source", [short]))
-        gaps |= engine.rows(sql.gaps(cells[short], [short]))
-    found = {short: engine.rows(sql.values(table, short))["v"] for short, table in cells.items()}
+
+def _words(bits: Mapping[str, int]) -> tuple[Mapping[str, int], ...]:
+    """Columns in their order, as many in a word as it holds."""
+    words: list[dict[str, int]] = [{}]
+    for column, n in bits.items():
+        if sum(words[-1].values()) + n > _WORD:
+            words.append({})
+        words[-1][column] = n
+    return tuple(words)
+
+
+def _values(engine: Engine, name: str, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The values of every column, ascending; None comes last where a cell is missing."""
+    gaps = engine.rows(sql.gaps(f"{name}_source", columns))
+    engine.keep(f"{name}_values", sql.cells(f"{name}_source", columns))
+    found = {short: engine.rows(sql.values(f"{name}_values", short))["v"] for short in columns}
+    engine.drop(f"{name}_values")
     return {s: np.array([*v.tolist(), None], object) if gaps[s][0] else v for s, v in found.items()}
 
 

@@ -35,36 +35,25 @@ def write_release(
     dropped = {*identifiers, *reduced.columns.values()}
     other = {f"o{at}": column for at, column in enumerate(c for c in engine.names(reduced.source) if c not in dropped)}
     engine.table(f"{name}_rows", reduced.source, {**reduced.columns, **other})
-    _put_classes(reduced, made)
+    cells = {
+        short: _labels(column)[column.codes]
+        for short, column in zip(quasi, made.release.quasi_identifiers, strict=True)
+    }
+    engine.put(f"{name}_label", {"box": np.arange(len(made.release.counts), dtype=np.int32), **cells})
     dictionaries = {short: f"{name}_{short}" for short in quasi}
     missing = {s: max(c.levels.missing, 0) for s, c in zip(quasi, reduced.quasi_identifiers, strict=True)}
-    engine.keep(f"{name}_class", sql.assigned(f"{name}_cells", dictionaries, missing, f"{name}_box"))
     labels, codes = {}, {short: f"{name}_{short}" for short in secret}
     for short, column in zip(secret, reduced.sensitive, strict=True):
         listed = np.arange(len(column.levels), dtype=np.int32)
         engine.put(f"{name}_{short}_label", {"code": listed, "label": _labels(column)})
         labels[short] = (f"{name}_{short}_label", _type(column.levels))
     types = {short: _type(column.levels) for short, column in zip(quasi, made.release.quasi_identifiers, strict=True)}
-    rows = sql.placed(f"{name}_rows", f"{name}_class", quasi, codes, tuple(other))
-    engine.keep(f"{name}_placed", rows, order=["box", *secret, *other])
-    engine.drop(f"{name}_class")
+    rows = sql.placed(f"{name}_rows", f"{name}_box", dictionaries, missing, codes, tuple(other))
+    engine.keep(f"{name}_placed", rows)
     text = sql.dressed(f"{name}_placed", f"{name}_label", types, labels, tuple(other))
     order = ["box", *(f"code_{short}" for short in secret), *other]
     engine.write_parquet(text, path, {**reduced.columns, **other}, order=order)
     return tuple(other.values())
-
-
-def _put_classes(reduced: Reduced, made: Generalised) -> None:
-    """The class of every combination, and the cells of every class."""
-    quasi, name = reduced.short[0], reduced.name
-    codes = {s: c.codes[made.kept] for s, c in zip(quasi, made.before.quasi_identifiers, strict=True)}
-    reduced.engine.put(f"{name}_box", {**codes, "box": made.box})
-    cells = {
-        short: _labels(column)[column.codes]
-        for short, column in zip(quasi, made.release.quasi_identifiers, strict=True)
-    }
-    boxes = np.arange(len(made.release.counts), dtype=np.int32)
-    reduced.engine.put(f"{name}_label", {"box": boxes, **cells})
 
 
 def _labels(column: Column) -> NDArray[Any]:

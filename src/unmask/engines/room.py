@@ -1,0 +1,52 @@
+"""The room that work in an engine has: memory, divided between the engine and the arrays, and temporary disk."""
+
+from __future__ import annotations
+
+import shutil
+from os import PathLike
+from tempfile import gettempdir
+
+from unmask.errors import FailedError, UnmaskError
+
+LEAST = 512 << 20
+"""Bytes below which not even an empty audit runs."""
+
+_PROCESS = 200 << 20
+"""Bytes of Python, NumPy and the engine before the first row."""
+
+
+def shares(memory_limit: int) -> tuple[int, int]:
+    """How a memory limit is divided between the engine and the arrays, in bytes: two to three, besides the process.
+
+    >>> shares(4 << 30)
+    (1634100838, 2451151258)
+    """
+    if memory_limit < LEAST:
+        raise UnmaskError(f"the memory limit is {in_words(memory_limit)}, expected at least {in_words(LEAST)}")
+    engine = (memory_limit - _PROCESS) * 2 // 5
+    return engine, memory_limit - _PROCESS - engine
+
+
+def check_disk(disk_bytes: int, temp_directory: str | PathLike[str] | None) -> None:
+    """Refuse what the temporary directory has no room for.
+
+    disk_bytes : what the engine will write there at most. temp_directory : the system's folder unless given.
+    """
+    try:
+        free = shutil.disk_usage(temp_directory or gettempdir()).free
+    except OSError as error:
+        raise FailedError(f"the temporary directory cannot be read: {error.strerror}; name another") from None
+    if disk_bytes > free:
+        raise FailedError(
+            f"the engine may write {in_words(disk_bytes)} to its temporary directory, which has {in_words(free)}; free "
+            "some space or name another (--temp-directory)"
+        )
+
+
+def in_words(n_bytes: int) -> str:
+    """A size for a sentence.
+
+    >>> in_words(3 << 29), in_words(1 << 20)
+    ('1.5 GiB', '1 MiB')
+    """
+    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / 2**20:.0f} MiB"

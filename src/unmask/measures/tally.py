@@ -1,0 +1,158 @@
+"""Measures of a belief that comes in parts: sums over its classes, which add up to the row of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.measures.base import QUANTILES, Measure, gain_of, weighted_quantiles
+from unmask.measures.interval import GROUPS, Interval, grouped, percentiles, wilson_of_variance
+from unmask.posterior import Posterior
+from unmask.results import Row
+
+Floats = NDArray[np.float64]
+
+KEPT = 1 << 17
+"""Values that are kept apart. More are rounded to this part of their range, and their quantiles with them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What the classes of a part say about a measure; a class is all people who see the same.
+
+    people, classes : how many. before, after : mean over people of the prior's and the posterior's value.
+    value, weight : the values that occur, ascending, and the people of each.
+    worst, worst_class : the value of the worst-off class, and its number.
+    squares : with w people of a class, v its value and d = w (v - after): the sums of d^2, d w and w^2.
+    groups : (2, g) sums of w v and w over g random groups of classes, for measures that are no rates.
+    """
+
+    people: int
+    classes: int
+    before: float
+    after: float
+    value: Floats
+    weight: Floats
+    worst: float
+    worst_class: int
+    squares: tuple[float, float, float]
+    groups: Floats
+
+
+def tally(measure: Measure, belief: Posterior, people: int) -> Tally:
+    """What a part says. belief : a target is a class of people who see the same, and of no other target; its weight is
+    their share of the `people` of the part. Classes whose belief is alike may be targets of one observation.
+    """
+    assert measure.self_assessed is not None
+    value = measure.self_assessed(belief)
+    after, before = value[belief.observation], measure.per_target(belief.prior())
+    worst = int(np.argmax(after) if measure.direction == "high" else np.argmin(after))
+    mean = float(np.clip(belief.weight @ after, after.min(), after.max()))
+    weight = belief.weight * people
+    finite = bool(np.isfinite(value).all())
+    away = weight * (after - mean) if finite else np.zeros_like(weight)
+    return Tally(
+        people,
+        len(after),
+        float(np.clip(belief.weight @ before, before.min(), before.max())),
+        mean,
+        *_summed(value, belief.observation_weight * people),
+        float(after[worst]),
+        worst,
+        (float(away @ away), float(away @ weight), float(weight @ weight)),
+        grouped(weight * after, weight) if finite and not measure.rate else np.zeros((2, 0)),
+    )
+
+
+def joined(measure: Measure, parts: Sequence[Tally]) -> Tally:
+    """The tally of all parts, whose classes are numbered on from one part to the next."""
+    if len(parts) == 1:
+        return parts[0]
+    people = np.array([part.people for part in parts], dtype=np.float64)
+    first = np.cumsum([0, *(part.classes for part in parts)])
+    after = float(people @ [part.after for part in parts] / people.sum())
+    values, weights = (np.concatenate(of) for of in zip(*((part.value, part.weight) for part in parts), strict=True))
+    worst = np.array([part.worst for part in parts])
+    at = int(worst.argmax() if measure.direction == "high" else worst.argmin())
+    groups = np.zeros((2, GROUPS))
+    for part in parts:
+        groups[:, : part.groups.shape[1]] += part.groups
+    moved = [_about(part, after) for part in parts] if np.isfinite(after) else [(0.0, 0.0, 0.0)]
+    return Tally(
+        int(people.sum()),
+        int(first[-1]),
+        float(people @ [part.before for part in parts] / people.sum()),
+        after,
+        *_summed(values, weights),
+        float(worst[at]),
+        int(first[at]) + parts[at].worst_class,
+        tuple(np.sum(moved, axis=0).tolist()),
+        groups[:, groups[1] > 0],
+    )
+
+
+def row(measure: Measure, found: Tally, *, release: str, adversary: str, target: str) -> Row:
+    """The row of a measure; its interval takes a class for a cluster, and all people for n."""
+    interval = _interval(measure, found)
+    return Row(
+        release=release,
+        adversary=adversary,
+        target=target,
+        measure=measure.name,
+        unit=measure.unit,
+        direction=measure.direction,
+        prior=found.before,
+        posterior=found.after,
+        gain=gain_of(found.before, found.after, measure.direction),
+        low=interval.low,
+        high=interval.high,
+        interval=interval.over,
+        n=found.people,
+        n_observations=found.classes,
+        worst=found.worst,
+        worst_observation=found.worst_class,
+        quantiles=weighted_quantiles(found.value, found.weight, QUANTILES),
+        status="exact",
+    )
+
+
+def _interval(measure: Measure, found: Tally) -> Interval:
+    if not np.isfinite(found.value).all():
+        return Interval(None, None, "none: the value is unbounded")
+    if measure.rate:
+        variance = found.squares[0] / found.people**2
+        return wilson_of_variance(found.after, variance, n=found.people, n_clusters=found.classes)
+    return percentiles(*found.groups)
+
+
+def _about(part: Tally, mean: float) -> tuple[float, float, float]:
+    """The sums of squares about another mean."""
+    square, cross, mass = part.squares
+    shift = mean - part.after
+    return square - 2 * shift * cross + shift**2 * mass, cross - shift * mass, mass
+
+
+def _summed(value: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """The values that occur, ascending, and the weight of each; values that are rounded stand at their mean."""
+    if len(value) > KEPT:
+        value, weight = _rounded(value, weight)
+    order = np.argsort(value, kind="stable")
+    value, weight = value[order], weight[order]
+    new = np.flatnonzero(np.append(True, value[1:] != value[:-1]))
+    return value[new], np.add.reduceat(weight, new)
+
+
+def _rounded(value: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    finite = np.isfinite(value)
+    if not finite.all():
+        rest = float(weight[~finite].sum())
+        value, weight = _rounded(value[finite], weight[finite]) if finite.any() else (value[:0], weight[:0])
+        return np.append(value, np.inf), np.append(weight, rest)
+    low, width = value.min(), float(np.ptp(value)) or 1.0
+    bucket = np.minimum((value - low) * (KEPT / width), KEPT - 1).astype(np.int64)
+    mass, sums = np.bincount(bucket, weight, KEPT), np.bincount(bucket, weight * (value - low), KEPT)
+    used = np.flatnonzero(mass)
+    return low + sums[used] / mass[used], np.asarray(mass[used], dtype=np.float64)

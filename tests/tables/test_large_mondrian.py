@@ -1,0 +1,206 @@
+"""Mondrian makes the classes of the table in memory, however few of its combinations may be there at once."""
+
+import csv
+import json
+from collections import Counter
+from dataclasses import fields
+
+import duckdb
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tests.engines import QUIET, opened
+from unmask import FailedError
+from unmask.cli import main
+from unmask.engines import open_engine
+from unmask.tables import Hierarchy, Mondrian, Table, datasets, utility
+from unmask.tables.constraints import EntropyL
+from unmask.tables.large import Roles, generalise, loss, plan, reduce, write_release
+
+pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
+
+QUASI = ("age", "zip", "size")
+SIZES = ("S", "M", "L", "XL")
+TREE = Hierarchy.from_paths(
+    [("120", "12*", "*"), ("121", "12*", "*"), ("130", "13*", "*"), ("131", "13*", "*"), ("ä", "other", "*")]
+)
+
+
+@pytest.fixture(scope="module", params=["duckdb", pytest.param("spark://local[1]", marks=pytest.mark.slow)])
+def engine(request):
+    with opened(request.param) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def duck():
+    with open_engine("duckdb") as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """Numbers, intervals of their midpoints, a hierarchy, an order, missing cells: about 600 combinations of 900."""
+    rng = np.random.default_rng(7)
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*QUASI, "ill", "pay"])
+        for _ in range(900):
+            age = rng.choice(["", "20-30", "25", str(rng.integers(20, 60))], p=[0.05, 0.05, 0.05, 0.85])
+            zip_code = rng.choice(["", "120", "121", "130", "131", "ä", "12*"], p=[0.04, *[0.16] * 6])
+            writer.writerow([age, zip_code, rng.choice(SIZES), rng.choice(["flu", "gout", "ms"]), rng.integers(3)])
+    return path
+
+
+def given(missing="own", sensitive=("ill",)):
+    return {
+        "quasi_identifiers": QUASI,
+        "sensitive": sensitive,
+        "missing": missing,
+        "hierarchies": {"zip": TREE},
+        "orders": {"size": SIZES},
+    }
+
+
+def rows_of(path):
+    """The cells of a Parquet file, or of a folder of them, as texts."""
+    source = f"{path}/*.parquet" if path.is_dir() else path
+    with duckdb.connect() as connection:
+        return connection.execute(f"select columns(*)::varchar from '{source}'").fetchall()
+
+
+def same_classes(made, release):
+    assert np.array_equal(made.release.counts, release.classes.sizes)
+    assert np.array_equal(made.release.classes.levels, release.classes.levels)
+    for found, wanted in zip(made.release.quasi_identifiers, release.quasi_identifiers, strict=True):
+        assert found.levels.labels == wanted.levels.labels
+
+
+def check_release(engine, people, folder, missing, protection, at_once):
+    table = Table.read(people, **given(missing))
+    release, origin = protection(table, rng=np.random.default_rng(0))
+    reduced = reduce(engine, str(people), Roles(**given(missing)), counted=protection.t is not None)
+    made = generalise(reduced, protection, at_once=at_once)
+    same_classes(made, release)
+
+    found, expected = loss(made), utility.evaluate(table, release, origin)
+    for item in fields(found):
+        one, two = (np.array(list(value.values()) if isinstance(value, dict) else [value], dtype=float)
+                    for value in (getattr(found, item.name), getattr(expected, item.name)))  # fmt: skip
+        assert one == pytest.approx(two, rel=1e-12, abs=1e-12, nan_ok=True), item.name
+
+    write_release(reduced, made, folder / "release.parquet")
+    release.write(folder / "expected.parquet")
+    assert Counter(rows_of(folder / "release.parquet")) == Counter(rows_of(folder / "expected.parquet"))
+
+
+@pytest.mark.parametrize("protection", [Mondrian(k=10), Mondrian(k=5, t=0.3)])
+def test_both_engines_make_the_release_in_memory_in_many_turns(engine, people, tmp_path, protection):
+    check_release(engine, people, tmp_path, "excluded", protection, 250)
+
+
+@pytest.mark.parametrize("missing", ["own", "excluded", "wildcard"])
+@pytest.mark.parametrize("at_once", [300, 40])
+@pytest.mark.parametrize("k", [3, 10])
+def test_a_release_of_many_turns_is_the_one_in_memory(duck, people, tmp_path, missing, at_once, k):
+    check_release(duck, people, tmp_path, missing, Mondrian(k=k), at_once)
+
+
+@pytest.mark.parametrize("protection", [Mondrian(k=1), Mondrian(k=5), Mondrian(k=450), Mondrian(k=2, t=0.0)])
+def test_boxes_without_a_cut_that_exceed_the_memory_stay_in_the_engine(duck, people, tmp_path, protection):
+    check_release(duck, people, tmp_path, "own", protection, 1)
+
+
+@pytest.mark.parametrize("at_once", [200, 20])
+@pytest.mark.parametrize("missing", ["own", "excluded"])
+def test_constraints_hold_on_both_sides_of_the_cuts_in_the_engine(duck, people, missing, at_once):
+    asked = Mondrian(k=5, l=2, t=0.3, constraints=(EntropyL(1.2),))
+    table = Table.read(people, **given(missing, ("ill", "pay")))
+    release, _ = asked(table, rng=np.random.default_rng(0))
+    reduced = reduce(duck, str(people), Roles(**given(missing, ("ill", "pay"))))
+    same_classes(generalise(reduced, asked, at_once=at_once), release)
+    alone, _ = Mondrian(k=5)(table, rng=np.random.default_rng(0))
+    assert len(release.classes.sizes) < len(alone.classes.sizes)
+
+
+@pytest.mark.parametrize("k", [3, 10])
+def test_adult_in_many_turns_has_the_classes_of_adult(duck, tmp_path, k):
+    adult = datasets.adult()
+    adult.write(tmp_path / "adult.parquet")
+    quasi = tuple(column.name for column in adult.quasi_identifiers)
+    kinds = {column.name: column.levels.kind for column in adult.columns}
+    release, _ = Mondrian(k=k)(adult, rng=np.random.default_rng(0))
+    reduced = reduce(duck, str(tmp_path / "adult.parquet"), Roles(quasi, kinds=kinds), counted=False)
+    for at_once in (3000, 200):
+        same_classes(generalise(reduced, Mondrian(k=k), at_once=at_once), release)
+
+
+def test_random_tables_in_many_turns_have_the_classes_of_the_table_in_memory(duck, tmp_path):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(20, 400)), int(rng.integers(1, 5))
+        columns = {f"c{j}": rng.integers(0, rng.integers(1, 30), n).astype(str) for j in range(d)}
+        path = tmp_path / f"{seed}.csv"
+        path.write_text("\n".join(",".join(row) for row in [tuple(columns), *zip(*columns.values(), strict=True)]))
+        protection = Mondrian(k=int(rng.integers(1, 8)))
+        release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
+        reduced = reduce(duck, str(path), Roles(tuple(columns)))
+        same_classes(generalise(reduced, protection, at_once=int(rng.integers(1, 40))), release)
+
+
+# --- what will fit, and the command line ----------------------------------------------------------------------
+
+
+def planned(duck, people, **more):
+    return plan(duck, str(people), Roles(**given()), memory_limit=1 << 30, work="protect", **more)
+
+
+def test_a_plan_says_how_often_the_engine_cuts_and_in_how_many_turns(duck, people, monkeypatch):
+    found = planned(duck, people, counted=False, k=10)
+    assert (found.levels, found.parts) == (0, 1)
+    assert "combinations taken into memory at once" in str(found)
+    needed = 5 * found.array_bytes // found.combinations
+    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"protect": needed})
+    found = planned(duck, people, counted=False, k=10)
+    assert (found.levels, found.parts) == (3, 8)
+    assert found.combinations / 8 <= found.at_once <= found.combinations / 4
+    assert "combinations cut in the engine to 3 levels, then taken into memory in 8 parts" in str(found)
+
+
+def test_classes_and_constraints_that_do_not_fit_are_refused_in_a_sentence(duck, people, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("unmask.tables.large.planning._PER_CLASS", 1 << 20)
+        with pytest.raises(FailedError, match=r"may have 450 classes, .* at most half of 494 MiB; ask for more rows"):
+            planned(duck, people, counted=False, k=2)
+        assert planned(duck, people, counted=False, k=50).levels == 0
+    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"protect": 1 << 20})
+    monkeypatch.setattr("unmask.tables.large.planning._PER_PAIR", 1 << 24)
+    assert planned(duck, people, counted=False, k=10).levels > 0
+    with pytest.raises(FailedError, match=r"constraints on sensitive columns .* ask for k alone"):
+        planned(duck, people, k=10)
+
+
+def unmask(*arguments):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result
+
+
+def test_the_command_line_protects_more_combinations_than_memory(people, tmp_path, monkeypatch):
+    asked = ("protect", people, "-q", ",".join(QUASI), "-s", "ill", "--k", 4, "--t", 0.4, "--json")
+    expected = json.loads(unmask(*asked, "-o", tmp_path / "expected.parquet").stdout)
+    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"protect": 3 << 20})
+    asked = (*asked, "-o", tmp_path / "release.parquet", "--engine", "duckdb", "--memory-limit", "1GiB")
+    assert "cut in the engine to" in unmask(*asked, "--dry-run").stderr
+    assert not (tmp_path / "release.parquet").exists()
+    result = unmask(*asked)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    for name in ("rows", "classes", "k"):
+        assert found[name] == expected[name]
+    assert found["utility"]["gcp"] == pytest.approx(expected["utility"]["gcp"], rel=1e-12)
+    assert Counter(rows_of(tmp_path / "release.parquet")) == Counter(rows_of(tmp_path / "expected.parquet"))
+    refused = unmask(*asked, "--force", "--origin", tmp_path / "origin.csv")
+    assert (refused.exit_code, "--origin needs the table in memory" in refused.stderr) == (2, True)
