@@ -68,12 +68,14 @@ def test_from_a_plan_to_a_choice(plan):
     [
         (["study", "none.toml", "-o", "run"], 1, "none.toml"),
         (["study", "plan.toml", "-o", "plan.toml"], 1, "choose another one"),
+        (["study", "plan.toml", "-o", "pipe"], 1, "choose another one"),
         (["choose", "run", "--require", "x<=1"], 1, "unmask study"),
         (["choose", "run"], 2, "--require"),
         (["study", "plan.toml", "-o", "run", "--spark", "local[1]"], 1, "Spark"),
     ],
 )
 def test_bad_input_is_told_in_a_sentence(plan, arguments, code, said, monkeypatch):
+    (plan / "pipe").symlink_to("/dev/null")  # as /dev/stdout, a link to what is no folder
     monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
     done = unmask(*arguments)
     assert done.exit_code == code

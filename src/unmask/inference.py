@@ -13,6 +13,16 @@ from scipy.sparse import csr_array
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, Status, equal_weights, segment_max, segment_sum
 
+__all__ = [
+    "calibrate",
+    "compose",
+    "fit_scale",
+    "from_classes",
+    "from_likelihood",
+    "from_match_probabilities",
+    "from_scores",
+]
+
 
 def from_classes(
     class_of_candidate: NDArray[np.int32],

@@ -22,6 +22,7 @@ class Row:
     worst              : the value at the worst-off target, and the observation that attains it
     quantiles          : of the value over targets, at 5, 25, 50, 75 and 95 %
     status, note       : of the belief, see `Posterior.status`; what a reader must know about this number
+    linked_to          : the other data about people that names are taken from, such as "register"; "" for none
     """
 
     release: str
@@ -43,6 +44,7 @@ class Row:
     quantiles: tuple[float, ...]
     status: str
     note: str = ""
+    linked_to: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The row as plain values, ready for JSON (infinities are written as the text "inf")."""

@@ -67,7 +67,7 @@ def wilson(share: float, n: int) -> dict[str, object]:
 def release_rows(i: int, adversary: str, strength: float) -> list[Row]:
     name, k = RELEASES[i], int(RELEASES[i][2:])
     named, inferred = NAMED[i] * strength, OCCUPATION_PRIOR + (INFERRED[i] - OCCUPATION_PRIOR) * strength
-    same = {"release": name, "adversary": adversary}
+    same = {"release": name, "adversary": adversary, "linked_to": "register" if adversary == TWO else ""}
     value = same | {"target": "occupation", "prior": OCCUPATION_PRIOR, "quantiles": (0.15, 0.2, inferred, 0.36, 0.55)}
     bits = math.log2(N) + math.log2(named) - 0.6
     spread = tuple(named * factor for factor in (0.2, 0.4, 0.8, 1.5, 3.0))

@@ -257,6 +257,57 @@ def test_families_differ_in_one_parameter():
     ]
 
 
+def test_families_over_the_same_values_are_compared():
+    values = {
+        f"{kind} adopters={x}": 0.9 - x / shift for kind, shift in (("basic", 1), ("best", 0.5)) for x in (0.1, 0.3)
+    }
+    given = [measured(name, "nar09", "identity", value, measure="recall") for name, value in values.items()]
+    given += [
+        measured(name, "nar09", "adopters", value / 2, measure="adopter_recall") for name, value in values.items()
+    ]
+    shown = render_study(study((*given, measured("one k=1", "nar09", "identity", 0.2, measure="recall"))))
+    titles = re.findall("<figcaption>(.*?)</figcaption>", shown)
+    assert titles == ["Success over adopters \u2013 nar09", "Adopters found over adopters \u2013 nar09"]
+    charts = re.findall(r"<svg [^>]*aria-label=\"[^\"]*over adopters.*?</svg>", shown, re.DOTALL)
+    assert all("basic" in chart and "best" in chart for chart in charts)
+
+
+def test_a_family_alone_is_drawn_with_its_adversaries():
+    shown = render_study(study())
+    assert "M: success over k" in shown
+
+
+def test_a_column_without_a_value_is_left_out():
+    heads = table(render_study(study()), "Identity")[0]
+    assert "Realised" in heads
+    assert "Self-assessed" not in heads
+    believed = measured("M k=3", "anna", "identity", 0.3, measure="success_probability")
+    assert "Self-assessed" in table(render_study(study((*rows(), believed))), "Identity")[0]
+
+
+def priced(name, adversary, attacked, payoff, kept) -> list[Measured]:
+    same = {"low": None, "high": None}
+    return [
+        measured(name, adversary, "identity", attacked, measure="rational_access", unit="share", **same),
+        measured(name, adversary, "identity", payoff, measure="rational_payoff", unit="money", **same),
+        useful(name, adversary, kept),
+    ]
+
+
+def test_what_an_attack_is_worth_and_what_makes_it_worth_nothing_is_a_finding():
+    poor = [*priced("original", "poor", 0.7, 400.0, 1.0), *priced("k=3", "poor", 0.2, 30.0, 0.9)]
+    poor += [*priced("k=9", "poor", 0.0, 0.0, 0.8), *priced("k=27", "poor", 0.0, 0.0, 0.5)]
+    rich = [*priced("original", "rich", 0.9, 4000.0, 1.0), *priced("k=3", "rich", 0.9, 900.0, 0.9)]
+    said = text(study((*rows(), *poor, *rich)))
+    assert (
+        "To the adversary poor, who reckons before he acts, an attack on the unprotected data is worth 400 a person on "
+        "average; with 2 of 3 protections it is worth nothing: the most useful of them is k=9, which keeps a utility "
+        "of 80.0 %."
+    ) in said
+    assert "4,000 a person on average; none of the protections makes it worth nothing: k=3 leaves 900." in said
+    assert "who reckons" not in text(study())
+
+
 def test_the_price_has_a_table_of_its_own():
     paid = tuple(
         measured("M k=3", "anna", "identity", value, measure=name, unit="share", low=None, high=None)
@@ -281,10 +332,10 @@ def test_names_are_escaped_everywhere():
 
 
 def test_charts_are_few_and_the_page_says_so():
-    many = tuple(replace(item, dataset=f"d{i}") for i in range(10) for item in rows())
+    many = tuple(replace(item, dataset=f"d{i}") for i in range(20) for item in rows())
     told = render_study(study(many))
-    assert len(re.findall(r'<svg [^>]*role="img"', told)) == 8
-    assert "12 more charts were not drawn" in told  # ten planes and ten curves
+    assert len(re.findall(r'<svg [^>]*role="img"', told)) == 30
+    assert "10 more charts were not drawn" in told  # twenty planes and twenty curves
 
 
 # --- from a folder ---------------------------------------------------------------------------------------------------

@@ -51,6 +51,19 @@ def test_who_names_people_singles_out_and_who_holds_a_register_links():
     assert "infers occupation correctly for 28.9 %" in found["Inference"]
 
 
+def test_linkage_goes_by_what_a_row_is_and_not_by_how_the_adversary_is_called():
+    postman = row(adversary="postman", linked_to="register")
+    signer = row(adversary="signs the register of visitors")
+    found = answers(ReportData(title="t", who="w.", rows=(postman, signer)))
+    assert "postman" in found["Linkability"]
+    assert "visitors" not in found["Linkability"]
+    told = study(
+        (measured("M k=3", "register", "identity", 0.4), measured("M k=3", "b", "identity", 0.3, linked_to="x"))
+    )
+    assert "adversary b " in answers(told)["Linkability"]
+    assert "adversary register " not in answers(told)["Linkability"]
+
+
 def test_the_person_most_at_risk_and_k_are_told():
     # one in three, as the sample makes it for k = 3
     assert "right with 33.3 %, knows all quasi-identifiers believes (k=3)" in answers(sample())["Singling out"]

@@ -63,6 +63,8 @@ def test_an_attribute_a_register_and_a_price(tmp_path):
     assert {row.target for row in attribute} == {"diagnosis", "(release)"}
     assert "rational_payoff" in values(register)
     assert "rational_payoff" not in values(attribute)
+    assert {row.linked_to for row in register if row.target == "identity"} == {"register"}
+    assert {row.linked_to for row in attribute} == {""}
 
 
 def test_measures_that_are_asked_for_are_the_only_ones(tmp_path):

@@ -153,6 +153,74 @@ def test_a_wrong_plan_is_told_in_one_sentence_with_the_place(tmp_path, change, s
     assert "\n" not in str(caught.value)
 
 
+PEOPLE = """
+[[datasets]]
+name = "people"
+use = "tables.file"
+file = "people.csv"
+quasi_identifiers = ["age", "sex"]
+sensitive = ["job"]
+identifiers = "name"
+kinds = { age = "numeric" }
+orders = { job = ["a", "b"] }
+hierarchies = { zip = "zip.csv" }
+"""
+GENERAL = '[[protections]]\nuse = "tables.Generalize"\nwith = { levels = { age = 10 } }\n'
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('age", ', 'agee", '), "datasets[1] (people): quasi_identifiers: column 'agee' is not in file 'people.csv'; "),
+        (('["job"]', '["jo"]'), "sensitive: column 'jo' is not in file 'people.csv'; did you mean 'job'?"),
+        (
+            ('"name"\nkinds', '"nam"\nkinds'),
+            "identifiers: column 'nam' is not in file 'people.csv'; did you mean 'name'?",
+        ),
+        (('{ age = "n', '{ agee = "n'), "kinds: column 'agee' is not in file 'people.csv'; did you mean 'age'?"),
+        (("{ job = [", "{ jobs = ["), "orders: column 'jobs' is not in file 'people.csv'; did you mean 'job'?"),
+        (("{ zip =", "{ zipp ="), "hierarchies: column 'zipp' is not in file 'people.csv'; did you mean 'zip'?"),
+        (("targets = 50", 'columns = ["agge"]'), "neighbour: columns: column 'agge' is not in the quasi_identifiers"),
+        (("targets = 50", 'columns = ["job"]'), "neighbour: columns: column 'job' is not in the quasi_identifiers"),
+        (
+            ("{ age = 10", "{ ages = 10"),
+            "Generalize: levels: column 'ages' is not in the quasi_identifiers of the plan; ",
+        ),
+        (('"age", ', "5, "), "quasi_identifiers is no name of a column"),
+    ],
+)
+def test_a_column_that_is_not_there_is_told_before_anything_runs(tmp_path, change, said):
+    (tmp_path / "people.csv").write_text("name,age,sex,zip,job\nx,1,f,1,a\ny,2,m,2,b\n")
+    (tmp_path / "zip.csv").write_text("1;*\n2;*\n")
+    text = PEOPLE + NEIGHBOUR + GENERAL
+    assert len(plan_of(tmp_path, text).cells()) == 1
+    assert text.count(change[0]) == 1
+    with pytest.raises(UnmaskError, match=r"plan 'plan\.toml'") as caught:
+        plan_of(tmp_path, text.replace(*change))
+    assert said in str(caught.value)
+
+
+def test_columns_of_items_and_of_generated_tables_are_checked_too(tmp_path):
+    items = '[[datasets]]\nuse = "pseudonyms.file"\nfile = "items.csv"\npseudonym = "who"\nfeatures = ["x"]\n'
+    items += '[[adversaries]]\nuse = "pseudonyms.Threshold"\nwith = { distance = 0.5, features = ["x"] }\n'
+    (tmp_path / "items.csv").write_text("who,x\na,1\nb,2\n")
+    assert len(plan_of(tmp_path, items).cells()) == 1
+    with pytest.raises(UnmaskError, match=r"pseudonym: column 'whom' is not in file 'items\.csv'; did you mean 'who'"):
+        plan_of(tmp_path, items.replace('"who"', '"whom"'))
+    with pytest.raises(UnmaskError, match="Threshold: features: column 'y' is not in the features of the plan"):
+        plan_of(tmp_path, items.replace('features = ["x"] }', 'features = ["y"] }'))
+    guess = '[[adversaries]]\nuse = "tables.AttributeInference"\nwith = { sensitive = "diagnosi" }\n'
+    with pytest.raises(UnmaskError, match=r"sensitive: column 'diagnosi' is not in .* did you mean 'diagnosis'"):
+        plan_of(tmp_path, CENSUS + guess)
+
+
+def test_a_channel_has_no_file(tmp_path):
+    (tmp_path / "x.csv").write_text("x\n1\n")
+    text = '[[datasets]]\nuse = "channels.file"\nfile = "x.csv"\n[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
+    with pytest.raises(UnmaskError, match="no file of secrets"):
+        plan_of(tmp_path, text)
+
+
 def test_a_plan_or_file_that_is_not_there_is_a_failure(tmp_path):
     with pytest.raises(FailedError, match=r"none\.toml"):
         read_plan(tmp_path / "none.toml")

@@ -1,15 +1,18 @@
 """A study keeps what it has done, whatever happens to it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 
 import duckdb
 import pytest
 
 from unmask.errors import FailedError
+from unmask.studies.cluster import on_spark
 from unmask.studies.journal import Journal, Result
 from unmask.studies.plan import read_plan
 from unmask.studies.run import COLUMNS, JOURNAL, RESULTS, run_study
@@ -156,6 +159,21 @@ def test_a_result_is_the_same_wherever_a_cell_runs(tmp_path):
     assert finished(cell).rows == finished(cell).rows
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_cells_on_spark_give_the_same_rows_and_a_second_run_runs_nothing(tmp_path):
+    if find_spec("pyspark") is None or shutil.which("java") is None:
+        pytest.skip("needs pyspark and Java 17: pip install 'unmask[spark]'")
+    plan, seen = plan_of(tmp_path, seeds=5, adversary="looks = 3\ntargets = 40"), []
+    run_study(plan, tmp_path / "here")
+    outcome = run_study(plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda done, *_: seen.append(done))
+    assert (outcome.done, seen) == (10, list(range(1, 11)))  # more than a wave of 8
+    kept = "cell, measure, prior, posterior, low, high, seed, status"
+    assert rows(tmp_path / "spark", kept) == rows(tmp_path / "here", kept)
+    again = run_study(plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda *told: seen.append(told))
+    assert (again.done, len(seen)) == (10, 10)
+
+
 KILLED = """
 import sys
 from pathlib import Path
@@ -186,3 +204,83 @@ def test_a_killed_study_loses_nothing_and_doubles_nothing(tmp_path):
     assert rows(folder, "count(distinct cell)") == [(80,)]
     doubled = duckdb.sql(f"select cell, measure from '{folder / RESULTS}' group by all having count(*) > 1").fetchall()
     assert doubled == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_terminated_study_writes_what_is_finished_and_goes_on_later(tmp_path, number):
+    plan_of(tmp_path, seeds=40, adversary="targets = 3000\nlooks = 2")
+    folder = tmp_path / "run"
+    command = [sys.executable, "-m", "unmask", "study", str(tmp_path / "plan.toml"), "-o", str(folder)]
+    process = subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.PIPE, text=True)
+    while not (folder / JOURNAL).exists() or (folder / JOURNAL).read_bytes().count(b"\n") < 5:
+        assert process.poll() is None, "it ended before it was terminated"
+        time.sleep(0.02)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "run the same command to go on" in said
+    left = len(Journal(folder / JOURNAL).results)
+    assert 5 <= left < 80
+    done, skipped = rows(folder, "count(distinct cell) filter (status = 'done'), count(*) filter (status = 'skipped')")[
+        0
+    ]
+    assert (done, done + skipped) == (left, 80)
+    assert subprocess.run([*command, "--dry-run"], capture_output=True, text=True).stdout.count(f"{left} done") == 1
+
+
+def test_any_flipped_bit_or_cut_costs_only_the_lines_it_touches(tmp_path):
+    path = tmp_path / JOURNAL
+    with Journal(path).appending() as journal:
+        for name in "abc":
+            journal.add(Result(name, "done", "", 0.5, ({"posterior": 0.25},)))
+    whole, results = path.read_bytes(), Journal(path).results
+    length = len(whole) // 3
+
+    def left(content):
+        path.write_bytes(content)
+        read = Journal(path)
+        assert all(results[name] == result for name, result in read.results.items())
+        return read.damaged, len(read.results)
+
+    for at in range(len(whole)):
+        damaged, good = left(whole[:at])
+        assert (damaged, good) == (int(at % length > 0), at // length)
+        for bit in range(8):
+            damaged, good = left(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
+            assert damaged >= 1
+            assert good >= 1 if at % length == length - 1 else good == 2  # without its end a line takes the next along
+    with Journal(path).appending() as journal:
+        journal.add(Result("d", "done", "", 0.5))
+    assert Journal(path).damaged == 0
+    assert "d" in Journal(path).results
+
+
+def test_only_what_is_about_the_journal_is_said_of_it(tmp_path, monkeypatch):
+    def refused(*_):
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("unmask.studies.workers._START.Process", lambda **_: type("P", (), {"start": refused})())
+    with pytest.raises(FailedError, match="a worker cannot be started: Resource temporarily unavailable; try fewer"):
+        run_study(plan_of(tmp_path), tmp_path / "run")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits")
+def test_a_full_disk_is_told_of_the_journal_and_what_fits_stays(tmp_path):
+    import resource
+
+    limits, path = resource.getrlimit(resource.RLIMIT_FSIZE), tmp_path / JOURNAL
+
+    def fill():
+        with Journal(path).appending() as journal:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (250, limits[1]))
+            for name in "abcd":
+                journal.add(Result(name, "done", "", 0.5, ({"posterior": 0.25},)))
+
+    try:
+        with pytest.raises(FailedError, match=r"journal\.jsonl cannot be written"):
+            fill()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert Journal(path).damaged == 1
+    assert set(Journal(path).results) == {"a", "b"}

@@ -123,9 +123,13 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
 
 
 def refuse_to_overwrite(path: Path, *, force: bool) -> None:
-    """An error for a file that exists, unless --force was given."""
+    """An error for a file that exists, unless --force was given; and for a device, a pipe or a link (`/dev/stdout` is
+    one), since what is written whole takes its place.
+    """
     from unmask.errors import UnmaskError
 
+    if path.is_symlink() or (path.exists() and not (path.is_file() or path.is_dir())):
+        raise UnmaskError(f"{path} is a device, a pipe or a link, expected a plain file; name one")
     if path.exists() and not force:
         raise UnmaskError(f"{path} exists; choose another name or give --force")
 
@@ -180,10 +184,10 @@ def provenance(seed: int, paths: tuple[Path | None, ...]) -> dict[str, object]:
 
     from unmask import __version__
 
-    digests = {
-        f"sha256 of {path.name}": hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        for path in paths
-        if path is not None and path.is_file()
-    }
+    digests: dict[str, object] = {}
+    for path in paths:
+        if path is not None and path.is_file():
+            with path.open("rb") as file:  # which may exceed the memory
+                digests[f"sha256 of {path.name}"] = hashlib.file_digest(file, "sha256").hexdigest()[:16]
     command = shlex.join(["unmask", *sys.argv[1:]])
     return {"command": command, "seed": seed, "version": __version__, **digests}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from pathlib import Path
@@ -47,6 +48,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     from unmask.studies.cluster import on_spark
     from unmask.studies.run import RESULTS, keep_plan, run_study
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a Ctrl-C: what is finished is written
     progress = _Progress()
     keep_plan(plan, output)
     outcome = run_study(
@@ -64,10 +66,9 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
         click.echo(f"{count:,} without a result: {reason}", err=True)
-    if not outcome.done:
-        raise click.exceptions.Exit(EXIT_FAILED)
     if not outcome.complete:
         click.echo("stopped before the end; run the same command to go on", err=True)
+    if not (outcome.complete and outcome.done):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 

@@ -16,7 +16,7 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
 from unmask.reports import html
 from unmask.reports.data import ReportData
-from unmask.reports.sections import Figure, Grid
+from unmask.reports.sections import Figure, Grid, not_run_groups
 from unmask.reports.study import sections as study_sections
 from unmask.reports.study.values import StudyData
 from unmask.results import Row
@@ -37,7 +37,9 @@ def export(data: ReportData | StudyData, folder: Path, *, force: bool = False) -
     what is undefined is empty there. The index names for each file what it shows. A folder that holds files already is
     refused unless force is set; then files of the same name are replaced and others stay.
     """
-    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not force)):
+    if folder.exists() and not folder.is_dir():
+        raise UnmaskError(f"{folder} is no folder; choose another one")
+    if folder.exists() and any(folder.iterdir()) and not force:
         raise UnmaskError(f"{folder} exists and is not empty; choose another folder or give --force")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,6 +58,8 @@ def export(data: ReportData | StudyData, folder: Path, *, force: bool = False) -
 def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
     """The files, and of each what the index says."""
     shown = study_sections.contents(data) if isinstance(data, StudyData) else html.contents(data)
+    if isinstance(data, ReportData):
+        shown["not_run"] = _not_run(data)
     yield from _table(folder, MEASURES, _measures(data), "Every measure, in full precision")
     taken = {MEASURES}
     for path, item in _shown(shown, ()):
@@ -136,7 +140,13 @@ def _columns(grid: Grid) -> dict[str, Any]:
     return columns
 
 
-_TEXTS = ("release", "adversary", "target", "measure", "unit", "direction", "interval", "status", "note")
+def _not_run(data: ReportData) -> Grid:
+    """What was not run, as the page words it."""
+    lines = tuple(("; ".join(things), word, why) for things, word, why in not_run_groups(data))
+    return Grid(("What", "Status", "Why"), (("", lines),), text=3, caption="What was not run, and what failed")
+
+
+_TEXTS = ("release", "adversary", "target", "measure", "unit", "direction", "interval", "status", "note", "linked_to")
 _NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst")
 
 

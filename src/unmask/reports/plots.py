@@ -15,6 +15,7 @@ from unmask.reports.canvas import (
     PANEL,
     SHAPES,
     SOFT,
+    Frame,
     altair,
     as_is,
     axis,
@@ -28,17 +29,26 @@ from unmask.reports.data import Distribution
 from unmask.reports.words import letter, lettered, percent, row_estimate
 from unmask.results import Row
 
+PLANE_MARGINS = (62, 8, 26, 44)
+
+PLANE_WIDTH = float(PANEL - PLANE_MARGINS[0] - PLANE_MARGINS[2])
+
 
 @dataclass(frozen=True)
 class Point:
-    """One release on the plane of risk against utility, as one adversary sees it."""
+    """One release on the plane of utility and risk, as one adversary sees it: what is lost, or kept, goes across."""
 
     release: str
     style: int
-    loss: float
+    across: float
     risk: float
     low: float | None = None
     high: float | None = None
+
+    @property
+    def top(self) -> float:
+        """The upper end of what is drawn."""
+        return self.risk if self.high is None else self.high
 
 
 @dataclass(frozen=True)
@@ -51,14 +61,14 @@ class Absent:
 
 
 def undominated(points: Sequence[Point]) -> list[bool]:
-    """Whether no other point has at most the same loss and risk, and less of one of them. Equal points both stay.
+    """Whether no other point loses at most as much at most the same risk, and less of one. Equal points both stay.
 
     >>> undominated([Point("a", 0, 0.1, 0.3), Point("b", 0, 0.2, 0.1), Point("c", 0, 0.2, 0.2)])
     [True, True, False]
     """
 
     def beats(a: Point, b: Point) -> bool:
-        return a.loss <= b.loss and a.risk <= b.risk and (a.loss, a.risk) != (b.loss, b.risk)
+        return a.across <= b.across and a.risk <= b.risk and (a.across, a.risk) != (b.across, b.risk)
 
     return [not any(beats(other, point) for other in points) for point in points]
 
@@ -203,26 +213,49 @@ def plane_chart(points: Sequence[Point], *, n_adversaries: int, loss: str, risk:
     points     : all releases, adversary by adversary; a release is dominated among the points of the same adversary
     loss, risk : titles of the axes; a loss that never exceeds 1 is written in percent
     """
+    x_max = 1.1 * max(point.across for point in points) or 1.0
+    y_max = 1.15 * max(point.top for point in points) or 1.0
+    across, up = axis(x_max, title=loss, share=x_max <= 1.1), axis(y_max, title=risk)
+    frame = Frame(PLANE_WIDTH, 250.0, x_max, y_max, across, up)
+    marks = []
+    for style in dict.fromkeys(point.style for point in points):
+        own = [point for point in points if point.style == style]
+        marks += [plane_mark(point, best=best) for point, best in zip(own, undominated(own), strict=True)]
+    return draw_plane(frame, marks, points, lettered=n_adversaries > 1, label=label, key=key)
+
+
+def plane_mark(point: Point, *, best: bool) -> dict[str, Any]:
+    """How a point is drawn: filled where no other release is better in both ways for the same adversary."""
+    colour = COLOURS[point.style % len(COLOURS)]
+    return {
+        "x": point.across,
+        "y": point.risk,
+        "low": point.risk if point.low is None else point.low,
+        "high": point.top,
+        "best": best,
+        "style": point.style,
+        "shape": SHAPES[point.style % len(SHAPES)],
+        "colour": colour,
+        "fill": colour if best else "white",
+    }
+
+
+def draw_plane(
+    frame: Frame, marks: Sequence[Mapping[str, Any]], named: Sequence[Point], *, lettered: bool, label: str, key: str
+) -> str:
+    """The best of each adversary joined, intervals as thin lines, marks, and names where there is room.
+
+    marks    : as `plane_mark` makes them
+    named    : the points whose releases are named
+    lettered : whether adversaries are told apart by letters, too
+    """
+    x, y = frame.x, frame.y
     alt = altair()
-    left, height = 62, 250
-    width = PANEL - left - 26
-    x_max = 1.1 * max(point.loss for point in points) or 1.0
-    y_max = 1.15 * max(point.risk if point.high is None else point.high for point in points) or 1.0
-
-    def x(field: str = "x") -> Any:
-        scale = alt.Scale(domain=[0, x_max], nice=False)
-        return alt.X(f"{field}:Q", scale=scale, axis=axis(x_max, title=loss, share=x_max <= 1.1))
-
-    def y(field: str = "y") -> Any:
-        return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[0, y_max], nice=False), axis=axis(y_max, title=risk))
-
-    marks = [mark for style in dict.fromkeys(p.style for p in points) for mark in _plane_marks(points, style)]
-    best = [mark for mark in marks if mark["best"]]
-    names = name_places(points, width / x_max, height / y_max, width=width)
+    best = sorted((mark for mark in marks if mark["best"]), key=lambda mark: float(mark["x"]))
     layers = [
         chart(best)
         .mark_line(strokeWidth=1.2, opacity=0.55)
-        .encode(x=x(), y=y(), color=as_is("colour"), detail="shape:N"),
+        .encode(x=x(), y=y(), color=as_is("colour"), detail="style:N"),
         chart(marks).mark_rule(strokeWidth=1.4, color=INK).encode(x=x(), y=y("low"), y2="high:Q"),
         chart(marks)
         .mark_point(size=72, filled=True, opacity=1, strokeWidth=1.8)
@@ -234,32 +267,18 @@ def plane_chart(points: Sequence[Point], *, n_adversaries: int, loss: str, risk:
             shape=as_is("shape"),
         ),
     ]
+    names = name_places(named, frame)
     for align in dict.fromkeys(name["align"] for name in names):
         own = [name for name in names if name["align"] == align]
-        layers.append(chart(own).mark_text(align=align, color=INK).encode(x=x(), y=y(), text="text:N"))
-    if n_adversaries > 1:
-        letters = letter_places(marks, 13 * y_max / height)
-        layers.append(
-            chart(letters)
-            .mark_text(align="left", dx=10, color=INK, fontWeight="bold")
-            .encode(x=x(), y=y(), text="text:N")
-        )
-    return draw(layers, width=width, height=height, margins=(left, 8, 26, 44), label=label, key=key)
-
-
-def _plane_marks(points: Sequence[Point], style: int) -> list[dict[str, Any]]:
-    """The points of one adversary; filled where no other release is better in both ways."""
-    own = [point for point in points if point.style == style]
-    colour, shape = COLOURS[style % len(COLOURS)], SHAPES[style % len(SHAPES)]
-    return [
-        {"x": point.loss, "y": point.risk, "best": best, "style": style, "shape": shape, "colour": colour}
-        | {
-            "low": point.risk if point.low is None else point.low,
-            "high": point.risk if point.high is None else point.high,
-        }
-        | {"fill": colour if best else "white"}
-        for point, best in zip(own, undominated(own), strict=True)
-    ]
+        layers += [
+            chart(own).mark_text(align=align, **look).encode(x=x(), y=y(), text="text:N")
+            for look in ({"stroke": "white", "strokeWidth": 3, "color": "white"}, {"color": INK})  # lines pass behind
+        ]
+    if lettered:
+        letters = letter_places(marks, 13 * frame.top / frame.height)
+        said = chart(letters).mark_text(align="left", dx=10, color=INK, fontWeight="bold")
+        layers.append(said.encode(x=x(), y=y(), text="text:N"))
+    return draw(layers, width=frame.width, height=frame.height, margins=PLANE_MARGINS, label=label, key=key)
 
 
 def letter_places(marks: Sequence[Mapping[str, Any]], gap: float) -> list[dict[str, Any]]:
@@ -273,17 +292,17 @@ def letter_places(marks: Sequence[Mapping[str, Any]], gap: float) -> list[dict[s
     return letters
 
 
-def name_places(points: Sequence[Point], x_scale: float, y_scale: float, *, width: float) -> list[dict[str, Any]]:
+def name_places(points: Sequence[Point], frame: Frame) -> list[dict[str, Any]]:
     """Where the name of each release goes, once: above its highest mark, else beside or below it, where there is room.
 
-    The places of marks and names are reckoned in pixels and returned on the scales of the chart.
+    The places of marks and names are reckoned in pixels, upwards, and returned on the scales of the frame.
     """
-    taken = [(p.loss * x_scale - 7, p.risk * y_scale - 7, p.loss * x_scale + 7, p.risk * y_scale + 7) for p in points]
+    up = frame.height / frame.top
+    taken = [(frame.pixel(p.across) - 7, p.risk * up - 7, frame.pixel(p.across) + 7, p.risk * up + 7) for p in points]
     names: list[dict[str, Any]] = []
     for release in dict.fromkeys(point.release for point in points):
-        top = max((p for p in points if p.release == release), key=lambda p: p.risk if p.high is None else p.high)
-        x, y = top.loss * x_scale, top.risk * y_scale
-        above = (top.risk if top.high is None else top.high) * y_scale
+        highest = max((p for p in points if p.release == release), key=lambda p: p.top)
+        x, y, above = frame.pixel(highest.across), highest.risk * up, highest.top * up
         long = CHARACTER * len(short(release))
         places = [
             ("center", x, above + 15, x - long / 2),
@@ -295,11 +314,11 @@ def name_places(points: Sequence[Point], x_scale: float, y_scale: float, *, widt
         free = (
             place
             for place in places
-            if place[3] >= 2 and place[3] + long <= width + 20 and not _overlaps(_box(place, long), taken)
+            if place[3] >= 2 and place[3] + long <= frame.width + 20 and not _overlaps(_box(place, long), taken)
         )
         align, px, py, start = next(free, places[0])
         taken.append(_box((align, px, py, start), long))
-        names.append({"x": px / x_scale, "y": py / y_scale, "align": align, "text": short(release)})
+        names.append({"x": frame.at(px, 0)[0], "y": py / up, "align": align, "text": short(release)})
     return names
 
 

@@ -145,7 +145,7 @@ def _strongest(items: Sequence[Measured]) -> list[Measured]:
 
 
 def _by_other_data(one: _Told) -> bool:
-    return one.row.target == IDENTITY and (one.row.measure == "recall" or "register" in one.who.lower())
+    return one.row.target == IDENTITY and bool(one.row.linked_to or one.row.measure == "recall")
 
 
 def _question(question: str, told: Sequence[_Told], who_would: str) -> Iterator[str]:
@@ -199,7 +199,7 @@ def _intruder(data: ReportData | StudyData, named: Sequence[_Told]) -> Iterator[
         most = max(pays, key=lambda row: row.posterior)
         share = row_estimate(most)
         where = release_name(most.release)
-        yield f"  For {most.adversary}, an attacker who reckons, attacking pays for {share} of people ({where})."
+        yield f"  For the adversary {most.adversary}, who reckons, attacking pays for {share} of people ({where})."
     else:
         yield "  Not tested: whether such an attack pays; name an attacker to find out."
 

@@ -8,7 +8,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -69,27 +69,36 @@ class Journal:
     @contextmanager
     def appending(self) -> Iterator[Journal]:
         """Hold the file open for `add`, repaired; another process that tries is refused."""
-        try:
-            with self.path.with_suffix(".lock").open("ab") as lock:
+        with ExitStack() as held:
+            with self._writing():
+                lock = held.enter_context(self.path.with_suffix(".lock").open("ab"))
                 _lock(lock.fileno(), self.path)
                 good = self._read()  # another process may have appended since
                 if self.damaged:
                     _replace(self.path, b"".join(good))
-                with self.path.open("ab") as self._file:
-                    yield self
-                    os.fsync(self._file.fileno())
-        except OSError as error:
-            raise FailedError(f"{self.path.name} cannot be written: {error.strerror}; check the folder") from None
+                self._file = held.enter_context(self.path.open("ab", buffering=0))
+            yield self
+            with self._writing():
+                os.fsync(self._file.fileno())
 
     def add(self, result: Result) -> None:
         """Keep one result: it is with the system when this returns."""
         self.results[result.cell] = result
         content = json.dumps(vars(result), separators=(",", ":")).encode()
-        self._file.write(b"%08x " % zlib.crc32(content) + content + b"\n")
-        self._file.flush()
-        if time.monotonic() - self._synced > SYNC_EVERY:
-            os.fsync(self._file.fileno())
-            self._synced = time.monotonic()
+        line = b"%08x " % zlib.crc32(content) + content + b"\n"
+        with self._writing():
+            while line:  # a disk that is nearly full takes a part
+                line = line[self._file.write(line) :]
+            if time.monotonic() - self._synced > SYNC_EVERY:
+                os.fsync(self._file.fileno())
+                self._synced = time.monotonic()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise FailedError(f"{self.path.name} cannot be written: {error.strerror}; check the folder") from None
 
 
 def _lines(path: Path) -> list[bytes]:

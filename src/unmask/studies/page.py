@@ -74,6 +74,7 @@ def _row(item: Summary) -> Row:
         worst_observation=0,
         quantiles=(),
         status="",
+        linked_to=item.linked_to,
     )
 
 
@@ -82,10 +83,12 @@ def _gain(item: Summary) -> tuple[float, float] | None:
 
 
 def _end(item: Summary, end: float | None) -> float | None:
-    """An end of the interval: none where it is undefined, and within what a share can be."""
+    """An end of the interval: none where it is undefined, and within what a share, a payoff or a count can be."""
     if end is None or math.isnan(end):
         return None
-    return min(1.0, max(0.0, end)) if item.unit in SHARES else end
+    if item.unit in SHARES:
+        return min(1.0, max(0.0, end))
+    return max(0.0, end) if item.unit in ("money", "tries") else end
 
 
 # --- risk against utility --------------------------------------------------------------------------------------------
@@ -183,7 +186,9 @@ def _said(part: Mapping[str, Any], *, grid: bool = False) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + "}"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(f"[{_value(item)}]" if isinstance(item, list) else _value(item) for item in value)
+    return str(value)
 
 
 def _seeds(path: Path) -> list[int]:

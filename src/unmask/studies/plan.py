@@ -171,6 +171,8 @@ def read_plan(path: Path) -> Plan:
 
 
 def _plan(given: Settings, path: Path) -> Plan:
+    from unmask.studies.cells import check_columns
+
     _only(given, _OF_PLAN, "the plan")
     parts = {kind: _parts(given, kind, path.parent) for kind in ("datasets", "protections", "adversaries")}
     plan = Plan(
@@ -183,6 +185,7 @@ def _plan(given: Settings, path: Path) -> Plan:
         budget=_budget(given.get("budget", {})),
     )
     _check_measures(plan)
+    check_columns(plan.datasets, (*plan.protections, *plan.adversaries))
     if not plan.cells():
         raise UnmaskError(
             "it has 0 cells: no adversary attacks what the datasets are; expected names of one wing, such as tables.*"

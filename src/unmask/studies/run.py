@@ -25,6 +25,7 @@ PLAN = "plan.toml"
 COLUMNS = (
     "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
     "high", "n", "status", "reason", "target", "direction", "interval", "worst", "note", "seconds",
+    "linked_to",
 )  # fmt: skip
 """Of `results.parquet`."""
 
@@ -68,7 +69,8 @@ def run_study(
     """Run the cells that the folder has no result for, and write `results.parquet`.
 
     Cells are known by their content: a plan that grew or was renamed runs only what is new. What was failed or timed
-    out stays so, unless retry is set. A Ctrl-C stops the workers and writes what there is.
+    out stays so, unless retry is set. A Ctrl-C, and what ends `unmask study` by a SIGTERM, stops the workers and
+    writes what there is.
 
     submit : how cells are run instead of by processes of this machine, such as `cluster.on_spark`
     """

@@ -30,6 +30,7 @@ class Summary:
     gain_low, gain_high    : 95 % interval of the gain over seeds, each seed against its own prior; or None
     seeds, cells           : seeds with a value, and seeds that have a result at all
     n                      : targets of one seed
+    linked_to              : see `Row`
     worst                  : the worst value of any seed's worst-off target
     """
 
@@ -52,6 +53,7 @@ class Summary:
     cells: int
     n: int
     worst: float
+    linked_to: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ _SUMMARIES = """
            avg(prior), avg(posterior), avg(gain),
            case when any_value(direction) = 'high' then max(worst) else min(worst) end,
            stddev_samp(posterior), stddev_samp(gain), count(posterior), any_value(low), any_value(high),
-           any_value("interval"), any_value(cells), max(n)
+           any_value("interval"), any_value(cells), max(n), any_value(linked_to)
     from (
         select *, count(distinct cell) over (partition by dataset, protection, adversary) as cells
         from read_parquet(?, file_row_number = true) where status = 'done'
@@ -115,7 +117,22 @@ _GAPS = """
 
 def _summary(row: Sequence[Any]) -> Summary:
     """One row of `_SUMMARIES`, with the interval over seeds where there are several."""
-    *names, prior, posterior, gain, worst, deviation, gain_deviation, seeds, low, high, interval, cells, n = row
+    (
+        *names,
+        prior,
+        posterior,
+        gain,
+        worst,
+        deviation,
+        gain_deviation,
+        seeds,
+        low,
+        high,
+        interval,
+        cells,
+        n,
+        linked_to,
+    ) = row
     dataset, protection, adversary, target, measure, unit, direction = names
     gains: tuple[float | None, float | None] = None, None
     if seeds > 1 and deviation > SAME * max(abs(posterior), 1.0):
@@ -142,6 +159,7 @@ def _summary(row: Sequence[Any]) -> Summary:
         cells,
         n,
         _known(worst),
+        linked_to,
     )
 
 

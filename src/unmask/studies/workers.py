@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from unmask.errors import UnmaskError
+from unmask.errors import FailedError, UnmaskError
 from unmask.results import Row
 from unmask.studies.journal import Result
 from unmask.studies.plan import Budget, Cell
@@ -42,8 +42,9 @@ def run_cells(cells: Iterable[Cell], *, workers: int, budget: Budget) -> Iterato
     """
     todo = deque(cells)
     limit = None if budget.memory_gib is None else budget.memory_gib * 2**30 / workers
-    pool = [_start(limit) for _ in range(min(workers, len(todo)))]
+    pool: list[_Worker] = []
     try:
+        pool.extend(_start(limit) for _ in range(min(workers, len(todo))))
         while todo or any(worker.cell for worker in pool):
             for i, worker in enumerate(pool):
                 if worker.cell is None and todo:
@@ -106,7 +107,10 @@ def _lost(worker: _Worker) -> Result:
 def _start(limit: float | None) -> _Worker:
     ours, theirs = _START.Pipe()
     process = _START.Process(target=_work, args=(theirs, limit), daemon=True)
-    process.start()
+    try:
+        process.start()
+    except OSError as error:
+        raise FailedError(f"a worker cannot be started: {error.strerror}; try fewer workers") from None
     theirs.close()
     return _Worker(process, ours)
 
@@ -121,8 +125,9 @@ def _stop(worker: _Worker) -> None:
 
 
 def _work(pipe: Connection, limit: float | None) -> None:
-    """Run cells until the pipe is closed. Ctrl-C is the parent's affair."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Run cells until the pipe is closed. Ctrl-C and termination are the parent's affair."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     if limit is not None:
         _limit_memory(int(limit))
     import unmask.studies.cells  # noqa: F401  # not counted against the first cell

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from unmask.reports.canvas import COLOURS, Mark
+from unmask.reports.lines import Line, legend_rows
 from unmask.reports.linkage import plots
-from unmask.reports.linkage.plots import Curve, curve_of
 from unmask.reports.linkage.tables import PANELS, Told
 from unmask.reports.linkage.values import GuessLinkage, Linkage
 from unmask.reports.linkage.words import plain
@@ -58,7 +58,7 @@ def curve_figures(linkage: Linkage, told: Sequence[Told], upto: int) -> tuple[Fi
     drawn = [*((*one, 1.0, level) for one in linked_panels), *((*one, top, None) for one in mixed_panels)]
     figures = []
     for i, (caption, named, high, mark) in enumerate(drawn):
-        lines = [curve_of(name, _run(curve, upto), style) for name, curve, style in named]
+        lines = [Line(name, _run(curve, upto), style) for name, curve, style in named]
         svg = plots.curves(
             lines,
             right=float(upto),
@@ -112,7 +112,7 @@ def _run(curve: Sequence[float], upto: int) -> list[tuple[float, float]]:
     return [(float(j), curve[min(j, len(curve) - 1)]) for j in range(upto + 1)]
 
 
-def _ends(lines: Sequence[Curve], *, share: bool = True) -> str:
+def _ends(lines: Sequence[Line], *, share: bool = True) -> str:
     """The first and the last value of each line, for readers who do not see it."""
     ends = ((line.name, line.points[0][1], line.points[-1][1]) for line in lines)
     if share:
@@ -151,9 +151,9 @@ def threshold_figures(linkage: Linkage, told: Sequence[Told]) -> tuple[Figure, .
     """Subjects breached, and the risk slopes of the first guesses, against the threshold."""
     if not linkage.betas:
         return ()
-    breached = [curve_of(one.name, _against(linkage, one.guess.breach_rates), one.style) for one in told]
+    breached = [Line(one.name, _against(linkage, one.guess.breach_rates), one.style) for one in told]
     sloping = {one.name: _slopes(linkage, one.guess) for one in told[:PANELS] if one.guess.slopes}
-    rows = max(plots.legend_rows(lines) for lines in (breached, *sloping.values()))
+    rows = max(legend_rows(lines) for lines in (breached, *sloping.values()))
     return (breach_figure(linkage, told, breached, rows), *slope_figures(linkage, sloping, rows, alone=len(told) == 1))
 
 
@@ -165,7 +165,7 @@ def _chosen(linkage: Linkage) -> Mark:
     return Mark(linkage.beta, f"\u03b2 {plain(linkage.beta)}")
 
 
-def breach_figure(linkage: Linkage, told: Sequence[Told], lines: Sequence[Curve], rows: int) -> Figure:
+def breach_figure(linkage: Linkage, told: Sequence[Told], lines: Sequence[Line], rows: int) -> Figure:
     """Share of subjects breached against the threshold, a line for each guess; hollow, what shuffled labels do."""
     rates = [*(one.guess.breach_rates for one in told), [one.guess.guessing for one in told]]
     caption = "Subjects breached, by threshold"
@@ -183,7 +183,7 @@ def breach_figure(linkage: Linkage, told: Sequence[Told], lines: Sequence[Curve]
     return Figure(caption, svg)
 
 
-def slope_figures(linkage: Linkage, lines: Mapping[str, Sequence[Curve]], rows: int, *, alone: bool) -> list[Figure]:
+def slope_figures(linkage: Linkage, lines: Mapping[str, Sequence[Line]], rows: int, *, alone: bool) -> list[Figure]:
     """Risk slope against the threshold, a line for each alpha, a panel for each guess on the same scale."""
     top = _top([[y for _, y in line.points] for own in lines.values() for line in own])
     figures = []
@@ -204,9 +204,9 @@ def slope_figures(linkage: Linkage, lines: Mapping[str, Sequence[Curve]], rows: 
     return figures
 
 
-def _slopes(linkage: Linkage, guess: GuessLinkage) -> list[Curve]:
+def _slopes(linkage: Linkage, guess: GuessLinkage) -> list[Line]:
     return [
-        curve_of(f"\u03b1 {alpha:.3g}", _against(linkage, values), style, shade=True)
+        Line(f"\u03b1 {alpha:.3g}", _against(linkage, values), style, shade=True)
         for style, (alpha, values) in enumerate(_spread(guess.slopes))
     ]
 

@@ -7,57 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from unmask.reports.canvas import (
-    CHARACTER,
-    COLOURS,
-    DASHES,
-    INK,
-    LEGEND,
-    PANEL,
-    SHAPES,
-    SOFT,
-    Frame,
-    Mark,
-    altair,
-    as_is,
-    axis,
-    chart,
-    draw,
-    short,
-)
+from unmask.reports.canvas import CHARACTER, INK, LEGEND, PANEL, SOFT, Frame, Mark, altair, as_is, axis, chart, draw
+from unmask.reports.lines import Line, legend, legend_rows, line_layers
 
 WIDE = 12
 """Most items that are drawn on a linear scale."""
-
-SHADES = ("#0f2f4f", "#2c5d8a", "#5b86ad", "#8aa9c6", "#3d3d3d", "#8c8c8c")
-"""Colours of lines that are no adversaries."""
 
 RADIUS = 17.0
 """Radius of the largest bubble, in pixels."""
 
 CELLS = 300
 """Bubbles that are drawn one by one; of more, neighbours are drawn as one."""
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A named line through points, in the look that tells it from others; points without a finite value are gaps."""
-
-    name: str
-    points: tuple[tuple[float, float], ...]
-    colour: str
-    dash: tuple[int, ...]
-    shape: str
-
-
-def curve_of(name: str, points: Sequence[tuple[float, float]], style: int, *, shade: bool = False) -> Curve:
-    """A line in the look of adversary number `style`, or in a shade of its own."""
-    colours = SHADES if shade else COLOURS
-    look = colours[style % len(colours)], DASHES[style % len(DASHES)], SHAPES[style % len(SHAPES)]
-    return Curve(name, tuple(points), *look)
 
 
 def whole_ticks(largest: float, about: int = 6) -> list[int]:
@@ -71,7 +33,7 @@ def whole_ticks(largest: float, about: int = 6) -> list[int]:
 
 
 def curves(
-    lines: Sequence[Curve],
+    lines: Sequence[Line],
     *,
     right: float,
     top: float,
@@ -80,7 +42,7 @@ def curves(
     share: bool = True,
     upright: Mark | None = None,
     level: Mark | None = None,
-    spots: Sequence[tuple[float, float, Curve]] = (),
+    spots: Sequence[tuple[float, float, Line]] = (),
     rows: int = 0,
     label: str,
     key: str,
@@ -100,13 +62,14 @@ def curves(
     frame, left = _ground(right, top, title, mergings=mergings, share=share, room=20 if upright else 8)
     layers = [*_upright(frame, upright), *_level(frame, level)]
     for line in lines:
-        layers += _line(frame, line)
+        layers += line_layers(frame, line)
     if spots:
         layers.append(_spots(frame, spots))
-    legend = _legend(frame, lines) if len(lines) > 1 else []
+    if len(lines) > 1:
+        layers += legend(frame, lines)
     above = 8 + LEGEND * max(rows, legend_rows(lines))
     margins = (left, above, 16, 44)
-    return draw([*layers, *legend], width=frame.width, height=frame.height, margins=margins, label=label, key=key)
+    return draw(layers, width=frame.width, height=frame.height, margins=margins, label=label, key=key)
 
 
 def _ground(right: float, top: float, title: str, *, mergings: bool, share: bool, room: float) -> tuple[Frame, int]:
@@ -119,28 +82,8 @@ def _ground(right: float, top: float, title: str, *, mergings: bool, share: bool
     return Frame(PANEL - left - 16.0, height, right, top * height / (height - room), x_axis, y_axis), left
 
 
-def _line(frame: Frame, line: Curve) -> list[Any]:
-    """Points joined in their order, a gap where a value is missing, and marks on at most about ten of them."""
-    points, run = [], 0
-    for i, (x, y) in enumerate(line.points):
-        if math.isfinite(y):
-            points.append({"x": x, "y": y, "run": run, "order": i, "colour": line.colour, "shape": line.shape})
-        else:
-            run += 1
-    if not points:
-        return []
-    drawn = chart(points).mark_line(color=line.colour, strokeDash=list(line.dash), strokeWidth=2, strokeCap="butt")
-    marked = chart(points[:: max(1, math.ceil(len(points) / 10))])
-    return [
-        drawn.encode(x=frame.x(), y=frame.y(), detail="run:N", order="order:Q"),
-        marked.mark_point(size=36, filled=True, opacity=1, stroke="white", strokeWidth=0.6, clip=False).encode(
-            x=frame.x(), y=frame.y(), color=as_is("colour"), shape=as_is("shape")
-        ),
-    ]
-
-
-def _spots(frame: Frame, spots: Sequence[tuple[float, float, Curve]]) -> Any:
-    values = [{"x": x, "y": y, "colour": curve.colour, "shape": curve.shape} for x, y, curve in spots]
+def _spots(frame: Frame, spots: Sequence[tuple[float, float, Line]]) -> Any:
+    values = [{"x": x, "y": y, "colour": line.colour, "shape": line.shape} for x, y, line in spots]
     drawn = chart(values).mark_point(size=56, filled=True, fill="white", opacity=1, strokeWidth=1.8)
     return drawn.encode(x=frame.x(), y=frame.y(), stroke=altair().Stroke("colour:N", scale=None), shape=as_is("shape"))
 
@@ -165,35 +108,6 @@ def _level(frame: Frame, mark: Mark | None) -> list[Any]:
         align="right", dx=-2, dy=9, color=INK, fontSize=11
     )
     return [rule.encode(y=frame.y()), said.encode(x=frame.x(), y=frame.y(), text="text:N")]
-
-
-def legend_rows(lines: Sequence[Curve]) -> int:
-    """Lines of the legend; a single curve needs none."""
-    return math.ceil(len(lines) / _per_row(lines)) if len(lines) > 1 else 0
-
-
-def _per_row(lines: Sequence[Curve]) -> int:
-    return 3 if all(len(line.name) <= 10 for line in lines) else 2
-
-
-def _legend(frame: Frame, lines: Sequence[Curve]) -> list[Any]:
-    """Above the chart, two or three in a row, the stroke and mark of each line and its name."""
-    layers: list[Any] = []
-    columns, rows = _per_row(lines), legend_rows(lines)
-    for i, line in enumerate(lines):
-        px, py = frame.width / columns * (i % columns), LEGEND * (i // columns - rows) + 6.0
-        (x, y), (x2, _), (xt, _), (xm, _) = (frame.at(px + shift, py) for shift in (0, 28, 34, 14))
-        entry = {"x": x, "x2": x2, "xt": xt, "xm": xm, "y": y, "text": short(line.name, 21)}
-        item = chart([entry | {"colour": line.colour, "shape": line.shape}])
-        rule = item.mark_rule(color=line.colour, strokeDash=list(line.dash), strokeWidth=2)
-        point = item.mark_point(size=36, filled=True, opacity=1, stroke="white", strokeWidth=0.6)
-        said = item.mark_text(align="left", color=INK)
-        layers += [
-            rule.encode(x=frame.x(), x2="x2:Q", y=frame.y()),
-            point.encode(x=frame.x("xm"), y=frame.y(), color=as_is("colour"), shape=as_is("shape")),
-            said.encode(x=frame.x("xt"), y=frame.y(), text="text:N"),
-        ]
-    return layers
 
 
 def stretched(largest: float) -> bool:

@@ -301,7 +301,7 @@ def by_fine(curves: Mapping[str, Sequence[tuple[float, float]]], *, fine: Mark |
     names = [short(name, 13) for name in points]
     legend = _legend(frame, names, per_row=3, shapes=True) if len(points) > 1 else []
     above = 10 + LEGEND * math.ceil(len(points) / 3) if legend else 8
-    margins = (left, above, 12, 44)
+    margins = (left, above, 24, 44)
     return draw([*layers, *legend], width=frame.width, height=frame.height, margins=margins, label=label, key=key)
 
 

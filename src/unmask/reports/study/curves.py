@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from unmask.reports.graph.plots import Line, classes, panel
+from unmask.reports.graph.plots import classes, panel
+from unmask.reports.lines import Line
 from unmask.reports.sections import Figure
 from unmask.reports.study.values import Headlines, StudyData, headlines
 from unmask.reports.study.words import spoken
-from unmask.reports.words import SHARES, lettered
+from unmask.reports.words import SHARES, described, lettered
 
-DISCLOSURE = "disclosure"
+BESIDE = ("adopter_recall", "disclosure", "exposed", "discovery")
 """What is drawn beside success, where people have several identities."""
 
 LINES = 6
-"""Adversaries that are told apart in one chart: those with the highest success."""
+"""That are told apart in one chart."""
 
 _SETTING = re.compile(r" (\w+)=(\S+)$")
 
@@ -78,38 +80,86 @@ def _size(value: str) -> float:
 
 
 def curve_figures(data: StudyData, dataset: str, *, room: int) -> tuple[list[Figure], int]:
-    """Charts for every family, of success and of what is disclosed, at most `room`; and how many there would be."""
+    """Charts of success and of what people with several identities lose, at most `room`; and how many there would be.
+
+    Families with the same values of the same parameter are lines of one chart for each adversary; where a family has
+    none to be compared with, adversaries are lines.
+    """
+    number, charts = data.datasets.index(dataset), list(_charts(data, dataset))
+    figures = [_figure(one, f"curve{number}-{i}", dataset) for i, one in enumerate(charts[:room])]
+    return figures, len(charts)
+
+
+@dataclass(frozen=True)
+class _Chart:
+    title: str
+    parameter: str
+    values: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+def _charts(data: StudyData, dataset: str) -> Iterator[_Chart]:
     rows = tuple(item for item in data.rows if item.dataset == dataset and item.row.unit in SHARES)
-    number, figures, wanted = data.datasets.index(dataset), [], 0
-    for what, heads in (("success", _shares(spoken(data, dataset))), (DISCLOSURE, headlines(rows, (DISCLOSURE,)))):
-        for family in families(list(dict.fromkeys(key[0] for key in heads))):
-            if wanted < room:
-                figures.append(_figure(data, heads, family, what, f"curve{number}-{wanted}", dataset))
-            wanted += 1
-    return figures, wanted
+    success = {key: item for key, item in spoken(data, dataset).items() if item.row.unit in SHARES}
+    measures = {"Success": success} | {_name(measure): headlines(rows, (measure,)) for measure in BESIDE}
+    names = {key[0] for heads in measures.values() for key in heads}
+    groups: dict[tuple[str, ...], list[Family]] = {}
+    for family in families([name for name in data.protections if name in names]):
+        groups.setdefault((family.parameter, *(value for value, _ in family.values)), []).append(family)
+    for group in groups.values():
+        if len(group) == 1:
+            yield from (chart for what, heads in measures.items() for chart in _alone(data, group[0], what, heads))
+            continue
+        for adversary, start in itertools.product(data.adversaries, range(0, len(group), LINES)):
+            for what, heads in measures.items():
+                yield from _compared(data, group[start : start + LINES], adversary, what, heads)
 
 
-def _shares(heads: Headlines) -> Headlines:
-    return {key: item for key, item in heads.items() if item.row.unit in SHARES}
-
-
-def _figure(data: StudyData, heads: Headlines, family: Family, what: str, key: str, dataset: str) -> Figure:
-    attacks = list(dict.fromkeys(key[1:] for key in heads))
+def _alone(data: StudyData, family: Family, what: str, heads: Headlines) -> Iterator[_Chart]:
+    """The chart of one family: the adversaries who reach most are its lines."""
     lines = []
-    for adversary, target in attacks:
-        points = tuple(
-            (float(i), heads[protection, adversary, target].row.posterior)
-            for i, (_, protection) in enumerate(family.values)
-            if (protection, adversary, target) in heads
-        )
-        if points:
+    for adversary, target in dict.fromkeys(key[1:] for key in heads):
+        if points := _points(family, adversary, target, heads):
             said = lettered(f"{adversary}: {target}", data.styles[adversary], len(data.adversaries))
             lines.append(Line(said, points, data.styles[adversary]))
     lines = sorted(lines, key=lambda line: -max(y for _, y in line.points))[:LINES]
     lines = sorted(lines, key=lambda line: -line.style)  # the first is on top: dashes over what is solid
-    top = max(y for line in lines for _, y in line.points) or 1.0
-    scale = classes([(value,) for value, _ in family.values], f"{family.parameter} (in equal steps)")
-    label = f"{what.capitalize()} over {family.parameter} of {family.name}, {dataset}. The tables have the figures."
-    svg = panel(lines, scale, top=min(1.0, 1.1 * top), label=label, key=key)
     shown = f" \u2013 {lines[0].name}" if len(lines) == 1 else ""
-    return Figure(f"{family.name}: {what} over {family.parameter}{shown}", svg)
+    title = f"{family.name}: {what.lower()} over {family.parameter}{shown}"
+    if lines:
+        yield _Chart(title, family.parameter, tuple(value for value, _ in family.values), tuple(lines))
+
+
+def _compared(
+    data: StudyData, group: Sequence[Family], adversary: str, what: str, heads: Headlines
+) -> Iterator[_Chart]:
+    """A chart for everything that an adversary is after: families are lines, in shades as they do not attack."""
+    targets = dict.fromkeys(key[2] for key in heads if key[1] == adversary)
+    for target in targets:
+        drawn = [(family.name, _points(family, adversary, target, heads)) for family in group]
+        lines = tuple(Line(name, points, i, shade=True) for i, (name, points) in enumerate(drawn) if points)
+        aim = f"{adversary}: {target}" if len(targets) > 1 else adversary
+        whose = lettered(aim, data.styles[adversary], len(data.adversaries))
+        if lines:
+            values = tuple(value for value, _ in group[0].values)
+            yield _Chart(f"{what} over {group[0].parameter} \u2013 {whose}", group[0].parameter, values, lines)
+
+
+def _points(family: Family, adversary: str, target: str, heads: Headlines) -> tuple[tuple[float, float], ...]:
+    return tuple(
+        (float(i), heads[protection, adversary, target].row.posterior)
+        for i, (_, protection) in enumerate(family.values)
+        if (protection, adversary, target) in heads
+    )
+
+
+def _name(measure: str) -> str:
+    named = described(measure)
+    return named[0] if named else measure
+
+
+def _figure(drawn: _Chart, key: str, dataset: str) -> Figure:
+    top = max(y for line in drawn.lines for _, y in line.points) or 1.0
+    scale = classes([(value,) for value in drawn.values], f"{drawn.parameter} (in equal steps)")
+    label = f"{drawn.title}, {dataset}. The tables have the figures."
+    return Figure(drawn.title, panel(drawn.lines, scale, top=min(1.0, 1.1 * top), label=label, key=key))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
-from unmask.reports.canvas import COLOURS, INK, PANEL, SHAPES, Frame, altair, as_is, axis, chart, draw, short
-from unmask.reports.plots import Point, letter_places, name_places
+from unmask.reports.canvas import Frame, altair, axis, short
+from unmask.reports.plots import PLANE_WIDTH, Point, draw_plane, plane_mark
 from unmask.reports.study.curves import settings
 from unmask.reports.study.values import Plane, Spot
 from unmask.reports.words import SHARES
@@ -31,33 +31,18 @@ def plane_chart(plane: Plane, styles: Mapping[str, int], *, title: str, label: s
     label  : what the chart shows, for readers who do not see it
     key    : prefix of the ids inside, unique on the page
     """
-    spots = plane.spots
-    frame = _frame(spots, share=plane.unit in SHARES, title=title)
-    marks = [_mark(spot, styles[spot.adversary]) for spot in spots]
-    alt = altair()
-    x, y = frame.x, frame.y
-    best = sorted((mark for mark in marks if mark["best"]), key=lambda mark: float(mark["x"]))
-    layers = [
-        chart(best)
-        .mark_line(strokeWidth=1.2, opacity=0.55)
-        .encode(x=x(), y=y(), color=as_is("colour"), detail="style:N"),
-        chart(marks).mark_rule(strokeWidth=1.4, color=INK).encode(x=x(), y=y("low"), y2="high:Q"),
-        chart(marks)
-        .mark_point(size=72, filled=True, opacity=1, strokeWidth=1.8)
-        .encode(
-            x=x(),
-            y=y(),
-            stroke=alt.Stroke("colour:N", scale=None),
-            fill=alt.Fill("fill:N", scale=None),
-            shape=as_is("shape"),
-        ),
-        *_texts(frame, plane, styles),
+    points = {
+        spot: Point(spot.protection, styles[spot.adversary], spot.utility, spot.success, *_ends(spot))
+        for spot in plane.spots
+    }
+    frame = _frame(plane.spots, share=plane.unit in SHARES, title=title)
+    marks = [plane_mark(point, best=spot.best) for spot, point in points.items()]
+    shown = _apart(frame, plane)
+    named = [
+        replace(point, release=shown[spot.protection]) for spot, point in points.items() if spot.protection in shown
     ]
-    if len({mark["style"] for mark in marks}) > 1:
-        letters = letter_places(marks, 13 * frame.top / HEIGHT)
-        said = chart(letters).mark_text(align="left", dx=10, color=INK, fontWeight="bold")
-        layers.append(said.encode(x=x(), y=y(), text="text:N"))
-    return draw(layers, width=frame.width, height=HEIGHT, margins=(62, 8, 26, 44), label=label, key=key)
+    lettered = len({point.style for point in points.values()}) > 1
+    return draw_plane(frame, marks, named, lettered=lettered, label=label, key=key)
 
 
 def _frame(spots: Sequence[Spot], *, share: bool, title: str) -> Frame:
@@ -71,7 +56,7 @@ def _frame(spots: Sequence[Spot], *, share: bool, title: str) -> Frame:
     )
     across = altair().Axis(values=ticks, labelExpr=shown, title=title, labelOverlap=False, labelBound=False)
     up = axis(min(top, 1.0), title="Success")
-    return Frame(PANEL - 62 - 26, HEIGHT, most + pad, top, across, up, left=least - pad)
+    return Frame(PLANE_WIDTH, HEIGHT, most + pad, top, across, up, left=least - pad)
 
 
 def _ticks(least: float, most: float) -> list[float]:
@@ -89,40 +74,6 @@ def _ends(spot: Spot) -> tuple[float, float]:
     """The interval of success, within what a share can be; the value itself where there is none."""
     low = spot.success if spot.low is None else max(0.0, spot.low)
     return low, spot.success if spot.high is None else min(1.0, spot.high)
-
-
-def _mark(spot: Spot, style: int) -> dict[str, Any]:
-    colour, (low, high) = COLOURS[style % len(COLOURS)], _ends(spot)
-    return {
-        "x": spot.utility,
-        "y": spot.success,
-        "low": low,
-        "high": high,
-        "best": spot.best,
-        "style": style,
-        "shape": SHAPES[style % len(SHAPES)],
-        "colour": colour,
-        "fill": colour if spot.best else "white",
-    }
-
-
-def _texts(frame: Frame, plane: Plane, styles: Mapping[str, int]) -> list[Any]:
-    """The names of undominated protections where there is room; places are reckoned from the left end of the scale."""
-    shown = _apart(frame, plane)
-    points = [
-        Point(shown[spot.protection], styles[spot.adversary], spot.utility - frame.left, spot.success, *_ends(spot))
-        for spot in plane.spots
-        if spot.protection in shown
-    ]
-    scales = frame.width / (frame.right - frame.left), HEIGHT / frame.top
-    names = name_places(points, *scales, width=frame.width)
-    layers: list[Any] = []
-    for align in dict.fromkeys(name["align"] for name in names):
-        own = [name | {"x": name["x"] + frame.left} for name in names if name["align"] == align]
-        for look in ({"stroke": "white", "strokeWidth": 3, "color": "white"}, {"color": INK}):  # lines pass behind
-            said = chart(own).mark_text(align=align, **look)
-            layers.append(said.encode(x=frame.x(), y=frame.y(), text="text:N"))
-    return layers
 
 
 def _apart(frame: Frame, plane: Plane) -> dict[str, str]:

@@ -33,7 +33,7 @@ from unmask.reports.words import (
 )
 from unmask.results import Row
 
-CHARTS = 8
+CHARTS = 30
 """On the whole page: planes of risk and utility first, then curves over parameters."""
 
 PRICES = {
@@ -170,6 +170,8 @@ def _kept(plane: Plane, protection: str) -> str:
 
 # --- every measure ---------------------------------------------------------------------------------------------------
 
+NO_VALUE = "\u2013"
+
 _HEAD = ("Protection", "Adversary", "Prior", "Self-assessed", "Realised", "Gain", "Worst-off", "Seeds", "n")
 
 
@@ -206,7 +208,11 @@ def _measures(data: StudyData, rows: Sequence[Measured], caption: str) -> Grid:
         (line(stem, own[stem]), tuple((*_whose(data, *who), *_cells(pair)) for who, pair in lines.items()))
         for stem, lines in found.items()
     )
-    return Grid(_HEAD, groups, text=2, caption=caption)
+    cells = [row for _, lines in groups for row in lines]
+    kept = [i for i in range(len(_HEAD)) if any(row[i] != NO_VALUE for row in cells)]  # a column of nothing is left out
+    head = tuple(_HEAD[i] for i in kept)
+    shown = tuple((name, tuple(tuple(row[i] for i in kept) for row in lines)) for name, lines in groups)
+    return Grid(head, shown, text=2, caption=caption)
 
 
 def _release(rows: Sequence[Measured]) -> Grid:
@@ -232,8 +238,8 @@ def _cells(pair: Mapping[bool, Measured]) -> tuple[str, ...]:
     row, worst = lead.row, (own or lead).row
     return (
         estimate(row.prior, row.unit),
-        "\u2013" if own is None else row_estimate(own.row),
-        "\u2013" if real is None else row_estimate(real.row),
+        NO_VALUE if own is None else row_estimate(own.row),
+        NO_VALUE if real is None else row_estimate(real.row),
         gain(row),
         estimate(worst.worst, worst.unit),
         f"{lead.seeds:,}",

@@ -22,6 +22,9 @@ from unmask.results import Row
 
 LINKAGE = "linkage"
 
+ACCESS, PAYOFF, UTILITY = "rational_access", "rational_payoff", "utility"
+"""Measures that say whether an attack pays, how much, and what a protection leaves."""
+
 UNITS = {
     "share": "share that is kept",
     "items": "items linked by one pseudonym",
@@ -107,7 +110,8 @@ def _of_dataset(data: StudyData, dataset: str) -> list[str]:
     if not heads:
         return ["Nothing is known: no cell of it has a result with a measure of success or error."]
     said = [_of_target(data, heads, target) for target in dict.fromkeys(target for _, _, target in heads)]
-    return said + [_of_plane(data, plane) for plane in data.planes if plane.dataset == dataset]
+    said += [_of_plane(data, plane) for plane in data.planes if plane.dataset == dataset]
+    return said + [_of_price(data, dataset, adversary) for adversary in _reckoning(data, dataset)]
 
 
 def _of_target(data: StudyData, heads: Headlines, target: str) -> str:
@@ -152,6 +156,35 @@ def _of_plane(data: StudyData, plane: Plane) -> str:
         f"{len(best)} of {len(judged)} protections {are} undominated in utility and in the success of the "
         f"strongest adversary: {shown}{more}.{left}"
     )
+
+
+def _reckoning(data: StudyData, dataset: str) -> tuple[str, ...]:
+    """Adversaries who count what an attack is worth."""
+    rows = (item.row for item in data.rows if item.dataset == dataset)
+    return tuple(dict.fromkeys(row.adversary for row in rows if row.measure == ACCESS))
+
+
+def _of_price(data: StudyData, dataset: str, adversary: str) -> str:
+    """What an attack is worth to somebody who reckons, and which protections make it worth nothing to him."""
+    own = [item.row for item in data.rows if item.dataset == dataset and item.row.adversary == adversary]
+    attacked, worth, kept = ({row.release: row for row in own if row.measure == m} for m in (ACCESS, PAYOFF, UTILITY))
+    bare = next((row for name, row in worth.items() if name in data.unprotected), None)
+    start = f"To the adversary {adversary}, who reckons before he acts, "
+    if bare is not None:
+        start += f"an attack on the unprotected data is worth {row_estimate(bare)} a person on average; "
+    protected = [name for name in attacked if name not in data.unprotected]
+    idle = [name for name in protected if attacked[name].posterior == 0]
+    if idle:
+        best = max(idle, key=lambda name: kept[name].posterior if name in kept else -math.inf)
+        useful = (
+            f", which keeps a utility of {utility_words(kept[best].unit, kept[best].posterior)}" if best in kept else ""
+        )
+        which = "the most useful of them is " if len(idle) > 1 else ""
+        some = f"with {len(idle)} of {len(protected)} protections it is worth nothing"
+        return f"{start}{some}: {which}{release_name(best)}{useful}."
+    least = min((row for name, row in worth.items() if name in protected), key=lambda row: row.posterior, default=None)
+    none = "none of the protections makes it worth nothing"
+    return f"{start}{none}" + (f": {release_name(least.release)} leaves {row_estimate(least)}." if least else ".")
 
 
 def utility_words(unit: str, value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 
 from unmask.catalog import ATTACKS, DATASETS, PROTECTIONS
 from unmask.economics.profile import EMBEDDED, attacker_table
-from unmask.errors import FailedError, UnmaskError
+from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.results import Row
 from unmask.studies.plan import NOTHING, Cell, Part, digest, unknown
 
@@ -24,7 +24,10 @@ class Wing(Protocol):
 
     DATASET, ADVERSARY : what a plan may say of them besides name, use, with and grid
     MEASURES           : the measures that its cells may have
+    COLUMNS            : what a plan says of a dataset in names of its file's columns
+    ROLES              : what it says of protections and adversaries in names of columns -> the role these must have
     check              : refuse settings of an adversary that cannot be carried out
+    columns            : the columns of a dataset's file
     load               : the population of a dataset; `made` is what the function of that name returned, or the path of
                          the dataset's file
     protect            : the release, and whatever else the wing needs to know the truth; protection is None for none
@@ -34,9 +37,14 @@ class Wing(Protocol):
     DATASET: tuple[str, ...]
     ADVERSARY: tuple[str, ...]
     MEASURES: tuple[str, ...]
+    COLUMNS: tuple[str, ...]
+    ROLES: Mapping[str, str]
 
     def check(self, adversary: Part) -> None:
         """Refuse what cannot be carried out."""
+
+    def columns(self, file: Path) -> list[str]:
+        """The columns of a file."""
 
     def load(self, dataset: Part, made: Any) -> Any:
         """The population."""
@@ -95,7 +103,10 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         if key not in allowed:
             raise UnmaskError(unknown(key, allowed, "it"))
     if kind == "datasets":
-        part = _with_hierarchies(_with_file(part, folder) if from_file else part, folder)
+        part = _with_file(part, folder) if from_file else part
+        if from_file:
+            _check_own_columns(part)
+        part = _with_hierarchies(part, folder)
         _check_arguments(part)
     else:
         made(part, known)
@@ -110,6 +121,46 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
     return part
 
 
+def check_columns(datasets: Sequence[Part], others: Sequence[Part]) -> None:
+    """Refuse a protection or an adversary that names a column which no dataset of its wing has in that role. What the
+    plan leaves to a dataset, such as the quasi-identifiers of a public set, is known only where that is made.
+    """
+    for part in others:
+        roles = wing_of(part).ROLES if part.wing else {}
+        given = {**part.parameters, **part.settings.get("knows", {})}
+        for key in (key for key in roles if key in given):
+            said = [dataset.settings.get(roles[key]) for dataset in datasets if dataset.wing == part.wing]
+            if said and all(said):
+                known = dict.fromkeys(name for names in said for name in _column_names(roles[key], names))
+                where = f"the {roles[key]} of the plan"
+                _check_known(f"{part.name}: {key}", given[key], list(known), where)
+
+
+def _check_own_columns(part: Part) -> None:
+    """Refuse a dataset that names a column which its file does not have."""
+    file = Path(part.settings["file"])
+    known = wing_of(part).columns(file)
+    for key in wing_of(part).COLUMNS:
+        _check_known(key, part.settings.get(key, ()), known, f"file {file.name!r}")
+
+
+def _check_known(key: str, given: object, known: Sequence[str], where: str) -> None:
+    from unmask.tables.reading import check_columns as check_names
+
+    try:
+        check_names(known, _column_names(key, given), where=where)
+    except UnmaskError as error:
+        raise UnmaskError(f"{key}: {error}") from None
+
+
+def _column_names(key: str, given: object) -> list[str]:
+    """A column, a list of them, or a table by column."""
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list | tuple | dict) or not all(isinstance(name, str) for name in names):
+        raise UnmaskError(f"{key} is no name of a column and no list of names; expected for example {key} = [...]")
+    return list(names)
+
+
 def made(part: Part, examples: Mapping[str, object]) -> Any:
     """The object that a part describes: the catalog's class of that name with the plan's parameters."""
     kind = type(examples[part.use])
@@ -117,7 +168,7 @@ def made(part: Part, examples: Mapping[str, object]) -> Any:
     if "channel" in inspect.signature(kind).parameters:  # an attack on a channel is made when there is one
         return kind
     try:
-        return kind(**{key: _frozen(value) for key, value in part.parameters.items()})
+        return kind(**{key: _made(value, part, examples) for key, value in part.parameters.items()})
     except TypeError as error:
         raise UnmaskError(f"{part.use} cannot be made with these parameters: {error}") from None
 
@@ -134,6 +185,25 @@ def _check_arguments(part: Part) -> None:
         _check_names(part, DATASETS[part.use], part.use, without=("rng",))
     elif part.parameters:
         raise UnmaskError(unknown(next(iter(part.parameters)), (), "with or grid of a file"))
+
+
+def _made(value: Any, part: Part, examples: Mapping[str, object]) -> Any:
+    """A parameter: lists of TOML are tuples, and a table with `use` is what such a part would be.
+
+    `parts = [[0.5, { use = "graphs.Decoy", with = { adopters = 0.5 } }]]`
+    """
+    if isinstance(value, list):
+        return tuple(_made(item, part, examples) for item in value)
+    if not isinstance(value, dict) or "use" not in value:
+        return value
+    inner = Part(part.name, value["use"], value.get("with", {}), {})
+    for key in value:
+        if key not in ("use", "with"):
+            raise UnmaskError(unknown(key, ("use", "with"), f"a part of {part.use}"))
+    if inner.use not in examples or inner.wing != part.wing:
+        names = [name for name in examples if name.startswith(f"{part.wing}.")]
+        raise UnmaskError(f"use is {inner.use!r} in a part of {part.use}, {nearest(inner.use, names)}")
+    return made(inner, examples)
 
 
 def _frozen(value: Any) -> Any:

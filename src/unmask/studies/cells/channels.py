@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast, get_args
@@ -22,6 +23,8 @@ from unmask.truth import Truth
 
 DATASET = ("pseudocount",)
 ADVERSARY = ("loss", "looks", "targets")
+COLUMNS: tuple[str, ...] = ()
+ROLES: Mapping[str, str] = {}
 MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALISED), "utility")
 
 
@@ -44,10 +47,13 @@ def check(adversary: Part) -> None:
             raise UnmaskError(f"{key} is {value!r}, expected a whole number of at least 1")
 
 
+def columns(_file: Path) -> list[str]:
+    """Nobody reads secrets from a file."""
+    raise UnmaskError("a channel has no file of secrets; use channels.grid, channels.gowalla or channels.alphabet")
+
+
 def load(dataset: Part, made: Any) -> Space:
     """The secrets of a grid (each as likely as any other), of check-ins (as often as visited), or of a prior."""
-    if isinstance(made, Path):
-        raise UnmaskError("a channel has no file of secrets; use channels.grid, channels.gowalla or channels.alphabet")
     if isinstance(made, Visits):
         prior = made.prior(pseudocount=float(dataset.settings.get("pseudocount", 0.0)))
         return Space(made.grid, made.grid.points, prior)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unmask.errors import UnmaskError
 from unmask.pseudonyms import Items
+from unmask.pseudonyms.reading import column_names
 from unmask.results import Row
 from unmask.studies.linkage import LINKAGE_MEASURES, Sensitivity, linkage_rows
 from unmask.studies.plan import Cell, Part
@@ -16,6 +19,8 @@ from unmask.studies.rows import plain_row
 from unmask.view import Partition
 
 DATASET = ("pseudonym", "features", "kinds", "item", "time", "context", "na")
+COLUMNS = ("pseudonym", "features", "kinds", "item", "time", "context")
+ROLES: Mapping[str, str] = {"features": "features", "tolerance": "features"}
 ADVERSARY = ("alpha", "beta", "wanted", "min_size", "shuffles")
 MEASURES = (*(name for name, *_ in LINKAGE_MEASURES), "utility")
 
@@ -25,6 +30,11 @@ Released = tuple[Items, Partition]
 def check(adversary: Part) -> None:
     """Refuse settings that nobody can be judged by."""
     _sensitivity(adversary)
+
+
+def columns(file: Path) -> list[str]:
+    """The columns of a file of items."""
+    return column_names(file)
 
 
 def load(dataset: Part, made: Any) -> Items | Released:

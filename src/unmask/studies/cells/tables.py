@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,14 +19,18 @@ from unmask.measures import Measure
 from unmask.results import Row
 from unmask.studies.plan import Cell, Part, unknown
 from unmask.studies.rows import plain_row
+from unmask.studies.tables import REGISTER
 from unmask.tables import utility
 from unmask.tables.attacks import AttributeInference, RegisterAttack
 from unmask.tables.knowledge import Knowledge, Known, Register, attribute_truth
+from unmask.tables.reading import column_names
 from unmask.tables.release import Table
 from unmask.truth import Truth
 
 DATASET = ("quasi_identifiers", "sensitive", "identifiers", "kinds", "orders", "hierarchies", "missing", "na")
 ADVERSARY = ("knows", "attacker")
+COLUMNS = ("quasi_identifiers", "sensitive", "identifiers", "kinds", "orders", "hierarchies")
+ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
 MEASURES = (
     *(measure.name for measure in (*STANDARD, *price_measures(read_attacker(EMBEDDED)))),
@@ -44,6 +51,11 @@ def check(adversary: Part) -> None:
             raise UnmaskError(unknown(key, names, "knows"))
     _known(adversary)
     _attacker(adversary)
+
+
+def columns(file: Path) -> list[str]:
+    """The columns of a table's file."""
+    return column_names(file)
 
 
 def load(dataset: Part, made: Any) -> Table:
@@ -81,7 +93,8 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         target=target,
         measures=[measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)],
     )
-    return [*found.rows, *_utility(cell, population, release, origin)]
+    linked_to = REGISTER if isinstance(attack, RegisterAttack) else ""
+    return [*(replace(row, linked_to=linked_to) for row in found.rows), *_utility(cell, population, release, origin)]
 
 
 def _known(adversary: Part) -> Knowledge | Register:
