@@ -1,7 +1,7 @@
 """Every benchmark on this machine, as one table: docs/benchmarks.md.
 
     python benchmarks/all.py                                everything, an hour or two
-    python benchmarks/all.py --quick                        no case of more than about a minute
+    python benchmarks/all.py --quick                        no case of more than about a minute; a quarter of an hour
     python benchmarks/all.py --only channels,graphs         some programs; writes no file unless -o says so
     python benchmarks/all.py --peers DIR --install-peers    packages to compare with, each in its own environment
 
@@ -27,7 +27,7 @@ import harness
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
-PROGRAMS = ("tables", "channels", "graphs", "unlinkability", "economics")
+PROGRAMS = ("tables", "channels", "graphs", "unlinkability", "economics", "separation", "scale", "studies")
 LIBRARIES = ("numpy", "scipy", "numba", "duckdb")
 HEAD = ("case", "ours", "peer", "ratio", "peak memory", "what it shows", "program")
 LEGEND = """\

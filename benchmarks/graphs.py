@@ -1,6 +1,6 @@
 """Time and memory of naming people in a social graph, with other ways to do the same in the same run.
 
-    python benchmarks/graphs.py                         every race but `large`
+    python benchmarks/graphs.py                         every race but `superstep` and `large`
     python benchmarks/graphs.py --only nar09 threads    some of them
     python benchmarks/graphs.py --only large            a million people and ten million edges: needs 3 GiB
 
@@ -16,6 +16,8 @@ three quarters of the edges; 1000 seeds among the quarter with most neighbours, 
     nar09       the whole attack, synchronous passes, in the same four ways, and by ours with matches that count at once
     threads     the same, one thread and two
     attacks     every attack on either network
+    superstep   the first pass of Nar09 over a random graph of 1,000,000 nodes and 10,000,000 edges, 100,000 seeds, as
+                compiled loops and in DuckDB with 2 GiB (--only superstep; needs 4 GiB)
     large       Rematch on a power-law graph of 1,000,000 nodes and 10,000,000 edges, 2000 seeds
     load        10,000,000 edges read from a text file
 """
@@ -145,6 +147,70 @@ def our_pass() -> Step:
     return step
 
 
+def million() -> tuple[Any, Any]:
+    """Two copies of a random graph of 1,000,000 nodes and 10,000,000 edges, edge overlap .75, and 100,000 seeds."""
+    import numpy as np
+
+    from unmask.graphs.datasets import erdos_renyi
+    from unmask.graphs.knowledge import select_seeds, split
+
+    graph = erdos_renyi(1_000_000, 2e-5, rng=np.random.default_rng(0))
+    pair = split(graph, 1.0, 0.75, np.random.default_rng(1))
+    return pair, select_seeds(pair, "random", 100_000, np.random.default_rng(2))
+
+
+def superstep() -> Step:
+    """The first synchronous pass of Nar09 by the compiled loops."""
+    import numpy as np
+
+    from unmask.graphs.attacks._kernels import Rule, mutual, ranked
+    from unmask.graphs.attacks.matching import positive_degree, seeded, side
+    from unmask.graphs.attacks.propagation import Nar09
+
+    compile_loops(Nar09(synchronous=True))
+    pair, seeds = million()
+    graphs = (pair.source, pair.target)
+    sides = [
+        side(graph, image, weight=np.ones(len(image), np.float32), size=np.sqrt(positive_degree(graph)))
+        for graph, image in zip(graphs, seeded(*graphs, seeds), strict=True)
+    ]
+
+    def step() -> Found:
+        here, there, _, _ = ranked(*sides)
+        free = np.flatnonzero(here.image < 0).astype(np.int32)
+        new, _, visits = mutual(free, here, there, Rule(False, False, THETA), threads=1)
+        return {"new": len(new), "M visits": visits / 1e6}
+
+    return step
+
+
+def superstep_by_sql(memory_limit: int) -> Step:
+    """The same pass in DuckDB, the graphs being tables already."""
+    from unmask.engines import open_engine
+    from unmask.graphs.attacks import Nar09
+    from unmask.graphs.large.attacks import _rules, _Run
+
+    opened = open_engine("duckdb", memory_limit=memory_limit)
+    networks = held(opened.__enter__(), *two(million()))
+    run = _Run(*networks, "attack")
+    run.start("seeds")
+
+    def step() -> Found:
+        (rule,) = _rules(run, Nar09(theta=THETA, synchronous=True))
+        new = run.superstep(*rule)
+        wedges = run.wedges
+        opened.__exit__(None, None, None)
+        return {"new": new, "M wedges": wedges / 1e6}
+
+    return step
+
+
+def two(made: tuple[Any, Any]) -> tuple[Any, Any, Any]:
+    """Source, target and seeds of a problem."""
+    pair, seeds = made
+    return pair.source, pair.target, seeds
+
+
 def large() -> Step:
     """Rematch on a million nodes."""
     import numpy as np
@@ -203,11 +269,36 @@ def peer(passes: str, last: bool) -> Step:
 
 
 def by_sql(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
-    """Three statements a pass, in DuckDB with one thread."""
-    from unmask.graphs.attacks.superstep_sql import propagate
+    """The attack for networks that exceed memory, in DuckDB: joins and counts."""
+    import numpy as np
 
-    mapping, sweeps = propagate(target, source, seeds, theta=THETA)
-    return mapping, len(sweeps)
+    from unmask.engines import open_engine
+    from unmask.graphs.attacks import Nar09
+    from unmask.graphs.large import attack
+
+    with open_engine("duckdb") as engine:
+        networks = held(engine, source, target, seeds)
+        mapped = attack(*networks, "seeds", Nar09(theta=THETA, synchronous=True))
+        pairs = engine.rows(f"select source, target from {mapped.table}")
+    mapping = np.full(source.n_nodes, -1, dtype=np.int32)
+    mapping[pairs["source"]] = pairs["target"]
+    return mapping, len(mapped.sweeps)
+
+
+def held(engine: Any, source: Any, target: Any, seeds: Any) -> tuple[Any, Any]:
+    """Two graphs and the seeds as tables of an engine."""
+    import numpy as np
+
+    from unmask.graphs.large import Network
+
+    def network(name: str, graph: Any) -> Network:
+        nodes = np.arange(graph.n_nodes, dtype=np.int32)
+        engine.put(f"{name}_node", {"node": nodes, "label": nodes, "degree": graph.degree})
+        engine.put(f"{name}_link", {"node": np.repeat(nodes, graph.degree), "neighbour": graph.neighbour})
+        return Network(engine, name, graph.n_nodes, graph.n_edges)
+
+    engine.put("seeds", {name: side.astype(np.int32) for name, side in zip(("source", "target"), seeds, strict=True)})
+    return network("auxiliary", source), network("released", target)
 
 
 def by_dictionaries(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
@@ -323,7 +414,7 @@ ATTACKS: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
     ("Rematch", "rematch:Rematch", 100, {}),
 )
 PEERS = {"dictionaries": "by_dictionaries", "sparse product": "by_products", "SQL": "by_sql"}
-GROUPS = ("pass", "nar09", "threads", "attacks", "large", "load")
+GROUPS = ("pass", "nar09", "threads", "attacks", "superstep", "large", "load")
 
 
 def races(chosen: argparse.Namespace) -> Iterator[Race]:
@@ -344,6 +435,9 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
         for name, attack, n_seeds, parameters in ATTACKS:
             case = Case("ours", ours, (attack, network, n_seeds, parameters))
             yield Race("attacks", f"{name}, {network.title()}, {n_seeds} seeds", (case,), shows="the whole attack")
+    if chosen.only and "superstep" in chosen.only:
+        one, sql = Case("compiled loops", superstep, long=True), Case("SQL", superstep_by_sql, (2 << 30,), long=True)
+        yield Race("superstep", "one pass of Nar09, 10,000,000 edges", (one,), (sql,), shows="100,000 seeds")
     if chosen.only and "large" in chosen.only:
         title = "Rematch, 1,000,000 people, 2000 seeds"
         yield Race("large", title, (Case("ours", large, long=True),), shows="ten million edges")

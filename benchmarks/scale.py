@@ -1,41 +1,49 @@
-"""Time and memory of tables that do not fit the memory: criteria and Mondrian, by the number of rows.
+"""Time and memory of tables that stay in an engine: audit and Mondrian, by the number of rows.
 
     python benchmarks/scale.py                      a million and ten million rows
     python benchmarks/scale.py --rows 100000000     a hundred million: 700 MB of Parquet, 10 GB of temporary disk
-    python benchmarks/scale.py --only criteria --engine spark --rows 1000000
+    python benchmarks/scale.py --only audit --engine spark --rows 1000000
+    python benchmarks/scale.py --only audit --cap 2GiB              under a limit that the kernel enforces
 
 The table is made by the engine itself: six quasi-identifiers (age, sex, region, race, education, marital) whose values
 are drawn unevenly and on their own, a diagnosis, and nothing else; it is written as Parquet before the clock starts.
-Every case runs in a fresh process. CPU s are those of all threads, wall s those of the clock, peak memory is that of
-the whole process; the limit is what it was told to keep to, the engine's and the arrays' shares together.
+The commands are run as a user types them, in one process; ratios are of seconds by the clock, since an engine threads.
 
-    plan        the estimate before the work: rows, combinations
-    criteria    every criterion of the table, the prosecutor and the attribute inference
-    mondrian    k = 10, and the release written as Parquet
+    plan        the estimate before the work
+    audit       every criterion of the table, the prosecutor and the attribute inference; told to keep to 2 GiB
+    protect     Mondrian with k = 10, and the release written as Parquet; told to keep to 4 GiB
+
+A cap is RLIMIT_DATA: all private memory that the process may write, touched or not; more is refused and the case fails.
+A limit on addresses (ulimit -v) does not fit, since engines and compiled kernels reserve addresses that they never use.
+
+How cases are run and shown: see harness.py.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import resource
-import subprocess
-import sys
 import tempfile
-import time
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-# The process that starts the cases must stay small: on Linux a child's peak counts from the size of its parent at the
-# fork. So everything beyond the standard library is imported where it is used.
+import harness
+from harness import Case, Found, Race, Step
 
-QUASI_IDENTIFIERS = ("age", "sex", "region", "race", "education", "marital")
-SENSITIVE = ("diagnosis",)
-LIMITS = {"plan": 2 << 30, "criteria": 2 << 30, "mondrian": 4 << 30}
+ROLES = ("-q", "age,sex,region,race,education,marital", "-s", "diagnosis")
 FILES = 16
+SHOWS = {
+    "plan": "the estimate before the work",
+    "audit": "criteria and adversaries within 2 GiB",
+    "protect": "Mondrian, k = 10, written as Parquet, within 4 GiB",
+}
 
 
-def generate(folder: Path, rows: int) -> None:
+def generate(folder: str | Path, rows: int) -> None:
     """Write the table as Parquet files; cell j of row i is a function of hash(i, j), so it is always the same."""
     import duckdb
 
@@ -55,78 +63,59 @@ def generate(folder: Path, rows: int) -> None:
         for at in range(FILES):
             begin, end = rows * at // FILES, rows * (at + 1) // FILES
             query = f"select {', '.join(cells)} from (select range as i from range({begin}, {end}))"
-            connection.execute(f"copy ({query}) to '{folder / f'part-{at:02}.parquet'}' (format parquet)")
+            connection.execute(f"copy ({query}) to '{folder}/part-{at:02}.parquet' (format parquet)")
 
 
-def run(case: str, engine_name: str, folder: str) -> dict[str, Any]:
-    """One case in this process."""
-    from unmask.engines import open_engine
-    from unmask.studies.large import Held, study_large
-    from unmask.tables.large import Roles, generalise, plan, reduce, shares, write_release
-    from unmask.tables.protections import Mondrian
+def in_engine(work: str, engine: str, folder: str, cap: str | None) -> Step:
+    """A command as a user types it."""
+    from unmask.cli import main
+    from unmask.engines import in_bytes
 
-    limit, roles = LIMITS[case], Roles(QUASI_IDENTIFIERS, SENSITIVE)
-    start, cpu = time.perf_counter(), time.process_time()
-    steps: dict[str, float] = {}
+    if cap:
+        resource.setrlimit(resource.RLIMIT_DATA, (in_bytes(cap), in_bytes(cap)))
+    command = [f"{folder}/part-*.parquet", *ROLES, "--engine", engine, "--temp-directory", folder]
+    command += ["--memory-limit", "4GiB" if work == "protect" else "2GiB"]
+    command += {
+        "plan": ["--dry-run"],
+        "audit": ["--json"],
+        "protect": ["--k", "10", "-o", f"{folder}/release.parquet", "--force", "--json"],
+    }[work]
 
-    def done(step: str) -> None:
-        steps[step] = round(time.perf_counter() - start - sum(steps.values()), 2)
+    def step() -> Found:
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
+            main(["protect" if work == "protect" else "audit", *command], standalone_mode=False)
+        if work == "plan":
+            return {}
+        found = json.loads(said.getvalue())
+        found = found if work == "protect" else found["release"]
+        return {"k": found["k"], "classes": found["classes"]}
 
-    found: dict[str, Any] = {}
-    with open_engine(engine_name, memory_limit=shares(limit)[0], temp_directory=folder) as engine:
-        source = str(Path(folder) / "*.parquet")
-        work = "protect" if case == "mondrian" else "audit"
-        planned = plan(
-            engine, source, roles, memory_limit=limit, temp_directory=folder, work=work, counted=work == "audit"
-        )
-        found["combinations"], found["parts"] = planned.combinations, planned.parts
-        done("plan")
-        if case != "plan":
-            reduced = reduce(engine, source, roles, counted=case == "criteria")
-            done("reduce")
-        if case == "criteria":
-            report = study_large({"release": Held(reduced, planned.parts)})
-            found["k"], found["classes"] = report.criteria["release"]["k"], report.criteria["release"]["classes"]
-            done("criteria")
-        if case == "mondrian":
-            made = generalise(reduced.whole(), Mondrian(k=10))
-            found["k"], found["classes"] = int(made.release.counts.min()), len(made.release.counts)
-            done("boxes")
-            write_release(reduced, made, Path(folder) / "release.parquet", force=True)
-            done("write")
-    found["wall"], found["cpu"] = time.perf_counter() - start, time.process_time() - cpu
-    found["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return {**found, "steps": steps}
+    return step
 
 
-def main() -> None:
-    """Make the tables, run the cases, print a line for each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", nargs="*", type=int, default=[10**6, 10**7])
-    parser.add_argument("--only", nargs="*", choices=list(LIMITS), default=["criteria", "mondrian"])
-    parser.add_argument("--engine", default="duckdb")
-    parser.add_argument("--folder", help="where the tables and temporary files go")
-    parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.case:
-        print(json.dumps(run(*chosen.case)))
-        return
-    print(f"{'case':10}{'rows':>13}{'combinations':>14}{'classes':>11}{'wall s':>9}{'CPU s':>8}{'us/row':>8}"
-          f"{'peak MiB':>10}{'limit':>7}  steps, s")  # fmt: skip
+def races(chosen: argparse.Namespace) -> Iterator[Race]:
+    """All commands on all tables."""
+    if chosen.engine.startswith("spark") and find_spec("pyspark") is None:
+        raise SystemExit("--engine spark needs pyspark here; install unmask[spark]")
     for rows in chosen.rows:
+        if chosen.quick and rows > chosen.quick_rows:
+            continue
         with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-            generate(Path(folder), rows)
-            for case in chosen.only:
-                command = [sys.executable, __file__, "--case", case, chosen.engine, folder]
-                answer = subprocess.run(command, capture_output=True, text=True, check=False)
-                if answer.returncode:
-                    print(f"{case:10}{rows:>13,}  failed: {answer.stderr.strip().splitlines()[-1]}")
-                    continue
-                it = json.loads(answer.stdout.splitlines()[-1])
-                print(f"{case:10}{rows:>13,}{it['combinations']:>14,}{it.get('classes', 0):>11,}{it['wall']:>9.1f}"
-                      f"{it['cpu']:>8.1f}{1e6 * it['wall'] / rows:>8.2f}{it['peak'] / 2**20:>10.0f}"
-                      f"{LIMITS[case] >> 20:>7}  {it['steps']}", flush=True)  # fmt: skip
+            harness.apart(generate, folder, rows)
+            for work, shows in SHOWS.items():
+                case = Case(chosen.engine, in_engine, (work, chosen.engine, folder, chosen.cap))
+                yield Race(work, f"{work}, {rows:,} rows in an engine", (case,), shows=shows, clock="wall")
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Which tables, where, in which engine."""
+    parser.add_argument("--rows", nargs="*", type=int, default=[10**6, 10**7], help="rows of the tables")
+    parser.add_argument("--quick-rows", type=int, default=10**6, help="most rows with --quick")
+    parser.add_argument("--engine", default="duckdb", help="duckdb or spark://MASTER")
+    parser.add_argument("--folder", help="where the tables and temporary files go")
+    parser.add_argument("--cap", metavar="SIZE", help="memory that the kernel lets a case have, such as 2GiB")
 
 
 if __name__ == "__main__":
-    main()
+    harness.main(__doc__, races, only=tuple(SHOWS), options=options, limit=3600)

@@ -1,0 +1,315 @@
+"""What work costs by its size: cases are measured, a model is fitted, and docs/scale.md gets its tables and charts.
+
+    python benchmarks/cost_model.py --rows 1000000 --edges 100000      measure these sizes, and write the page
+    python benchmarks/cost_model.py --forms duckdb --rows 100000000    one form of the work at another size
+    python benchmarks/cost_model.py --rows --edges                     write the page again from what was measured
+
+Every size of every kind of work is made by DuckDB, written as Parquet before the clock starts, and run in a fresh
+process by each form: in memory, in DuckDB, and, where it is named, on Spark (`--forms spark://local[2]`). What is
+measured replaces the rows of the same case in benchmarks/scale.jsonl, from which alone the page is written. Seconds are
+CPU seconds of all threads. The model is CPU seconds = a units + b units + c with coefficients of 0 or more that make
+the sum of squared relative errors least, for each kind of work and form by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime as dt
+import io
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import harness
+from harness import Case, Found, Step
+
+ROOT = Path(__file__).parent.parent
+ROWS, PAGE = Path(__file__).with_name("scale.jsonl"), ROOT / "docs" / "scale.md"
+BEGIN, END = "<!-- written by benchmarks/cost_model.py: {} -->", "<!-- end of {} -->"
+MEMORY = "4GiB"
+COLUMNS = ("age", "sex", "region", "race", "education", "marital")
+UNITS = {
+    "audit of a table": ("rows", "combinations"),
+    "Mondrian": ("rows", "combinations"),
+    "audit of linkage": ("items", "pairs"),
+    "attack on a network": ("edges", "wedges"),
+}
+"""What the seconds of each kind of work are taken to grow with."""
+
+PRICE = 0.05
+"""Dollars for an hour of a core, for the worked plan."""
+
+CLUSTER = 32, 4
+"""Machines of the worked plan, and cores of each."""
+
+
+# --- inputs --------------------------------------------------------------------------------------------------
+
+
+def table(folder: str, rows: int) -> None:
+    """The table of scale.py in one file, and how many combinations its first columns have."""
+    import duckdb
+    import scale
+
+    scale.generate(folder, rows)
+    with duckdb.connect(config={"memory_limit": "4GB", "temp_directory": folder}) as connection:
+        connection.execute(f"copy (from '{folder}/part-*.parquet') to '{folder}/table.parquet' (format parquet)")
+        for n in (3, 5, 6):
+            distinct = f"select distinct {', '.join(COLUMNS[:n])} from '{folder}/table.parquet'"
+            (found,) = connection.execute(f"select count(*) from ({distinct})").fetchall()
+            (Path(folder) / f"combinations-{n}").write_text(str(found[0]))
+
+
+def items(folder: str, rows: int) -> None:
+    """Subjects of 100 items in two clusters each; of every file a share of the items is in a cluster at random."""
+    import duckdb
+
+    subject = f"i % {max(rows // 100, 1)}"
+    with duckdb.connect(config={"memory_limit": "4GB", "temp_directory": folder}) as connection:
+        for name, lost in (("few", 2), ("many", 30)):
+            cluster = f"case when hash(i, 1) % 100 < {lost} then hash(i, 2) % {max(rows // 50, 1)} "
+            cluster += f"else ({subject}) * 2 + hash(i, 3) % 2 end"
+            cells = f"'item-' || i as item, 's' || ({subject}) as subject, 'c' || ({cluster}) as cluster"
+            connection.execute(f"create or replace temp view cells as select {cells} from range({rows}) r(i)")
+            connection.execute(f"copy (select item, subject from cells) to '{folder}/truth.parquet' (format parquet)")
+            guess = f"copy (select item, cluster from cells order by hash(item)) to '{folder}/{name}.parquet'"
+            connection.execute(f"{guess} (format parquet)")
+            (found,) = connection.execute(
+                "select count(*) from (select distinct subject, cluster from cells)"
+            ).fetchall()
+            (Path(folder) / f"pairs-{name}").write_text(str(found[0]))
+
+
+def network(folder: str, edges: int) -> None:
+    """A network of mean degree 10 without structure; either side has lost a tenth of its edges, names are hashes."""
+    import duckdb
+
+    n = max(edges // 5, 10)
+    with duckdb.connect(config={"memory_limit": "4GB", "temp_directory": folder}) as connection:
+        ends = f"hash(i, 1) % {n} as a, hash(i, 2) % {n} as b"
+        connection.execute(f"create temp view links as select i, {ends} from range({edges}) r(i)")
+        for name, salt in (("auxiliary", 0), ("release", 7)):
+            ids = [f"cast(hash({end}, {salt}) % 1000000000000000 as bigint)" if salt else end for end in ("a", "b")]
+            kept = f"select {ids[0]} as a, {ids[1]} as b from links where a <> b and hash(i, {salt + 3}) % 10 > 0"
+            connection.execute(f"copy ({kept}) to '{folder}/{name}.parquet' (format parquet)")
+        both = "select a as x from links union select b from links"
+        who = f"select cast(x as bigint) as known, cast(hash(x, 7) % 1000000000000000 as bigint) as found from ({both})"
+        connection.execute(f"create temp view people as {who} where x % 5 = 0")
+        kept = " and ".join(
+            f"{column} in (select a from '{folder}/{name}.parquet' union all select b from '{folder}/{name}.parquet')"
+            for column, name in (("known", "auxiliary"), ("found", "release"))
+        )
+        connection.execute(f"copy (from people where {kept}) to '{folder}/seeds.parquet' (format parquet)")
+
+
+# --- steps ---------------------------------------------------------------------------------------------------
+
+
+def command(*arguments: str) -> Step:
+    """A command as a user types it."""
+    from unmask.cli import main
+
+    def step() -> Found:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            main(list(arguments), standalone_mode=False)
+        return {}
+
+    return step
+
+
+def mapping(form: str, folder: str) -> Step:
+    """A synchronous Nar09 from the seeds of a file; in an engine by `unmask.graphs.large`."""
+    from unmask.graphs import Nar09
+
+    files = [f"{folder}/{name}.parquet" for name in ("auxiliary", "release", "seeds")]
+
+    def held() -> Found:
+        from unmask.engines import in_bytes, open_engine
+        from unmask.graphs import large
+
+        memory = large.engine_share(in_bytes(MEMORY))
+        with open_engine(form, memory_limit=memory, temp_directory=folder) as engine:
+            sides = [large.load(engine, file, name=name) for file, name in zip(files, ("aux", "tar"), strict=False)]
+            large.read_seeds(*sides, files[2])
+            found = large.attack(*sides, "seeds", Nar09(synchronous=True))
+            return {"pairs": found.n_pairs, "wedges": found.wedges}
+
+    def in_memory() -> Found:
+        import duckdb
+        import numpy as np
+
+        from unmask.graphs import SocialGraph
+
+        known, released, seeds = (duckdb.sql(f"from '{file}'").fetchnumpy() for file in files)
+        places = [np.unique(np.concatenate([side["a"], side["b"]]), return_inverse=True) for side in (known, released)]
+        source, target = (SocialGraph.from_edges(*np.split(place, 2), n_nodes=len(names)) for names, place in places)
+        at = [np.searchsorted(names, seeds[key]) for (names, _), key in zip(places, ("known", "found"), strict=True)]
+        belief = Nar09(synchronous=True)(target, source, (at[0], at[1]))
+        return {"pairs": int((belief.mapping >= 0).sum())}
+
+    return in_memory if form == "memory" else held
+
+
+@dataclass(frozen=True)
+class Job:
+    """One case to measure: the kind of work, its units as far as they are known, and the case of each form."""
+
+    work: str
+    units: dict[str, float]
+    variant: str
+    case: Case
+
+
+def engine_of(form: str, folder: str) -> list[str]:
+    """The options that leave a table where it is."""
+    if form == "memory":
+        return []
+    return ["--engine", form, "--memory-limit", MEMORY, "--temp-directory", folder]
+
+
+def table_jobs(form: str, folder: str, rows: int) -> Iterator[Job]:
+    """Audit and Mondrian by 3, 5 and 6 quasi-identifiers."""
+    for n in (3, 5, 6):
+        units = {"rows": rows, "combinations": float((Path(folder) / f"combinations-{n}").read_text())}
+        roles = [f"{folder}/table.parquet", "-q", ",".join(COLUMNS[:n]), "-s", "diagnosis", *engine_of(form, folder)]
+        release = ["--k", "10", "-o", f"{folder}/release.parquet", "--force", "--json"]
+        yield Job("audit of a table", units, f"{n} columns", Case(form, command, ("audit", *roles, "--json")))
+        yield Job("Mondrian", units, f"{n} columns", Case(form, command, ("protect", *roles, *release)))
+
+
+def linkage_jobs(form: str, folder: str, rows: int) -> Iterator[Job]:
+    """Guesses with few and with many items in a foreign cluster."""
+    for name in ("few", "many"):
+        units = {"items": rows, "pairs": float((Path(folder) / f"pairs-{name}").read_text())}
+        files = ["--truth", f"{folder}/truth.parquet", "--guess", f"{folder}/{name}.parquet", "--json"]
+        case = Case(form, command, ("audit", "linkage", *files, *engine_of(form, folder)))
+        yield Job("audit of linkage", units, f"{name} foreign items", case)
+
+
+def network_jobs(form: str, folder: str, edges: int) -> Iterator[Job]:
+    """The attack; its wedges are counted where an engine runs it."""
+    yield Job("attack on a network", {"edges": edges}, "", Case(form, mapping, (form, folder)))
+
+
+# --- measuring -----------------------------------------------------------------------------------------------
+
+
+def measure(chosen: argparse.Namespace) -> None:
+    """Run all cases of the sizes asked for and keep what they took."""
+    works = tuple(UNITS)
+    kinds = (
+        (works[:2], table, table_jobs, chosen.rows),
+        (works[2:3], items, linkage_jobs, chosen.rows),
+        (works[3:], network, network_jobs, chosen.edges),
+    )
+    wanted = chosen.work or works
+    for makes, make, jobs, sizes in kinds:
+        for size in sizes if set(makes) & set(wanted) else ():
+            with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+                harness.apart(make, folder, size)
+                for form in chosen.forms:
+                    if form == "memory" and size > chosen.most_in_memory:
+                        continue
+                    for job in jobs(form, folder, size):
+                        if job.work in wanted:
+                            keep(job, size, harness.once(job.case, sys.executable, chosen.limit))
+
+
+def keep(job: Job, size: int, took: harness.Outcome) -> None:
+    """Put one measured row into the file, in the place of an older one of the same case."""
+    units = {**job.units, **{name: took.found[name] for name in UNITS[job.work] if name in took.found}}
+    figures = {"cpu": took.seconds, "wall": took.wall, "peak_mib": took.peak_mib}
+    row = {
+        "work": job.work, "form": job.case.name, "variant": job.variant, "size": size, "units": units,
+        **{name: None if math.isnan(figure) else round(figure, 2) for name, figure in figures.items()},
+        "why": took.why, "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1),
+        "day": str(dt.datetime.now(dt.UTC).date()),
+    }  # fmt: skip
+    print(json.dumps(row), flush=True)
+    if took.why == "failed":  # a fault of the program is no measurement
+        return
+    same = ("work", "form", "variant", "size")
+    others = [one for one in measured() if any(one[key] != row[key] for key in same)]
+    every = sorted([*others, row], key=lambda one: [str(one[key]) if key != "size" else one[key] for key in same])
+    ROWS.write_text("".join(json.dumps(one, sort_keys=True) + "\n" for one in every), encoding="utf-8")
+
+
+def measured() -> list[dict[str, Any]]:
+    """The rows that there are; wedges of a network that only an engine counts, for all forms."""
+    if not ROWS.exists():
+        return []
+    rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
+    wedges = {row["size"]: row["units"]["wedges"] for row in rows if "wedges" in row["units"]}
+    for row in rows:
+        if row["work"] == "attack on a network" and row["size"] in wedges:
+            row["units"]["wedges"] = wedges[row["size"]]
+    return rows
+
+
+# --- the model -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fit:
+    """CPU seconds = sum of rate x units + base, fitted to some rows.
+
+    rates : seconds of a unit. base : seconds. worst : largest relative error at a measured row. n : of rows.
+    """
+
+    rates: dict[str, float]
+    base: float
+    worst: float
+    n: int
+
+    def seconds(self, units: dict[str, float]) -> float:
+        """What the model expects."""
+        return self.base + sum(rate * units[name] for name, rate in self.rates.items())
+
+
+def fitted(rows: Sequence[dict[str, Any]], work: str) -> Fit | None:
+    """The model of one kind of work in one form; None with no more rows than coefficients."""
+    import numpy as np
+    from scipy.optimize import nnls
+
+    names = UNITS[work]
+    used = [row for row in rows if row["cpu"] and all(name in row["units"] for name in names)]
+    if len(used) < len(names) + 2:
+        return None
+    y = np.array([row["cpu"] for row in used])
+    x = np.array([[*(row["units"][name] for name in names), 1.0] for row in used])
+    scale = x.max(axis=0)
+    found = nnls(x / scale / y[:, None], np.ones(len(y)))[0] / scale
+    worst = float(np.abs(x @ found / y - 1).max())
+    return Fit(dict(zip(names, found[:-1].tolist(), strict=True)), float(found[-1]), worst, len(used))
+
+
+def main() -> None:
+    """Measure what is asked for, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", nargs="*", type=int, default=[10**6], help="rows of tables, and items")
+    parser.add_argument("--edges", nargs="*", type=int, default=[10**5], help="edges of networks")
+    parser.add_argument("--forms", nargs="*", default=["memory", "duckdb"], help="memory, duckdb, spark://MASTER")
+    parser.add_argument("--work", nargs="*", choices=list(UNITS), help="kinds of work; all unless given")
+    parser.add_argument("--most-in-memory", type=int, default=10**7, help="largest size that is read into memory")
+    parser.add_argument("--folder", help="where inputs and temporary files go")
+    parser.add_argument("--limit", type=float, default=3600, help="seconds after which a case is stopped")
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.case:
+        return harness.run_here(*json.loads(chosen.case))
+    measure(chosen)
+    import scale_page
+
+    scale_page.write(measured())
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""The measured part of docs/scale.md, from the rows of benchmarks/scale.jsonl; `cost_model.py` calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cost_model import BEGIN, CLUSTER, END, PAGE, PRICE, UNITS, Fit, fitted
+from harness import number
+
+Row = dict[str, Any]
+
+FORMS = {"memory": "in memory", "duckdb": "in DuckDB", "spark": "on Spark"}
+
+WANTED = (
+    ("audit of a table", {"rows": 1e10, "combinations": 1e8}),
+    ("Mondrian", {"rows": 1e10, "combinations": 1e8}),
+    ("audit of linkage", {"items": 1e10, "pairs": 1e8}),
+    ("attack on a network", {"edges": 1e9, "wedges": 2e10}),
+)
+"""The work of the worked plan: ten thousand million rows, a thousand million edges."""
+
+
+def write(rows: Sequence[Row]) -> None:
+    """Put tables and charts of the measured rows between the markers of the page; the rest is left as it is."""
+    text = PAGE.read_text(encoding="utf-8")
+    fits = {(work, form): fit for work in UNITS for form in FORMS if (fit := fitted(_of(rows, work, form), work))}
+    for name, lines in (
+        ("measured", _measured(rows)),
+        ("takeover", _takeover(rows)),
+        ("model", _model(fits)),
+        ("plan", _plan(fits)),
+        ("charts", _charts(rows)),
+    ):
+        begin, end = BEGIN.format(name), END.format(name)
+        before, rest = text.split(begin)
+        text = before + begin + "\n\n" + "\n".join(lines) + "\n\n" + end + rest.split(end)[1]
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def _of(rows: Sequence[Row], work: str, form: str) -> list[Row]:
+    return [row for row in rows if row["work"] == work and row["form"].partition(":")[0] == form]
+
+
+# --- tables --------------------------------------------------------------------------------------------------
+
+
+def _measured(rows: Sequence[Row]) -> Iterator[str]:
+    days, cores = sorted({row["day"] for row in rows}), sorted({row["cores"] for row in rows})
+    loads = [row["load"] for row in rows]
+    yield (
+        f"Measured {' to '.join(dict.fromkeys((days[0], days[-1])))} on {', '.join(map(str, cores))} cores, with a "
+        f"load of {min(loads):g} to {max(loads):g}: where it is above the number of cores, other programs shared the "
+        "machine, and seconds by the clock say little."
+    )
+    for work, names in UNITS.items():
+        yield from ("", f"**{work[0].upper() + work[1:]}**", "")
+        yield f"| form | case | {' | '.join(names)} | CPU s | wall s | peak MiB |"
+        yield "| --- | --- |" + " ---: |" * (len(names) + 3)
+        for form, said in FORMS.items():
+            for row in sorted(_of(rows, work, form), key=lambda row: (row["size"], row["variant"])):
+                units = " | ".join(number(int(row["units"][name])) if name in row["units"] else "" for name in names)
+                took = (
+                    [row["why"], "", ""] if row["why"] else [_figure(row[key]) for key in ("cpu", "wall", "peak_mib")]
+                )
+                yield f"| {said} | {row['variant']} | {units} | {' | '.join(took)} |"
+
+
+def _figure(x: float) -> str:
+    return number(round(x)) if x >= 100 else number(x, 3)
+
+
+def _takeover(rows: Sequence[Row]) -> Iterator[str]:
+    """Where both forms were measured, what an engine takes of the seconds and of the memory of the form in memory."""
+    yield "| work | case | size | CPU seconds, in memory = 1 | peak memory, in memory = 1 |"
+    yield "| --- | --- | ---: | ---: | ---: |"
+    for work, names in UNITS.items():
+        for held in _of(rows, work, "memory"):
+            alike = [row for row in _of(rows, work, "duckdb") if _case(row) == _case(held)]
+            if alike and alike[0]["cpu"] and held["cpu"]:
+                ratios = (f"{alike[0][key] / held[key]:.2f}" for key in ("cpu", "peak_mib"))
+                yield f"| {work} | {held['variant']} | {held['size']:,} {names[0]} | {' | '.join(ratios)} |"
+
+
+def _case(row: Row) -> tuple[str, int]:
+    return row["variant"], row["size"]
+
+
+def _model(fits: Mapping[tuple[str, str], Fit]) -> Iterator[str]:
+    yield "| work | form | core-seconds | worst error | cases |"
+    yield "| --- | --- | --- | ---: | ---: |"
+    for (work, form), fit in fits.items():
+        terms = [f"{1e6 * rate:,.3g} per million {name}" for name, rate in fit.rates.items() if rate > 0]
+        base = [f"{fit.base:.2g}"] if fit.base else []
+        yield f"| {work} | {FORMS[form]} | {' + '.join([*terms, *base])} | {100 * fit.worst:.0f} % | {fit.n} |"
+
+
+def _plan(fits: Mapping[tuple[str, str], Fit]) -> Iterator[str]:
+    machines, cores = CLUSTER
+    yield (
+        f"**Extrapolated, not measured.** {machines} machines of {cores} cores, {machines * cores} cores in all, at "
+        f"{PRICE:.2f} dollars for an hour of a core. Core-hours are those of the model; hours assume that half of the "
+        "cores' time goes into the work. Where no rate was measured on Spark, that of DuckDB stands in, and it is said."
+    )
+    yield ""
+    yield "| work | size | rates of | core-hours | hours on the cluster | dollars |"
+    yield "| --- | --- | --- | ---: | ---: | ---: |"
+    total = 0.0
+    for work, units in WANTED:
+        form = next((form for form in ("spark", "duckdb") if (work, form) in fits), None)
+        size = ", ".join(f"{amount:,.0f} {name}" for name, amount in units.items())
+        if form is None:
+            yield f"| {work} | {size} | not measured | | | |"
+            continue
+        core_hours = fits[work, form].seconds(units) / 3600
+        total += core_hours * 2 * PRICE
+        hours = 2 * core_hours / (machines * cores)
+        yield f"| {work} | {size} | {FORMS[form]} | {core_hours:,.3g} | {hours:,.2g} | {core_hours * 2 * PRICE:,.2f} |"
+    yield ""
+    yield f"In all {total:,.2f} dollars; idle cores are paid for."
+
+
+# --- charts --------------------------------------------------------------------------------------------------
+
+
+def _charts(rows: Sequence[Row]) -> Iterator[str]:
+    for at, (work, names) in enumerate(UNITS.items()):
+        points = [row for row in rows if row["work"] == work and row["cpu"]]
+        if points:
+            file = f"scale-{at + 1}.svg"
+            (PAGE.parent / file).write_text(_chart(points, names[0]), encoding="utf-8")
+            yield from ([""] if at else [])
+            yield f"![{work[0].upper() + work[1:]}: CPU seconds and peak memory by {names[0]}, log-log]({file})"
+
+
+def _chart(points: Sequence[Row], unit: str) -> str:
+    """Two panels side by side, CPU seconds and peak memory by size, a line for each form; both axes logarithmic."""
+    import altair as alt
+    import vl_convert
+
+    from unmask.reports.canvas import COLOURS, FONT, FONT_SIZE, SHAPES
+
+    used = [form for form in FORMS if _of(points, points[0]["work"], form)]
+    values = [
+        {
+            "form": FORMS[row["form"].partition(":")[0]],
+            "case": row["form"] + row["variant"],
+            "size": row["size"],
+            "CPU seconds": row["cpu"],
+            "peak memory, MiB": row["peak_mib"],
+        }
+        for row in points
+    ]
+    look = {"domain": [FORMS[form] for form in used]}
+    colour = alt.Color("form:N", scale=alt.Scale(**look, range=list(COLOURS[: len(used)])), title=None)
+    shape = alt.Shape("form:N", scale=alt.Scale(**look, range=list(SHAPES[: len(used)])), title=None)
+    sizes = sorted({row["size"] for row in points})
+    across = alt.X("size:Q", title=unit, scale=alt.Scale(type="log", domain=[sizes[0] / 1.5, sizes[-1] * 1.5]))
+    panels = []
+    for measure in ("CPU seconds", "peak memory, MiB"):
+        up = alt.Y(f"{measure}:Q", scale=alt.Scale(type="log"), axis=alt.Axis(format=",~g"))
+        base = alt.Chart(alt.InlineData(values=values)).encode(
+            x=across.axis(values=sizes, format="~s"), y=up.title(measure), color=colour
+        )
+        lines = base.mark_line(strokeWidth=1.5, opacity=0.6).encode(detail="case:N")
+        panels.append(
+            (lines + base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape)).properties(
+                width=300, height=220
+            )
+        )
+    chart = alt.hconcat(*panels).configure(font=FONT, background="white").configure_view(stroke=None)
+    chart = chart.configure_axis(labelFontSize=FONT_SIZE - 1, titleFontSize=FONT_SIZE, titleFontWeight="normal")
+    chart = chart.configure_legend(orient="top", labelFontSize=FONT_SIZE)
+    return str(vl_convert.vegalite_to_svg(chart.to_dict())) + "\n"
