@@ -34,7 +34,9 @@ def test_from_a_table_to_a_decision(tmp_path, monkeypatch):
                 ran.append((arguments[0], done.output))
     said = dict(ran)
     assert [name for name, _ in ran] == [
-        "protect", "audit", "choose", "study", "study", "report", "choose", "audit",
+        "protect", "audit", "choose", "study", "study", "report", "choose", "protect", "audit",
     ]  # fmt: skip
-    assert "take k k=" in said["choose"]
+    assert "take Mondrian k=10" in said["choose"]
+    audit = ran[1][1].replace("\xa0", " ")
+    assert all(figure in text and figure in audit for figure in ("95.7 %", "20 %", "62 %", "57.3 %"))
     assert {"report.html", "study.html", "run"} <= {path.name for path in tmp_path.iterdir()}

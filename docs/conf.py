@@ -1,0 +1,23 @@
+"""The documentation site: `sphinx-build -W docs .docs` writes it, with the Python reference made from docstrings."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+project = "unmask"
+author = "The unmask authors"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "docs.python_reference"]
+html_theme = "furo"
+html_title = "unmask"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_copyright = False
+highlight_language = "text"
+myst_heading_anchors = 3
+python_maximum_signature_line_length = 90
+autodoc_type_aliases = {"NDArray": "NDArray"}  # else a property says what NDArray stands for
+python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"
