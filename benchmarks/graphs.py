@@ -126,7 +126,8 @@ def our_pass() -> Step:
     """One pass by the loops alone: scores, verdicts, mutual proposals."""
     import numpy as np
 
-    from unmask.graphs.attacks._kernels import Rule, mutual, ranked
+    from unmask.graphs.attacks._kernels import mutual, ranked
+    from unmask.graphs.attacks._sides import Rule
     from unmask.graphs.attacks.matching import positive_degree, seeded, side
 
     pair, seeds = problem("epinions")
@@ -163,7 +164,8 @@ def superstep() -> Step:
     """The first synchronous pass of Nar09 by the compiled loops."""
     import numpy as np
 
-    from unmask.graphs.attacks._kernels import Rule, mutual, ranked
+    from unmask.graphs.attacks._kernels import mutual, ranked
+    from unmask.graphs.attacks._sides import Rule
     from unmask.graphs.attacks.matching import positive_degree, seeded, side
     from unmask.graphs.attacks.propagation import Nar09
 

@@ -20,12 +20,11 @@ from unmask.graphs.criteria import (
     degree_anonymity,
     local_anonymities,
     local_anonymity,
-    most_recall,
     neighbourhood_anonymity,
     spearman,
     structural_equivalence,
 )
-from unmask.graphs.evaluation import rates
+from unmask.graphs.evaluation import most_recall, rates
 from unmask.graphs.knowledge import Pair, SeedPairs, split
 from unmask.graphs.release import SocialGraph
 

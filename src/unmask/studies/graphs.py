@@ -11,8 +11,8 @@ from scipy import stats
 
 from unmask.errors import UnmaskError
 from unmask.graphs import Pair, SeedPairs
-from unmask.graphs.criteria import Variant, most_recall, spearman
-from unmask.graphs.evaluation import Outcome, score
+from unmask.graphs.criteria import Variant, spearman
+from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.reports import (
     AnonymityLink,
     GraphRisk,

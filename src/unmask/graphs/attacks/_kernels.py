@@ -7,53 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-TIE = 1e-9
-"""Scores closer than this share of the larger one are tied. An exact test would not do: 1 / sqrt(3) and 3 / sqrt(27)
-differ in the last bit, and two candidates that differ at all have eccentricity sqrt(2).
-"""
-
-NONE, UNSETTLED = -1, -2
-
-
-class Side(NamedTuple):
-    """One of the two graphs, with what is known of its nodes.
-
-    indptr, neighbour : the graph in compressed rows
-    image             : (n,) int32, the node of the other graph that each node is mapped to, -1 where none is
-    weight            : (n,) what a mapped node adds to the score of every neighbour of its image; scores are added up
-                        in this type, and float32 is exact for counts
-    size              : (n,) float64, what scores are divided by, see `Rule`
-    best, rival       : (n,) int32, verdicts that hold until a neighbour of the node is mapped anew. best c and no rival
-                        (-1): c stands out as long as it is a candidate; both: they are tied as long as both are
-                        candidates, and none stands out; best -1: none will; best -2: not known, score the node
-    """
-
-    indptr: NDArray[np.int64]
-    neighbour: NDArray[np.int32]
-    image: NDArray[np.int32]
-    weight: NDArray[np.float32] | NDArray[np.float64]
-    size: NDArray[np.float64]
-    best: NDArray[np.int32]
-    rival: NDArray[np.int32]
-
-
-class Rule(NamedTuple):
-    """How weights become a score and when the best candidate is accepted.
-
-    ratio  : the score is W min(size_v / size_c, size_c / size_v) instead of W / size_c, with W the weights added up
-    revise : mapped nodes are candidates too, sigma is the population's and a single candidate is refused; otherwise
-             only free nodes are candidates, sigma is the sample's and a single candidate is accepted
-    theta  : least eccentricity (best - second best) / sigma over the scored candidates; ties are refused
-    """
-
-    ratio: bool
-    revise: bool
-    theta: float
+from unmask.graphs.attacks._sides import NONE, Rule, Side
 
 
 def ranked(source: Side, target: Side) -> tuple[Side, Side, NDArray[np.int64], NDArray[np.int64]]:

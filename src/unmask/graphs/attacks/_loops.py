@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._compiled import compiled
-from unmask.graphs.attacks._kernels import NONE, TIE, UNSETTLED, Rule, Side
+from unmask.graphs._compiled import compiled
+from unmask.graphs.attacks._sides import NONE, TIE, UNSETTLED, Rule, Side
 
 
 class Scratch(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._compiled import compiled
-from unmask.graphs.attacks.witnesses import Wedges
+from unmask.graphs._compiled import compiled
+from unmask.graphs.attacks._sides import Wedges
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._compiled import compiled
+from unmask.graphs._compiled import compiled
 
 GRID = 65536.0
 """Weights of witnesses are whole multiples of 1 / GRID, so that equal sums are equal whatever their order."""

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._kernels import TIE, Rule
+from unmask.graphs.attacks._sides import TIE, Arcs, Rule
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching, Seeds, check_at_least_one, check_theta, seeded
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.release import SocialGraph
-
-
-class Arcs(NamedTuple):
-    """A directed graph with the node of the other graph that each node is mapped to, -1 where none is.
-
-    in_size, out_size : (n,) square roots of the degrees
-    """
-
-    out_indptr: NDArray[np.int64]
-    out_neighbour: NDArray[np.int32]
-    in_indptr: NDArray[np.int64]
-    in_neighbour: NDArray[np.int32]
-    image: NDArray[np.int32]
-    out_size: NDArray[np.float64]
-    in_size: NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import UNSETTLED, Rule, Side, mutual, ranked, write_back
+from unmask.graphs.attacks._kernels import mutual, ranked, write_back
+from unmask.graphs.attacks._sides import UNSETTLED, Rule, Side
 from unmask.graphs.attacks.matching import (
     Matching,
     Seeds,

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import Rule, Side
+from unmask.graphs.attacks._sides import Rule, Side, Wedges
 from unmask.graphs.attacks.matching import Matching, Seeds, believe, check_at_least_one, seeded
-from unmask.graphs.attacks.witnesses import Wedges, plain, wedges
+from unmask.graphs.attacks.witnesses import plain, wedges
 from unmask.graphs.release import SocialGraph
 
 Ties = Literal["open", "broken"]

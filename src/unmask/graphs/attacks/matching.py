@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import TIE, UNSETTLED, Rule, Side, best
+from unmask.graphs.attacks._kernels import best
+from unmask.graphs.attacks._sides import TIE, UNSETTLED, Rule, Side
 from unmask.graphs.release import SocialGraph
 from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum
 

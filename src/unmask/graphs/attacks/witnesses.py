@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._kernels import Rule, Side
+from unmask.graphs.attacks._sides import Rule, Side, Wedges
 from unmask.graphs.attacks.matching import Matching, Seeds, believe, check_at_least_one, seeded, side
 from unmask.graphs.release import SocialGraph
-
-
-class Wedges(NamedTuple):
-    """Two graphs in compressed rows, and a relation between them whose pairs mark all pairs of their neighbours.
-
-    A source node u and a target node c have as many marks as there are pairs (x, y) of the relation with x next to u
-    and y next to c. A mapping is a relation with at most one y for each x; its marks are the witnesses of (u, c).
-
-    vouched, voucher : the target nodes that source node x is related to are `voucher[vouched[x]:vouched[x + 1]]`
-    """
-
-    indptr: NDArray[np.int64]
-    neighbour: NDArray[np.int32]
-    target_indptr: NDArray[np.int64]
-    target_neighbour: NDArray[np.int32]
-    vouched: NDArray[np.int64]
-    voucher: NDArray[np.int32]
 
 
 @dataclass(frozen=True)

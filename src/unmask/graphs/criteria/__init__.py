@@ -4,7 +4,6 @@ from unmask.graphs.criteria.degree import degree_anonymity
 from unmask.graphs.criteria.equivalence import (
     class_sizes,
     colour_classes,
-    most_recall,
     spearman,
     structural_equivalence,
 )
@@ -30,7 +29,6 @@ __all__ = [
     "intact_cliques",
     "local_anonymities",
     "local_anonymity",
-    "most_recall",
     "neighbourhood_anonymity",
     "overall_failure",
     "spearman",

@@ -1,4 +1,4 @@
-"""Nodes that no attack on the structure can tell apart, and the recall that is lost on them."""
+"""Nodes that no attack on the structure can tell apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from scipy import stats
 
 from unmask.errors import UnmaskError
 from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
-from unmask.graphs.knowledge import Pair, SeedPairs
 from unmask.graphs.release import SocialGraph
 
 
@@ -60,34 +59,6 @@ def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     sizes: NDArray[np.int64] = np.bincount(classes)[classes]
     return sizes
-
-
-def most_recall(pair: Pair, seeds: SeedPairs | None = None) -> float | None:
-    """The most that the expected recall of any one-to-one attack on the structure can be, however clever it is.
-
-    A person v whose node is u = truth(v) is found with probability at most 1 / max(s, k): s is the number of source
-    nodes equivalent to v, k that of target nodes equivalent to u, themselves counted and seeds not. Swapping equivalent
-    nodes changes nothing that the adversary sees, so of the s k ways to match the two classes each is as likely, and a
-    one-to-one mapping holds at most min(s, k) of them. The bound is the mean over the people who are in both graphs and
-    not seeds; None where there are none. It is over the numbering of the nodes: a single run may be lucky.
-
-    Only twins are counted: a graph with other symmetries hides people better than the bound says. For an adversary who
-    has a perfect copy of a graph, pass that graph twice; the bound is then twin classes / n_nodes.
-
-    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
-    >>> most_recall(Pair(star, star, np.arange(4)))
-    0.5
-    """
-    source, target = structural_equivalence(pair.source), structural_equivalence(pair.target)
-    free_source, free_target = np.ones(len(source), dtype=np.bool_), np.ones(len(target), dtype=np.bool_)
-    if seeds is not None:
-        free_source[seeds.source] = False
-        free_target[seeds.target] = False
-    s = np.bincount(source[free_source], minlength=len(source))[source]
-    k = np.bincount(target[free_target], minlength=len(target))[target]
-    found = np.flatnonzero((pair.truth >= 0) & free_source)
-    among = np.maximum(s[found], k[pair.truth[found]])
-    return float(np.mean(1.0 / among)) if len(found) else None
 
 
 def spearman(score: NDArray[np.floating | np.integer], anonymity: NDArray[np.floating | np.integer]) -> float | None:

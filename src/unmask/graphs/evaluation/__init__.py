@@ -1,5 +1,6 @@
 """What an attack on a graph got right: node by node, as rates, by degree, over runs, and in hops. Needs the truth."""
 
+from unmask.graphs.evaluation.bound import most_recall
 from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, expected_hop_distance, hop_distance
 from unmask.graphs.evaluation.outcomes import (
     DEGREE_CLASSES,
@@ -26,6 +27,7 @@ __all__ = [
     "convergence",
     "expected_hop_distance",
     "hop_distance",
+    "most_recall",
     "outcomes",
     "over_runs",
     "rates",

@@ -7,7 +7,7 @@ each pair of free nodes has, and {name}_added, how many of them are fresh; {name
 
 from __future__ import annotations
 
-from unmask.graphs.attacks._kernels import TIE
+from unmask.graphs.attacks._sides import TIE
 
 
 def wedges(fresh: str, auxiliary: str, target: str) -> str:
