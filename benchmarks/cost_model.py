@@ -22,33 +22,19 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import harness
+import scale_page
 from harness import Case, Found, Step
+from scale_page import UNITS
 
-ROOT = Path(__file__).parent.parent
-ROWS, PAGE = Path(__file__).with_name("scale.jsonl"), ROOT / "docs" / "scale.md"
-BEGIN, END = "<!-- written by benchmarks/cost_model.py: {} -->", "<!-- end of {} -->"
+ROWS = Path(__file__).with_name("scale.jsonl")
 MEMORY = "4GiB"
 COLUMNS = ("age", "sex", "region", "race", "education", "marital")
-UNITS = {
-    "audit of a table": ("rows", "combinations"),
-    "Mondrian": ("rows", "combinations"),
-    "audit of linkage": ("items", "pairs"),
-    "attack on a network": ("edges", "wedges"),
-}
-"""What the seconds of each kind of work are taken to grow with."""
-
-PRICE = 0.05
-"""Dollars for an hour of a core, for the worked plan."""
-
-CLUSTER = 32, 4
-"""Machines of the worked plan, and cores of each."""
-
 
 # --- inputs --------------------------------------------------------------------------------------------------
 
@@ -256,40 +242,6 @@ def measured() -> list[dict[str, Any]]:
 # --- the model -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Fit:
-    """CPU seconds = sum of rate x units + base, fitted to some rows.
-
-    rates : seconds of a unit. base : seconds. worst : largest relative error at a measured row. n : of rows.
-    """
-
-    rates: dict[str, float]
-    base: float
-    worst: float
-    n: int
-
-    def seconds(self, units: dict[str, float]) -> float:
-        """What the model expects."""
-        return self.base + sum(rate * units[name] for name, rate in self.rates.items())
-
-
-def fitted(rows: Sequence[dict[str, Any]], work: str) -> Fit | None:
-    """The model of one kind of work in one form; None with no more rows than coefficients."""
-    import numpy as np
-    from scipy.optimize import nnls
-
-    names = UNITS[work]
-    used = [row for row in rows if row["cpu"] and all(name in row["units"] for name in names)]
-    if len(used) < len(names) + 2:
-        return None
-    y = np.array([row["cpu"] for row in used])
-    x = np.array([[*(row["units"][name] for name in names), 1.0] for row in used])
-    scale = x.max(axis=0)
-    found = nnls(x / scale / y[:, None], np.ones(len(y)))[0] / scale
-    worst = float(np.abs(x @ found / y - 1).max())
-    return Fit(dict(zip(names, found[:-1].tolist(), strict=True)), float(found[-1]), worst, len(used))
-
-
 def main() -> None:
     """Measure what is asked for, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -305,8 +257,6 @@ def main() -> None:
     if chosen.case:
         return harness.run_here(*json.loads(chosen.case))
     measure(chosen)
-    import scale_page
-
     scale_page.write(measured())
     return None
 

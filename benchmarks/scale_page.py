@@ -1,12 +1,30 @@
-"""The measured part of docs/scale.md, from the rows of benchmarks/scale.jsonl; `cost_model.py` calls it."""
+"""The model of seconds by size, and the measured part of docs/scale.md, from the rows of benchmarks/scale.jsonl."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from cost_model import BEGIN, CLUSTER, END, PAGE, PRICE, UNITS, Fit, fitted
 from harness import number
+
+PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
+BEGIN, END = "<!-- written by benchmarks/cost_model.py: {} -->", "<!-- end of {} -->"
+
+UNITS = {
+    "audit of a table": ("rows", "combinations"),
+    "Mondrian": ("rows", "combinations"),
+    "audit of linkage": ("items", "pairs"),
+    "attack on a network": ("edges", "wedges"),
+}
+"""What the seconds of each kind of work are taken to grow with."""
+
+PRICE = 0.05
+"""Dollars for an hour of a core, for the worked plan."""
+
+CLUSTER = 32, 4
+"""Machines of the worked plan, and cores of each."""
 
 Row = dict[str, Any]
 
@@ -40,6 +58,43 @@ def write(rows: Sequence[Row]) -> None:
 
 def _of(rows: Sequence[Row], work: str, form: str) -> list[Row]:
     return [row for row in rows if row["work"] == work and row["form"].partition(":")[0] == form]
+
+
+# --- the model ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fit:
+    """CPU seconds = sum of rate x units + base, fitted to some rows.
+
+    rates : seconds of a unit. base : seconds. worst : largest relative error at a measured row. n : of rows.
+    """
+
+    rates: dict[str, float]
+    base: float
+    worst: float
+    n: int
+
+    def seconds(self, units: dict[str, float]) -> float:
+        """What the model expects."""
+        return self.base + sum(rate * units[name] for name, rate in self.rates.items())
+
+
+def fitted(rows: Sequence[dict[str, Any]], work: str) -> Fit | None:
+    """The model of one kind of work in one form; None with no more rows than coefficients."""
+    import numpy as np
+    from scipy.optimize import nnls
+
+    names = UNITS[work]
+    used = [row for row in rows if row["cpu"] and all(name in row["units"] for name in names)]
+    if len(used) < len(names) + 2:
+        return None
+    y = np.array([row["cpu"] for row in used])
+    x = np.array([[*(row["units"][name] for name in names), 1.0] for row in used])
+    scale = x.max(axis=0)
+    found = nnls(x / scale / y[:, None], np.ones(len(y)))[0] / scale
+    worst = float(np.abs(x @ found / y - 1).max())
+    return Fit(dict(zip(names, found[:-1].tolist(), strict=True)), float(found[-1]), worst, len(used))
 
 
 # --- tables --------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ use = "channels.BayesChannelAttack"
 
 def study(folder: str, seeds: int, n_protections: int, adversary: str = "") -> Any:
     """A plan of so many cells."""
-    from unmask.studies.plan import read_plan
+    from unmask.studies.reading import read_plan
 
     path = Path(folder) / "plan.toml"
     epsilon = ", ".join(f"{(at + 1) / 10}" for at in range(n_protections))

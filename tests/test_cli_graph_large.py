@@ -9,7 +9,7 @@ import pytest
 from tests.engines import QUIET, opened
 from tests.graphs.problems import noisy_pair
 from tests.test_cli_graph import sentence, unmask
-from unmask.graphs import KorulaLattanzi, Nar09
+from unmask.graphs import KorulaLattanzi, Nar09, Rematch
 from unmask.graphs.evaluation import rates
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
@@ -52,7 +52,8 @@ def test_the_result_is_the_one_in_memory(world, files):
     assert (found["common"], found["truth_known"]) == (120, True)
     image, seeds = np.empty(120, dtype=np.int64), (truth[0][:15], truth[1][:15])
     image[truth[0]] = truth[1]
-    for attack, adversary in zip(found["attacks"], (Nar09(synchronous=True), KorulaLattanzi()), strict=True):
+    adversaries = (Nar09(synchronous=True), KorulaLattanzi(), Rematch())
+    for attack, adversary in zip(found["attacks"], adversaries, strict=True):
         belief = adversary(target, source, seeds)
         right = rates(belief.mapping, image, seeds[0])
         assert attack["names"] == right.matches > 20
@@ -83,17 +84,19 @@ def test_a_dry_run_says_what_it_would_take_and_stops(files):
 
 @pytest.mark.slow
 def test_spark_prints_the_same(files):
+    given = ("--attack", "nar09,korula_lattanzi,rematch:steps=2", "--json")
     with opened("spark://local[2]"):
-        assert audit(files, "--json", engine="spark").stdout == audit(files, "--json").stdout
+        assert audit(files, *given, engine="spark").stdout == audit(files, *given).stdout
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--attack", "rematch"], "rematch needs the networks in memory; the attacks of an engine are nar09, korula_l"),
+        (["--attack", "irma"], "irma needs the networks in memory; the attacks of an engine are nar09, korula_l"),
+        (["--attack", "rematch:assignment=greedy"], "use Rematch with assignment mutual and not forced"),
         (["--runs", "2"], "--runs needs the networks in memory"),
         (["--report", "page.html"], "--report needs the networks in memory"),
-        (["--pairs", "pairs.parquet"], "--pairs holds the names of one attack, 2 were given"),
+        (["--pairs", "pairs.parquet"], "--pairs holds the names of one attack, 3 were given"),
         (["--attack", "nar09", "--pairs", "pairs.csv"], "'pairs.csv' has another suffix"),
         (["--memory-limit", "1MiB"], "the memory limit is 1 MiB, expected at least 512 MiB"),
     ],

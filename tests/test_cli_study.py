@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from unmask.cli import main
+from unmask.studies.journal import Journal
 
 PLAN = """
 seeds = 2
@@ -44,6 +45,15 @@ def test_dry_run_counts_the_cells_and_writes_nothing(plan):
     assert (done.exit_code, found["cells"], found["done"]) == (0, 4, 0)
     assert found["seconds"] > 0
     assert not (plan / "run").exists()
+
+
+def test_a_folder_that_another_process_works_on_keeps_its_plan(plan):
+    (plan / "run").mkdir()
+    (plan / "run" / "plan.toml").write_text("of the other process")
+    with Journal(plan / "run" / "journal.jsonl").appending():
+        done = unmask("study", "plan.toml", "-o", "run")
+    assert (done.exit_code, "another process" in done.output) == (1, True)
+    assert (plan / "run" / "plan.toml").read_text() == "of the other process"
 
 
 def test_from_a_plan_to_a_choice(plan):

@@ -92,6 +92,56 @@ def test_a_csv_file_is_all_text(engine, tmp_path):
     assert ("030", "x\ny") in tuples(engine, "select q0, q1 from c")
 
 
+def test_a_text_loses_the_blanks_of_a_keyboard_and_no_others(engine, tmp_path):
+    file = tmp_path / "blanks.csv"
+    file.write_text("name,n\n\t a ,1\n\u00a0a,2\n\u3000,3\n \t,4\n", encoding="utf-8")
+    engine.table("c", str(file), {"q0": "name"})
+    same(engine, "select q0 from c", [("a",), ("\u00a0a",), ("\u3000",), (None,)])
+
+
+def test_nothing_about_a_csv_file_is_guessed_from_its_rows(tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("A;a;ill\n#1;x;y\n#2;x;z\n")
+    with open_engine() as engine:
+        assert engine.names(str(file)) == ["A", "a", "ill"]  # which DuckDB takes for one name
+        engine.table("c", str(file), {"q0": "A", "q1": "a"})
+        same(engine, "select q0, q1 from c", [("#1", "x"), ("#2", "x")])  # no comments
+        file.write_text("age,ill\n1,x\n2\n3,y,z\n")
+        engine.table("c", str(file), {"q0": "age"})
+        with pytest.raises(FailedError, match=r"file 'people\.csv' .* line 3 of .* has 1 columns, expected 2"):
+            engine.rows("select * from c")
+        file.write_bytes(b"age,ill\r1,x\r2," + b"y" * 200_000 + b"\r")  # an old Mac's lines, a long value
+        engine.table("c", str(file), {"q0": "age"})
+        same(engine, "select q0 from c", [("1",), ("2",)])
+        file.write_text("age,age\n1,x\n")
+        with pytest.raises(UnmaskError, match="two columns named 'age'"):
+            engine.names(str(file))
+
+
+def test_csv_files_with_columns_in_another_order_are_never_mixed_up(engine, tmp_path):
+    for at, text in enumerate(("a,b\n1,x\n", "b,a\ny,2\n")):
+        (tmp_path / f"part-{at}.csv").write_text(text)
+    engine.table("c", str(tmp_path / "*.csv"), {"q0": "a", "q1": "b"})
+    if hasattr(engine, "session"):  # Spark goes by the place
+        with pytest.raises(FailedError, match="the same ones in the same order"):
+            engine.rows("select q0, q1 from c")
+    else:
+        same(engine, "select q0, q1 from c", [("1", "x"), ("2", "y")])
+
+
+def test_files_of_one_source_that_disagree_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,x\n")
+    (tmp_path / "b.csv").write_text("a,c\n1,x\n")
+    with open_engine() as engine:
+        with pytest.raises(UnmaskError, match=r"file 'b\.csv' has the columns a, c, and the first file a, b"):
+            engine.names(str(tmp_path / "*.csv"))
+        with duckdb.connect() as connection:
+            for at, kind in enumerate(("bigint", "double")):  # 2.5 would be read as 3
+                connection.execute(f"copy (select 2.5::{kind} as a) to '{tmp_path / f'{at}.parquet'}' (format parquet)")
+        with pytest.raises(UnmaskError, match="column 'a' is bigint in one file of the source and something else"):
+            engine.names(str(tmp_path / "*.parquet"))
+
+
 COUNTED = "select q0, q3, count(*) as n from t group by q0, q3"
 
 
@@ -263,6 +313,12 @@ def test_a_table_of_a_database(tmp_path):
         assert engine.rows("select q0 from t")["q0"].tolist() == ["x"]
         with pytest.raises(FailedError, match=r"database 'none.duckdb' does not exist"):
             engine.names("none.duckdb::t")
+
+
+def test_a_table_that_a_database_does_not_have(tmp_path):
+    duckdb.connect(tmp_path / "people.duckdb").close()
+    with open_engine() as engine, pytest.raises(FailedError, match="no such table; check DATABASE::TABLE"):
+        engine.names(f"{tmp_path / 'people.duckdb'}::people")
 
 
 def test_two_databases_are_told_apart(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from unmask.studies.cells import run_cell
-from unmask.studies.plan import read_plan
+from unmask.studies.reading import read_plan
 
 PLANS = sorted((Path(__file__).parent.parent / "examples").glob("*.toml"))
 

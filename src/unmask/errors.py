@@ -29,4 +29,6 @@ def nearest(given: object, known: Sequence[str]) -> str:
     ("did you mean 'degree'?", 'expected one of none, degree')
     """
     near = get_close_matches(given, known, n=1) if isinstance(given, str) else []
-    return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"expected one of {', '.join(known)}" if known else "expected none"

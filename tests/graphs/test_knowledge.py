@@ -224,7 +224,13 @@ def test_a_hub_costs_about_as_many_looks_as_it_has_ties():
 @pytest.mark.parametrize("kind", [Pair, SeedPairs])
 @pytest.mark.parametrize(
     ("text", "n"),
-    [("user1,user_2\nann,ben\n", 2), ("source,target\nann,ben\n", 1), ("who,whom\n7,8\n", 1), ("u,v\n", 0)],
+    [
+        ("user1,user_2\nann,ben\n", 2),
+        ("source,target\nann,ben\n", 1),
+        ("original,released,role\nann,ben,whole\n", 1),
+        ("who,whom\n7,8\n", 1),
+        ("u,v\n", 0),
+    ],
 )
 def test_a_line_that_names_people_is_no_header(tmp_path, kind, text, n):
     source = SocialGraph.from_edges([0, 1], [1, 2], labels=["user1", "ann", "7"])

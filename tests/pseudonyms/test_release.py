@@ -3,6 +3,7 @@ import pytest
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.pseudonyms import Items
+from unmask.pseudonyms.reading import read_columns
 
 COLUMNS = {
     "id": ["r1", "r2", "r3", "r4"],
@@ -117,6 +118,19 @@ def test_unreadable_sources_are_refused(tmp_path):
         Items.read({"a": [1], "b": [1, 2]}, features=("a", "b"))
     with pytest.raises(UnmaskError, match="0 columns"):
         Items.read({"a": [1]})
+
+
+def test_nothing_about_a_text_file_is_guessed_from_its_rows(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text("id;A;a\n#1;x;1\n2;\u00a0x;2\n")
+    found = read_columns(path, ["id", "A", "a"])
+    assert [column.tolist() for column in found.values()] == [["#1", "2"], ["x", "\u00a0x"], ["1", "2"]]
+    path.write_text("id,a\n1,x\n2\n")
+    with pytest.raises(FailedError, match="line 3 of the file has 1 columns, expected 2"):
+        read_columns(path, ["id"])
+    path.write_text("id,id\n1,x\n")
+    with pytest.raises(UnmaskError, match="two columns named 'id'"):
+        read_columns(path, ["id"])
 
 
 def test_no_cell_is_shown():

@@ -272,6 +272,14 @@ def test_families_over_the_same_values_are_compared():
     assert all("basic" in chart and "best" in chart for chart in charts)
 
 
+def test_a_long_name_in_a_plane_tells_whose_parameters_it_shows():
+    names = ("best, five identities adopters=0.5", "the most exposed adopters=0.5")
+    given = [measured(name, "anna", "identity", risk) for name, risk in zip(names, (0.1, 0.3), strict=True)]
+    shown = render_study(study((*given, useful(names[0], "anna", 0.5), useful(names[1], "anna", 0.9))))
+    assert "best, five id\u2026 0.5" in shown
+    assert "the most expo\u2026 0.5" in shown
+
+
 def test_a_family_alone_is_drawn_with_its_adversaries():
     shown = render_study(study())
     assert "M: success over k" in shown

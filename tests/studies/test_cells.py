@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from unmask.errors import UnmaskError
 from unmask.graphs import Nar09, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.measures import evaluate, success_probability
 from unmask.studies.cells import run_cell
-from unmask.studies.plan import read_plan
+from unmask.studies.reading import read_plan
 from unmask.tables import ClassAttack, Knowledge, Mondrian, Table
 from unmask.tables.datasets import synthetic_census
 
@@ -45,6 +46,12 @@ def test_a_table(tmp_path):
     known = Knowledge(targets=80, error=0.1)(census, rng=cell.rng("knowledge", {"targets": 80, "error": 0.1}))
     expected = evaluate(success_probability, ClassAttack()(release, known.auxiliary), None)
     assert values(run_cell(cell))["success_probability"] == expected.posterior
+
+
+def test_a_dataset_with_a_parameter_of_the_wrong_kind_is_no_fault_of_ours(tmp_path):
+    (cell,) = cells_of(tmp_path, TABLE.replace("n = 500", 'n = "many"'))
+    with pytest.raises(UnmaskError, match="synthetic_census cannot be made with these parameters"):
+        run_cell(cell)
 
 
 def test_protections_are_compared_on_the_same_people(tmp_path):
@@ -136,12 +143,20 @@ def test_a_graph(tmp_path):
     found = values(run_cell(cell))
     assert (found["recall"], found["precision"]) == (expected.recall, expected.precision)
     assert expected.recall > 0.5
+    prior = {row.measure: row.prior for row in run_cell(cell)}
+    n, free = pair.target.n_nodes, np.setdiff1d(np.arange(pair.source.n_nodes), seeds.source)
+    absent = np.mean(pair.truth[free] < 0)  # of a random node's people, 1 / n of the others are right
+    assert (prior["ghosts"], prior["precision"]) == pytest.approx((absent, (1 - absent) / n))
+    assert (prior["recall"], prior["named_wrongly"]) == pytest.approx((1 / n, 1 - 1 / n))
 
 
 def test_a_graph_whose_people_separate_their_identities(tmp_path):
     text = GRAPH + '[[protections]]\nuse = "graphs.IdentitySeparation"\nwith = { identities = 3, adopters = 0.2 }\n'
     (cell,) = cells_of(tmp_path, text)
-    found = values(run_cell(cell))
+    rows = run_cell(cell)
+    found, prior = values(rows), {row.measure: row.prior for row in rows}
+    assert prior["adopter_recall"] == pytest.approx(3 * prior["disclosure"])  # any of three nodes is right
+    assert prior["disclosure"] < prior["recall"] < prior["adopter_recall"]
     assert 0 < found["disclosure"] < found["adopter_recall"] < 1
     assert found["utility"] == 1.0  # the basic model drops no tie
     assert "exposed" not in found

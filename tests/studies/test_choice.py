@@ -7,7 +7,7 @@ import pytest
 from unmask.errors import FailedError, UnmaskError
 from unmask.studies.choice import Requirement, choose
 from unmask.studies.journal import Journal, Result
-from unmask.studies.plan import read_plan
+from unmask.studies.reading import read_plan
 from unmask.studies.run import JOURNAL, run_study
 from unmask.studies.summary import Gap, Results, Summary, read_results, undominated
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.studies.test_graphs import friends, measure, plan
+from unmask.errors import UnmaskError
 from unmask.graphs import Nar09, Pair, select_seeds, split
 from unmask.graphs.disclosure import disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs
@@ -120,3 +121,19 @@ def seeds_of(scene, asked):
     run = scene.pair(asked.rng("graphs", None, 0))
     seeds = scene.seeds(run, asked, None, asked.rng("seeds", None, 40, 0))
     return SeedPairs(run.source.labels[seeds.source], run.target.labels[seeds.target])
+
+
+def test_seeds_cannot_be_chosen_where_everybody_has_several_identities():
+    everybody = IdentitySeparation(adopters=1.0, minimum_degree=0)
+    with pytest.raises(UnmaskError, match=r"all 2\d\d people in both graphs have several; let fewer"):
+        study_graph({"several": Derived(friends(300), 0.8, 0.9, everybody)}, plan(runs=1))
+
+
+def test_the_page_says_how_many_identities_and_who_refuses():
+    one = IdentitySeparation(identities=500, adopters=1, refuse_top=0.5)
+    found = study_graph(
+        {"whole": Derived(friends(300), 0.8, 0.9), "one": Derived(friends(300), 0.8, 0.9, one)}, plan(runs=1)
+    )
+    said = " ".join(found.assumptions)
+    assert "but none of the 50 % with most ties, who refuse, appear under 500 identities each (no more than" in said
+    assert any("Of the only one who has several identities in one, nar09 names" in it for it in sentences(found))

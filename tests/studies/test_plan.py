@@ -5,7 +5,8 @@ from datetime import date
 import pytest
 
 from unmask.errors import FailedError, UnmaskError
-from unmask.studies.plan import NOTHING, digest, read_plan
+from unmask.studies.plan import NOTHING, digest
+from unmask.studies.reading import read_plan
 
 CENSUS = """
 [[datasets]]

@@ -14,7 +14,7 @@ import pytest
 from unmask.errors import FailedError
 from unmask.studies.cluster import on_spark
 from unmask.studies.journal import Journal, Result
-from unmask.studies.plan import read_plan
+from unmask.studies.reading import read_plan
 from unmask.studies.run import COLUMNS, JOURNAL, RESULTS, run_study
 from unmask.studies.workers import finished
 
@@ -177,7 +177,7 @@ def test_cells_on_spark_give_the_same_rows_and_a_second_run_runs_nothing(tmp_pat
 KILLED = """
 import sys
 from pathlib import Path
-from unmask.studies.plan import read_plan
+from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 if __name__ == "__main__":
     run_study(read_plan(Path(sys.argv[1])), Path(sys.argv[2]))

@@ -10,7 +10,7 @@ from unmask.economics.identity_game import best_assignment, expected_loss
 from unmask.errors import UnmaskError
 from unmask.graphs import Nar09, SocialGraph, datasets
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_failure
-from unmask.studies.plan import read_plan
+from unmask.studies.reading import read_plan
 from unmask.studies.separation import BEST_KNOWN, advise_identity, in_clique, sentences, simulated_discovery
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -22,7 +22,7 @@ from unmask.graphs import (
 )
 from unmask.graphs.disclosure import disclosure, discovery, separated_seeds
 from unmask.studies.cells import made
-from unmask.studies.plan import read_plan
+from unmask.studies.reading import read_plan
 from unmask.studies.run import RESULTS, run_study
 
 PEOPLE = """
@@ -209,7 +209,16 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
             "part 1 is 2, expected",
         ),
         ('use = "graphs.Together"\nwith = { parts = [0.5] }', "", "", "part 1 is not a share and a protection"),
+        ('use = "graphs.Together"\nwith.parts = [[1, { use = ["a"] }]]', "", "", r"use is \['a'\] in a part of"),
+        (
+            'use = "graphs.Together"\nwith.parts = [[1, { use = "graphs.Decoy", with = 3 }]]',
+            "",
+            "",
+            "`with` is no table",
+        ),
         ('use = "none"', ', who = "mixd"', "", "did you mean 'mixed'"),
+        ('use = "none"', ", error = 2.0", "", "error is 2.0, expected a share"),
+        ('use = "none"', ", error = nan", "", "error is nan, expected a share"),
         ('use = "none"', ', whom = "mixed"', "", "did you mean 'who'"),
         ('use = "none"', "", "discovery = { persons = 5 }", "discovery has a key 'persons'"),
         ('use = "none"', "", "discovery = { people = 5, runs = 0 }", "expected whole numbers"),
@@ -221,6 +230,12 @@ def test_what_cannot_be_is_said_with_what_can(tmp_path, protection, knows, more,
     text = f"{PEOPLE}\n[[protections]]\n{protection}\n{adversary(knows=knows, more=more)}"
     (tmp_path / "plan.toml").write_text(text)
     with pytest.raises(UnmaskError, match=said):
+        read_plan(tmp_path / "plan.toml")
+
+
+def test_a_number_of_seeds_below_0_is_refused_before_anything_runs(tmp_path):
+    (tmp_path / "plan.toml").write_text(PEOPLE + adversary().replace("n_seeds = 40", "n_seeds = -1"))
+    with pytest.raises(UnmaskError, match="seeds and n_seeds are a method and a whole number"):
         read_plan(tmp_path / "plan.toml")
 
 

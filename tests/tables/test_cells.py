@@ -104,6 +104,19 @@ def test_interval_labels_are_canonical():
 # --- sets ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"kind": "numerical"}, "the kind of column 'age' is 'numerical', did you mean 'numeric'"),
+        ({"kind": "ordinal", "order": "abc"}, "the order of column 'age' is 'abc', expected a list"),
+        ({"kind": None, "order": 3}, "the order of column 'age' is 3, expected a list"),
+    ],
+)
+def test_a_kind_and_an_order_that_are_none_are_refused(given, said):
+    with pytest.raises(UnmaskError, match=said):
+        parse_levels(["1", "2"], column="age", **given)
+
+
 @given(st.sets(texts, min_size=1, max_size=4))
 def test_sets_read_back_as_they_were(values):
     label = format_set(values)

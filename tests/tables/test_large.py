@@ -184,7 +184,7 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing):
         assert (row.adversary, row.target, row.measure, row.n, row.n_observations, row.interval) == (
             other.adversary, other.target, other.measure, other.n, other.n_observations, other.interval,
         )  # fmt: skip
-        for name in ("prior", "posterior", "gain", "low", "high", "worst"):
+        for name in ("prior", "posterior", "gain", "low", "high", "worst", "worst_observation"):
             assert alike(getattr(row, name), getattr(other, name)), (row.measure, name)
         assert row.quantiles == pytest.approx(other.quantiles, rel=2e-6, abs=2e-6)
     assert found.class_risk == expected.class_risk

@@ -119,6 +119,10 @@ def test_blanks_around_values_are_removed_and_only_empty_is_missing(tmp_path):
     assert content(table) == {"age": ["30", "20", "30"], "ill": ["NA", "", "?"]}
     again = Table.read(path, quasi_identifiers="age", sensitive="ill", na=["NA", "?"])
     assert cells(again.sensitive[0]) == ["", "", ""]
+    kept = {"ill": ["a", "\u00a0a", "\ta "]}  # other blanks than those of a keyboard belong to the cell
+    path = written(tmp_path, "kept.csv", "ill\n" + "\n".join(kept["ill"]) + "\n")
+    for source in (kept, path):
+        assert content(Table.read(source, quasi_identifiers="ill")) == {"ill": ["a", "\u00a0a", "a"]}
 
 
 def test_nan_is_missing_in_numbers_and_a_text_elsewhere():

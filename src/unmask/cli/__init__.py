@@ -61,7 +61,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("releases", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("releases", nargs=-1, required=True)  # as written: an engine knows more than paths
 @table_options
 @click.option(
     "--original", type=click.Path(path_type=Path), help="The table before protection: gives targets and truth."
@@ -70,9 +70,7 @@ def main() -> None:
     "--origin", "origins", multiple=True, type=click.Path(path_type=Path),
     help="For each release, in their order: CSV with the row of the original behind each record.",
 )  # fmt: skip
-@click.option(
-    "--register", type=click.Path(path_type=Path), help="Named people: a table with some of the quasi-identifiers."
-)
+@click.option("--register", metavar="PATH", help="Named people: a table with some of the quasi-identifiers.")
 @click.option(
     "--coverage",
     default=1.0,
@@ -89,10 +87,10 @@ def main() -> None:
 @engine_options
 @audit_output
 def audit(
-    releases: tuple[Path, ...],
+    releases: tuple[str, ...],
     original: Path | None,
     origins: tuple[Path, ...],
-    register: Path | None,
+    register: str | None,
     coverage: float,
     targets: int | None,
     seed: int,
@@ -114,25 +112,27 @@ def audit(
     """
     from unmask.studies.tables import study_tables
 
-    names = stems(releases)
-    _check_origins(releases, original, origins)
+    paths = tuple(map(Path, releases))
+    names = stems(paths)
+    _check_origins(len(releases), original, origins)
     tables: dict[str, Table] = {}
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
         of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
-        tables = {name: read(path, of_release) for name, path in zip(names, releases, strict=True)}
+        tables = {name: read(path, of_release) for name, path in zip(names, paths, strict=True)}
+        people = None if register is None else Path(register)
         found = study_tables(
             tables,
-            _evidence(tables, original, origins, register, reading, coverage=coverage, targets=targets, seed=seed),
+            _evidence(tables, original, origins, people, reading, coverage=coverage, targets=targets, seed=seed),
             title=f"Audit of {', '.join(names)}",
-            reproduce=provenance(seed, (*releases, original, register, None if attacker is None else Path(attacker))),
+            reproduce=provenance(seed, (*paths, original, people, None if attacker is None else Path(attacker))),
             motive=None if attacker is None else read_motive(attacker),
         )
     else:
         refuse_in_engine(original=original, targets=targets, coverage=coverage)
         room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
         known: dict[str, Any] = {"register": register, "attacker": attacker, "seed": seed}
-        sources = dict(zip(names, map(str, releases), strict=True))
+        sources = dict(zip(names, releases, strict=True))
         kept = audit_in_engine(engine, sources, roles_of(reading), **known, **room)
         if kept is None:  # a dry run
             return
@@ -140,12 +140,12 @@ def audit(
     output.give(found, lambda: _audit_json(found, names, tables))
 
 
-def _check_origins(releases: tuple[Path, ...], original: Path | None, origins: tuple[Path, ...]) -> None:
+def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, ...]) -> None:
     from unmask.errors import UnmaskError
 
-    if origins and len(origins) != len(releases):
+    if origins and len(origins) != n_releases:
         raise UnmaskError(
-            f"{len(origins)} origins were given for {len(releases)} releases, expected one for each, in their order"
+            f"{len(origins)} origins were given for {n_releases} releases, expected one for each, in their order"
         )
     if origins and original is None:
         raise UnmaskError("--origin gives rows of the original, and no --original was given; give both")
@@ -174,7 +174,7 @@ def _evidence(
 
 
 @main.command()
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data")
 @table_options
 @click.option("--k", default=10, show_default=True, help="Rows in every class.")
 @click.option("--l", "l_", type=int, help="Distinct values of every sensitive column in every class.")
@@ -191,7 +191,7 @@ def _evidence(
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @engine_options
 def protect(
-    data: Path,
+    data: str,
     k: int,
     l_: int | None,
     t: float | None,
@@ -224,13 +224,13 @@ def protect(
     protection = Mondrian(k=k, l=l_, t=t, strict=not relaxed)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-        made = _protect_in_memory(read(data, reading), protection, output, origin, seed=seed, force=force)
+        made = _protect_in_memory(read(Path(data), reading), protection, output, origin, seed=seed, force=force)
         _say_release(*made, output, as_json=as_json, order=f"seed {seed}")
         return
     if origin is not None:
         raise UnmaskError("--origin needs the table in memory; leave it or --engine out")
     room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
-    written = protect_in_engine(engine, str(data), roles_of(reading), protection, output, force=force, **room)
+    written = protect_in_engine(engine, data, roles_of(reading), protection, output, force=force, **room)
     if written is not None:
         _say_release(*written, output, as_json=as_json, order="rows sorted by what is released")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
@@ -49,18 +50,26 @@ def refuse_without_engine(*, dry_run: bool, temp_directory: Path | None) -> None
     """The options of an engine say nothing without one."""
     from unmask.errors import UnmaskError
 
-    if dry_run or temp_directory is not None:
-        given = "--dry-run" if dry_run else "--temp-directory"
-        raise UnmaskError(f"{given} is for tables that stay in an engine; add --engine duckdb, or leave it out")
+    limited = click.get_current_context().get_parameter_source("memory_limit") is ParameterSource.COMMANDLINE
+    for option, given in (
+        ("--dry-run", dry_run),
+        ("--temp-directory", temp_directory is not None),
+        ("--memory-limit", limited),
+    ):
+        if given:
+            raise UnmaskError(f"{option} is for tables that stay in an engine; add --engine duckdb, or leave it out")
 
 
 def roles_of(reading: dict[str, Any]) -> Roles:
-    """What the command line says about reading a table; an engine finds out a delimiter itself."""
+    """What the command line says about reading a table."""
     from unmask.errors import UnmaskError
     from unmask.tables.large import Roles
 
     if reading["delimiter"] is not None:
-        raise UnmaskError("--delimiter is for tables that are read into memory; an engine guesses it, leave it out")
+        raise UnmaskError(
+            "--delimiter is for tables that are read into memory; DuckDB finds it out, Spark takes a comma, or a tab "
+            "in .tsv: leave it out"
+        )
     return Roles(**{name: value for name, value in reading.items() if name != "delimiter"})
 
 
@@ -82,7 +91,7 @@ def audit_in_engine(
     sources: dict[str, str],
     roles: Roles,
     *,
-    register: Path | None,
+    register: str | None,
     attacker: str | None,
     memory_limit: int,
     temp_directory: Path | None,
@@ -111,15 +120,25 @@ def audit_in_engine(
         }
         people = None
         if register is not None:
-            known = _roles_of_register(roles, engine.names(str(register)))
-            plan(engine, str(register), known, **room)  # type: ignore[arg-type]
-            people = reduce(engine, str(register), known, name="register").whole()
+            known = _roles_of_register(roles, engine.names(register))
+            _check_at_once(plan(engine, register, known, **room))  # type: ignore[arg-type]
+            people = reduce(engine, register, known, name="register").whole()
         return study_large(
             held,
             register=people,
             title=f"Audit of {', '.join(sources)}",
             reproduce=provenance(seed, (None if attacker is None else Path(attacker),)),
             motive=motive,
+        )
+
+
+def _check_at_once(register: Plan) -> None:
+    from unmask.errors import FailedError
+
+    if register.parts > 1:
+        raise FailedError(
+            f"the register has about {register.combinations:,} combinations, which must be in memory at once; give "
+            "more (--memory-limit), or leave a column of it out"
         )
 
 
@@ -168,9 +187,10 @@ def protect_in_engine(
     import time
 
     from unmask.engines import open_engine
-    from unmask.tables.large import generalise, loss, plan, reduce, shares, write_release
+    from unmask.tables.large import check_output, generalise, loss, plan, reduce, shares, write_release
 
     start = time.perf_counter()
+    check_output(output, force=force)
     engine_bytes, _ = shares(memory_limit)
     with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory) as engine:
         counted = protection.l is not None or protection.t is not None

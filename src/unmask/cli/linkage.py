@@ -20,9 +20,9 @@ SHARE = click.FloatRange(0, 1)
 
 
 @click.command("audit linkage")
-@click.option("--truth", required=True, type=click.Path(path_type=Path), help="Table of items and their subjects.")
+@click.option("--truth", required=True, metavar="PATH", help="Table of items and their subjects.")
 @click.option(
-    "--guess", "guesses", multiple=True, required=True, type=click.Path(path_type=Path),
+    "--guess", "guesses", multiple=True, required=True, metavar="PATH",
     help="Table of items and the clusters an adversary puts them in; given again for another adversary.",
 )  # fmt: skip
 @click.option("--item", default="item", show_default=True, help="Column of the item's id, in every file.")
@@ -52,8 +52,8 @@ SHARE = click.FloatRange(0, 1)
 @engine_options
 @audit_output
 def audit_linkage(
-    truth: Path,
-    guesses: tuple[Path, ...],
+    truth: str,
+    guesses: tuple[str, ...],
     item: str,
     subject: str,
     cluster: str,
@@ -83,7 +83,8 @@ def audit_linkage(
     """
     from unmask.studies.linkage import Sensitivity, study_contingencies, study_linkage
 
-    paths = dict(zip(stems(guesses), guesses, strict=True))
+    files = [Path(truth), *map(Path, guesses)]
+    sources = dict(zip(stems(tuple(files[1:])), guesses, strict=True))
     sensitivity = Sensitivity(
         alpha=alpha,
         beta=beta,
@@ -93,17 +94,17 @@ def audit_linkage(
         shuffles=shuffles,
         seed=seed,
     )
-    said: dict[str, Any] = {"title": f"Linkage by {', '.join(paths)}", "reproduce": provenance(seed, (truth, *guesses))}
+    said: dict[str, Any] = {"title": f"Linkage by {', '.join(sources)}", "reproduce": provenance(seed, tuple(files))}
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-        solution = _partition(truth, item, subject)
-        named = {name: _guess(path, item, cluster, probability) for name, path in paths.items()}
+        solution = _partition(files[0], item, subject)
+        named = {name: _guess(Path(path), item, cluster, probability) for name, path in sources.items()}
         found = study_linkage(solution, named, sensitivity, **said)
     else:
         counted = _counted(
             engine,
             truth,
-            paths,
+            sources,
             (item, subject, cluster, probability),
             missing=missing,
             memory_limit=memory_limit,
@@ -118,8 +119,8 @@ def audit_linkage(
 
 def _counted(
     choice: str,
-    truth: Path,
-    guesses: dict[str, Path],
+    truth: str,
+    guesses: dict[str, str],
     columns: tuple[str, str, str, str],
     *,
     missing: Literal["error", "singleton"],
@@ -134,8 +135,8 @@ def _counted(
     from unmask.pseudonyms.large import Labelled, contingencies, plan
 
     item, subject, cluster, probability = columns
-    solution = Labelled(str(truth), item, subject)
-    named = {name: Labelled(str(path), item, cluster) for name, path in guesses.items()}
+    solution = Labelled(truth, item, subject)
+    named = {name: Labelled(path, item, cluster) for name, path in guesses.items()}
     room = shares(memory_limit)
     with open_engine(choice, memory_limit=room[0], temp_directory=temp_directory) as engine:
         for guess in named.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from typing import Any
 
 import click
@@ -11,12 +12,16 @@ KINDS = ("numeric", "ordinal", "categorical")
 
 
 class Sentences(click.Group):
-    """Turns a user's mistake into one sentence and an exit code; a mistake of ours keeps its traceback."""
+    """Turns a user's mistake into one sentence and an exit code; a mistake of ours keeps its traceback.
+
+    A SIGTERM is a Ctrl-C: temporary files are removed, and a study writes what is finished.
+    """
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an `UnmaskError` becomes its sentence and its exit code."""
         from unmask.errors import UnmaskError
 
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a Ctrl-C, which cleans up
         try:
             return super().invoke(ctx)
         except UnmaskError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from pathlib import Path
@@ -39,21 +38,18 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     unmask study plan.toml -o results --dry-run
     unmask study plan.toml -o results --workers 2
     """
-    from unmask.studies.plan import read_plan
+    from unmask.studies.reading import read_plan
 
     read = read_plan(plan)
     if dry_run:
         _say(_estimate(read, output, workers), as_json=as_json)
         return
     from unmask.studies.cluster import on_spark
-    from unmask.studies.run import RESULTS, keep_plan, run_study
+    from unmask.studies.run import RESULTS, run_study
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a Ctrl-C: what is finished is written
     progress = _Progress()
-    keep_plan(plan, output)
-    outcome = run_study(
-        read, output, workers=workers, retry=retry, watch=progress, submit=on_spark(spark) if spark else None
-    )
+    submit = on_spark(spark) if spark else None
+    outcome = run_study(read, output, workers=workers, retry=retry, watch=progress, submit=submit, source=plan)
     progress.finish()
     found = {**vars(outcome), "results": str(output / RESULTS)}
     if outcome.damaged:

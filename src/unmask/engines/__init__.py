@@ -37,7 +37,10 @@ class Engine(Protocol):
     """
 
     def names(self, source: str) -> list[str]:
-        """The column names of a source: Parquet or CSV files (a path, a glob, a folder), or `DATABASE::TABLE`."""
+        """The column names of a source: Parquet or CSV files (a path, a glob), a folder of Parquet, `DATABASE::TABLE`.
+
+        All files of a source have the same columns, Parquet of the same types; others are an error, here or when read.
+        """
         ...
 
     def table(self, name: str, source: str, columns: Mapping[str, str]) -> dict[str, Kind]:

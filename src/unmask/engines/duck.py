@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from unmask.engines import Arrays, Kind
 from unmask.engines.sql import clean, literal, quoted, renamed
+from unmask.engines.text_files import Head, check_distinct, head_of, reason, rows_of
 from unmask.errors import FailedError, UnmaskError
 
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
@@ -52,15 +53,16 @@ class Duck:
 
     def names(self, source: str) -> list[str]:
         """See `Engine.names`."""
-        return [name for name, _ in self._described(self._relation(source))]
+        return self._columns(source)[0]
 
     def table(self, name: str, source: str, columns: Mapping[str, str]) -> dict[str, Kind]:
         """See `Engine.table`."""
-        relation = self._relation(source)
-        type_of = dict(self._described(relation))
-        kinds: dict[str, Kind] = {new: _kind(type_of[old]) for new, old in columns.items()}
+        names, relation = self._columns(source)
+        place = {new: names.index(old) for new, old in columns.items()}
+        types = [kind for _, kind in self._described(relation)]
+        kinds: dict[str, Kind] = {new: _kind(types[at]) for new, at in place.items()}
         cells = ", ".join(
-            f"{clean(quoted(old), kinds[new], single=type_of[old] == 'FLOAT')} as {new}" for new, old in columns.items()
+            f"{clean(f'c{at}', kinds[new], single=types[at] == 'FLOAT')} as {new}" for new, at in place.items()
         )
         self._run(f"create or replace temp view {name} as select {cells} from {relation}")
         return kinds
@@ -104,23 +106,66 @@ class Duck:
     def _described(self, relation: str) -> list[tuple[str, str]]:
         return [(str(row[0]), str(row[1])) for row in self._run(f"describe select * from {relation}").fetchall()]
 
-    def _relation(self, source: str) -> str:
+    def _columns(self, source: str) -> tuple[list[str], str]:
+        """The column names of a source, and the SQL of its rows with columns c0, c1, ... in their order."""
         database, mark, table = source.rpartition("::")
-        if mark:
-            return self._attached(database, table)
         path = Path(source)
-        if path.is_dir():
-            return f"read_parquet({literal(str(path / '**' / '*.parquet'))})"
-        if not any(letter in source for letter in "*?[") and not path.is_file():
-            raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
-        if source.lower().endswith(_PARQUET_FILES):
-            return f"read_parquet({literal(source)})"
-        if source.lower().endswith(_TEXT_FILES):
-            return f"read_csv({literal(source)}, all_varchar=true, header=true, max_line_size=16777216)"
-        raise UnmaskError(
-            f"source {path.name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), a folder of Parquet "
-            "files, or DATABASE::TABLE"
-        )
+        if not mark and not path.is_dir() and source.lower().endswith(_TEXT_FILES):
+            return self._text_files(source)
+        if mark:
+            relation = self._attached(database, table)
+        elif path.is_dir():
+            relation = self._parquet(str(path / "**" / "*.parquet"))
+        elif source.lower().endswith(_PARQUET_FILES):
+            relation = self._parquet(source)
+        else:
+            raise UnmaskError(
+                f"source {path.name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), a folder of "
+                "Parquet files, or DATABASE::TABLE"
+            )
+        names = [name for name, _ in self._described(relation)]
+        return names, f"{relation} as source({', '.join(f'c{at}' for at in range(len(names)))})"
+
+    def _text_files(self, source: str) -> tuple[list[str], str]:
+        """Files with the same columns, in any order of them."""
+        of_head: dict[Head, list[str]] = {}
+        for path in self._files(source):
+            of_head.setdefault(head_of(Path(path)), []).append(path)
+        names = next(iter(of_head)).names
+        check_distinct(names, f"file {Path(source).name!r}")
+        for head, paths in of_head.items():
+            if sorted(head.names) != sorted(names):
+                raise UnmaskError(
+                    f"file {Path(paths[0]).name!r} has the columns {', '.join(head.names)}, and the first file "
+                    f"{', '.join(names)}; expected the same in every file of the source"
+                )
+        parts = []
+        for head, paths in of_head.items():
+            cells = ", ".join(f"c{head.names.index(name)} as c{at}" for at, name in enumerate(names))
+            parts.append(f"select {cells} from {rows_of(paths, head)}")
+        return list(names), f"({' union all '.join(parts)}) as source"
+
+    def _parquet(self, source: str) -> str:
+        """Files whose columns are found by name; one type holds a column in all of them, or its cells would change."""
+        self._files(source)
+        relation = f"read_parquet({literal(source)})"
+        together = dict(self._described(f"read_parquet({literal(source)}, union_by_name=true)"))
+        for name, kind in self._described(relation):
+            if together[name] != kind:
+                raise UnmaskError(
+                    f"column {name!r} is {kind.lower()} in one file of the source and something else in another; "
+                    "store it alike in all of them"
+                )
+        return relation
+
+    def _files(self, source: str) -> list[str]:
+        """The files that a path or a glob stands for, at least one."""
+        files = [str(row[0]) for row in self._run(f"select file from glob({literal(source)}) order by file").fetchall()]
+        if not files:
+            name = Path(source).name
+            wrong = "matches no file" if any(letter in name for letter in "*?[") else "does not exist or is no file"
+            raise FailedError(f"file {name!r} {wrong}; check the path")
+        return files
 
     def _attached(self, database: str, table: str) -> str:
         if not Path(database).is_file():
@@ -200,8 +245,13 @@ def _reason(error: duckdb.Error) -> str:
         return "the work does not fit the memory limit; give more (--memory-limit), or coarsen a quasi-identifier"
     if isinstance(error, duckdb.InterruptException):
         return "the work was interrupted; nothing was written"
+    if isinstance(error, duckdb.CatalogException):
+        return "the database has no such table; check DATABASE::TABLE"
     if isinstance(error, duckdb.IOException | duckdb.InvalidInputException | duckdb.ConversionException):
-        named = re.search(r"""['"]([^'"]+\.(?:parquet|pq|[ct]sv(?:\.gz)?|duckdb|db))['"]""", text)
+        named = re.search(r"""(?:['"]|file = )([^'"\n]+\.(?:parquet|pq|[ct]sv(?:\.gz)?|duckdb|db))['"\n]""", text)
         which = f"file {os.path.basename(named[1])!r}" if named else "a file of the source"  # noqa: PTH119 - any system's
+        wrong = reason(text)
+        if wrong is not None:
+            return f"{which} cannot be read: {wrong}"
         return f"{which} cannot be read; it may be missing, truncated or damaged: check it or leave it out"
     return f"the engine cannot carry out the work ({type(error).__name__}); check the source and the space at hand"

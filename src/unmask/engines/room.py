@@ -1,9 +1,10 @@
-"""The room that work in an engine has: memory, divided between the engine and the arrays, and temporary disk."""
+"""The room that work in an engine has: memory, divided between the engine and the arrays, temporary disk, an output."""
 
 from __future__ import annotations
 
 import shutil
 from os import PathLike
+from pathlib import Path
 from tempfile import gettempdir
 
 from unmask.errors import FailedError, UnmaskError
@@ -41,6 +42,18 @@ def check_disk(disk_bytes: int, temp_directory: str | PathLike[str] | None) -> N
             f"the engine may write {in_words(disk_bytes)} to its temporary directory, which has {in_words(free)}; free "
             "some space or name another (--temp-directory)"
         )
+
+
+def check_output(path: Path, *, force: bool = False) -> None:
+    """Refuse what Parquet cannot be written to, before the work: another suffix, a file that is there unless it is to
+    be overwritten, and a folder that does not exist.
+    """
+    if not path.name.lower().endswith((".parquet", ".pq")):
+        raise UnmaskError(f"output {path.name!r} has another suffix; an engine writes .parquet")
+    if path.exists() and not force:
+        raise UnmaskError(f"output {path.name!r} exists; choose another name or overwrite it (--force, or force=True)")
+    if not path.parent.is_dir():
+        raise FailedError(f"output {path.name!r} is to be written to a folder that does not exist; make it first")
 
 
 def in_words(n_bytes: int) -> str:

@@ -124,6 +124,7 @@ class Spark:
             if lower.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
                 delimiter = "\t" if ".tsv" in lower else ","
                 options = {"header": True, "sep": delimiter, "quote": '"', "escape": '"', "mode": "FAILFAST"}
+                options["enforceSchema"] = False  # another order of columns in another file is an error
                 return reader.options(**options, multiLine=True).csv(source)
             if lower.endswith((".parquet", ".pq")) or "." not in Path(source).name:
                 return reader.parquet(source)
@@ -194,6 +195,8 @@ def _reason(text: str, source: str) -> str:
         return "the temporary directory or the disk of the output is full; free some space, or name another"
     if "OutOfMemoryError" in text or "SparkOutOfMemory" in text:
         return "the work does not fit the memory limit; give more (--memory-limit), or coarsen a quasi-identifier"
+    if "CSV header does not conform" in text:
+        return "a file of the source has other columns than the first one; expected the same ones in the same order"
     if any(word in text for word in ("FAILED_READ_FILE", "is not a Parquet file", "MALFORMED", "CANNOT_READ", "EOF")):
         return "a file of the source cannot be read; it may be missing, truncated or damaged: check it or leave it out"
     return "Spark cannot carry out the work; check the source, the master and the space at hand"

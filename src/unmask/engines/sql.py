@@ -12,6 +12,9 @@ from collections.abc import Mapping, Sequence
 
 _PRIME, _FIELD = 7919, 1_000_000_007
 
+BLANKS = " \t\r\n"
+"""What is removed around a text; an engine's own idea of blanks differs from the next one's."""
+
 
 def quoted(name: str, mark: str = '"') -> str:
     """A name of a user's column, quoted; the only place where a name is. mark : the engine's own quote.
@@ -32,15 +35,15 @@ def literal(text: str) -> str:
 
 
 def clean(column: str, kind: str, *, single: bool = False) -> str:
-    """A column of a source in one of the three types: blanks removed from texts, NaN and empty texts made NULL.
+    r"""A column of a source in one of the three types: blanks removed from texts, NaN and empty texts made NULL.
 
     single : a 32-bit float, which keeps its short decimals on the way through text.
 
     >>> clean("x", "text")
-    "nullif(trim(cast(x as string)), '')"
+    "nullif(trim(both ' \t\r\n' from cast(x as string)), '')"
     """
     if kind == "text":
-        return f"nullif(trim(cast({column} as string)), '')"
+        return f"nullif(trim(both {literal(BLANKS)} from cast({column} as string)), '')"
     if kind == "integer":
         return f"cast({column} as bigint)"
     number = f"cast({column} as string)" if single else column

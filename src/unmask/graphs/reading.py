@@ -218,11 +218,19 @@ def _start(path: Path, delimiter: str | None) -> _Start:
     return _Start(pattern, number, re.match(pattern, first), re.match(pattern, second), commented)
 
 
-def header_of(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The two names of the first line of a text file where it looks like a header, else none."""
+def first_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The two cells of the first line of a text file where they may be names of columns: neither is a whole number.
+
+    A line alone names columns only where it looks like a header.
+    """
     file = Path(os.fspath(path))
-    text = not file.name.lower().removesuffix(".gz").endswith((".net", ".graphml", ".parquet", ".pq"))
-    return _start(file, None).header() if text and file.is_file() else ()
+    if file.name.lower().removesuffix(".gz").endswith((".net", ".graphml", ".parquet", ".pq")) or not file.is_file():
+        return ()
+    start = _start(file, None)
+    if start.first is None or start.second is None:
+        return start.header()
+    cells = tuple(cell.strip('"') for cell in start.first.groups())
+    return () if any(_WHOLE.fullmatch(cell) for cell in cells) else cells
 
 
 def _stop(path: Path, delimiter: str | None, first: str) -> str:

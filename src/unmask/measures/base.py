@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
+from unmask.measures.interval import ROUNDING, Interval, clustered_bootstrap, clustered_wilson
 from unmask.posterior import Posterior
 from unmask.results import Row
 from unmask.truth import UNKNOWN, Truth
@@ -95,7 +95,7 @@ def evaluate(
     weight, observation = belief.weight[known] / belief.weight[known].sum(), belief.observation[known]
     assert after.shape == before.shape == weight.shape
     prior, posterior = _mean(before, weight), _mean(after, weight)
-    worst = int(np.argmax(after) if measure.direction == "high" else np.argmin(after))
+    worst = after.max() if measure.direction == "high" else after.min()
     interval = _interval(measure, after, weight, observation)
     return Row(
         release=release,
@@ -112,12 +112,18 @@ def evaluate(
         interval=interval.over,
         n=int(known.sum()),
         n_observations=int(np.count_nonzero(np.bincount(observation))),
-        worst=float(after[worst]),
-        worst_observation=int(observation[worst]),
+        worst=float(worst),
+        worst_observation=int(observation[agree(after, worst)].min()),  # whatever the order of the targets
         quantiles=weighted_quantiles(after, weight, QUANTILES),
         status=belief.status,
         note=note,
     )
+
+
+def agree(value: NDArray[np.float64], worst: float) -> NDArray[np.bool_]:
+    """Which values are the worst one, up to the rounding of stored beliefs (single precision)."""
+    largest = np.max(np.abs(value), where=np.isfinite(value), initial=0.0)
+    return np.isclose(value, worst, rtol=0.0, atol=ROUNDING * largest)
 
 
 def _mean(value: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

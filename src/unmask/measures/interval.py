@@ -15,6 +15,9 @@ GROUPS = 500
 """Most clusters that are resampled one by one; more are first put into this many random groups, which keeps a bootstrap
 over a million observations as cheap as one over five hundred."""
 
+ROUNDING = 1e-6
+"""Values of clusters that differ less, as a share of p (1 - p), agree: beliefs are stored in single precision."""
+
 
 class Interval(NamedTuple):
     """A 95 % interval and, in words, what it is over; both ends None where there is none."""
@@ -45,7 +48,7 @@ def clustered_wilson(value: NDArray[np.float64], weight: NDArray[np.float64], cl
     """Wilson's interval for a weighted mean of values in [0, 1], at the effective sample size of its clusters.
 
     n_eff = p (1 - p) / V, with V the variance of the mean between clusters, and no more than Kish's
-    (sum w)^2 / sum w^2. Where all values agree (V = 0, or p = 0 or 1) n_eff is the number of clusters.
+    (sum w)^2 / sum w^2. Where all values agree (V = 0 up to rounding, or p = 0 or 1) n_eff is the number of clusters.
 
     L. Kish, "Survey Sampling", 1965; E. L. Korn & B. I. Graubard, "Confidence intervals for proportions with small
     expected number of positive counts estimated from survey data", Survey Methodology 1998.
@@ -53,19 +56,22 @@ def clustered_wilson(value: NDArray[np.float64], weight: NDArray[np.float64], cl
     rate = float(np.clip(weight @ value, 0.0, 1.0))
     sums, mass = _cluster_sums(value, weight, cluster)
     square = float(((sums - rate * mass) ** 2).sum())
-    return wilson_of_variance(rate, square, n=1.0 / float((weight**2).sum()), n_clusters=len(mass))
+    return wilson_of_variance(
+        rate, square, float((mass**2).sum()), n=1.0 / float((weight**2).sum()), n_clusters=len(mass)
+    )
 
 
-def wilson_of_variance(rate: float, square: float, *, n: float, n_clusters: int) -> Interval:
+def wilson_of_variance(rate: float, square: float, mass: float, *, n: float, n_clusters: int) -> Interval:
     """The same from sums over clusters.
 
-    square : sum over clusters of (s - rate m)^2, with m the weight of a cluster and s the weighted sum of its values.
+    square, mass : sums of (s - rate m)^2 and m^2, with m the weight of a cluster and s the weighted sum of its values.
     n : the effective number of targets at most.
     """
     if n_clusters < 2:
         return Interval(None, None, "none: all targets share one observation")
     variance, spread = square * n_clusters / (n_clusters - 1), rate * (1 - rate)
-    n_effective = min(spread / variance, n) if variance > 0 and spread > 0 else n_clusters
+    differ = square > (ROUNDING * spread) ** 2 * mass
+    n_effective = min(spread / variance, n) if differ and spread > 0 else n_clusters
     return Interval(*wilson(rate, n_effective), "targets (Wilson, clustered by observation)")
 
 

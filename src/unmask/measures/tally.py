@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.measures.base import QUANTILES, Measure, gain_of, weighted_quantiles
-from unmask.measures.interval import GROUPS, Interval, grouped, percentiles, wilson_of_variance
+from unmask.measures.base import QUANTILES, Measure, agree, gain_of, weighted_quantiles
+from unmask.measures.interval import Interval, grouped, percentiles, wilson_of_variance
 from unmask.posterior import Posterior
 from unmask.results import Row
 
@@ -49,7 +49,7 @@ def tally(measure: Measure, belief: Posterior, people: int) -> Tally:
     assert measure.self_assessed is not None
     value = measure.self_assessed(belief)
     after, before = value[belief.observation], measure.per_target(belief.prior())
-    worst = int(np.argmax(after) if measure.direction == "high" else np.argmin(after))
+    worst = after.max() if measure.direction == "high" else after.min()
     mean = float(np.clip(belief.weight @ after, after.min(), after.max()))
     weight = belief.weight * people
     finite = bool(np.isfinite(value).all())
@@ -60,8 +60,8 @@ def tally(measure: Measure, belief: Posterior, people: int) -> Tally:
         float(np.clip(belief.weight @ before, before.min(), before.max())),
         mean,
         *_summed(value, belief.observation_weight * people),
-        float(after[worst]),
-        worst,
+        float(worst),
+        int(np.argmax(agree(after, worst))),
         (float(away @ away), float(away @ weight), float(weight @ weight)),
         grouped(weight * after, weight) if finite and not measure.rate else np.zeros((2, 0)),
     )
@@ -75,11 +75,9 @@ def joined(measure: Measure, parts: Sequence[Tally]) -> Tally:
     first = np.cumsum([0, *(part.classes for part in parts)])
     after = float(people @ [part.after for part in parts] / people.sum())
     values, weights = (np.concatenate(of) for of in zip(*((part.value, part.weight) for part in parts), strict=True))
-    worst = np.array([part.worst for part in parts])
-    at = int(worst.argmax() if measure.direction == "high" else worst.argmin())
-    groups = np.zeros((2, GROUPS))
-    for part in parts:
-        groups[:, : part.groups.shape[1]] += part.groups
+    each = np.array([part.worst for part in parts])
+    worst = each.max() if measure.direction == "high" else each.min()
+    at = int(np.argmax(agree(each, worst)))
     moved = [_about(part, after) for part in parts] if np.isfinite(after) else [(0.0, 0.0, 0.0)]
     return Tally(
         int(people.sum()),
@@ -87,10 +85,10 @@ def joined(measure: Measure, parts: Sequence[Tally]) -> Tally:
         float(people @ [part.before for part in parts] / people.sum()),
         after,
         *_summed(values, weights),
-        float(worst[at]),
+        float(worst),
         int(first[at]) + parts[at].worst_class,
         tuple(np.sum(moved, axis=0).tolist()),
-        groups[:, groups[1] > 0],
+        grouped(*np.concatenate([part.groups for part in parts], axis=1)),
     )
 
 
@@ -123,8 +121,8 @@ def _interval(measure: Measure, found: Tally) -> Interval:
     if not np.isfinite(found.value).all():
         return Interval(None, None, "none: the value is unbounded")
     if measure.rate:
-        variance = found.squares[0] / found.people**2
-        return wilson_of_variance(found.after, variance, n=found.people, n_clusters=found.classes)
+        square, _, mass = (of / found.people**2 for of in found.squares)
+        return wilson_of_variance(found.after, square, mass, n=found.people, n_clusters=found.classes)
     return percentiles(*found.groups)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import duckdb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.engines.sql import clean, literal
+from unmask.engines.text_files import check_distinct, head_of, reason, rows_of
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
 
@@ -41,36 +44,37 @@ def read_columns(
         try:
             relation, known = _relation(connection, path, header)
             _check_known(names, list(known), f"file {path.name!r}")
-            cells = connection.execute(f"select {', '.join(known[name] for name in names)} from {relation}")
+            chosen = ", ".join(f"{known[name]} as n{at}" for at, name in enumerate(names))
+            cells = connection.execute(f"select {chosen} from {relation}")
             arrays = list(cells.fetchnumpy().values())
-        except duckdb.Error:  # the engine's own message quotes the row
-            raise FailedError(
-                f"file {path.name!r} cannot be read; expected CSV or TSV (.gz) with a header, in UTF-8, or Parquet"
-            ) from None
+        except duckdb.Error as error:
+            raise _unreadable(path, error) from None
     if not len(arrays[0]):
         raise UnmaskError(f"file {path.name!r} has no rows, expected at least 1")
     return {name: _plain(array) for name, array in zip(names, arrays, strict=True)}
 
 
 def _relation(connection: duckdb.DuckDBPyConnection, path: Path, header: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The SQL of the rows of a file, and of each of its columns by trimmed name."""
+    """The SQL of the rows of a file, and of the cells of each of its columns by trimmed name."""
     if path.suffix.lower() in {".parquet", ".pq"}:
-        relation = f"read_parquet({_quoted(str(path))})"
+        relation = f"read_parquet({literal(str(path))})"
+        described = connection.execute(f"describe from {relation}").fetchall()
+        names = [str(row[0]).strip() for row in described]
+        cells = [clean(f"c{at}", "text") if row[1] == "VARCHAR" else f"c{at}" for at, row in enumerate(described)]
     else:
-        options = f"names=[{', '.join(map(_quoted, header))}], header=false" if header else "header=true"
-        if ".tsv" in path.name.lower():
-            options += ", delim='\\t'"
-        relation = f"read_csv({_quoted(str(path))}, all_varchar=true, {options})"
-    known: dict[str, str] = {}
-    for at, (raw, kind) in enumerate(row[:2] for row in connection.execute(f"describe from {relation}").fetchall()):
-        column = '"' + str(raw).replace('"', '""') + '"'
-        cell = f"nullif(trim({column}), '')" if kind == "VARCHAR" else column
-        known[str(raw).strip()] = f"{cell} as c{at}"
-    return relation, known
+        head = head_of(path)
+        relation = rows_of([path], replace(head, names=tuple(header or head.names)), header=not header)
+        names = list(header or head.names)
+        cells = [clean(f"c{at}", "text") for at in range(len(names))]
+    check_distinct(names, f"file {path.name!r}")
+    places = ", ".join(f"c{at}" for at in range(len(names)))
+    return f"{relation} as source({places})", dict(zip(names, cells, strict=True))
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _unreadable(path: Path, error: duckdb.Error) -> FailedError:
+    """What is wrong with a file; the engine's own message quotes the row."""
+    wrong = reason(str(error)) or "expected CSV or TSV (.gz) with a header, in UTF-8, or Parquet"
+    return FailedError(f"file {path.name!r} cannot be read: {wrong}")
 
 
 def _from_mapping(source: Mapping[str, ArrayLike], names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -111,7 +115,5 @@ def column_names(source: str | PathLike[str]) -> list[str]:
     with engine() as connection:
         try:
             return list(_relation(connection, path, ())[1])
-        except duckdb.Error:  # the engine's own message quotes the row
-            raise FailedError(
-                f"file {path.name!r} cannot be read; expected CSV or TSV (.gz) with a header, in UTF-8, or Parquet"
-            ) from None
+        except duckdb.Error as error:
+            raise _unreadable(path, error) from None

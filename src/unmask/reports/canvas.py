@@ -7,6 +7,7 @@ Charts of the same rows are the same bytes: geometry is fixed here, and no size 
 from __future__ import annotations
 
 import html
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -57,6 +58,23 @@ def swatch(style: int) -> str:
 def short(name: str, longest: int = 18) -> str:
     """A name cut to the room there is."""
     return name if len(name) <= longest else name[: longest - 1] + "\u2026"
+
+
+def shorts(names: Sequence[str]) -> list[str]:
+    """Different names cut to the room there is, with what tells them apart where their starts do not.
+
+    >>> shorts(["k=3", "decoy/0.1 minimum_degree=5", "decoy/0.1 minimum_degree=8"])
+    ['k=3', 'decoy/0.…5', 'decoy/0.…8']
+    """
+
+    def told(name: str) -> str:
+        alike = {other for other in names if short(other) == short(name)}
+        if len(alike) == 1:
+            return short(name)
+        same = sum(1 for _ in itertools.takewhile(lambda letters: len({*letters}) == 1, zip(*alike, strict=False)))
+        return f"{name[:8]}\u2026{short(name[same:], 9)}"
+
+    return [told(name) for name in names]
 
 
 def coarse(share: float) -> str:

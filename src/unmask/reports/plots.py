@@ -24,6 +24,7 @@ from unmask.reports.canvas import (
     draw,
     margin,
     short,
+    shorts,
 )
 from unmask.reports.data import Distribution
 from unmask.reports.words import letter, lettered, percent, row_estimate
@@ -99,7 +100,7 @@ def success_chart(rows: Sequence[Row | Absent], *, styles: Mapping[str, int], la
     def y(field: str = "y") -> Any:
         return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
 
-    names = [{"y": i * band + band / 2, "text": short(name)} for i, name in enumerate(releases)]
+    names = [{"y": i * band + band / 2, "text": name} for i, name in enumerate(shorts(releases))]
     lines = [{"y": i * band} for i in range(len(releases))]
     layers = [
         chart(lines).mark_rule(color=FAINT).encode(y=y()),
@@ -167,9 +168,9 @@ def distribution_chart(spread: Sequence[Distribution], *, style: int, tallest: f
     width, height = PANEL - left - 16, band * len(spread)
     step = width / bins
     bars, names = [], []
-    for i, item in enumerate(spread):
+    for i, (item, name) in enumerate(zip(spread, shorts(releases), strict=True)):
         floor = (i + 1) * band - 1
-        names.append({"y": floor - band / 2 + 8, "text": short(item.release), "floor": floor})
+        names.append({"y": floor - band / 2 + 8, "text": name, "floor": floor})
         last = max((b for b, share in enumerate(item.shares) if share > 0), default=0)
         for b, share in enumerate(item.shares):
             said = share > 0 and (bins <= 10 or b == last or share == max(item.shares))

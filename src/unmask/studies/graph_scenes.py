@@ -171,7 +171,7 @@ class Derived:
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
         """Chosen as planned, of those who have not separated."""
         whole = seed_pair(pair.before, pair.separated) if isinstance(pair, SeparatedPair) else pair
-        return _chosen_seeds(whole, plan.seeds, n or plan.n_seeds, rng)
+        return _chosen_seeds(pair, whole, plan.seeds, n or plan.n_seeds, rng)
 
     def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
         """In the one graph, which the owner has."""
@@ -257,7 +257,7 @@ class Acquired:
                 f"--seeds {BLIND[0]}:{n or plan.n_seeds}"
             )
         whole = replace(pair, truth=np.where(pair.identities == 1, pair.truth, NOBODY))
-        return _chosen_seeds(whole, plan.seeds, n or plan.n_seeds, rng)
+        return _chosen_seeds(pair, whole, plan.seeds, n or plan.n_seeds, rng)
 
     def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
         """In the release, at the node of the person, the first if he has several."""
@@ -290,7 +290,10 @@ def _separated(by: Separation, plan: Plan) -> str:
     if isinstance(by, Decoy):
         how = f"show a decoy to {100 * by.public:.4g} % of their contacts and hide another identity"
     else:
-        how = f"appear under {by.identities} identities each by the model {by.model}: {MODELS[by.model]}"
+        chosen += f", but none of the {100 * by.refuse_top:.4g} % with most ties, who refuse" if by.refuse_top else ""
+        noun = "identity" if by.identities == 1 else "identities"
+        how = f"appear under {by.identities} {noun} each (no more than contacts) by the model {by.model}: "
+        how += MODELS[by.model]
     leaked = "" if plan.seeds in BLIND else " Leaked identities are of others."
     return f"{separation_name(by)}: {who} in both networks {chosen}, {how}.{leaked} {SEVERAL}"
 
@@ -305,9 +308,15 @@ def _places(graph: SocialGraph) -> NDArray[np.int64]:
     return np.argsort(graph.labels)
 
 
-def _chosen_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator) -> SeedPairs:
+def _chosen_seeds(pair: Pair, whole: Pair, method: str, n: int, rng: np.random.Generator) -> SeedPairs:
+    """whole : the pair in which people with several identities are nobody."""
     if method == "match_top":
         return match_top(pair.source, pair.target, n)
     if method == "match_cliques":
         return match_cliques(pair.source, pair.target, n=n, rng=rng)
-    return select_seeds(pair, method, n, rng)
+    if len(pair.common) and not len(whole.common):
+        raise UnmaskError(
+            f"seeds by {method!r} are chosen of people with one identity, and all {len(pair.common)} people in both "
+            f"graphs have several; let fewer separate theirs, or choose without the truth (--seeds {BLIND[0]}:{n})"
+        )
+    return select_seeds(whole, method, n, rng)

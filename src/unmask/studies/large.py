@@ -69,12 +69,7 @@ def study_large(
         rows=tuple(row for one in found.values() for row in one.rows),
         criteria={name: _criteria(one.criteria) for name, one in found.items()},
         class_risk={name: one.worst for name, one in found.items()},
-        column_risk=tuple(
-            risk
-            for name, held in releases.items()
-            if held.parts == 1
-            for risk in _column_risks(name, held.table.whole())
-        ),
+        column_risk=tuple(risk for one in found.values() for risk in one.columns),
         distribution=tuple(shares for one in found.values() for shares in one.distributions),
         assumptions=assumptions(first, evidence),
         not_run=tuple(_not_run([name for name, held in releases.items() if held.parts > 1], evidence, price)),
@@ -110,6 +105,7 @@ class _Found:
     rows: tuple[Row, ...]
     distributions: tuple[Distribution, ...]
     worst: tuple[ClassRisk, ...]
+    columns: tuple[ColumnRisk, ...]
     priced: Posterior | None
 
 
@@ -135,11 +131,14 @@ def _attacked(name: str, held: Held, register: Combinations | None, priced: str,
     examined: list[Examined] = []
     said: dict[tuple[str, str], list[_Said]] = {}
     worst: list[ClassRisk] = []
+    columns: tuple[ColumnRisk, ...] = ()
     of_register, first = None, 0
     for part in held.table.parts(held.parts):
         examined.append(examine(part, totals))
         worst = _worst([*worst, *_worst_classes(part, first=first)])
         first += len(part.counts)
+        if held.parts == 1:
+            columns = tuple(_column_risks(name, part))
         if not examined[-1].rows:
             continue
         table = part.complete()
@@ -154,6 +153,7 @@ def _attacked(name: str, held: Held, register: Combinations | None, priced: str,
         tuple(row for whom, parts in said.items() for row in _rows(name, *whom, parts)),
         tuple(_joined([part.distribution for part in parts], [p.people for p in parts]) for parts in said.values()),
         tuple(worst),
+        columns,
         of_register if priced == REGISTER else attacks.identity(sizes, people=people),
     )
 

@@ -65,6 +65,7 @@ def run_study(
     retry: bool = False,
     watch: Watcher | None = None,
     submit: Callable[[Sequence[Cell]], Iterator[Result]] | None = None,
+    source: Path | None = None,
 ) -> Outcome:
     """Run the cells that the folder has no result for, and write `results.parquet`.
 
@@ -73,6 +74,7 @@ def run_study(
     writes what there is.
 
     submit : how cells are run instead of by processes of this machine, such as `cluster.on_spark`
+    source : the plan's file, put beside the results before anything is run, once no other process works on the folder
     """
     if workers < 1:
         raise UnmaskError(f"workers is {workers}, expected at least 1")
@@ -84,6 +86,8 @@ def run_study(
     journal, interrupted = Journal(folder / JOURNAL), False
     start = time.monotonic()
     with journal.appending():
+        if source is not None:
+            _keep_plan(source, folder)
         kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
         missing = [cell for cell in cells.values() if cell.key not in kept]
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
@@ -100,7 +104,7 @@ def run_study(
         finally:
             if hasattr(results, "close"):
                 results.close()
-    _export(plan, journal, folder / RESULTS)
+        _export(plan, journal, folder / RESULTS)
     found = [journal.results[key].status if key in journal.results else "skipped" for key in cells]
     reasons = [journal.results[key].reason for key in cells if key in journal.results and journal.results[key].reason]
     return Outcome(
@@ -115,10 +119,9 @@ def run_study(
     )
 
 
-def keep_plan(plan: Path, folder: Path) -> None:
-    """Put a copy of the plan beside its results, before anything is run: what they are of."""
+def _keep_plan(plan: Path, folder: Path) -> None:
+    """Put a copy of the plan beside its results: what they are of."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         if plan.resolve() != (folder / PLAN).resolve():
             (folder / PLAN).write_bytes(plan.read_bytes())
     except OSError as error:

@@ -7,14 +7,15 @@ formed and candidates are matched on these sets, never on the text that displays
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, nearest
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Kind, Levels, Missing
 from unmask.tables.matching import compatible
@@ -199,6 +200,10 @@ def _meanings(
     hierarchy: Hierarchy | None,
     cells: NDArray[np.int64] | None,
 ) -> _Meanings:
+    if kind not in (None, *get_args(Kind)):
+        raise UnmaskError(f"the kind of column {column!r} is {kind!r}, {nearest(kind, get_args(Kind))}")
+    if isinstance(order, str) or not isinstance(order, Iterable | None):
+        raise UnmaskError(f"the order of column {column!r} is {order!r}, expected a list of its values, lowest first")
     if kind is None:
         kind = "ordinal" if order is not None else "categorical" if hierarchy is not None else None
     if kind is None or kind == "numeric":

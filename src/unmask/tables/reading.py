@@ -6,16 +6,12 @@ frame (pandas, polars), an Arrow table, a mapping of names to arrays, a DuckDB r
 
 from __future__ import annotations
 
-import csv
 import difflib
-import gzip
-import itertools
 import os
 import re
 import tempfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -25,13 +21,13 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.engines import text_files
+from unmask.engines.sql import BLANKS, literal
 from unmask.errors import FailedError, UnmaskError
 
-_DELIMITERS = (",", ";", "\t", "|")
 _MEMORY_LIMIT = 4 << 30
 _MANY = 100_000  # distinct texts of a column from which on they are coded in Python
 _LISTED = 40  # column names in a message
-_BLANKS = "E' \\t\\r\\n'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +133,7 @@ def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hi
     Traceback (most recent call last):
     unmask.errors.UnmaskError: column 'agee' is not in the table; did you mean 'age'? Its columns are age, zip
     """
-    repeated = next((name for at, name in enumerate(names) if name in names[:at]), None)
-    if repeated is not None:
-        raise UnmaskError(f"{where} has two columns named {repeated!r}; rename one of them")
+    text_files.check_distinct(names, where)
     unknown = next((name for name in wanted if name not in names), None)
     if unknown is None:
         return
@@ -194,7 +188,7 @@ def _relation(
 def _parquet(
     connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence[str], where: str
 ) -> tuple[list[str], str]:
-    relation = f"read_parquet({_quoted(str(path))})"
+    relation = f"read_parquet({literal(str(path))})"
     try:
         described = connection.execute(f"describe select * from {relation}").fetchall()
     except duckdb.Error:
@@ -207,52 +201,14 @@ def _parquet(
 def _text_file(
     path: Path, wanted: Sequence[str], delimiter: str | None, header: Sequence[str] | None
 ) -> tuple[list[str], str]:
-    where = _described(path)
-    lines = _first_lines(path)
-    if not lines:
-        raise UnmaskError(f"{where} is empty; expected a header line and rows")
-    guess = _sniff(lines) or ("\t" if ".tsv" in path.suffixes else ",")
-    separator = delimiter or guess
-    first = [name.strip() for name in next(csv.reader(lines, delimiter=separator))]
-    hint = ""
-    if len(first) == 1 and guess != separator:
-        hint = f"only one column was found with delimiter {separator!r}, {guess!r} seems right; "
-    if header is not None and len(header) != len(first):
-        raise UnmaskError(f"{where} has {len(first)} columns, {len(header)} names were given in `header`; {hint}")
-    names = first if header is None else [str(name) for name in header]
+    where, head, hint = _described(path), text_files.head_of(path, delimiter), ""
+    if len(head.names) == 1 and (guess := text_files.head_of(path).delimiter) != head.delimiter:
+        hint = f"only one column was found with delimiter {head.delimiter!r}, {guess!r} seems right; "
+    if header is not None and len(header) != len(head.names):
+        raise UnmaskError(f"{where} has {len(head.names)} columns, {len(header)} names were given in `header`; {hint}")
+    names = list(head.names) if header is None else [str(name) for name in header]
     check_columns(names, wanted, where=where, hint=hint)
-    columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
-    return names, (
-        f"read_csv({_quoted(str(path))}, delim={_quoted(separator)}, quote='\"', escape='\"', auto_detect=false, "
-        f"header={'true' if header is None else 'false'}, columns={{{columns}}}, null_padding=false, "
-        "max_line_size=16777216)"
-    )
-
-
-def _first_lines(path: Path) -> list[str]:
-    try:
-        packed = path.suffix.lower() == ".gz"
-        with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) if packed else nullcontext(raw) as file:
-            lines = [line.decode("utf-8-sig") for line in itertools.islice(file, 20)]
-    except OSError as error:
-        raise FailedError(
-            f"{_described(path)} cannot be read: {error.strerror or 'it is no valid gzip file'}"
-        ) from None
-    except (EOFError, zlib.error):
-        raise FailedError(f"{_described(path)} is truncated or damaged; fetch it again") from None
-    except UnicodeDecodeError:
-        raise FailedError(f"{_described(path)} is not UTF-8 text; convert it, for example with iconv") from None
-    return [line for line in lines if line.strip()]
-
-
-def _sniff(lines: Sequence[str]) -> str | None:
-    """The delimiter that cuts the first lines into the same number of columns, the most columns if several do."""
-    found = []
-    for delimiter in _DELIMITERS:
-        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
-        if widths and widths[0] > 1:
-            found.append((widths.count(widths[0]) / len(widths), widths[0], delimiter))
-    return max(found)[2] if found else None
+    return names, text_files.rows_of([path], head, header=header is None)
 
 
 def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:
@@ -280,7 +236,7 @@ def _encode(connection: duckdb.DuckDBPyConnection, relation: str, kept: Sequence
 
 
 def _cell(at: int, column_type: str) -> str:
-    text = f"nullif(trim(c{at}::varchar, {_BLANKS}), '')"
+    text = f"nullif(trim(c{at}::varchar, {literal(BLANKS)}), '')"
     return f"nullif({text}, 'nan')" if column_type in {"FLOAT", "DOUBLE"} else text
 
 
@@ -326,7 +282,7 @@ def _encode_array(array: np.ma.MaskedArray[Any, Any]) -> Encoded:
         missing |= np.fromiter((v is None or v != v for v in values), dtype=np.bool_, count=values.size)
         values = np.array(["" if gone else str(v) for v, gone in zip(values, missing, strict=True)], dtype=np.str_)
     if values.dtype.kind in "US":
-        values = np.char.strip(values.astype(np.str_))
+        values = np.char.strip(values.astype(np.str_), BLANKS)
         missing |= values == ""
     elif values.dtype.kind == "f":
         missing |= np.isnan(values)
@@ -350,25 +306,11 @@ def _described(source: object) -> str:
     return "the query" if isinstance(source, tuple | duckdb.DuckDBPyRelation) else "the table"
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def _reason(error: duckdb.Error) -> str:
-    text = str(error)
-    line = re.search(r"CSV Error on Line: (\d+)", text)
-    width = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
-    if line and width:
-        return (
-            f"line {line[1]} of the file has {width[2]} columns, expected {width[1]} as in the header; "
-            "quote values that hold the delimiter"
-        )
-    if "unicode" in text or "utf-8" in text:
-        where = f"line {line[1]} of " if line else ""
-        return f"{where}the file is not UTF-8 text; convert it, for example with iconv"
-    if "GZIP" in text:
-        return "the file is truncated or damaged; fetch it again"
     if isinstance(error, duckdb.OutOfMemoryException):
         return "the table does not fit the memory and disk at hand; read fewer columns or free some space"
+    line = re.search(r"CSV Error on Line: (\d+)", str(error))
     where = f" at line {line[1]}" if line else ""
-    return f"the table cannot be read{where} ({type(error).__name__}); check that it is complete and well formed"
+    return text_files.reason(str(error)) or (
+        f"the table cannot be read{where} ({type(error).__name__}); check that it is complete and well formed"
+    )

@@ -174,7 +174,7 @@ class Table:
         """
         roles = {"quasi_identifiers": _names(quasi_identifiers), "sensitive": _names(sensitive)}
         roles |= {"identifiers": _names(identifiers), "weight": _names(weight or ())}
-        _check_roles(roles)
+        check_roles(roles)
         trees = _trees(hierarchies or {})
         declared = (*(kinds or {}), *(orders or {}), *trees)
         asked = [name for role in roles.values() for name in role]
@@ -239,7 +239,8 @@ def _names(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _check_roles(roles: Mapping[str, tuple[str, ...]]) -> None:
+def check_roles(roles: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse a column with two roles, and a table without a quasi-identifier. roles : role -> names of its columns."""
     seen: dict[str, str] = {}
     for role, names in roles.items():
         for name in names:

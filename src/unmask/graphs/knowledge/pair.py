@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from unmask.errors import UnmaskError
-from unmask.graphs.reading import header_of, read_links
+from unmask.graphs.reading import first_words, read_links
 from unmask.graphs.release import SocialGraph
 
 NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target
@@ -149,7 +149,8 @@ class Pair:
 
         Labels are compared as texts; a graph without labels has its node numbers. A row that names somebody who is not
         in his graph is left out, as people without a tie are in no list of links. A source node in several rows is a
-        person with several identities: each of them is right, and `truth` has the first.
+        person with several identities: each of them is right, and `truth` has the first. Where one has several, source
+        nodes in rows of one target node are one person too, so that the identities of each are right for both.
 
         >>> graph = SocialGraph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
         >>> Pair.from_labels(graph, SocialGraph.from_edges([0], [1]), ["c", "a", "z"], [0, 1, 2]).truth
@@ -168,7 +169,8 @@ class Pair:
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Pair:
         """The pair whose truth stands in a file of two columns, source label and target label; else as `from_labels`.
 
-        The file is read as `SocialGraph.read` reads a list of links; a first line that names nodes is no header.
+        The file is read as `SocialGraph.read` reads a list of links; a first line of two words, neither of which names
+        a node, is a header.
         """
         return cls.from_labels(source, target, *_label_columns(path, source, target))
 
@@ -212,7 +214,8 @@ class SeedPairs(NamedTuple):
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> SeedPairs:
         """The seeds of a file of two columns, source label and target label; else as `from_labels`.
 
-        The file is read as `SocialGraph.read` reads a list of links; a first line that names nodes is no header.
+        The file is read as `SocialGraph.read` reads a list of links; a first line of two words, neither of which names
+        a node, is a header.
         """
         return cls.from_labels(source, target, *_label_columns(path, source, target))
 
@@ -229,8 +232,8 @@ def _origin(
 def _label_columns(
     path: str | PathLike[str], source: SocialGraph, target: SocialGraph
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The two columns of a file of label pairs, read as a list of links; a header names no node of either graph."""
-    names = header_of(path)
+    """The two columns of a file of label pairs, read as a list of links; a first line that names nobody is a header."""
+    names = first_words(path)
     nodes = _nodes_of(source, target, names[:1], names[1:])
     links = read_links(path, header=bool(names) and max(side[0] for side in nodes) == NOBODY)
     labels = np.arange(links.n_nodes) if links.labels is None else links.labels

@@ -283,8 +283,9 @@ def _separated(graph: GraphRisk) -> Iterator[str]:
                 "" if point.exposed is None else f" and finds {percent(point.exposed)} by the identity that they hide"
             )
             mark = "," if decoy else " and"
+            who = "the only one who has" if point.adopters == 1 else f"the {point.adopters:,} people who have"
             yield (
-                f"Of the {point.adopters:,} people who have several identities in {release_name(release)}, "
+                f"Of {who} several identities in {release_name(release)}, "
                 f"{point.attack} names {rate(point.adopter_recall)}{instead}{mark} learns {rate(point.disclosure)} of "
                 f"their contacts{decoy}."
             )

@@ -18,6 +18,9 @@ NAMED = 10
 ROOM = (110.0, 18.0)
 """Pixels between two protections that are both named: across, or up."""
 
+LONGEST = 17
+"""Letters of a name that is cut, and of the values behind it."""
+
 HEIGHT = 260.0
 
 
@@ -77,16 +80,21 @@ def _ends(spot: Spot) -> tuple[float, float]:
 
 
 def _apart(frame: Frame, plane: Plane) -> dict[str, str]:
-    """Undominated protections whose names have room, each as far as one must read it: a long name by its parameters."""
+    """Undominated protections whose names have room, each as far as one must read it."""
     kept: dict[str, tuple[float, float]] = {}
     for name in plane.undominated:
         top = max((spot for spot in plane.spots if spot.protection == name), key=lambda spot: spot.success)
         x, y = frame.pixel(top.utility), top.success / frame.top * HEIGHT
         if len(kept) < NAMED and all(abs(x - a) > ROOM[0] or abs(y - b) > ROOM[1] for a, b in kept.values()):
             kept[name] = x, y
-    return {name: name if short(name) == name else _parameters(name) for name in kept}
+    stems = {stem for stem, given in (settings(spot.protection) for spot in plane.spots) if given}
+    return {name: name if short(name) == name else _cut(name, alone=len(stems) == 1) for name in kept}
 
 
-def _parameters(name: str) -> str:
-    found = settings(name)[1]
-    return " ".join(f"{key}={value}" for key, value in found.items()) or name
+def _cut(name: str, *, alone: bool) -> str:
+    """A long name by its parameters, where no other has any; else the start of it, and their values."""
+    stem, given = settings(name)
+    if alone:
+        return " ".join(f"{key}={value}" for key, value in given.items()) or name
+    values = " ".join(given.values())
+    return f"{short(stem, max(LONGEST - len(values), 6))} {values}".strip()

@@ -196,14 +196,16 @@ def _made(value: Any, part: Part, examples: Mapping[str, object]) -> Any:
         return tuple(_made(item, part, examples) for item in value)
     if not isinstance(value, dict) or "use" not in value:
         return value
-    inner = Part(part.name, value["use"], value.get("with", {}), {})
     for key in value:
         if key not in ("use", "with"):
             raise UnmaskError(unknown(key, ("use", "with"), f"a part of {part.use}"))
-    if inner.use not in examples or inner.wing != part.wing:
-        names = [name for name in examples if name.startswith(f"{part.wing}.")]
-        raise UnmaskError(f"use is {inner.use!r} in a part of {part.use}, {nearest(inner.use, names)}")
-    return made(inner, examples)
+    use, parameters = value["use"], value.get("with", {})
+    names = [name for name in examples if name.startswith(f"{part.wing}.")]
+    if use not in names:
+        raise UnmaskError(f"use is {use!r} in a part of {part.use}, {nearest(use, names)}")
+    if not isinstance(parameters, dict):
+        raise UnmaskError(f"`with` is no table in a part of {part.use}; expected for example with = {{ k = 10 }}")
+    return made(Part(part.name, use, parameters, {}), examples)
 
 
 def _frozen(value: Any) -> Any:
@@ -273,7 +275,12 @@ def _population(cell: Cell) -> Any:
         if function is None:
             return wing_of(dataset).load(dataset, Path(dataset.settings["file"]))
         given = {key: _frozen(value) for key, value in dataset.parameters.items()}
-        return wing_of(dataset).load(dataset, function(**given, **({"rng": cell.rng("dataset")} if draws else {})))
+        given |= {"rng": cell.rng("dataset")} if draws else {}
+        try:
+            drawn = function(**given)
+        except TypeError as error:
+            raise UnmaskError(f"{dataset.use} cannot be made with these parameters: {error}") from None
+        return wing_of(dataset).load(dataset, drawn)
 
     return _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, nearest
 from unmask.graphs import Pair, SeedPairs, SocialGraph, select_seeds, split
-from unmask.graphs.disclosure import Disclosure, Seeded, disclosure, discovery, separated_seeds
+from unmask.graphs.disclosure import Disclosure, Seeded, SeparatedPair, disclosure, discovery, separated_seeds
 from unmask.graphs.evaluation import Rates, rates
 from unmask.graphs.knowledge.seeding import parse_method
 from unmask.graphs.protections import Role, Separated
@@ -67,9 +68,9 @@ def check(adversary: Part) -> None:
     """Refuse what he cannot know."""
     knows, asked = _settings(adversary, "knows", Knows), _settings(adversary, "discovery", Asked)
     for name in ("node_overlap", "edge_overlap", "error"):
-        if isinstance(value := getattr(knows, name), bool) or not isinstance(value, int | float):
+        if type(value := getattr(knows, name)) not in (int, float) or not 0 <= value <= 1:
             raise UnmaskError(f"{name} is {value!r}, expected a share from 0 to 1")
-    if type(knows.n_seeds) is not int or not isinstance(knows.seeds, str):
+    if type(knows.n_seeds) is not int or knows.n_seeds < 0 or not isinstance(knows.seeds, str):
         raise UnmaskError(
             'seeds and n_seeds are a method and a whole number, such as seeds = "random.25", n_seeds = 100'
         )
@@ -111,15 +112,16 @@ def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: An
         seeds = select_seeds(pair, knows.seeds, knows.n_seeds, rng, error=knows.error)
         belief = attack(pair.target, pair.source, seeds)
         return [
-            *_rates(cell, rates(belief.mapping, pair.truth, seeds.source), pair),
+            *_rates(cell, rates(belief.mapping, pair.truth, seeds.source), _guess(pair, _free(pair, seeds))),
             _kept_ties(cell, pair, pair.target),
         ]
     seeds = separated_seeds(pair, separated, knows.seeds, knows.n_seeds, rng, who=knows.who, error=knows.error)
     belief = attack(separated.release, pair.source, seeds)
     found = disclosure(pair, separated, getattr(belief, "rounds", belief.mapping), seeds.source)
+    after = SeparatedPair.of(pair, separated)
     return [
-        *_rates(cell, found.everybody, pair),
-        *_hidden(cell, separated, found),
+        *_rates(cell, found.everybody, _guess(after, _free(after, seeds))),
+        *_hidden(cell, after, found),
         *_one_by_one(cell, pair, separated, attack, knows, asked),
         _kept_ties(cell, pair, separated.release),
     ]
@@ -144,21 +146,33 @@ def _settings(adversary: Part, where: str, kind: type[Settings]) -> Settings:
     return kind(**given)
 
 
-def _rates(cell: Cell, found: Rates, pair: Pair) -> Iterator[Row]:
-    guess = 1 / max(pair.target.n_nodes, 1)
+def _free(pair: Pair, seeds: SeedPairs) -> NDArray[np.int64]:
+    """The people in both graphs who are no seeds."""
+    return np.setdiff1d(pair.common, seeds.source)
+
+
+def _guess(pair: Pair, people: NDArray[np.int64]) -> float:
+    """Chance that a random node of the release is right, mean over these people, of whom any identity is."""
+    return float(pair.identities[people].mean() / pair.target.n_nodes) if len(people) else 0.0
+
+
+def _rates(cell: Cell, found: Rates, guess: float) -> Iterator[Row]:
+    """Rates beside those of guessing: a random node for everybody who is no seed."""
+    present = found.findable / max(found.findable + found.ghosts + found.absent, 1)
     yield from _share(cell, "recall", found.recall, found.findable, prior=guess)
-    yield from _share(cell, "precision", found.precision, found.matches, prior=guess)
+    yield from _share(cell, "precision", found.precision, found.matches, prior=guess * present)
     yield from _share(cell, "named_wrongly", found.error, found.findable, prior=1.0 - guess, direction="low")
-    yield from _share(cell, "ghosts", found.ghost_share, found.matches, prior=1.0 - pair.node_overlap, direction="low")
+    yield from _share(cell, "ghosts", found.ghost_share, found.matches, prior=1.0 - present, direction="low")
 
 
-def _hidden(cell: Cell, separated: Separated, found: Disclosure) -> Iterator[Row]:
-    """What the attack tells of those who protect themselves."""
-    n = len(found.share)
-    yield from _share(cell, "adopter_recall", found.adopters.recall, found.adopters.findable, target="adopters")
-    yield from _share(cell, "disclosure", found.rate, n, target="adopters", binomial=False)
-    if np.any(separated.role == Role.HIDDEN):
-        yield from _share(cell, "exposed", found.exposed, n, target="adopters")
+def _hidden(cell: Cell, pair: SeparatedPair, found: Disclosure) -> Iterator[Row]:
+    """What the attack tells of those who protect themselves; a random node is taken to tell all contacts."""
+    n, one = len(found.share), 1 / max(pair.target.n_nodes, 1)
+    recall, guess = found.adopters.recall, _guess(pair, found.person)
+    yield from _share(cell, "adopter_recall", recall, found.adopters.findable, prior=guess, target="adopters")
+    yield from _share(cell, "disclosure", found.rate, n, prior=one, target="adopters", binomial=False)
+    if np.any(pair.separated.role == Role.HIDDEN):
+        yield from _share(cell, "exposed", found.exposed, n, prior=one, target="adopters")
 
 
 def _one_by_one(cell: Cell, pair: Pair, separated: Separated, attack: Any, knows: Knows, asked: Asked) -> Iterator[Row]:

@@ -1,6 +1,6 @@
 """Tables that need not fit the memory: an engine counts their combinations, the rest is as for any table."""
 
-from unmask.engines.room import shares
+from unmask.engines.room import check_output, shares
 from unmask.tables.large.criteria import evaluate
 from unmask.tables.large.mondrian import Generalised, Loss, generalise, loss
 from unmask.tables.large.planning import Plan, plan
@@ -14,6 +14,7 @@ __all__ = [
     "Plan",
     "Reduced",
     "Roles",
+    "check_output",
     "evaluate",
     "generalise",
     "loss",

@@ -24,7 +24,7 @@ from unmask.tables.cells import Kind, Missing
 from unmask.tables.counts import group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.reading import check_columns
-from unmask.tables.release import Classes, Column, Table
+from unmask.tables.release import Classes, Column, Table, check_roles
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +167,7 @@ class Reduced:
         return keys
 
     def whole(self) -> Combinations:
-        """All combinations in memory, fetched once."""
-        return self._whole
-
-    @cached_property
-    def _whole(self) -> Combinations:
+        """All combinations in memory."""
         return self.part("")
 
     @cached_property
@@ -271,12 +267,9 @@ class Roles:
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse unknown columns, and columns with two roles."""
-        if not self.quasi_identifiers:
-            raise UnmaskError("0 quasi-identifiers given, expected at least 1; name what an adversary may know")
-        asked = [*self.quasi_identifiers, *self.sensitive, *self.identifiers]
-        twice = next((name for at, name in enumerate(asked) if name in asked[:at]), None)
-        if twice is not None:
-            raise UnmaskError(f"column {twice!r} is given twice; expected one role for each column")
+        roles = {role: getattr(self, role) for role in ("quasi_identifiers", "sensitive", "identifiers")}
+        check_roles(roles)
+        asked = [name for columns in roles.values() for name in columns]
         check_columns(names, [*asked, *self.kinds, *self.orders, *self.hierarchies], where="the source")
 
     def column(self, name: str, values: NDArray[Any]) -> Column:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.engines import sql
-from unmask.errors import UnmaskError
+from unmask.engines.room import check_output
 from unmask.tables.cells import Levels
 from unmask.tables.large.mondrian import Generalised
 from unmask.tables.large.reduce import Reduced
@@ -26,10 +26,7 @@ def write_release(
     it tells nothing about the order of the source, and the same release is the same file. Columns without a role are
     carried along, the `identifiers` are not. Returns the names of the columns that are released as they are.
     """
-    if not path.name.lower().endswith((".parquet", ".pq")):
-        raise UnmaskError(f"output {path.name!r} has another suffix; an engine writes .parquet")
-    if path.exists() and not force:
-        raise UnmaskError(f"output {path.name!r} exists; choose another name or overwrite it (--force, or force=True)")
+    check_output(path, force=force)
     engine, name = reduced.engine, reduced.name
     quasi, secret = reduced.short
     dropped = {*identifiers, *reduced.columns.values()}

@@ -1,0 +1,157 @@
+"""A plan from its TOML file: everything it names is looked up and made once, so that a wrong plan fails here."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from unmask.errors import FailedError, UnmaskError, nearest
+from unmask.studies.cells import check_columns, check_part, measures_of
+from unmask.studies.plan import NOTHING, Budget, Part, Plan, Settings, unknown
+
+_OF_PLAN = ("title", "seeds", "measures", "datasets", "protections", "adversaries", "budget")
+_OF_BUDGET = ("seconds_per_cell", "seconds", "memory_gib")
+_OF_PART = ("name", "use", "with", "grid")
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a TOML file. Names are looked up, and every object made once, so that a wrong plan fails here.
+
+    >>> import tempfile
+    >>> text = '''
+    ... seeds = 2
+    ... [[datasets]]
+    ... name = "census"
+    ... use = "tables.synthetic_census"
+    ... with = { n = 500 }
+    ... quasi_identifiers = ["age", "sex"]
+    ... [[protections]]
+    ... use = "tables.Mondrian"
+    ... grid = { k = [3, 10] }
+    ... [[adversaries]]
+    ... name = "neighbour"
+    ... use = "tables.ClassAttack"
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "plan.toml"
+    ...     _ = file.write_text(text)
+    ...     plan = read_plan(file)
+    >>> [part.name for part in plan.protections], len(plan.cells())
+    (['Mondrian k=3', 'Mondrian k=10'], 4)
+    """
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FailedError(f"plan {path.name!r} cannot be read: {error.strerror}; check the path") from None
+    except UnicodeDecodeError:
+        raise UnmaskError(f"plan {path.name!r} is not UTF-8 text; expected a TOML file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UnmaskError(f"plan {path.name!r} is not TOML: {error}") from None
+    try:
+        return _plan(given, path)
+    except UnmaskError as error:
+        raise type(error)(f"plan {path.name!r}: {error}") from None
+
+
+def _plan(given: Settings, path: Path) -> Plan:
+    _only(given, _OF_PLAN, "the plan")
+    parts = {kind: _parts(given, kind, path.parent) for kind in ("datasets", "protections", "adversaries")}
+    plan = Plan(
+        title=str(given.get("title", path.stem)),
+        datasets=parts["datasets"],
+        protections=parts["protections"] or (Part(NOTHING, NOTHING, {}, {}),),
+        adversaries=parts["adversaries"],
+        seeds=_seeds(given.get("seeds", 1)),
+        measures=tuple(_strings(given.get("measures", []), "measures")),
+        budget=_budget(given.get("budget", {})),
+    )
+    _check_measures(plan)
+    check_columns(plan.datasets, (*plan.protections, *plan.adversaries))
+    if not plan.cells():
+        raise UnmaskError(
+            "it has 0 cells: no adversary attacks what the datasets are; expected names of one wing, such as tables.*"
+        )
+    return plan
+
+
+def _check_measures(plan: Plan) -> None:
+    known = [name for wing in dict.fromkeys(part.wing for part in plan.datasets) for name in measures_of(wing)]
+    for name in plan.measures:
+        if name not in known:
+            raise UnmaskError(f"measures has {name!r}, which nothing here takes; {nearest(name, known)}")
+
+
+def _parts(given: Settings, kind: str, folder: Path) -> tuple[Part, ...]:
+    entries = given.get(kind, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise UnmaskError(f"{kind} is no list of tables; expected [[{kind}]] above each of them")
+    if not entries and kind != "protections":
+        raise UnmaskError(f"it has no {kind}; expected at least one [[{kind}]]")
+    found = [part for number, entry in enumerate(entries, 1) for part in _variants(entry, kind, number, folder)]
+    names = [part.name for part in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UnmaskError(f"two of the {kind} are called {twice!r}; give each a name of its own")
+    return tuple(found)
+
+
+def _variants(entry: Settings, kind: str, number: int, folder: Path) -> Iterator[Part]:
+    """One part for every combination of the grid; each is made once, to see whether it can be."""
+    where = f"{kind}[{number}]"
+    use = entry.get("use")
+    if not isinstance(use, str):
+        raise UnmaskError(f'{where} has no `use`; expected a name that `unmask list` shows, such as use = "tables.…"')
+    fixed, grid = _table(entry, "with", where), _table(entry, "grid", where)
+    for key, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise UnmaskError(f"{where}.grid.{key} is no list of values; expected for example {key} = [1, 2, 3]")
+    name = str(entry.get("name", use.rpartition(".")[2]))
+    settings = {key: value for key, value in entry.items() if key not in _OF_PART}
+    for choice in itertools.product(*grid.values()):
+        chosen = dict(zip(grid, choice, strict=True))
+        shown = " ".join([name, *(f"{key}={value}" for key, value in chosen.items())])
+        part = Part(shown, use, {**fixed, **chosen}, settings)
+        try:
+            yield check_part(part, kind, folder)
+        except UnmaskError as error:
+            raise type(error)(f"{where} ({shown}): {error}") from None
+
+
+def _table(entry: Settings, key: str, where: str) -> Settings:
+    value = entry.get(key, {})
+    if not isinstance(value, dict):
+        raise UnmaskError(f"{where}.{key} is no table; expected for example {key} = {{ k = 10 }}")
+    return value
+
+
+def _seeds(given: object) -> tuple[int, ...]:
+    if type(given) is int and 1 <= given <= 1_000_000:
+        return tuple(range(given))
+    if isinstance(given, list) and given and all(type(seed) is int and 0 <= seed < 2**63 for seed in given):
+        return tuple(dict.fromkeys(given))
+    raise UnmaskError(f"seeds is {given!r}, expected how many (at least 1), or a list of whole numbers from 0 to 2^63")
+
+
+def _strings(given: object, where: str) -> list[str]:
+    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
+        raise UnmaskError(f"{where} is no list of names; expected {where} = [...]")
+    return given
+
+
+def _budget(given: object) -> Budget:
+    if not isinstance(given, dict):
+        raise UnmaskError("budget is no table; expected [budget] and below it seconds_per_cell, seconds or memory_gib")
+    _only(given, _OF_BUDGET, "budget")
+    for key, value in given.items():
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+            raise UnmaskError(f"budget.{key} is {value!r}, expected a number above 0")
+    return Budget(**given)
+
+
+def _only(given: Settings, known: Sequence[str], where: str) -> None:
+    for key in given:
+        if key not in known:
+            raise UnmaskError(unknown(key, known, where))

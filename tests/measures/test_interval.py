@@ -1,0 +1,42 @@
+"""Intervals and worst cases do not hang on the last digit of a belief, on the order of targets, or on parts."""
+
+import numpy as np
+import pytest
+
+from unmask.inference import from_classes
+from unmask.measures import effective_set_size, evaluate, success_probability
+from unmask.measures.interval import clustered_wilson
+from unmask.measures.tally import joined, row, tally
+from unmask.tables.large import attacks
+
+
+def test_values_that_differ_by_rounding_agree():
+    cluster = np.repeat(np.arange(4), 5)
+    weight = np.full(20, 1 / 20)
+    exact = clustered_wilson(np.full(20, 0.2), weight, cluster)
+    rounded = 0.2 * (1 + 1e-7 * np.array([1, -1, 1, -1])[cluster])  # as single precision
+    assert clustered_wilson(rounded, weight, cluster)[:2] == pytest.approx(exact[:2], abs=1e-6)
+    apart = 0.2 * (1 + 1e-4 * np.array([1, -1, 1, -1])[cluster])
+    assert clustered_wilson(apart, weight, cluster).high < exact.high - 0.1  # 20 targets, not 4
+
+
+def test_the_worst_observation_does_not_hang_on_the_order_of_targets():
+    for of_row in ([0, 0, 1, 1, 2, 2, 2], [2, 1, 2, 1, 2, 0, 0]):
+        found = evaluate(success_probability, from_classes(np.array(of_row), np.array(of_row)))
+        assert found.worst_observation == 0
+
+
+def test_an_interval_of_many_small_parts_is_that_of_the_whole():
+    counts = np.random.default_rng(0).integers(1, 40, 300)
+    people = int(counts.sum())
+
+    def of(part):
+        belief = attacks.identity(part, total=people)
+        return tally(effective_set_size, belief, int(part.sum()))
+
+    names = {"release": "r", "adversary": "a", "target": "t"}
+    whole = row(effective_set_size, of(counts), **names)
+    parts = row(effective_set_size, joined(effective_set_size, [of(part) for part in np.split(counts, 100)]), **names)
+    assert parts.posterior == pytest.approx(whole.posterior, rel=1e-12)
+    assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), rel=0.02)
+    assert parts.worst_observation == whole.worst_observation == int(np.argmin(counts))

@@ -1,0 +1,83 @@
+"""The command line with an engine: what is refused before the work, and what a stop leaves behind."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from unmask.cli import main
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("age,ill\n" + "30,a\n30,b\n41,a\n" * 4)
+    return path
+
+
+def unmask(*arguments):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "words"),
+    [("release.csv", 2, "an engine writes .parquet"), ("none/release.parquet", 1, "a folder that does not exist")],
+)
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(people, name, code, words):
+    result = unmask("protect", people, "-q", "age", "--k", 2, "--engine", "duckdb", "-o", people.parent / name)
+    assert result.exit_code == code
+    assert words in result.stderr
+    assert "combinations" not in result.stderr  # the plan, which reads the table
+
+
+def test_a_memory_limit_says_nothing_without_an_engine(people):
+    result = unmask("audit", people, "-q", "age", "--memory-limit", "1GiB")
+    assert result.exit_code == 2
+    assert "--memory-limit is for tables that stay in an engine" in result.stderr
+
+
+def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
+    asked = ("audit", people, "-q", "age", "--engine", "duckdb", "--register", people)
+    assert unmask(*asked).exit_code == 0
+    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 1 << 30})
+    result = unmask(*asked)
+    assert result.exit_code == 1
+    assert "the register has about 3 combinations, which must be in memory at once" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "reader", "options"),
+    [
+        ("audit", "unmask.cli.audit_in_engine", ("-q", "age")),
+        ("protect", "unmask.cli.protect_in_engine", ("-q", "age", "-o", "release.parquet")),
+    ],
+)
+def test_an_address_reaches_the_engine_as_it_was_written(monkeypatch, command, reader, options):
+    seen = []
+    monkeypatch.setattr(reader, lambda *given, **_: seen.append(given[1]))
+    source = "hdfs://node:9000/people.parquet"
+    assert unmask(command, source, *options, "--engine", "spark").exit_code == 0
+    assert source in (seen[0].values() if command == "audit" else seen)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_terminated_audit_leaves_nothing(people, tmp_path):
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    program = (
+        "import os, signal, sys, time, unmask.tables.large as large\n"
+        "def plan(*_, temp_directory, **__):\n"
+        "    assert os.listdir(temp_directory)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)\n"
+        "large.plan = plan\n"
+        "from unmask.cli import main\n"
+        "main(sys.argv[1:])\n"
+    )
+    asked = ("audit", people, "-q", "age", "--engine", "duckdb", "--temp-directory", temp)
+    found = subprocess.run([sys.executable, "-c", program, *map(str, asked)], capture_output=True, text=True)
+    assert found.returncode == 1, found.stderr
+    assert list(temp.iterdir()) == []
