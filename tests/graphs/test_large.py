@@ -12,7 +12,7 @@ from tests.engines import QUIET, opened
 from tests.graphs.problems import graph, noisy_pair, pairs_of, problems
 from unmask import FailedError, UnmaskError
 from unmask.engines import sql
-from unmask.graphs import KorulaLattanzi, Nar09, SocialGraph, datasets, large
+from unmask.graphs import KorulaLattanzi, Nar09, Rematch, SocialGraph, datasets, large
 from unmask.graphs.evaluation import by_degree, outcomes, rates
 from unmask.graphs.knowledge import select_seeds, split
 
@@ -87,7 +87,12 @@ def small_problem(seed, n_nodes=150, degree=8.0, n_seeds=14):
 ADVERSARIES = [
     *(Nar09(theta=theta, synchronous=True) for theta in (0.0, 0.01, 0.37, 1.13, 1.5)),
     *(KorulaLattanzi(witnesses=witnesses) for witnesses in (1, 2, 3)),
+    Rematch(),
+    Rematch(reach=20, margin=0.0, steps=3),  # most images are silent
+    Rematch(reach=60, floor=0.0, margin=2.0, listed=2),
+    Rematch(reach=1, floor=-np.inf, margin=0.0, listed=1),
 ]
+EACH = [Nar09(synchronous=True), KorulaLattanzi(), Rematch(reach=40, steps=4)]
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -101,18 +106,48 @@ def test_an_engine_finds_the_pairs_at_every_threshold(duck, tmp_path, adversary)
     check(duck, tmp_path, small_problem(23), adversary)
 
 
-@pytest.mark.parametrize("adversary", [Nar09(synchronous=True), KorulaLattanzi()], ids=repr)
+@pytest.mark.parametrize("adversary", EACH, ids=repr)
 def test_both_engines_find_the_pairs_of_the_compiled_attack(engine, tmp_path, adversary):
     problem = small_problem(23, n_nodes=60, degree=5.0, n_seeds=12)
     assert len(check(engine, tmp_path, problem, adversary)) > 40
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("adversary", [Nar09(synchronous=True), KorulaLattanzi()], ids=repr)
+@pytest.mark.parametrize("adversary", [Nar09(synchronous=True), KorulaLattanzi(), Rematch()], ids=repr)
 def test_a_network_of_75879_people_has_the_pairs_of_the_compiled_attack(duck, tmp_path, adversary):
     pair = split(datasets.network("epinions"), 0.5, 0.75, np.random.default_rng(1))
     seeds = select_seeds(pair, "random.25", 1000, np.random.default_rng(2))
     assert len(check(duck, tmp_path, (pair.source, pair.target, seeds), adversary)) > 5000
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("adversary", [one for one in ADVERSARIES if isinstance(one, Rematch)], ids=repr)
+def test_likelihoods_of_other_networks_name_the_same_pairs(duck, tmp_path, adversary, seed):
+    """Sparse, with pendants, isolated nodes and so twins; then dense, with images that all are hubs for the reach."""
+    problem = small_problem(seed, n_nodes=80, degree=(2.5, 6.0, 20.0)[seed % 3], n_seeds=(8, 25)[seed % 2])
+    check(duck, tmp_path, problem, adversary)
+
+
+def test_the_wedges_of_likelihoods_are_those_of_the_compiled_attack(duck, tmp_path):
+    """In memory one more round is weighed for the belief: after one step there, as many rounds as after two here."""
+    source, target, seeds = small_problem(23, n_seeds=70)
+    networks = taken_in(duck, tmp_path, source, target, seeds)
+    for reach in (15, 500):
+        belief = Rematch(reach=reach, steps=1)(target, source, seeds)
+        assert large.attack(*networks, "seeds", Rematch(reach=reach, steps=2)).wedges == belief.visits
+
+
+def test_negligible_candidates_do_not_count_against_a_match_by_likelihoods(duck, tmp_path):
+    """So dense that hardly a match is 39.9 above its next best on both sides, unless what is 40 below is left out."""
+    problem = small_problem(1, degree=70.0, n_seeds=75)
+    assert len(check(duck, tmp_path, problem, Rematch(floor=-np.inf, margin=39.9, reach=100))) > 75 + 60
+
+
+def test_structural_twins_are_left_open_by_likelihoods(engine, tmp_path):
+    """A kite whose tail has two ends, 5 and 6."""
+    kite = graph(7, [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (3, 4), (4, 5), (4, 6)])
+    found = check(engine, tmp_path, (kite, kite, (np.array([0, 1]), np.array([0, 1]))), Rematch(reach=2))
+    assert found == {v: v for v in range(5)}
 
 
 def test_a_single_candidate_is_taken_and_twins_are_left_open(duck, tmp_path):
@@ -215,6 +250,8 @@ def test_pairs_are_written_by_their_ids(engine, tmp_path):
         large.write_pairs(*networks, mapped, path)
     with pytest.raises(UnmaskError, match="another suffix"):
         large.write_pairs(*networks, mapped, tmp_path / "pairs.csv")
+    with pytest.raises(FailedError, match="folder that does not exist"):
+        large.check_output(tmp_path / "none" / "pairs.parquet")
 
 
 # --- before the work ---------------------------------------------------------------------------------------
@@ -253,6 +290,7 @@ def test_an_attack_that_does_not_fit_the_disk_is_refused_before_it_starts(duck, 
     [
         ({"u": ["a"]}, "has 1 column, expected two"),
         ({"1": ["2"], "2": ["3"]}, "first line of 'l.csv' holds two numbers, expected names"),
+        ({"a": ["b", "c"], "b": ["c", "d"]}, "first line of 'l.csv' holds an id, expected names"),
         ({"u": ["a", ""], "v": ["b", "c"]}, "has at least 1 of 2 rows without one of the two ids"),
         ({"u": np.array([], dtype=object), "v": np.array([], dtype=object)}, "has no rows"),
     ],
@@ -277,6 +315,18 @@ def test_seeds_that_make_no_sense_are_refused(duck, tmp_path, seeds, says):
         taken_in(duck, tmp_path, path, path, seeds)
 
 
+@pytest.mark.parametrize("read", [large.read_seeds, large.read_truth])
+def test_a_first_line_of_seeds_or_truth_that_names_people_is_refused(duck, tmp_path, read):
+    networks = taken_in(duck, tmp_path, *small_problem(1))
+    with pytest.raises(UnmaskError, match=r"first line of 'l\.csv' holds an id"):
+        read(*networks, write(tmp_path / "l.csv", {"who": [3], "4": [5]}))
+
+
+def test_names_of_columns_of_parquet_are_no_ids(duck, tmp_path):
+    network = large.load(duck, write(tmp_path / "l.parquet", {"0": [0, 1], "1": [1, 2]}), name="w")
+    assert (network.n_nodes, network.n_edges) == (3, 2)
+
+
 def test_a_truth_that_names_nobody_is_refused(duck, tmp_path):
     path = graph(3, [(0, 1), (1, 2)])
     networks = taken_in(duck, tmp_path, path, path, ([0], [0]))
@@ -295,7 +345,10 @@ def test_any_identity_of_a_person_is_right(duck, tmp_path):
     assert (found.hits, found.misses, found.findable, found.seeds_present, found.seeds_right) == (1, 0, 1, 1, 1)
 
 
-def test_matches_that_count_at_once_are_refused(duck, tmp_path):
+def test_matches_that_depend_on_each_other_are_refused(duck, tmp_path):
     path = graph(3, [(0, 1), (1, 2)])
     with pytest.raises(UnmaskError, match="synchronous=True"):
         large.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", Nar09())
+    for one in (Rematch(assignment="greedy"), Rematch(forced=True)):
+        with pytest.raises(UnmaskError, match="Rematch with assignment mutual and not forced"):
+            large.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", one)

@@ -14,10 +14,10 @@ from unmask.cli.files import as_text
 from unmask.cli.large import refuse_without_engine
 
 if TYPE_CHECKING:
-    from unmask.graphs import KorulaLattanzi, Nar09
+    from unmask.graphs import KorulaLattanzi, Nar09, Rematch
     from unmask.graphs.large import Found, Mapped, Network
 
-ATTACKS = ("nar09", "korula_lattanzi")
+ATTACKS = ("nar09", "korula_lattanzi", "rematch")
 """Those that are joins and counts."""
 
 _TAKEN = {
@@ -73,10 +73,11 @@ def audit_graph_in_engine(release: Path, *, pairs: Path | None, as_json: bool, f
 
 def _adversaries(
     context: click.Context, auxiliary: Path | None, seeds_file: Path | None, attacks: tuple[str, ...]
-) -> dict[str, Nar09 | KorulaLattanzi]:
+) -> dict[str, Nar09 | KorulaLattanzi | Rematch]:
     """The attacks by what was written; an error for what needs the networks in memory."""
     from unmask.errors import UnmaskError
-    from unmask.graphs import KorulaLattanzi, Nar09
+    from unmask.graphs import KorulaLattanzi, Nar09, Rematch
+    from unmask.graphs.large import check_adversary
     from unmask.studies.graph_attacks import parse_attacks
 
     for parameter in context.command.params:
@@ -86,14 +87,15 @@ def _adversaries(
     if auxiliary is None or seeds_file is None:
         raise UnmaskError("an engine attacks with --auxiliary and --seeds-file, expected both")
     by_default = context.get_parameter_source("attacks") is ParameterSource.DEFAULT
-    found: dict[str, Nar09 | KorulaLattanzi] = {}
+    found: dict[str, Nar09 | KorulaLattanzi | Rematch] = {}
     for name, attack in parse_attacks(ATTACKS if by_default else attacks).items():
         if isinstance(attack, Nar09):
             found[name] = replace(attack, synchronous=True)
-        elif isinstance(attack, KorulaLattanzi):
+        elif isinstance(attack, KorulaLattanzi | Rematch):
             found[name] = attack
         else:
             raise UnmaskError(f"{name} needs the networks in memory; the attacks of an engine are {', '.join(ATTACKS)}")
+        check_adversary(found[name])
     return found
 
 

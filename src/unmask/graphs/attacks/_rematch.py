@@ -8,18 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.graphs._compiled import compiled
-
-GRID = 65536.0
-"""Weights of witnesses are whole multiples of 1 / GRID, so that equal sums are equal whatever their order."""
+from unmask.graphs.attacks._likelihood import GRID, NEGLIGIBLE
 
 COUNT = 40
 """Sums of weights fill the low 40 bits of an int64, the number of witnesses the bits above: one addition for both."""
-
-TIE = 1e-3
-"""Log-odds closer than this are tied, however small the margin: the grid may part what is equal by 1e-5 a witness."""
-
-NEGLIGIBLE = 40.0
-"""Candidates whose odds are exp(-40) of those of the best, or less, are left out."""
 
 
 class Rows(NamedTuple):

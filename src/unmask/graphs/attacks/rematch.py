@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fitted, witness_weights
 from unmask.graphs.attacks.matching import Matching, Seeds, check_at_least_one, seeded
 from unmask.graphs.release import SocialGraph
 from unmask.posterior import equal_weights
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from unmask.graphs.attacks._rematch import Best
 
 Assignment = Literal["mutual", "greedy"]
-
-_KEPT = (0.05, 0.95)  # a share read from a handful of pairs is 0 or 1 at times, which would settle all by one edge
-_SPREAD = (0.1, 10.0)
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ class Rematch:
         )
 
     def _assigned(self, found: Best, seed: _Mapping) -> _Mapping:
-        from unmask.graphs.attacks._rematch import TIE, assign
+        from unmask.graphs.attacks._rematch import assign
 
         image, inverse = seed.image.copy(), seed.inverse.copy()
         rounds = 1 if self.assignment == "mutual" else len(image)
@@ -212,31 +210,22 @@ def _translated(image: NDArray[np.int32], here: _Side, there: _Side) -> NDArray[
     return np.where(moved >= 0, there.number[moved], -1).astype(np.int32)
 
 
-class _Model(NamedTuple):
-    """What the adversary reads from his mapping, see `Rematch`: s, s', b and phi."""
-
-    kept: float
-    kept_back: float
-    ratio: float
-    spread: float
-
-
-def _read(problem: _Problem, mapping: _Mapping, known: NDArray[np.int64], known_there: NDArray[np.int64]) -> _Model:
+def _read(problem: _Problem, mapping: _Mapping, known: NDArray[np.int64], known_there: NDArray[np.int64]) -> Model:
     """The model that fits the mapped pairs; `known` and `known_there` count the mapped neighbours of each node."""
     from unmask.graphs.attacks._rematch import kept_edges
 
     source, target = problem
     x = np.flatnonzero(mapping.image >= 0)
     y = mapping.image[x]
-    kept = kept_edges((source.indptr, source.neighbour), (target.indptr, target.neighbour), mapping.image) + 1
+    kept = kept_edges((source.indptr, source.neighbour), (target.indptr, target.neighbour), mapping.image)
     left, left_there = (source.degree - known)[x], (target.degree - known_there)[y]
     ratio = (left_there.sum() + 1) / (left.sum() + 1)
-    squares = ((left_there - ratio * left) ** 2).sum()
-    return _Model(
-        kept=float(np.clip(kept / (known[x].sum() + 2), *_KEPT)),
-        kept_back=float(np.clip(kept / (known_there[y].sum() + 2), *_KEPT)),
-        ratio=float(ratio),
-        spread=float(np.clip(squares / (ratio * left + left_there + 1).sum(), *_SPREAD)),
+    return fitted(
+        kept,
+        (known[x].sum(), known_there[y].sum()),
+        ratio=ratio,
+        squares=((left_there - ratio * left) ** 2).sum(),
+        expected=(ratio * left + left_there + 1).sum(),
     )
 
 
@@ -245,7 +234,7 @@ def _best(problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, w
 
     Position thus never decides who is listed.
     """
-    from unmask.graphs.attacks._rematch import COUNT, GRID, NEGLIGIBLE, TIE, Rows, best, mapped_neighbours
+    from unmask.graphs.attacks._rematch import COUNT, Rows, best, mapped_neighbours
 
     source, target = problem
     known = mapped_neighbours(source.indptr, source.neighbour, mapping.image)
@@ -253,8 +242,7 @@ def _best(problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, w
     model = _read(problem, mapping, known, known_there)
     degree = np.maximum(target.degree, 1)
     share = np.bincount(degree)[degree] / len(degree)
-    miss, miss_there = np.log1p(-model.kept), np.log1p(-model.kept_back)
-    weight = np.log(model.kept * max(len(target.neighbour), 1) / degree) - miss - miss_there
+    miss, miss_there = model.misses
     base, base_there = known * miss - np.log(len(degree)), known_there * miss_there - np.log(share)
     base[seed.image >= 0], base_there[seed.inverse >= 0] = np.nan, np.nan
     rest, rest_there = model.ratio * (source.degree - known), target.degree - known_there
@@ -262,7 +250,7 @@ def _best(problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, w
         Rows(source.indptr, source.neighbour, np.column_stack((base, known, rest, np.zeros(len(base))))),
         Rows(target.indptr, target.neighbour, np.column_stack((base_there, known_there, rest_there, np.log(degree)))),
         mapping.image,
-        np.rint(weight * GRID).astype(np.int64) + (1 << COUNT),
+        witness_weights(model, degree, len(target.neighbour)).astype(np.int64) + (1 << COUNT),
         model.spread,
         reach,
         width,

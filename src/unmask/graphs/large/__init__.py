@@ -1,8 +1,9 @@
 """Networks that need not fit the memory: an engine holds links, seeds and truth, and attacks are joins of them."""
 
-from unmask.graphs.large.attacks import Mapped, attack
+from unmask.engines.room import check_output
+from unmask.graphs.large.attacks import Mapped, attack, check_adversary
 from unmask.graphs.large.components import largest_component
-from unmask.graphs.large.evaluation import Found, check_output, evaluate, read_seeds, read_truth, write_pairs
+from unmask.graphs.large.evaluation import Found, evaluate, read_seeds, read_truth, write_pairs
 from unmask.graphs.large.loading import Network, load
 from unmask.graphs.large.planning import Plan, engine_share, plan
 
@@ -12,6 +13,7 @@ __all__ = [
     "Network",
     "Plan",
     "attack",
+    "check_adversary",
     "check_output",
     "engine_share",
     "evaluate",

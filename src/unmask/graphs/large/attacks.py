@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks import KorulaLattanzi, Nar09
+from unmask.graphs.attacks import KorulaLattanzi, Nar09, Rematch
 from unmask.graphs.large import queries
 from unmask.graphs.large.loading import Network
+from unmask.graphs.large.rematch import rematch
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +20,11 @@ class Mapped:
 
     table   : pairs (source, target) of node numbers, seeds included, no node twice
     n_pairs : of them
-    sweeps  : matches made in each pass; the last entry is 0
+    sweeps  : matches made in each pass; the last entry is 0. Of `Rematch`: nodes mapped otherwise than before in each
+              step; the last entry is 0 unless `steps` was reached
     wedges  : pairs of a neighbour of a mapped source node and a neighbour of its image, over all mapped pairs, mapped
-              neighbours included: at most what all supersteps joined
+              neighbours included: at most what all supersteps joined. Of `Rematch`: what the images proposed to nodes
+              that are no seeds, repetitions included, added up over its steps
     """
 
     table: str
@@ -31,16 +34,25 @@ class Mapped:
 
 
 def attack(
-    auxiliary: Network, target: Network, seeds: str, adversary: Nar09 | KorulaLattanzi, *, name: str = "attack"
+    auxiliary: Network,
+    target: Network,
+    seeds: str,
+    adversary: Nar09 | KorulaLattanzi | Rematch,
+    *,
+    name: str = "attack",
 ) -> Mapped:
-    """Run `Nar09(synchronous=True)` or `KorulaLattanzi` on networks of one engine: the same pairs as in memory.
+    """Run `Nar09(synchronous=True)`, `KorulaLattanzi` or `Rematch` on networks of one engine: the pairs as in memory.
 
     seeds : table (source, target) of node numbers, see `read_seeds`. name : of the attack's tables, plain letters.
 
-    What the supersteps share is a table of pairs of free nodes and their witnesses. It is never counted anew: a
-    superstep joins the links of the pairs that the last one mapped, adds what they witness, and drops pairs whose node
-    is mapped by now. All supersteps together so join each mapped pair once, at most sqrt(S T) wedges with S and T the
-    sums of squared degrees (`plan`). Each superstep still reads the table of pairs some four times.
+    What the supersteps of the first two share is a table of pairs of free nodes and their witnesses. It is never
+    counted anew: a superstep joins the links of the pairs that the last one mapped, adds what they witness, and drops
+    pairs whose node is mapped by now. All supersteps together so join each mapped pair once, at most sqrt(S T) wedges
+    with S and T the sums of squared degrees (`plan`). Each superstep still reads the table of pairs some four times.
+
+    `Rematch` (mutual, not forced) weighs all pairs anew in each step: at most sqrt(S T) wedges a step, far fewer with a
+    small `reach`. Log-odds differ from those in memory by rounding, some 1e-12: only a pair that meets `margin` or
+    `floor` as closely may be judged otherwise.
 
     Hubs: keys are not salted. DuckDB divides a join by rows, whatever their keys; Spark's adaptive execution splits a
     partition far larger than the others. Whether salting would pay on a cluster has not been measured.
@@ -55,8 +67,9 @@ def attack(
     ...     attack(path, path, "seeds", Nar09(synchronous=True)).sweeps
     (1, 1, 0)
     """
-    if isinstance(adversary, Nar09) and not adversary.synchronous:
-        raise UnmaskError("matches that count at once need all nodes in memory; use Nar09(synchronous=True)")
+    check_adversary(adversary)
+    if isinstance(adversary, Rematch):
+        return Mapped(f"{name}_mapping", *rematch(auxiliary, target, seeds, adversary, name=name))
     run = _Run(auxiliary, target, name)
     run.start(seeds)
     sweeps: list[int] = []
@@ -64,6 +77,17 @@ def attack(
         sweeps.append(sum(run.superstep(*rule) for rule in _rules(run, adversary)))
     n_pairs = run.end()
     return Mapped(f"{name}_mapping", n_pairs, tuple(sweeps), run.wedges)
+
+
+def check_adversary(adversary: Nar09 | KorulaLattanzi | Rematch) -> None:
+    """Refuse parameters whose matches depend on one another within a pass."""
+    if isinstance(adversary, Nar09) and not adversary.synchronous:
+        raise UnmaskError("matches that count at once need all nodes in memory; use Nar09(synchronous=True)")
+    if isinstance(adversary, Rematch) and (adversary.assignment != "mutual" or adversary.forced):
+        raise UnmaskError(
+            "matches among the nodes that others leave need all nodes in memory; use Rematch with assignment mutual "
+            "and not forced"
+        )
 
 
 @dataclass(eq=False)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from unmask.engines.room import check_output
 from unmask.errors import UnmaskError
 from unmask.graphs.evaluation import DEGREE_CLASSES, DegreeClass, Outcome, Rates
 from unmask.graphs.evaluation.outcomes import degree_classes
 from unmask.graphs.large.attacks import Mapped
-from unmask.graphs.large.loading import Network, check_rows, pair_columns
+from unmask.graphs.large.loading import Network, check_rows, pair_columns, refuse_ids_for_names
 
 
 @dataclass(frozen=True)
@@ -85,18 +86,11 @@ def write_pairs(auxiliary: Network, target: Network, mapped: Mapped, path: Path,
     auxiliary.engine.write_parquet(named, path, {"u": "auxiliary", "v": "release"}, order=["u"])
 
 
-def check_output(path: Path, *, force: bool = False) -> None:
-    """Refuse a file that is there, unless it is to be overwritten, and one that is no Parquet."""
-    if not path.name.lower().endswith((".parquet", ".pq")):
-        raise UnmaskError(f"output {path.name!r} has another suffix; an engine writes .parquet")
-    if path.exists() and not force:
-        raise UnmaskError(f"output {path.name!r} exists; choose another name or overwrite it (--force, or force=True)")
-
-
 def _take_in(auxiliary: Network, target: Network, source: str, name: str) -> int:
     """Table {name}_named (source, target) of the rows, NULL for a node that is not there; the number of rows."""
     engine = auxiliary.engine
     first, second = pair_columns(engine, source)
+    refuse_ids_for_names(source, (first, second), (auxiliary, target))
     engine.table(f"{name}_source", source, {"u": first, "v": second})
     n = check_rows(engine, f"{name}_source", source)
     engine.keep(

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unmask.engines import Engine
+from unmask.engines.sql import literal
 from unmask.errors import UnmaskError
 
 _MOST_NODES = 2**31 - 1  # node numbers are 32-bit
+_TEXT_FILE = re.compile(r"(?!.*::).*\.[ct]sv(\.gz)?", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ def load(engine: Engine, source: str, *, name: str) -> Network:
     ...     network.n_nodes, network.n_edges
     (3, 2)
     """
-    _take_in(engine, source, name)
+    names = _take_in(engine, source, name)
     n_nodes = engine.keep(f"{name}_code", _coded(f"{name}_row"))
     if n_nodes > _MOST_NODES:
         raise UnmaskError(f"the source has {n_nodes:,} nodes, expected at most {_MOST_NODES:,}")
@@ -56,7 +58,9 @@ def load(engine: Engine, source: str, *, name: str) -> Network:
     engine.keep(f"{name}_node", _with_degree(f"{name}_code", f"{name}_link"), cut=True)
     for table in ("row", "edge", "code"):
         engine.drop(f"{name}_{table}")
-    return Network(engine, name, n_nodes, n_edges)
+    network = Network(engine, name, n_nodes, n_edges)
+    refuse_ids_for_names(source, names, (network, network))
+    return network
 
 
 def pair_columns(engine: Engine, source: str) -> tuple[str, str]:
@@ -65,9 +69,18 @@ def pair_columns(engine: Engine, source: str) -> tuple[str, str]:
     what = Path(source.rpartition("::")[2]).name
     if len(names) < 2:
         raise UnmaskError(f"source {what!r} has {len(names)} column, expected two of ids")
-    if all(re.fullmatch(r"-?[0-9]+", name) for name in names[:2]):
+    if _TEXT_FILE.fullmatch(source) and all(re.fullmatch(r"-?[0-9]+", name) for name in names[:2]):
         raise UnmaskError(f"the first line of {what!r} holds two numbers, expected names of columns; add such a line")
     return names[0], names[1]
+
+
+def refuse_ids_for_names(source: str, names: tuple[str, str], networks: tuple[Network, Network]) -> None:
+    """Refuse a text file whose first line names a node of one of these networks, where it should name columns."""
+    for name, network in zip(names, networks, strict=True) if _TEXT_FILE.fullmatch(source) else ():
+        there = f"select count(*) as n from {network.name}_node where cast(label as string) = {literal(name)}"
+        if network.engine.rows(there)["n"][0]:
+            what = Path(source).name
+            raise UnmaskError(f"the first line of {what!r} holds an id, expected names of columns; add such a line")
 
 
 def check_rows(engine: Engine, table: str, source: str) -> int:
@@ -84,14 +97,15 @@ def check_rows(engine: Engine, table: str, source: str) -> int:
     return n
 
 
-def _take_in(engine: Engine, source: str, name: str) -> None:
-    """Rows (u, v) of ids as table {name}_row; whole numbers stay whole numbers if both columns are."""
+def _take_in(engine: Engine, source: str, name: str) -> tuple[str, str]:
+    """Rows (u, v) of ids as table {name}_row, and the two columns; whole numbers stay so if both columns are."""
     first, second = pair_columns(engine, source)
     kinds = engine.table(f"{name}_source", source, {"u": first, "v": second})
     check_rows(engine, f"{name}_source", source)
     whole = set(kinds.values()) == {"integer"}
     cells = "u, v" if whole else "cast(u as string) as u, cast(v as string) as v"
     engine.keep(f"{name}_row", f"select {cells} from {name}_source")
+    return first, second
 
 
 def _coded(rows: str) -> str:

@@ -28,10 +28,10 @@ class Plan:
 
     nodes, edges : of the auxiliary network and of the target
     wedges       : what the first superstep joins, from the seeds
-    most_wedges  : what all supersteps join at most, whatever they map: sqrt(S T), with S and T the sums of squared
-                   degrees of either network (Cauchy and Schwarz)
+    most_wedges  : the wedges of any mapping at most, sqrt(S T), with S and T the sums of squared degrees of either
+                   network (Cauchy and Schwarz): what all supersteps join together; of `Rematch`, each step
     engine_bytes : memory of the engine
-    disk_bytes   : what the first superstep leaves on disk at most; most_disk_bytes: the same for all of them
+    disk_bytes   : what the first superstep leaves on disk at most; most_disk_bytes: the same of any superstep
     """
 
     nodes: tuple[int, int]
@@ -45,8 +45,8 @@ class Plan:
     def __str__(self) -> str:
         nodes, edges = (" and ".join(f"{n:,}" for n in two) for two in (self.nodes, self.edges))
         return (
-            f"{nodes} nodes, {edges} links; wedges: {self.wedges:,} from the seeds, at most {self.most_wedges:,} in "
-            f"all; {_size(self.engine_bytes)} for the engine, {_size(self.disk_bytes)} of disk at first, up to "
+            f"{nodes} nodes, {edges} links; wedges: {self.wedges:,} from the seeds, at most {self.most_wedges:,} from "
+            f"any mapping; {_size(self.engine_bytes)} for the engine, {_size(self.disk_bytes)} of disk at first, up to "
             f"{_size(self.most_disk_bytes)}"
         )
 

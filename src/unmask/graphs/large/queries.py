@@ -105,8 +105,8 @@ def matches(name: str, forth: str, back: str, *, theta: float) -> str:
     """
     here, there = _judged(name, forth, "source", "target"), _judged(name, back, "target", "source")
     stands = " and ".join(
-        f"({j}.next is null or ({j}.top - {j}.next > {_double(TIE)} * {j}.top "
-        f"and {j}.top - {j}.next >= {_double(theta)} * {j}.sigma))"
+        f"({j}.next is null or ({j}.top - {j}.next > {double(TIE)} * {j}.top "
+        f"and {j}.top - {j}.next >= {double(theta)} * {j}.sigma))"
         for j in ("h", "t")
     )
     return (
@@ -133,5 +133,10 @@ def extended(name: str) -> str:
     return f"select source, target from {name}_mapping union all select source, target from {name}_fresh"
 
 
-def _double(number: float) -> str:
+def double(number: float) -> str:
+    """A number as a double of SQL.
+
+    >>> double(0.1)
+    "cast('0.1' as double)"
+    """
     return f"cast('{number!r}' as double)"
