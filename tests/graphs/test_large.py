@@ -18,7 +18,7 @@ from unmask.graphs.knowledge import select_seeds, split
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
-SPARK = pytest.param("spark://local[2]", marks=pytest.mark.slow)
+SPARK = pytest.param("spark://local[2]", marks=pytest.mark.cluster)
 
 
 @pytest.fixture(scope="module", params=["duckdb", SPARK])

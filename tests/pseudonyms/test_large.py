@@ -22,7 +22,7 @@ ROOM = 4 << 30
 ASKED = Sensitivity(beta=0.6, shuffles=3, missing="singleton", min_size=1)
 
 
-@pytest.fixture(scope="module", params=["duckdb", pytest.param("spark://local[1]", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["duckdb", pytest.param("spark://local[1]", marks=pytest.mark.cluster)])
 def engine(request):
     with opened(request.param) as engine:
         yield engine

@@ -31,7 +31,7 @@ ORDER = ("flu", "gout", "ä,b", "?")
 RULES = ("own", "excluded", "wildcard")
 
 
-@pytest.fixture(scope="module", params=["duckdb", pytest.param("spark://local[1]", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["duckdb", pytest.param("spark://local[1]", marks=pytest.mark.cluster)])
 def engine(request):
     with opened(request.param) as engine:
         yield engine

@@ -27,7 +27,7 @@ TREE = Hierarchy.from_paths(
 )
 
 
-@pytest.fixture(scope="module", params=["duckdb", pytest.param("spark://local[1]", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["duckdb", pytest.param("spark://local[1]", marks=pytest.mark.cluster)])
 def engine(request):
     with opened(request.param) as engine:
         yield engine
