@@ -110,11 +110,11 @@ def plan(
 
 
 def _besides_classes(classes: int, n_columns: int, array_bytes: int) -> int:
-    """What is left of the arrays for combinations; at least half."""
+    """What is left of the arrays for combinations, at least a quarter; `classes` is the most that there can be."""
     need = classes * _PER_CLASS * (n_columns + 1)
-    if need > array_bytes // 2:
+    if need > array_bytes // 4 * 3:
         raise FailedError(
-            f"the release may have {classes:,} classes, {in_words(need)} of arrays, expected at most half of "
+            f"the release may have {classes:,} classes, {in_words(need)} of arrays, expected at most three quarters of "
             f"{in_words(array_bytes)}; ask for more rows per class (--k), or give more memory (--memory-limit)"
         )
     return array_bytes - need
