@@ -496,7 +496,7 @@ def numbers(value, where=()):
         (("--engine", "duckdb", "--memory-limit", "much"), "expected a number and a unit"),
         (("--engine", "duckdb", "--original", "x.csv"), "--original needs the table in memory"),
         (("--engine", "duckdb", "--coverage", "0.5"), "--coverage needs the table in memory"),
-        (("--engine", "duckdb", "--delimiter", ";"), "an engine guesses it"),
+        (("--engine", "duckdb", "--delimiter", ";"), "DuckDB finds it out"),
         (("--dry-run",), "--dry-run is for tables that stay in an engine"),
     ],
 )  # fmt: skip
