@@ -82,7 +82,7 @@ def test_a_dry_run_says_what_it_would_take_and_stops(files):
     assert "wedges: " in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_spark_prints_the_same(files):
     given = ("--attack", "nar09,korula_lattanzi,rematch:steps=2", "--json")
     with opened("spark://local[2]"):

@@ -159,7 +159,7 @@ def test_a_result_is_the_same_wherever_a_cell_runs(tmp_path):
     assert finished(cell).rows == finished(cell).rows
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
 def test_cells_on_spark_give_the_same_rows_and_a_second_run_runs_nothing(tmp_path):
     if find_spec("pyspark") is None or shutil.which("java") is None:

@@ -459,7 +459,7 @@ def test_the_command_line_protects_in_an_engine_and_a_dry_run_writes_nothing(peo
     assert unmask(*asked).exit_code == 2  # it exists
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_both_engines_print_the_same_audit_of_adult(tmp_path):
     path, adult = tmp_path / "adult.parquet", datasets.adult()
     adult.write(path)
