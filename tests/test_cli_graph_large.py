@@ -1,6 +1,10 @@
 """`unmask audit graph --engine`: what it prints and writes, the same on both engines, and bad input in one sentence."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import duckdb
 import numpy as np
@@ -34,12 +38,18 @@ def files(world, tmp_path_factory):
     return folder
 
 
-def audit(files, *more, engine="duckdb", truth=True):
+def asked(files, *more, engine="duckdb", truth=True):
+    """The words of the command."""
     given = ["--truth", files / "truth.csv"] if truth else []
-    return unmask(
+    words = [
         "audit", "graph", files / "release.parquet", "--auxiliary", files / "known.csv",
         "--seeds-file", files / "found.csv", *given, "--engine", engine, *more,
-    )  # fmt: skip
+    ]  # fmt: skip
+    return [str(word) for word in words]
+
+
+def audit(files, *more, **given):
+    return unmask(*asked(files, *more, **given))
 
 
 def test_the_result_is_the_one_in_memory(world, files):
@@ -89,6 +99,77 @@ def test_spark_prints_the_same(files):
         assert audit(files, *given, engine="spark").stdout == audit(files, *given).stdout
 
 
+def test_an_audit_that_was_killed_goes_on_and_says_the_same(files, tmp_path):
+    """Killed after two passes of the second attack; the first one has ended and is not run again."""
+    given = ("--attack", "nar09,rematch", "--json")
+    kept = ("--checkpoint", tmp_path / "kept", *given)
+    program = (
+        "import os, signal, sys\n"
+        "from unmask.graphs.large import Checkpoint\n"
+        "save = Checkpoint.save\n"
+        "def killed(self, adversary, table, progress):\n"
+        "    save(self, adversary, table, progress)\n"
+        "    if type(adversary).__name__ == 'Rematch' and len(progress.sweeps) == 2:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "Checkpoint.save = killed\n"
+        "from unmask.cli import main\n"
+        "main(sys.argv[1:])\n"
+    )
+    words = asked(files, *kept, "--temp-directory", tmp_path)
+    killed = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    whole = audit(files, *given)
+    passes = [len(one["steps"]) for one in json.loads(whole.stdout)["graph"]["attacks"]]
+    again = audit(files, *kept)
+    assert again.stdout == whole.stdout
+    assert f"nar09: goes on after {passes[0]} passes" in again.stderr
+    assert "rematch: goes on after 2 passes" in again.stderr
+    ended = audit(files, *kept)
+    assert ended.stdout == whole.stdout
+    assert f"rematch: goes on after {passes[1]} passes" in ended.stderr
+
+
+def test_a_checkpoint_of_other_seeds_is_refused_before_any_work(files, tmp_path):
+    kept = ("--checkpoint", tmp_path / "kept")
+    assert audit(files, "--attack", "rematch", *kept).exit_code == 0
+    (tmp_path / "found.csv").write_text("".join((files / "found.csv").open().readlines()[:-1]))
+    done = audit(files, "--attack", "nar09,rematch", *kept, "--seeds-file", tmp_path / "found.csv")
+    sentence(done, "is of another list of seeds; give those that it is of, another folder (--checkpoint)")
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+    dry = audit(files, "--dry-run", "--checkpoint", tmp_path / "none")
+    assert (dry.exit_code, (tmp_path / "none").exists()) == (0, False)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("of", ["networks", "tables"])
+def test_a_statement_that_is_interrupted_is_one_sentence_and_leaves_nothing(files, tmp_path, number, of):
+    """A join that would take hours is interrupted half a second after its start."""
+    program = (
+        "import os, signal, sys, threading\n"
+        "from unmask.engines.duck import Duck\n"
+        "def names(self, source):\n"
+        f"    threading.Timer(0.5, os.kill, (os.getpid(), {number:d})).start()\n"
+        "    self.rows('select count(*) as n from range(9000000) a join range(9000000) b on a.range * b.range < 7')\n"
+        "Duck.names = names\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started the tests without\n"
+        "from unmask.cli import main\n"
+        "main(sys.argv[1:])\n"
+    )
+    temp, out = tmp_path / "temp", tmp_path / "out"
+    temp.mkdir()
+    out.mkdir()
+    room = ("--temp-directory", temp, "--memory-limit", "512MiB")
+    if of == "networks":
+        words = asked(files, *room, "--attack", "nar09", "--pairs", out / "pairs.parquet")
+    else:
+        words = ["audit", files / "release.parquet", "-q", "u", "--engine", "duckdb", *room, "--export", out / "all"]
+    done = subprocess.run([sys.executable, "-c", program, *map(str, words)], capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert (done.stdout, done.stderr) == ("", "Error: interrupted before the end; run the same command again\n")
+    assert [*temp.iterdir(), *out.iterdir()] == []
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -108,4 +189,5 @@ def test_what_an_engine_cannot_do_is_one_sentence(files, more, said):
 def test_an_engine_needs_seeds_and_memory_needs_none(files):
     given = ("audit", "graph", files / "release.parquet", "--auxiliary", files / "known.csv")
     sentence(unmask(*given, "--engine", "duckdb"), "--auxiliary and --seeds-file, expected both")
-    sentence(unmask(*given, "--pairs", "pairs.parquet"), "--pairs is for networks that stay in an engine")
+    for option in ("--pairs", "--checkpoint"):
+        sentence(unmask(*given, option, "pairs.parquet"), f"{option} is for networks that stay in an engine")

@@ -12,7 +12,7 @@ from tests.engines import QUIET, opened
 from tests.graphs.problems import graph, noisy_pair, pairs_of, problems
 from unmask import FailedError, UnmaskError
 from unmask.engines import sql
-from unmask.graphs import KorulaLattanzi, Nar09, Rematch, SocialGraph, datasets, large
+from unmask.graphs import KorulaLattanzi, Nar09, Pair, Rematch, SocialGraph, datasets, large
 from unmask.graphs.evaluation import by_degree, outcomes, rates
 from unmask.graphs.knowledge import select_seeds, split
 
@@ -58,12 +58,17 @@ def taken_in(engine, folder, source, target, seeds):
     return auxiliary, release
 
 
+def _labels(pairs, auxiliary="a", target="t"):
+    """Pairs of node numbers by the ids of the nodes."""
+    return (
+        f"select a.label as u, t.label as v from {pairs} m join {auxiliary}_node a on a.node = m.source "
+        f"join {target}_node t on t.node = m.target order by u, v"
+    )
+
+
 def named(auxiliary, target, mapped):
     """The pairs by the numbers that the nodes have in memory."""
-    found = auxiliary.engine.rows(
-        f"select a.label as u, t.label as v from {mapped.table} m join {auxiliary.name}_node a on a.node = m.source "
-        f"join {target.name}_node t on t.node = m.target"
-    )
+    found = auxiliary.engine.rows(_labels(mapped.table, auxiliary.name, target.name))
     return dict(zip(found["u"].tolist(), found["v"].tolist(), strict=True))
 
 
@@ -104,6 +109,12 @@ def test_an_engine_finds_the_pairs_of_the_compiled_attack(duck, tmp_path, advers
 @pytest.mark.parametrize("adversary", ADVERSARIES, ids=repr)
 def test_an_engine_finds_the_pairs_at_every_threshold(duck, tmp_path, adversary):
     check(duck, tmp_path, small_problem(23), adversary)
+
+
+@pytest.mark.parametrize("adversary", EACH[:2], ids=repr)
+def test_witnesses_counted_part_by_part_are_the_same(engine, tmp_path, monkeypatch, adversary):
+    monkeypatch.setattr("unmask.graphs.large.attacks.AT_ONCE", 50)  # of hundreds at first
+    check(engine, tmp_path, small_problem(23), adversary)
 
 
 @pytest.mark.parametrize("adversary", EACH, ids=repr)
@@ -276,7 +287,7 @@ def test_an_attack_that_does_not_fit_the_disk_is_refused_before_it_starts(duck, 
     hub = graph(9000, [(0, other) for other in range(1, 9000)])
     networks = taken_in(duck, tmp_path, hub, hub, (np.array([0]), np.array([0])))
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1 << 20}))
-    with pytest.raises(FailedError, match=r"80,982,001 wedges, up to 2\.7 GiB.*which has 1 MiB"):
+    with pytest.raises(FailedError, match=r"80,982,001 wedges of the seeds alone.*2\.7 GiB.*which has 1 MiB"):
         large.plan(*networks, memory_limit=512 << 20)
     with pytest.raises(UnmaskError, match="memory limit is 1 MiB, expected at least 512 MiB"):
         large.plan(*networks, memory_limit=1 << 20)
@@ -343,6 +354,33 @@ def test_any_identity_of_a_person_is_right(duck, tmp_path):
     mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
     found = large.evaluate(networks[0], mapped).rates
     assert (found.hits, found.misses, found.findable, found.seeds_present, found.seeds_right) == (1, 0, 1, 1, 1)
+
+
+def chained_truth(engine, folder, seed):
+    """Rows of who is who at random; the networks, and the truth in memory, where both readers say the same."""
+    source, target, seeds = small_problem(seed, n_nodes=40, degree=7.0)
+    u, v = np.random.default_rng(seed).integers(0, 40, (2, 30))
+    networks = taken_in(engine, folder, source, target, seeds)
+    pair = Pair.from_labels(source, target, u, v)
+    assert large.read_truth(*networks, write(folder / "w.parquet", {"u": u, "v": v})) == len(pair.common)
+    truth = engine.rows(_labels("truth"))
+    right = [(u, v) for u in pair.common for v in range(40) if pair.truth_for(np.full(40, v))[u] == v]
+    assert list(zip(truth["u"].tolist(), truth["v"].tolist(), strict=True)) == right
+    assert len(right) > 35  # of 30 rows
+    return networks, pair, seeds
+
+
+def test_rows_of_a_truth_that_are_chained_are_one_person(engine, tmp_path):
+    """0-X, 1-X and 1-Y: 0 is right as Y, too."""
+    chained_truth(engine, tmp_path, 0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_people_whose_rows_are_chained_are_judged_as_in_memory(duck, tmp_path, seed):
+    networks, pair, seeds = chained_truth(duck, tmp_path, seed)
+    mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
+    mapping = Nar09(synchronous=True)(pair.target, pair.source, seeds).mapping
+    assert large.evaluate(networks[0], mapped).rates == rates(mapping, pair.truth_for(mapping), seeds[0])
 
 
 def test_matches_that_depend_on_each_other_are_refused(duck, tmp_path):

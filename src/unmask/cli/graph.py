@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import provenance, stems
-from unmask.cli.graph_large import audit_graph_in_engine, refuse_pairs_without_engine
+from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.large import engine_options
 from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split
@@ -116,6 +116,10 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
 @click.option("--delimiter", callback=one_character, help="Between the ids of a line; guessed when left out.")
 @click.option("--pairs", type=FILE, help="With --engine: write whom one attack names as whom, as Parquet.")
+@click.option(
+    "--checkpoint", type=FILE, metavar="FOLDER",
+    help="With --engine: keep what each attack has found after every pass, and go on from there.",
+)  # fmt: skip
 @engine_options
 @audit_output
 def audit_graph(
@@ -154,7 +158,7 @@ def audit_graph(
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
         audit_graph_in_engine(release, as_json=output.as_json, force=output.force, **known, **in_engine)
         return
-    refuse_pairs_without_engine(**in_engine)
+    refuse_networks_without_engine(**in_engine)
     _check_choice(auxiliary, truth, overlaps, seeds_file, separation)
     plan = Plan(parse_attacks(attacks), *seeds, runs=runs, transition=transition, seed=seed)
     read = (release, auxiliary, truth, seeds_file)

@@ -15,24 +15,27 @@ from unmask.cli.large import refuse_without_engine
 
 if TYPE_CHECKING:
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
-    from unmask.graphs.large import Found, Mapped, Network
+    from unmask.graphs.large import Checkpoint, Found, Mapped, Network
 
 ATTACKS = ("nar09", "korula_lattanzi", "rematch")
 """Those that are joins and counts."""
 
 _TAKEN = {
     "release", "auxiliary", "truth", "seeds_file", "attacks", "pairs", "engine", "memory_limit", "temp_directory",
-    "dry_run", "as_json", "force",
+    "checkpoint", "dry_run", "as_json", "force",
 }  # fmt: skip
 
 
-def refuse_pairs_without_engine(*, pairs: Path | None, dry_run: bool, temp_directory: Path | None, **_: Any) -> None:
+def refuse_networks_without_engine(
+    *, pairs: Path | None, checkpoint: Path | None, dry_run: bool, temp_directory: Path | None, **_: Any
+) -> None:
     """The options of an engine say nothing without one."""
     from unmask.errors import UnmaskError
 
     refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-    if pairs is not None:
-        raise UnmaskError("--pairs is for networks that stay in an engine; add --engine duckdb, or leave it out")
+    for option, value in (("--pairs", pairs), ("--checkpoint", checkpoint)):
+        if value is not None:
+            raise UnmaskError(f"{option} is for networks that stay in an engine; add --engine duckdb, or leave it out")
 
 
 def audit_graph_in_engine(release: Path, *, pairs: Path | None, as_json: bool, force: bool, **given: Any) -> None:
@@ -56,9 +59,10 @@ def audit_graph_in_engine(release: Path, *, pairs: Path | None, as_json: bool, f
         click.echo(f"{release.name}: {large.plan(*networks, **room)}", err=True)
         if given["dry_run"]:
             return
+        kept = _checkpoint(given["checkpoint"], networks, adversaries)
         attacks = []
         for at, (name, adversary) in enumerate(adversaries.items()):
-            mapped = large.attack(*networks, "seeds", adversary, name=f"attack{at}")
+            mapped = large.attack(*networks, "seeds", adversary, name=f"attack{at}", checkpoint=kept)
             found = None if truth is None else large.evaluate(networks[0], mapped)
             attacks.append(_attack(name, mapped, found, n_seeds, networks[0].n_nodes))
             if pairs is not None:
@@ -107,6 +111,22 @@ def _check_pairs(pairs: Path, n_attacks: int, *, force: bool) -> None:
     if n_attacks != 1:
         raise UnmaskError(f"--pairs holds the names of one attack, {n_attacks} were given; choose one (--attack)")
     check_output(pairs, force=force)
+
+
+def _checkpoint(
+    folder: Path | None, networks: tuple[Network, Network], adversaries: dict[str, Nar09 | KorulaLattanzi | Rematch]
+) -> Checkpoint | None:
+    """Where attacks are kept; before any work, what is refused, and where those that were interrupted go on."""
+    from unmask.graphs.large import Checkpoint
+
+    if folder is None:
+        return None
+    kept = Checkpoint.open(folder, *networks)
+    passes = {name: len(kept.progress(adversary).sweeps) for name, adversary in adversaries.items()}
+    for name, n in passes.items():
+        if n:
+            click.echo(f"{name}: goes on after {n} passes, made before", err=True)
+    return kept
 
 
 def _attack(name: str, mapped: Mapped, found: Found | None, n_seeds: int, n_nodes: int) -> dict[str, Any]:

@@ -18,8 +18,8 @@ class Sentences(click.Group):
     """
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an `UnmaskError` becomes its sentence and its exit code."""
-        from unmask.errors import UnmaskError
+        """Run the command; an `UnmaskError` and a Ctrl-C become a sentence and an exit code."""
+        from unmask.errors import FailedError, UnmaskError
 
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a Ctrl-C, which cleans up
         try:
@@ -27,6 +27,9 @@ class Sentences(click.Group):
         except UnmaskError as error:
             click.echo(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("Error: interrupted before the end; run the same command again", err=True)
+            ctx.exit(FailedError.exit_code)
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)

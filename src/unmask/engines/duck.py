@@ -7,12 +7,13 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -28,12 +29,15 @@ _REAL = {"FLOAT", "DOUBLE"}
 _TEXT_FILES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _PARQUET_FILES = (".parquet", ".pq")
 
+_T = TypeVar("_T")
+
 
 @dataclass(frozen=True, eq=False)
 class Duck:
     """A private in-memory database that spills into a folder of its own."""
 
     connection: duckdb.DuckDBPyConnection
+    thread: ThreadPoolExecutor
 
     @classmethod
     @contextmanager
@@ -47,9 +51,13 @@ class Duck:
                 "autoload_known_extensions": "false",
                 "preserve_insertion_order": "false",  # needs far less memory, and an order is always asked for
             }
-            with _told(), duckdb.connect(":memory:", config=config) as connection:
+            with (
+                _told(),
+                ThreadPoolExecutor(1) as thread,
+                duckdb.connect(":memory:", config=config) as connection,
+            ):
                 connection.execute("set enable_progress_bar = false")
-                yield cls(connection)
+                yield cls(connection, thread)
 
     def names(self, source: str) -> list[str]:
         """See `Engine.names`."""
@@ -90,8 +98,7 @@ class Duck:
 
     def rows(self, sql: str) -> Arrays:
         """See `Engine.rows`."""
-        with _told():
-            found = self.connection.execute(sql).fetchnumpy()
+        found = self._heard(lambda: self.connection.execute(sql).fetchnumpy())
         return {name: _plain(column) for name, column in found.items()}
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
@@ -100,8 +107,22 @@ class Duck:
             self._run(f"copy ({renamed(sql, names, order=order)}) to {literal(str(part))} (format parquet)")
 
     def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
+        return self._heard(lambda: self.connection.execute(sql))
+
+    def _heard(self, work: Callable[[], _T]) -> _T:
+        """Let the other thread do the work, so that this one hears a Ctrl-C at once and ends it.
+
+        A statement hears it between its own tasks only, and one task of a skewed join takes minutes.
+        """
         with _told():
-            return self.connection.execute(sql)
+            done = self.thread.submit(work)
+            try:
+                return done.result()
+            except KeyboardInterrupt:
+                while not done.done():  # not once: a statement that has not begun yet would miss it
+                    self.connection.interrupt()
+                    wait([done], timeout=0.1)
+                raise
 
     def _described(self, relation: str) -> list[tuple[str, str]]:
         return [(str(row[0]), str(row[1])) for row in self._run(f"describe select * from {relation}").fetchall()]

@@ -22,16 +22,29 @@ def shares(memory_limit: int) -> tuple[int, int]:
     >>> shares(4 << 30)
     (1634100838, 2451151258)
     """
+    rest = engine_share(memory_limit)
+    engine = rest * 2 // 5
+    return engine, rest - engine
+
+
+def engine_share(memory_limit: int) -> int:
+    """The engine's part of a memory limit where there are no arrays, in bytes: all but what the process takes.
+
+    >>> engine_share(4 << 30) >> 20
+    3896
+    """
     if memory_limit < LEAST:
         raise UnmaskError(f"the memory limit is {in_words(memory_limit)}, expected at least {in_words(LEAST)}")
-    engine = (memory_limit - _PROCESS) * 2 // 5
-    return engine, memory_limit - _PROCESS - engine
+    return memory_limit - _PROCESS
 
 
-def check_disk(disk_bytes: int, temp_directory: str | PathLike[str] | None) -> None:
+def check_disk(
+    disk_bytes: int, temp_directory: str | PathLike[str] | None, *, writer: str = "the engine may write"
+) -> None:
     """Refuse what the temporary directory has no room for.
 
-    disk_bytes : what the engine will write there at most. temp_directory : the system's folder unless given.
+    disk_bytes : what the engine will write there at most. temp_directory : the system's folder unless given. writer :
+    the beginning of the sentence.
     """
     try:
         free = shutil.disk_usage(temp_directory or gettempdir()).free
@@ -39,7 +52,7 @@ def check_disk(disk_bytes: int, temp_directory: str | PathLike[str] | None) -> N
         raise FailedError(f"the temporary directory cannot be read: {error.strerror}; name another") from None
     if disk_bytes > free:
         raise FailedError(
-            f"the engine may write {in_words(disk_bytes)} to its temporary directory, which has {in_words(free)}; free "
+            f"{writer} {in_words(disk_bytes)} to its temporary directory, which has {in_words(free)}; free "
             "some space or name another (--temp-directory)"
         )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks import KorulaLattanzi, Nar09, Rematch
 from unmask.graphs.large import queries
+from unmask.graphs.large.checkpoints import Checkpoint, Progress
 from unmask.graphs.large.loading import Network
 from unmask.graphs.large.rematch import rematch
 
@@ -40,10 +42,12 @@ def attack(
     adversary: Nar09 | KorulaLattanzi | Rematch,
     *,
     name: str = "attack",
+    checkpoint: Checkpoint | None = None,
 ) -> Mapped:
     """Run `Nar09(synchronous=True)`, `KorulaLattanzi` or `Rematch` on networks of one engine: the pairs as in memory.
 
     seeds : table (source, target) of node numbers, see `read_seeds`. name : of the attack's tables, plain letters.
+    checkpoint : where the mapping is kept after each pass, and from where an attack that was interrupted goes on
 
     What the supersteps of the first two share is a table of pairs of free nodes and their witnesses. It is never
     counted anew: a superstep joins the links of the pairs that the last one mapped, adds what they witness, and drops
@@ -53,6 +57,9 @@ def attack(
     `Rematch` (mutual, not forced) weighs all pairs anew in each step: at most sqrt(S T) wedges a step, far fewer with a
     small `reach`. Log-odds differ from those in memory by rounding, some 1e-12: only a pair that meets `margin` or
     `floor` as closely may be judged otherwise.
+
+    After an interruption that table is made again from the whole mapping: the first superstep then joins all of its
+    wedges at once and takes longer, while pairs, sweeps and wedges are those of an attack that was not interrupted.
 
     Hubs: keys are not salted. DuckDB divides a join by rows, whatever their keys; Spark's adaptive execution splits a
     partition far larger than the others. Whether salting would pay on a cluster has not been measured.
@@ -68,15 +75,19 @@ def attack(
     (1, 1, 0)
     """
     check_adversary(adversary)
+    engine, mapping = auxiliary.engine, f"{name}_mapping"
+    done = Progress() if checkpoint is None else checkpoint.restore(adversary, mapping)
+    if not done.sweeps:
+        engine.keep(mapping, f"select source, target from {seeds}", cut=True)
     if isinstance(adversary, Rematch):
-        return Mapped(f"{name}_mapping", *rematch(auxiliary, target, seeds, adversary, name=name))
-    run = _Run(auxiliary, target, name)
-    run.start(seeds)
-    sweeps: list[int] = []
-    while not sweeps or sweeps[-1]:
-        sweeps.append(sum(run.superstep(*rule) for rule in _rules(run, adversary)))
-    n_pairs = run.end()
-    return Mapped(f"{name}_mapping", n_pairs, tuple(sweeps), run.wedges)
+        passes = rematch(auxiliary, target, seeds, adversary, done, name=name)
+    else:
+        passes = _passes(auxiliary, target, adversary, done, name=name)
+    for done in passes:
+        if checkpoint is not None:
+            checkpoint.save(adversary, mapping, done)
+    n_pairs = int(engine.rows(f"select count(*) as n from {mapping}")["n"][0])
+    return Mapped(mapping, n_pairs, done.sweeps, done.wedges)
 
 
 def check_adversary(adversary: Nar09 | KorulaLattanzi | Rematch) -> None:
@@ -90,9 +101,26 @@ def check_adversary(adversary: Nar09 | KorulaLattanzi | Rematch) -> None:
         )
 
 
+def _passes(
+    auxiliary: Network, target: Network, adversary: Nar09 | KorulaLattanzi, done: Progress, *, name: str
+) -> Iterator[Progress]:
+    """Make passes, after those that are done, until one maps nobody; each leaves table {name}_mapping."""
+    run = _Run(auxiliary, target, name)
+    run.start()
+    sweeps = done.sweeps  # wedges are counted from 0: all pairs of the mapping vouch again
+    while not sweeps or sweeps[-1]:
+        sweeps += (sum(run.superstep(*rule) for rule in _rules(run, adversary)),)
+        yield Progress(sweeps, run.wedges)
+    run.end()
+
+
+AT_ONCE = 50_000_000
+"""Wedges that a superstep counts at once."""
+
+
 @dataclass(eq=False)
 class _Run:
-    """An attack at work; `fresh`: how many pairs the last superstep mapped."""
+    """An attack at work; `fresh`: how many pairs of the mapping have not vouched yet; wedges: of those that have."""
 
     auxiliary: Network
     target: Network
@@ -100,33 +128,42 @@ class _Run:
     fresh: int = 0
     wedges: int = 0
 
-    def start(self, seeds: str) -> None:
-        """The seeds as fresh pairs, and no pair of free nodes with a witness."""
+    def start(self) -> None:
+        """The mapping so far as fresh pairs, and no pair of free nodes with a witness."""
         engine = self.auxiliary.engine
-        engine.keep(f"{self.name}_mapping", f"select source, target from {seeds}", cut=True)
-        self.fresh = engine.keep(f"{self.name}_fresh", f"select source, target from {seeds}", cut=True)
+        self.fresh = engine.keep(f"{self.name}_fresh", f"select source, target from {self.name}_mapping", cut=True)
         none = np.zeros(0, dtype=np.int32)
         engine.put(f"{self.name}_shared", {"source": none, "target": none, "n": none})
+
+    def vouch(self) -> None:
+        """Add what the fresh pairs witness; part by part, since counting takes many times the memory of the counts."""
+        engine, name = self.auxiliary.engine, self.name
+        wedges = count_wedges(self.auxiliary, self.target, f"{name}_fresh")[0]
+        engine.keep(f"{name}_near", queries.around(name, self.auxiliary.name, "source"))
+        engine.keep(f"{name}_far", queries.around(name, self.target.name, "target"))
+        parts = max(ceil(wedges / AT_ONCE), 1)
+        for part in range(parts):
+            engine.keep(f"{name}_added{part}", queries.added(name, part, parts))
+        engine.keep(f"{name}_shared", queries.shared(name, parts), cut=True)
+        for table in ("near", "far", *(f"added{part}" for part in range(parts))):
+            engine.drop(f"{name}_{table}")
+        self.wedges += wedges
 
     def superstep(self, forth: str, back: str, theta: float) -> int:
         """Let the fresh pairs vouch, then map the pairs that stand out for both nodes; how many those are."""
         engine, name = self.auxiliary.engine, self.name
         if self.fresh:
-            self.wedges += count_wedges(self.auxiliary, self.target, f"{name}_fresh")[0]
-            engine.keep(f"{name}_added", queries.added(name, self.auxiliary.name, self.target.name))
-            engine.keep(f"{name}_shared", queries.shared(name), cut=True)
+            self.vouch()
         engine.keep(f"{name}_best", queries.best(forth, back))
         self.fresh = engine.keep(f"{name}_fresh", queries.matches(name, forth, back, theta=theta), cut=True)
         if self.fresh:
             engine.keep(f"{name}_mapping", queries.extended(name), cut=True)
         return self.fresh
 
-    def end(self) -> int:
-        """Drop all tables but the mapping; the number of its pairs."""
-        engine = self.auxiliary.engine
-        for table in ("shared", "added", "best", "fresh"):
-            engine.drop(f"{self.name}_{table}")
-        return int(engine.rows(f"select count(*) as n from {self.name}_mapping")["n"][0])
+    def end(self) -> None:
+        """Drop all tables but the mapping."""
+        for table in ("shared", "best", "fresh"):
+            self.auxiliary.engine.drop(f"{self.name}_{table}")
 
 
 def _rules(run: _Run, adversary: Nar09 | KorulaLattanzi) -> Iterator[tuple[str, str, float]]:

@@ -52,12 +52,16 @@ def read_truth(auxiliary: Network, target: Network, source: str, *, name: str = 
     """Table `name` (source, target) of who is who, from a source of two columns of ids; how many are in both networks.
 
     Ids are compared as texts. A row that names somebody who is not in his network is left out, and so are repetitions;
-    a person may be in several rows: any of these target nodes is right. Refused is a source of which no row is left.
+    a person may be in several rows: any of these target nodes is right. Source nodes in rows of one target node, one of
+    which is in several rows, are one person, too: what is right for one of them is right for all (`Pair.from_labels`).
+    Refused is a source of which no row is left.
     """
     engine = auxiliary.engine
     n = _take_in(auxiliary, target, source, name)
     pairs = f"select distinct source, target from {name}_named where source is not null and target is not null"
-    engine.keep(name, pairs)
+    before, n_pairs = -1, engine.keep(name, pairs, cut=True)
+    while n_pairs != before:
+        before, n_pairs = n_pairs, engine.keep(name, _joined_people(name), cut=True)
     engine.drop(f"{name}_named")
     common = int(engine.rows(f"select count(distinct source) as n from {name}")["n"][0])
     if not common:
@@ -100,6 +104,19 @@ def _take_in(auxiliary: Network, target: Network, source: str, name: str) -> int
         f"left join {target.name}_node t on cast(t.label as string) = cast(s.v as string)",
     )
     return n
+
+
+def _joined_people(truth: str) -> str:
+    """The truth, and what is right for a source node of several rows, right for those that share a target node with it.
+
+    Repeated until it adds nothing, it makes every row of a connected component of such rows.
+    """
+    several = f"select source from {truth} group by source having count(*) > 1"
+    return (
+        f"select source, target from {truth} union select a.source as source, c.target as target from {truth} a "
+        f"join {truth} b on b.target = a.target and b.source <> a.source join ({several}) s on s.source = b.source "
+        f"join {truth} c on c.source = b.source"
+    )
 
 
 def _outcomes(auxiliary: str, mapping: str, seeds: str, truth: str) -> str:

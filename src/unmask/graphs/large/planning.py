@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from math import ceil
 from os import PathLike
-from tempfile import gettempdir
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.engines.room import check_disk, engine_share, in_words
 from unmask.graphs.large.attacks import count_wedges
 from unmask.graphs.large.loading import Network
-
-LEAST = 512 << 20
-"""Bytes below which an attack is not tried."""
-
-_PROCESS = 200 << 20
-"""Bytes of Python, NumPy and the engine before the first row."""
 
 _PER_PAIR = 40
 """Bytes of a pair of free nodes on disk: in the table, in its next version, and in the join between them."""
@@ -44,22 +36,11 @@ class Plan:
 
     def __str__(self) -> str:
         nodes, edges = (" and ".join(f"{n:,}" for n in two) for two in (self.nodes, self.edges))
+        engine, disk, most_disk = map(in_words, (self.engine_bytes, self.disk_bytes, self.most_disk_bytes))
         return (
             f"{nodes} nodes, {edges} links; wedges: {self.wedges:,} from the seeds, at most {self.most_wedges:,} from "
-            f"any mapping; {_size(self.engine_bytes)} for the engine, {_size(self.disk_bytes)} of disk at first, up to "
-            f"{_size(self.most_disk_bytes)}"
+            f"any mapping; {engine} for the engine, {disk} of disk at first, up to {most_disk}"
         )
-
-
-def engine_share(memory_limit: int) -> int:
-    """The engine's part of a memory limit, in bytes: all but what the process takes.
-
-    >>> engine_share(4 << 30) >> 20
-    3896
-    """
-    if memory_limit < LEAST:
-        raise UnmaskError(f"the memory limit is {_size(memory_limit)}, expected at least {_size(LEAST)}")
-    return memory_limit - _PROCESS
 
 
 def plan(
@@ -74,18 +55,6 @@ def plan(
     wedges, bound = count_wedges(auxiliary, target, seeds)
     engine_bytes, most = engine_share(memory_limit), ceil(bound)
     disk, most_disk = (max(n * _PER_PAIR - engine_bytes, 0) for n in (wedges, most))
-    try:
-        free = shutil.disk_usage(temp_directory or gettempdir()).free
-    except OSError as error:
-        raise FailedError(f"the temporary directory cannot be read: {error.strerror}; name another") from None
-    if disk > free:
-        raise FailedError(
-            f"the seeds alone make {wedges:,} wedges, up to {_size(disk)} of the temporary directory, which has "
-            f"{_size(free)}; free some space, name another (--temp-directory), or leave out the seeds of highest degree"
-        )
+    check_disk(disk, temp_directory, writer=f"from the {wedges:,} wedges of the seeds alone the engine may write")
     edges = (auxiliary.n_edges, target.n_edges)
     return Plan((auxiliary.n_nodes, target.n_nodes), edges, wedges, most, engine_bytes, disk, most_disk)
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / 2**20:.0f} MiB"

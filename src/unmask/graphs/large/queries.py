@@ -1,8 +1,9 @@
 """A superstep as SQL that both engines understand: witnesses of pairs, best pairs, pairs that stand out.
 
 Tables are those of `Network` and, with a name for each attack: {name}_mapping (source, target), the pairs mapped so
-far; {name}_fresh, those of them that the last superstep added; {name}_shared (source, target, n), how many witnesses
-each pair of free nodes has, and {name}_added, how many of them are fresh; {name}_best, pairs that are best for both.
+far; {name}_fresh, those of them that the last superstep added, {name}_near and {name}_far, their free neighbours;
+{name}_shared (source, target, n), how many witnesses each pair of free nodes has, and {name}_added0, ..., how many of
+them are fresh; {name}_best, pairs that are best for both.
 """
 
 from __future__ import annotations
@@ -25,40 +26,44 @@ def wedges(fresh: str, auxiliary: str, target: str) -> str:
     return f"select j.wedges as wedges, p.root * q.root as bound from ({joined}) j, {', '.join(squares)}"
 
 
-def added(name: str, auxiliary: str, target: str) -> str:
-    """The witnesses that fresh pairs are to pairs of free nodes.
-
-    Links are cut down to those between fresh nodes and free ones before they are joined to wedges.
-    """
-    near, far = _around(name, auxiliary, "source"), _around(name, target, "target")
+def around(name: str, network: str, side: str) -> str:
+    """The free neighbours of one graph's fresh nodes; via: the target node of the fresh pair."""
     return (
-        f"select near.node as source, far.node as target, cast(count(*) as integer) as n from ({near}) near "
-        f"join ({far}) far on far.via = near.via group by near.node, far.node"
+        f"select f.target as via, l.node as node from {name}_fresh f join {network}_link l on l.neighbour = f.{side} "
+        f"where not exists (select 1 from {name}_mapping m where m.{side} = l.node)"
     )
 
 
-def shared(name: str) -> str:
-    """All witnesses: those counted before, less pairs one of whose nodes is mapped now, and {name}_added.
+def added(name: str, part: int, parts: int) -> str:
+    """The witnesses that fresh pairs are to pairs of free nodes; of the source nodes, one part in so many.
 
-    Two statements and not one: counting and joining at once take twice the memory, which may be more than there is.
+    {name}_near and {name}_far, of `around`, are joined to wedges and these are counted.
+
+    >>> added("a", 1, 4)
+    'select near.node as source, far.node as target, cast(count(*) as integer) as n from a_near near
+    join a_far far on far.via = near.via where near.node % 4 = 1 group by near.node, far.node'
+    """
+    return (
+        f"select near.node as source, far.node as target, cast(count(*) as integer) as n from {name}_near near "
+        f"join {name}_far far on far.via = near.via where near.node % {parts} = {part} group by near.node, far.node"
+    )
+
+
+def shared(name: str, parts: int) -> str:
+    """All witnesses: those counted before, less pairs one of whose nodes is mapped now, and all of {name}_added.
+
+    A statement of its own: counting and joining at once takes twice the memory, which may be more than there is.
     """
     kept = (
         f"select s.source as source, s.target as target, s.n as n from {name}_shared s "
         f"where not exists (select 1 from {name}_fresh f where f.source = s.source) "
         f"and not exists (select 1 from {name}_fresh f where f.target = s.target)"
     )
+    new = " union all ".join(f"select source, target, n from {name}_added{part}" for part in range(parts))
     return (
         "select coalesce(k.source, a.source) as source, coalesce(k.target, a.target) as target, "
         "coalesce(k.n, 0) + coalesce(a.n, 0) as n "
-        f"from ({kept}) k full join {name}_added a on a.source = k.source and a.target = k.target"
-    )
-
-
-def _around(name: str, network: str, side: str) -> str:
-    """The free neighbours of one graph's fresh nodes; via: the target node of the fresh pair."""
-    return (
-        f"select f.target as via, l.node as node from {name}_fresh f join {network}_link l on l.neighbour = f.{side} "
-        f"where not exists (select 1 from {name}_mapping m where m.{side} = l.node)"
+        f"from ({kept}) k full join ({new}) a on a.source = k.source and a.target = k.target"
     )
 
 
@@ -131,6 +136,25 @@ def extended(name: str) -> str:
     'select source, target from a_mapping union all select source, target from a_fresh'
     """
     return f"select source, target from {name}_mapping union all select source, target from {name}_fresh"
+
+
+def hashed_ids(network: str) -> str:
+    """A hash of each node's id: a number of eight digits, the same in both engines.
+
+    >>> hashed_ids("a")
+    "select cast(translate(substr(md5(cast(label as string)), 1, 8), 'abcdef', '012345') as bigint) as hash from a_node"
+    """
+    return f"select {_hash('cast(label as string)')} as hash from {network}_node"
+
+
+def hashed_pairs(table: str, first: str, second: str) -> str:
+    """A hash of each row of two numbers, in that order."""
+    pair = f"cast({first} as string) || ' ' || cast({second} as string)"
+    return f"select {_hash(pair)} as hash from {table}"
+
+
+def _hash(text: str) -> str:
+    return f"cast(translate(substr(md5({text}), 1, 8), 'abcdef', '012345') as bigint)"
 
 
 def double(number: float) -> str:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from unmask.graphs.attacks import Rematch
 from unmask.graphs.attacks._likelihood import GRID, Model, fitted, witness_weights
 from unmask.graphs.large import odds
+from unmask.graphs.large.checkpoints import Progress
 from unmask.graphs.large.loading import Network
 
 
 def rematch(
-    auxiliary: Network, target: Network, seeds: str, adversary: Rematch, *, name: str
-) -> tuple[int, tuple[int, ...], int]:
-    """Leave the pairs of the last step as table {name}_mapping; what `Mapped` says of them: number, sweeps, wedges."""
+    auxiliary: Network, target: Network, seeds: str, adversary: Rematch, done: Progress, *, name: str
+) -> Iterator[Progress]:
+    """Make steps, after those that are done, until one changes nothing; each leaves its pairs as {name}_mapping."""
     engine = auxiliary.engine
-    n_pairs = engine.keep(f"{name}_mapping", f"select source, target from {seeds}", cut=True)
-    sweeps: list[int] = []
-    wedges = 0
-    while len(sweeps) < adversary.steps and (not sweeps or sweeps[-1]):
-        wedges += _list(auxiliary, target, seeds, adversary, name)
+    while len(done.sweeps) < adversary.steps and (not done.sweeps or done.sweeps[-1]):
+        visits = _list(auxiliary, target, seeds, adversary, name)
         margin, floor = adversary.margin, adversary.floor
         engine.keep(f"{name}_next", odds.matches(name, seeds, margin=margin, floor=floor), cut=True)
-        sweeps.append(int(engine.rows(odds.changed(name))["n"][0]))
-        n_pairs = engine.keep(f"{name}_mapping", f"select source, target from {name}_next", cut=True)
+        changed = int(engine.rows(odds.changed(name))["n"][0])
+        engine.keep(f"{name}_mapping", f"select source, target from {name}_next", cut=True)
+        done = Progress((*done.sweeps, changed), done.wedges + visits)
+        yield done
     for table in ("here", "there", "degree", "image", "candidate", "silent", "listed", "next"):
         engine.drop(f"{name}_{table}")
-    return n_pairs, tuple(sweeps), wedges
 
 
 def _list(auxiliary: Network, target: Network, seeds: str, adversary: Rematch, name: str) -> int:
