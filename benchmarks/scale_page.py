@@ -46,6 +46,7 @@ def write(rows: Sequence[Row]) -> None:
     for name, lines in (
         ("measured", _measured(rows)),
         ("takeover", _takeover(rows)),
+        ("flat", _flat(rows)),
         ("model", _model(fits)),
         ("plan", _plan(fits)),
         ("charts", _charts(rows)),
@@ -121,20 +122,44 @@ def _measured(rows: Sequence[Row]) -> Iterator[str]:
                 yield f"| {said} | {row['variant']} | {units} | {' | '.join(took)} |"
 
 
-def _figure(x: float) -> str:
+def _figure(x: float | None) -> str:
+    if x is None:
+        return ""
     return number(round(x)) if x >= 100 else number(x, 3)
 
 
 def _takeover(rows: Sequence[Row]) -> Iterator[str]:
-    """Where both forms were measured, what an engine takes of the seconds and of the memory of the form in memory."""
-    yield "| work | case | size | CPU seconds, in memory = 1 | peak memory, in memory = 1 |"
-    yield "| --- | --- | ---: | ---: | ---: |"
+    """Where a case was measured in memory and in an engine, what the engine takes of what memory takes."""
+    yield "| work | case | size | form | CPU seconds | seconds by the clock | peak memory |"
+    yield "| --- | --- | ---: | --- | ---: | ---: | ---: |"
     for work, names in UNITS.items():
         for held in _of(rows, work, "memory"):
-            alike = [row for row in _of(rows, work, "duckdb") if _case(row) == _case(held)]
-            if alike and alike[0]["cpu"] and held["cpu"]:
-                ratios = (f"{alike[0][key] / held[key]:.2f}" for key in ("cpu", "peak_mib"))
-                yield f"| {work} | {held['variant']} | {held['size']:,} {names[0]} | {' | '.join(ratios)} |"
+            for form in ("duckdb", "spark"):
+                for row in _of(rows, work, form):
+                    if _case(row) == _case(held):
+                        ratios = " | ".join(_ratio(row[key], held[key]) for key in ("cpu", "wall", "peak_mib"))
+                        size = f"{held['size']:,} {names[0]}"
+                        yield f"| {work} | {held['variant']} | {size} | {FORMS[form]} | {ratios} |"
+
+
+def _ratio(one: float | None, other: float | None) -> str:
+    return f"{one / other:.2f}" if one and other else ""
+
+
+def _flat(rows: Sequence[Row]) -> Iterator[str]:
+    """What a row costs where ten times the rows are hardly more combinations."""
+    yield "| rows | combinations | CPU seconds per million rows | at a million rows = 1 |"
+    yield "| ---: | ---: | ---: | ---: |"
+    found = sorted(
+        (row for row in _of(rows, "audit of a table", "duckdb") if row["variant"] == "3 columns" and row["cpu"]),
+        key=lambda row: float(row["size"]),
+    )
+    of_size = {row["size"]: 1e6 * row["cpu"] / row["size"] for row in found}
+    for row in found:
+        if row["size"] >= 10**6:
+            cost = of_size[row["size"]]
+            combinations = f"{row['units']['combinations']:,.0f}"
+            yield f"| {row['size']:,} | {combinations} | {cost:.3g} | {_ratio(cost, of_size.get(10**6))} |"
 
 
 def _case(row: Row) -> tuple[str, int]:

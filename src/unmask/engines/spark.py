@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from glob import glob
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from unmask.engines import Arrays, Kind
 from unmask.engines.duck import scratch, whole
 from unmask.engines.sql import clean, quoted, renamed
+from unmask.engines.text_files import head_of
 from unmask.errors import FailedError, UnmaskError
 
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 _REAL = {"float", "double"}
-_TYPES = {"i4": "int", "i8": "bigint", "f8": "double"}
-_DTYPES: dict[str, Any] = {"int": np.int32, "bigint": np.int64, "double": np.float64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +86,11 @@ class Spark:
 
     def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
         """See `Engine.put`."""
-        schema = ", ".join(f"{new} {_TYPES.get(column.dtype.str[1:], 'string')}" for new, column in columns.items())
-        rows = list(zip(*(column.tolist() for column in columns.values()), strict=True))
+        arrow = import_module("pyarrow")
         with _told():
-            frame = self.session.createDataFrame(rows, schema)
+            text = {new: arrow.string() for new, column in columns.items() if column.dtype == object}
+            cells = {new: arrow.array(column, text.get(new), from_pandas=False) for new, column in columns.items()}
+            frame = self.session.createDataFrame(arrow.table(cells))
             self.drop(name)
             frame.createOrReplaceTempView(name)
 
@@ -104,10 +104,8 @@ class Spark:
     def rows(self, sql: str) -> Arrays:
         """See `Engine.rows`."""
         with _told():
-            frame = self.session.sql(sql)
-            types, found = dict(frame.dtypes), frame.collect()
-        columns = zip(*found, strict=True) if found else [()] * len(types)
-        return {name: _array(column, types[name]) for name, column in zip(types, columns, strict=True)}
+            found = self.session.sql(sql).toArrow()
+        return {name: found.column(name).to_numpy() for name in found.column_names}
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """See `Engine.write_parquet`; a folder of files, sorted from one to the next."""
@@ -122,8 +120,7 @@ class Spark:
                 return reader.jdbc(database, table) if database else reader.table(table)
             lower = source.lower()
             if lower.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
-                delimiter = "\t" if ".tsv" in lower else ","
-                options = {"header": True, "sep": delimiter, "quote": '"', "escape": '"', "mode": "FAILFAST"}
+                options = {"header": True, "sep": _delimiter(source), "quote": '"', "escape": '"', "mode": "FAILFAST"}
                 options["enforceSchema"] = False  # another order of columns in another file is an error
                 return reader.options(**options, multiLine=True).csv(source)
             if lower.endswith((".parquet", ".pq")) or "." not in Path(source).name:
@@ -137,6 +134,7 @@ class Spark:
 def _started(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any, bool]:
     """The Spark application, and whether it was started here."""
     try:
+        import_module("pyarrow")
         sessions = import_module("pyspark.sql").SparkSession
     except ImportError:
         raise FailedError("Spark is not installed; install unmask[spark], or use --engine duckdb") from None
@@ -160,21 +158,18 @@ def _started(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any
         ) from None
 
 
+def _delimiter(source: str) -> str:
+    """What separates the cells of text files: found in the first of them where this machine sees it, else by suffix."""
+    files = sorted(glob(source))  # noqa: PTH207  # the source may be absolute, which Path.glob refuses
+    if files:
+        return head_of(Path(files[0])).delimiter
+    return "\t" if ".tsv" in source.lower() else ","
+
+
 def _kind(type_name: str) -> Kind:
     if type_name in _WHOLE:
         return "integer"
     return "real" if type_name in _REAL else "text"
-
-
-def _array(column: Sequence[Any], type_name: str) -> NDArray[Any]:
-    dtype = _DTYPES.get(type_name, object)
-    if dtype is not object and None in column:
-        return np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
-    if type_name == "boolean":
-        dtype = np.bool_
-    array = np.empty(len(column), dtype=dtype)
-    array[:] = column
-    return array
 
 
 @contextmanager
