@@ -130,6 +130,14 @@ def test_audit_with_all_evidence(folder):
     assert SECRET not in page + done.output
 
 
+def test_columns_without_a_role_are_named(folder):
+    roles = ("-q", "age,sex", "-s", "diagnosis", "--kind", "zip=categorical")
+    found = strict(unmask("audit", "people.csv", *roles, "--json").stdout)
+    assert found["warnings"][0] == "columns without a role, used by no adversary: name, zip"
+    found = strict(unmask("audit", "people.csv", *roles, "--identifiers", "name", "--json").stdout)
+    assert found["warnings"][0] == "columns without a role, used by no adversary: zip"
+
+
 def test_a_permuted_origin_is_less_successful_than_the_true_one(folder):
     rows = Path("origin.csv").read_text().split()[1:]
     Path("wrong.csv").write_text("\n".join(["row", *rows[1:], rows[0]]) + "\n")
@@ -519,3 +527,6 @@ def test_an_audit_in_short_and_its_charts_and_tables(folder):
     again = unmask("audit", "release.csv", *ROLES, "--export", "parts")
     assert again.exit_code == 2
     assert "parts exists" in again.stderr
+    both = unmask("audit", "release.csv", *ROLES, "--summary", "--json")
+    assert both.exit_code == 2
+    assert "--json and --summary both say what is printed; leave one out" in both.stderr

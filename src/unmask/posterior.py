@@ -91,6 +91,11 @@ class Posterior:
         mass = np.bincount(self.observation, weights=self.weight, minlength=self.n_observations)
         return np.asarray(mass, dtype=np.float64)
 
+    @cached_property
+    def seen(self) -> NDArray[np.int64]:
+        """The observations that a target produced, ascending."""
+        return np.flatnonzero(np.bincount(self.observation, minlength=self.n_observations))
+
     def prior_of(self, candidate: NDArray[np.int32]) -> NDArray[np.float64]:
         """Natural log of the prior of each candidate asked for."""
         if isinstance(self.log_prior, np.ndarray):
@@ -102,6 +107,10 @@ class Posterior:
 
         A uniform prior over a closed world needs no listed candidate: all its mass is unlisted and shared.
         """
+        return self._prior
+
+    @cached_property  # every measure asks for it
+    def _prior(self) -> Posterior:
         n = self.n_candidates
         one = np.zeros(self.n_targets, dtype=np.int64)
         if isinstance(self.log_prior, float) and abs(n * np.exp(self.log_prior) - 1.0) <= MASS_TOLERANCE:

@@ -5,6 +5,7 @@ import pytest
 
 from unmask.inference import from_classes
 from unmask.measures import effective_set_size, evaluate, success_probability
+from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import clustered_wilson
 from unmask.measures.tally import joined, row, tally
 from unmask.tables.large import attacks
@@ -24,6 +25,18 @@ def test_the_worst_observation_does_not_hang_on_the_order_of_targets():
     for of_row in ([0, 0, 1, 1, 2, 2, 2], [2, 1, 2, 1, 2, 0, 0]):
         found = evaluate(success_probability, from_classes(np.array(of_row), np.array(of_row)))
         assert found.worst_observation == 0
+
+
+def test_people_of_one_observation_count_one_by_one():
+    rng = np.random.default_rng(0)
+    of_record, of_target = np.append(np.arange(41), rng.integers(0, 40, 500)), rng.integers(5, 40, 300)
+    weight = rng.dirichlet(np.ones(300))
+    belief = from_classes(of_record, of_target, weight=weight)  # of 41 observations 6 are produced by nobody
+    found, value = evaluate(success_probability, belief), success_probability.per_target(belief)
+    assert (found.n, found.n_observations) == (300, len(np.unique(of_target)))
+    assert found.posterior == pytest.approx(weight @ value, rel=1e-12)
+    assert found.worst == value.max() < success_probability.self_assessed(belief).max()
+    assert found.quantiles == weighted_quantiles(value, weight, QUANTILES)
 
 
 def test_an_interval_of_many_small_parts_is_that_of_the_whole():

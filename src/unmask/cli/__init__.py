@@ -19,6 +19,7 @@ from unmask.cli.files import (
     read_motive,
     read_origin,
     read_register,
+    read_used,
     refuse_to_overwrite,
     say_findings,
     stems,
@@ -115,11 +116,14 @@ def audit(
     paths = tuple(map(Path, releases))
     names = stems(paths)
     _check_origins(len(releases), original, origins)
-    tables: dict[str, Table] = {}
+    unused: set[str] = set()
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
         of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
-        tables = {name: read(path, of_release) for name, path in zip(names, paths, strict=True)}
+        tables: dict[str, Table] = {}
+        for name, path in zip(names, paths, strict=True):
+            tables[name], without_role = read_used(path, of_release)
+            unused.update(without_role)
         people = None if register is None else Path(register)
         found = study_tables(
             tables,
@@ -137,7 +141,7 @@ def audit(
         if kept is None:  # a dry run
             return
         found = kept
-    output.give(found, lambda: _audit_json(found, names, tables))
+    output.give(found, lambda: _audit_json(found, names, unused))
 
 
 def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, ...]) -> None:
@@ -165,7 +169,7 @@ def _evidence(
     people = None if register is None else read_register(register, reading)
     if original is None:
         return Evidence(register=people, **more)
-    before = read(original, reading)
+    before, _ = read_used(original, reading)
     of = {
         name: read_origin(path, table.n_rows, before.n_rows)
         for (name, table), path in zip(tables.items(), origins, strict=bool(origins))
@@ -216,11 +220,7 @@ def protect(
     from unmask.errors import UnmaskError
     from unmask.tables import Mondrian
 
-    if origin is not None and origin.resolve() == output.resolve():
-        raise UnmaskError(f"the release and its origin are both to be written to {output}; expected two files")
-    for path in (output, origin):
-        if path is not None:
-            refuse_to_overwrite(path, force=force)
+    refuse_to_overwrite(output, origin, force=force)
     protection = Mondrian(k=k, l=l_, t=t, strict=not relaxed)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
@@ -246,7 +246,7 @@ def _protect_in_memory(
     start = time.perf_counter()
     release, rows = protection(table, rng=np.random.default_rng(seed))
     seconds = time.perf_counter() - start
-    write_release(release, output, rows, origin, force=force)
+    write_release(release, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin, force=force)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
     result = {
         "rows": release.n_rows,
@@ -345,15 +345,14 @@ def _first_line(item: object) -> str:
     return (type(item).__doc__ or "").strip().splitlines()[0]
 
 
-def _audit_json(found: ReportData, names: list[str], tables: dict[str, Table]) -> dict[str, Any]:
+def _audit_json(found: ReportData, names: list[str], unused: set[str]) -> dict[str, Any]:
     from dataclasses import asdict
 
     criteria = {name: dict(found.criteria[name]) for name in names}
-    unused = sorted({column.name for table in tables.values() for column in table.other})
     warnings = [f"not run: {what}: {why}" for what, why in found.not_run]
     warnings += found.price.warnings if found.price is not None else ()
     if unused:
-        warnings.insert(0, f"columns without a role, used by no adversary: {', '.join(unused)}")
+        warnings.insert(0, f"columns without a role, used by no adversary: {', '.join(sorted(unused))}")
     result = {"release": criteria[names[0]], "measures": [row.as_dict() for row in found.rows], "warnings": warnings}
     if found.price is not None:
         result["price"] = asdict(found.price)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +14,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from unmask.graphs.release import SocialGraph
     from unmask.reports import ReportData
     from unmask.studies.price import Motive
     from unmask.tables.release import Table
 
 
 def stems(paths: tuple[Path, ...]) -> list[str]:
-    """Short names of files, made different where two are called alike."""
+    """Short names of files, made different where two are called alike; a pattern stays as it is written."""
     from unmask.errors import UnmaskError
 
     if len(set(paths)) < len(paths):
         raise UnmaskError("a file was given twice, expected different files; name each one once")
-    short = [path.name.split(".")[0] for path in paths]
+    short = [str(path) if set("*?[") & set(str(path)) else path.name.split(".")[0] for path in paths]
     return short if len(set(short)) == len(short) and "original" not in short else [str(path) for path in paths]
 
 
@@ -59,13 +62,26 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
     return Table.read(path, **reading)
 
 
+def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
+    """A table for an audit, and the names of its columns without a role; those that nothing is said about are not
+    read, since no adversary uses them.
+    """
+    from unmask.tables.reading import column_names
+
+    roles = {*reading["quasi_identifiers"], *reading["sensitive"], *reading["identifiers"]}
+    unused = [name for name in column_names(path, delimiter=reading["delimiter"]) if name not in roles]
+    declared = {*reading["kinds"], *reading["orders"], *reading["hierarchies"]}
+    dropped = (*reading["identifiers"], *(name for name in unused if name not in declared))
+    return read(path, {**reading, "identifiers": dropped}), unused
+
+
 def read_register(path: Path, reading: dict[str, Any]) -> Table:
     """The register has some of the quasi-identifiers and none of the sensitive columns."""
     from unmask.errors import UnmaskError
     from unmask.tables import Table
-    from unmask.tables.reading import read_encoded
+    from unmask.tables.reading import column_names
 
-    names = list(read_encoded(path, delimiter=reading["delimiter"]))
+    names = column_names(path, delimiter=reading["delimiter"])
     wanted = reading["quasi_identifiers"]
     shared = [name for name in wanted if name in names]
     if not shared:
@@ -80,6 +96,7 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
     return Table.read(
         path,
         quasi_identifiers=shared,
+        identifiers=[name for name in names if name not in shared],
         kinds=only(reading["kinds"]),
         orders=only(reading["orders"]),
         hierarchies=only(reading["hierarchies"]),
@@ -122,16 +139,20 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
     return origin
 
 
-def refuse_to_overwrite(path: Path, *, force: bool) -> None:
-    """An error for a file that exists, unless --force was given; and for a device, a pipe or a link (`/dev/stdout` is
-    one), since what is written whole takes its place.
+def refuse_to_overwrite(*outputs: Path | None, force: bool) -> None:
+    """An error for a file that is named twice, or exists, unless --force was given; and for a device, a pipe or a link
+    (`/dev/stdout` is one), since what is written whole takes its place.
     """
     from unmask.errors import UnmaskError
 
-    if path.is_symlink() or (path.exists() and not (path.is_file() or path.is_dir())):
-        raise UnmaskError(f"{path} is a device, a pipe or a link, expected a plain file; name one")
-    if path.exists() and not force:
-        raise UnmaskError(f"{path} exists; choose another name or give --force")
+    paths = [path for path in outputs if path is not None]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise UnmaskError(f"{paths[0]} is named for two outputs, expected two files; choose another name for one")
+    for path in paths:
+        if path.is_symlink() or (path.exists() and not (path.is_file() or path.is_dir())):
+            raise UnmaskError(f"{path} is a device, a pipe or a link, expected a plain file; name one")
+        if path.exists() and not force:
+            raise UnmaskError(f"{path} exists; choose another name or give --force")
 
 
 def write_report(found: ReportData, path: Path, *, force: bool) -> None:
@@ -142,28 +163,21 @@ def write_report(found: ReportData, path: Path, *, force: bool) -> None:
     write_text(path, render(found))
 
 
-def write_release(table: Table, output: Path, rows: NDArray[np.int64], origin: Path | None, *, force: bool) -> None:
-    """The release and its origin, both or neither: an origin of another release would spoil every later audit."""
-    import tempfile
-
-    from unmask.errors import FailedError
-
-    if origin is None:
-        table.write(output, force=force)
-        return
-    text = "row\n" + "\n".join(map(str, rows.tolist())) + "\n"
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{origin.name}-", dir=origin.parent) as folder:
-            whole = Path(folder) / origin.name
-            whole.write_text(text, encoding="utf-8")
-            table.write(output, force=force)
-            whole.replace(origin)
-    except OSError as error:
-        raise FailedError(f"{origin} cannot be written: {error.strerror or error}") from None
+def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None, *, force: bool) -> None:
+    """The release and the text of its origin, both or neither: an origin of another would spoil every later audit."""
+    with nullcontext() if origin is None else _written(origin, text):
+        release.write(output, force=force)
 
 
 def write_text(path: Path, text: str) -> None:
     """Whole or not at all."""
+    with _written(path, text):
+        pass
+
+
+@contextmanager
+def _written(path: Path, text: str) -> Iterator[None]:
+    """A file of this text, which takes its place when all that happens meanwhile has gone well."""
     import tempfile
 
     from unmask.errors import FailedError
@@ -172,6 +186,7 @@ def write_text(path: Path, text: str) -> None:
         with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
             whole = Path(folder) / path.name
             whole.write_text(text, encoding="utf-8")
+            yield
             whole.replace(path)
     except OSError as error:
         raise FailedError(f"{path} cannot be written: {error.strerror or error}") from None

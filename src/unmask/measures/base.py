@@ -85,17 +85,23 @@ def evaluate(
     """
     if measure.needs_probabilities and belief.status == "scores":
         raise UnmaskError(f"{measure.name} needs probabilities, and this attack gives scores: calibrate them first")
-    known = np.ones(belief.n_targets, dtype=bool)
+    known: NDArray[np.intp] | slice = slice(None)
     if measure.needs_truth and truth is not None:
-        known = truth.candidate != UNKNOWN
-        if not known.any():
+        known = np.flatnonzero(truth.candidate != UNKNOWN)
+        if not len(known):
             raise UnmaskError(f"{measure.name} is measured against the truth, which is unknown for every target")
-    after = measure.per_target(belief, truth)[known]
-    before = measure.per_target(belief.prior(), truth)[known]
     weight, observation = belief.weight[known] / belief.weight[known].sum(), belief.observation[known]
-    assert after.shape == before.shape == weight.shape
-    prior, posterior = _mean(before, weight), _mean(after, weight)
-    worst = after.max() if measure.direction == "high" else after.min()
+    if measure.self_assessed is not None:  # targets of one observation have one value, so observations are sorted
+        each, seen = measure.self_assessed(belief), belief.seen
+        after, value, mass = each[observation], each[seen], belief.observation_weight[seen]
+        prior = float(measure.self_assessed(belief.prior())[0])
+    else:
+        after, seen = measure.per_target(belief, truth)[known], observation
+        value, mass = after, weight
+        prior = _mean(measure.per_target(belief.prior(), truth)[known], weight)
+    assert after.shape == weight.shape
+    posterior = _mean(after, weight)
+    worst = value.max() if measure.direction == "high" else value.min()
     interval = _interval(measure, after, weight, observation)
     return Row(
         release=release,
@@ -110,11 +116,11 @@ def evaluate(
         low=interval.low,
         high=interval.high,
         interval=interval.over,
-        n=int(known.sum()),
-        n_observations=int(np.count_nonzero(np.bincount(observation))),
+        n=len(after),
+        n_observations=int(np.count_nonzero(np.bincount(seen))),
         worst=float(worst),
-        worst_observation=int(observation[agree(after, worst)].min()),  # whatever the order of the targets
-        quantiles=weighted_quantiles(after, weight, QUANTILES),
+        worst_observation=int(seen[agree(value, worst)].min()),  # whatever the order of the targets
+        quantiles=weighted_quantiles(value, mass, QUANTILES),
         status=belief.status,
         note=note,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +55,7 @@ class Standing(NamedTuple):
     tied: NDArray[np.int64]
 
 
+@lru_cache(maxsize=2)  # of a belief and of its prior: all measures of one belief are asked one after the other
 def standing(belief: Posterior, truth: Truth) -> Standing:
     """Where the true candidate of each target stands in the adversary's list; position never breaks a tie.
 
@@ -63,15 +65,15 @@ def standing(belief: Posterior, truth: Truth) -> Standing:
     row, absent = belief.observation, truth.candidate < 0
     start, stop = belief.indptr[row], belief.indptr[row + 1]
     listed, log_listed = _find(belief, truth)
-    unlisted, n_unlisted = belief.unlisted[row], belief.n_unlisted[row]
+    unlisted, n_unlisted = belief.unlisted, belief.n_unlisted
     sharing = np.where(unlisted > 0, np.maximum(n_unlisted, 0), 0)
     share = np.where(sharing > 0, unlisted / np.maximum(sharing, 1), 0.0)
 
     rest = np.where(n_unlisted == -1, unlisted, share)
-    elsewhere = np.where(absent, np.where(n_unlisted > 0, 0.0, unlisted), rest)
+    elsewhere = np.where(absent, np.where(n_unlisted > 0, 0.0, unlisted)[row], rest[row])
     probability = np.where(listed, np.exp(log_listed), elsewhere)
 
-    log_share = np.log(np.where(sharing > 0, share, 1.0))
+    log_share, sharing = np.log(np.where(sharing > 0, share, 1.0))[row], sharing[row]
     log_own = np.where(listed, log_listed, log_share)
     ordered = _sorted_within_rows(belief)
     below = _bisect(ordered, start, stop, log_own - LOG_TIE, right=False)

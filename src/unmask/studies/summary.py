@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import duckdb
 import numpy as np
-from scipy.stats import t as student
 
 from unmask.errors import FailedError
 from unmask.files import engine
@@ -164,7 +163,9 @@ def _summary(row: Sequence[Any]) -> Summary:
 
 
 def _student(mean: float, deviation: float, n: int) -> tuple[float, float]:
-    reach = float(student.ppf(0.975, n - 1)) * deviation / math.sqrt(n)
+    from scipy.special import stdtrit  # not at the top: slow to load, and only this needs it
+
+    reach = float(stdtrit(n - 1, 0.975)) * deviation / math.sqrt(n)
     return mean - reach, mean + reach
 
 

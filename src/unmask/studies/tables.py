@@ -152,13 +152,14 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         if origin is not None and kept is not None:
             origin = origin[kept]
         truth = known.truth_in(origin) if known is not None and origin is not None else None
-        yield Attack(name, PROSECUTOR, "identity", ClassAttack()(table, auxiliary), truth)
+        link = ClassAttack()(table, auxiliary)
+        yield Attack(name, PROSECUTOR, "identity", link, truth)
         for column in table.sensitive:
-            belief = AttributeInference(column.name)(table, auxiliary)
+            belief = AttributeInference(column.name).through(link, table)
             yield Attack(name, PROSECUTOR, column.name, belief, _value_truth(column.name, table, known, evidence))
         if evidence.register is not None:
-            link = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
-            yield Attack(name, REGISTER, "identity", link, None)
+            belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
+            yield Attack(name, REGISTER, "identity", belief, None)
 
 
 def _claimed(release: Table) -> NDArray[np.int64] | None:
@@ -184,8 +185,9 @@ def _value_truth(sensitive: str, table: Table, known: Known | None, evidence: Ev
 
 def distribution(attack: Attack) -> Distribution:
     """People by the adversary's chance of being right about them, self-assessed."""
-    chance = np.round(success_probability.per_target(attack.belief), 6)  # beliefs are float32: 1 / 10 is not below 0.1
-    counts, _ = np.histogram(chance, bins=np.array(EDGES), weights=attack.belief.weight)
+    assert success_probability.self_assessed is not None
+    chance = np.round(success_probability.self_assessed(attack.belief), 6)  # float32: 1 / 10 is not below 0.1
+    counts, _ = np.histogram(chance, bins=np.array(EDGES), weights=attack.belief.observation_weight)
     shares = tuple(float(share) for share in counts / counts.sum())
     return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares)
 
@@ -236,6 +238,8 @@ def _column_risks(release: str, table: Table) -> Iterator[ColumnRisk]:
     """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
     if len(table.quasi_identifiers) < 2:
         return
+    kept = _claimed(table)
+    table = table if kept is None else table.take(kept)
     complete = _class_success(table)
     for left_out in table.quasi_identifiers:
         rest = tuple(column for column in table.quasi_identifiers if column is not left_out)

@@ -37,11 +37,6 @@ class Encoded:
     texts: tuple[str | None, ...]
     codes: NDArray[np.int32]
 
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Number of rows of each text."""
-        return np.bincount(self.codes, minlength=len(self.texts)).astype(np.int64)
-
 
 def read_encoded(
     source: object,
@@ -76,10 +71,10 @@ def read_encoded(
     return columns
 
 
-def column_names(path: str | PathLike[str]) -> list[str]:
+def column_names(path: str | PathLike[str], *, delimiter: str | None = None) -> list[str]:
     """The names of the columns of a file, as `read_encoded` reads them; no row is read."""
     with engine() as (connection, folder):
-        return _relation(connection, folder, path, (), None, None)[0]
+        return _relation(connection, folder, path, (), delimiter, None)[0]
 
 
 @contextmanager
@@ -230,19 +225,28 @@ def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:
 def _encode(connection: duckdb.DuckDBPyConnection, relation: str, kept: Sequence[int]) -> list[Encoded]:
     described = connection.execute(f"describe select * from {relation}").fetchall()
     aliases = ", ".join(f"c{at}" for at in range(len(described)))
-    cells = ", ".join(f"{_cell(at, described[at][1])} as c{at}" for at in kept)
-    connection.execute(f"create temp table cells as select {cells} from {relation} as source({aliases})")
-    return [_encode_column(connection, f"c{at}") for at in kept]
+    cells = ", ".join(f"c{at}::varchar as c{at}" for at in kept)
+    kept_as = "view" if relation.startswith("read_parquet(") else "table"  # a column of Parquet is quickly read again
+    connection.execute(f"create temp {kept_as} cells as select {cells} from {relation} as source({aliases})")
+    return [_encode_column(connection, f"c{at}", described[at][1]) for at in kept]
 
 
-def _cell(at: int, column_type: str) -> str:
-    text = f"nullif(trim(c{at}::varchar, {literal(BLANKS)}), '')"
-    return f"nullif({text}, 'nan')" if column_type in {"FLOAT", "DOUBLE"} else text
-
-
-def _encode_column(connection: duckdb.DuckDBPyConnection, name: str) -> Encoded:
+def _encode_column(connection: duckdb.DuckDBPyConnection, name: str, column_type: str) -> Encoded:
     distinct = connection.execute(f"select approx_count_distinct({name}) from cells").fetchall()[0][0]
-    return _encode_many(connection, name) if distinct > _MANY else _encode_few(connection, name)
+    found = _encode_many(connection, name) if distinct > _MANY else _encode_few(connection, name)
+    return _cleaned(found, {"", "nan"} if column_type in {"FLOAT", "DOUBLE"} else {""})
+
+
+def _cleaned(raw: Encoded, empty: set[str]) -> Encoded:
+    """Blanks around the texts removed; those that are then empty are missing."""
+    stripped = [None if text is None else text.strip(BLANKS) for text in raw.texts]
+    cells = tuple(None if text in empty else text for text in stripped)
+    if cells == raw.texts:
+        return raw
+    texts = tuple(dict.fromkeys(text for text in cells if text is not None))
+    place: dict[str | None, int] = dict(zip((*texts, None), range(len(texts) + 1), strict=True))
+    codes = np.array([place[text] for text in cells], dtype=np.int32)[raw.codes]
+    return Encoded((*texts, None) if None in cells else texts, codes)
 
 
 def _encode_many(connection: duckdb.DuckDBPyConnection, name: str) -> Encoded:

@@ -36,8 +36,11 @@ class AttributeInference:
 
     def __call__(self, release: Table, auxiliary: Table | None = None) -> Posterior:
         """The belief about the sensitive value of each person of the auxiliary table."""
-        column = release.column(self.sensitive)
         if auxiliary is None and not isinstance(self.link, ClassAttack):
             raise UnmaskError(f"{self.link!r} needs auxiliary data and none were given; only ClassAttack does without")
-        link = self.link(release, auxiliary)  # type: ignore[arg-type]  # checked above
+        return self.through(self.link(release, auxiliary), release)  # type: ignore[arg-type]  # checked above
+
+    def through(self, link: Posterior, release: Table) -> Posterior:
+        """The belief that follows from one about records that is there already, made by `link`."""
+        column = release.column(self.sensitive)
         return compose(link, column.codes, labels=column.levels.labels, provenance={"attack": repr(self)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,9 @@ from numpy.typing import NDArray
 
 from unmask.inference import from_classes, from_likelihood
 from unmask.posterior import Posterior
-from unmask.tables.attacks.pairing import Pairing, pair, pairs_where
+from unmask.tables.attacks.pairing import pair, pairs_where
 from unmask.tables.cells import compatible
-from unmask.tables.release import Missing, Table
+from unmask.tables.release import Column, Missing, Table
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class ClassAttack:
             classes = release.classes
             return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)
         pairing = pair(release if auxiliary is None else auxiliary, release)
-        tables = fitting(pairing, missing=release.missing)
+        tables = fitting(pairing.columns, missing=release.missing)
         row, klass = pairs_where(pairing, tables)
         log_volume = np.zeros(len(row))
         for i, ((known, _), table) in enumerate(zip(pairing.columns, tables, strict=True)):
@@ -93,7 +94,7 @@ class RegisterAttack:
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
         """The belief about the person behind each released record; the auxiliary table is the register."""
         pairing = pair(release, auxiliary)
-        row, klass = pairs_where(pairing, fitting(pairing, missing=release.missing, observed_is_release=True))
+        row, klass = pairs_where(pairing, fitting(pairing.columns, missing=release.missing, observed_is_release=True))
         indptr, candidate, log_likelihood = pairing.expand(row, klass, np.zeros(len(row)))
         share = np.diff(indptr) / pairing.n_candidates
         with np.errstate(divide="ignore"):
@@ -111,13 +112,15 @@ class RegisterAttack:
         )
 
 
-def fitting(pairing: Pairing, *, missing: Missing, observed_is_release: bool = False) -> list[NDArray[np.bool_]]:
-    """For each column (n_observed_levels, n_candidate_levels): can the two cells be about the same person?
+def fitting(
+    columns: Iterable[tuple[Column, Column]], *, missing: Missing, observed_is_release: bool = False
+) -> list[NDArray[np.bool_]]:
+    """For each pair of columns (n_observed_levels, n_candidate_levels): can the two cells be about the same person?
 
     The release's rule decides about its own missing cells; what the adversary does not know fits everything.
     """
     tables = []
-    for observed, candidate in pairing.columns:
+    for observed, candidate in columns:
         table = compatible(observed.levels, candidate.levels, missing=missing)
         known = candidate if observed_is_release else observed
         if known.levels.missing >= 0:

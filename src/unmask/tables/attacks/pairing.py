@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.inference import by_class
 from unmask.posterior import Posterior, equal_weights
 from unmask.tables.counts import group
 from unmask.tables.release import Column, Table
@@ -77,8 +78,10 @@ class Pairing:
         )
 
 
-def pair(observed: Table, candidates: Table) -> Pairing:
-    """Reduce two tables to distinct rows over the quasi-identifiers that they share, by name."""
+def shared_columns(observed: Table, candidates: Table) -> tuple[tuple[Column, Column], ...]:
+    """The quasi-identifiers that two tables share, by name: (observed column, candidate column), in the order of the
+    candidates' table.
+    """
     names = {column.name for column in observed.quasi_identifiers}
     shared = [column for column in candidates.quasi_identifiers if column.name in names]
     if not shared:
@@ -86,7 +89,12 @@ def pair(observed: Table, candidates: Table) -> Pairing:
             f"the two tables share no quasi-identifier: one has {', '.join(sorted(names))}, the other "
             f"{', '.join(column.name for column in candidates.quasi_identifiers)}; name at least one column alike"
         )
-    columns = tuple((observed.column(column.name), column) for column in shared)
+    return tuple((observed.column(column.name), column) for column in shared)
+
+
+def pair(observed: Table, candidates: Table) -> Pairing:
+    """Reduce two tables to distinct rows over the quasi-identifiers that they share, by name."""
+    columns = shared_columns(observed, candidates)
     observation, _, distinct = group([known.codes for known, _ in columns], [len(known.levels) for known, _ in columns])
     klass, sizes, classes = group([c.codes for _, c in columns], [len(c.levels) for _, c in columns])
     return Pairing(
@@ -95,7 +103,7 @@ def pair(observed: Table, candidates: Table) -> Pairing:
         observed=distinct,
         klass=klass,
         classes=classes,
-        members=np.argsort(klass, kind="stable").astype(np.int32),
+        members=by_class(klass, len(sizes)),
         first=np.concatenate(([0], np.cumsum(sizes))),
     )
 
