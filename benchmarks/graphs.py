@@ -26,20 +26,16 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import math
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import graphs_peers as peers
 import harness
+from graphs_peers import THETA
 from harness import Case, Found, Race, Step
-
-TIE = 1e-9
-THETA = 0.01
-
 
 # --- input -----------------------------------------------------------------------------------------------
 
@@ -193,7 +189,7 @@ def superstep_by_sql(memory_limit: int) -> Step:
     from unmask.graphs.large.attacks import _rules, _Run
 
     opened = open_engine("duckdb", memory_limit=memory_limit)
-    networks = held(opened.__enter__(), *two(million()))
+    networks = peers.held(opened.__enter__(), *two(million()))
     run = _Run(*networks, "attack")
     run.start("seeds")
 
@@ -258,151 +254,16 @@ def write_power_law(path: str) -> None:
 
 
 def peer(passes: str, last: bool) -> Step:
-    """A function of this program that maps the nodes of a pair; `last` as in `ours`."""
+    """A function of graphs_peers.py that maps the nodes of a pair; `last` as in `ours`."""
     pair, seeds = problem("epinions")
     if last:
         seeds = converged(pair, seeds)
 
     def step() -> Found:
-        mapping, n_passes = globals()[passes](pair.target, pair.source, seeds)
+        mapping, n_passes = getattr(peers, passes)(pair.target, pair.source, seeds)
         return {**found(pair, seeds, mapping), "passes": n_passes}
 
     return step
-
-
-def by_sql(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
-    """The attack for networks that exceed memory, in DuckDB: joins and counts."""
-    import numpy as np
-
-    from unmask.engines import open_engine
-    from unmask.graphs.attacks import Nar09
-    from unmask.graphs.large import attack
-
-    with open_engine("duckdb") as engine:
-        networks = held(engine, source, target, seeds)
-        mapped = attack(*networks, "seeds", Nar09(theta=THETA, synchronous=True))
-        pairs = engine.rows(f"select source, target from {mapped.table}")
-    mapping = np.full(source.n_nodes, -1, dtype=np.int32)
-    mapping[pairs["source"]] = pairs["target"]
-    return mapping, len(mapped.sweeps)
-
-
-def held(engine: Any, source: Any, target: Any, seeds: Any) -> tuple[Any, Any]:
-    """Two graphs and the seeds as tables of an engine."""
-    import numpy as np
-
-    from unmask.graphs.large import Network
-
-    def network(name: str, graph: Any) -> Network:
-        nodes = np.arange(graph.n_nodes, dtype=np.int32)
-        engine.put(f"{name}_node", {"node": nodes, "label": nodes, "degree": graph.degree})
-        engine.put(f"{name}_link", {"node": np.repeat(nodes, graph.degree), "neighbour": graph.neighbour})
-        return Network(engine, name, graph.n_nodes, graph.n_edges)
-
-    engine.put("seeds", {name: side.astype(np.int32) for name, side in zip(("source", "target"), seeds, strict=True)})
-    return network("auxiliary", source), network("released", target)
-
-
-def by_dictionaries(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
-    """Sets of neighbours and a dictionary of scores for each node; reverse scores only of nodes that are proposed."""
-    import numpy as np
-
-    near, far = as_sets(source), as_sets(target)
-    image = dict(zip(seeds[0].tolist(), seeds[1].tolist(), strict=True))
-    n_passes, matches = 0, {0: 0}
-    while matches:
-        inverse = {c: v for v, c in image.items()}
-        reverse: dict[int, int] = {}
-        matches = {}
-        for v in near:
-            if v in image:
-                continue
-            c = standing_out(v, near, far, image, inverse)
-            if c is None:
-                continue
-            if c not in reverse:
-                back = standing_out(c, far, near, inverse, image)
-                reverse[c] = -1 if back is None else back
-            if reverse[c] == v:
-                matches[v] = c
-        image.update(matches)
-        n_passes += 1
-    mapping = np.full(source.n_nodes, -1, dtype=np.int32)
-    mapping[list(image)] = list(image.values())
-    return mapping, n_passes
-
-
-def as_sets(graph: Any) -> dict[int, set[int]]:
-    """The neighbours of every node."""
-    return {v: set(graph.neighbours(v).tolist()) for v in range(graph.n_nodes)}
-
-
-def standing_out(
-    v: int, near: dict[int, set[int]], far: dict[int, set[int]], image: dict[int, int], taken: dict[int, int]
-) -> int | None:
-    """The candidate of v that stands out."""
-    shared: defaultdict[int, int] = defaultdict(int)
-    for x in near[v]:
-        if x in image:
-            for c in far[image[x]]:
-                shared[c] += 1
-    score = {c: n / math.sqrt(len(far[c])) for c, n in shared.items() if c not in taken}
-    if len(score) < 2:
-        return next(iter(score), None)
-    values = list(score.values())
-    best = max(score, key=score.__getitem__)
-    top = score.pop(best)
-    gap = top - max(score.values())
-    mean = math.fsum(values) / len(values)
-    sigma = math.sqrt(sum((s - mean) ** 2 for s in values) / (len(values) - 1))
-    return best if gap > TIE * top and gap >= THETA * sigma else None
-
-
-def by_products(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
-    """Free source rows times mapped columns, P, mapped target rows times free columns: SciPy's sparse product."""
-    import numpy as np
-
-    a, b = (graph.adjacency().astype(np.float64) for graph in (source, target))
-    image = np.full(source.n_nodes, -1, dtype=np.int32)
-    image[seeds[0]] = seeds[1]
-    n_passes, new = 0, 1
-    while new:
-        mapped, free = np.flatnonzero(image >= 0), np.flatnonzero(image < 0)
-        open_ = np.setdiff1d(np.arange(target.n_nodes), image[mapped])
-        shared = (a[free][:, mapped] @ b[image[mapped]][:, open_]).tocsr()
-        forth = row_winners(shared, np.sqrt(target.degree[open_]))
-        back = row_winners(shared.T.tocsr(), np.sqrt(source.degree[free]))
-        row = np.flatnonzero(forth >= 0)
-        row = row[back[forth[row]] == row]
-        image[free[row]] = open_[forth[row]]
-        new = len(row)
-        n_passes += 1
-    return image, n_passes
-
-
-def row_winners(shared: Any, root: Any) -> Any:
-    """The column that stands out in each row, -1 where none does."""
-    import numpy as np
-
-    length = np.diff(shared.indptr)
-    rows = np.flatnonzero(length)
-    start, length = shared.indptr[rows], length[rows]
-    score = shared.data / root[shared.indices]
-    row = np.repeat(np.arange(len(rows)), length)
-    top = np.maximum.reduceat(score, start) if len(rows) else np.zeros(0)
-    at_top = np.flatnonzero(score == top[row])
-    column = np.full(len(rows), -1)
-    column[row[at_top]] = shared.indices[at_top]
-    below = np.where(score == top[row], 0.0, score)
-    second = np.maximum.reduceat(below, start) if len(rows) else np.zeros(0)
-    second[np.bincount(row[at_top], minlength=len(rows)) > 1] = np.inf  # two at the top
-    mean = np.bincount(row, score, len(rows)) / length
-    squares = np.bincount(row, (score - mean[row]) ** 2, len(rows))
-    sigma = np.sqrt(squares / np.maximum(length - 1, 1))
-    stands = (length == 1) | ((top - second > TIE * top) & (top - second >= THETA * sigma))
-    winner = np.full(shared.shape[0], -1)
-    winner[rows[stands]] = column[stands]
-    return winner
 
 
 # --- races -----------------------------------------------------------------------------------------------

@@ -205,9 +205,8 @@ def read_signature(place: dict[str, str], what: str, obj: Any) -> tuple[str, str
         return _class(place, obj.__module__, name[0]) or name[0]
 
     def written(annotation: Any) -> Any:
-        if not isinstance(annotation, str):
-            return annotation
-        return _AsWritten(re.sub(r"(?<![\w.'\"])[A-Z]\w+", in_full, annotation))
+        text = getattr(annotation, "__forward_arg__", annotation)  # the first, of a named tuple
+        return _AsWritten(re.sub(r"(?<![\w.'\"])[A-Z]\w+", in_full, text)) if isinstance(text, str) else annotation
 
     found = inspect.signature(obj)
     given = [
@@ -225,7 +224,7 @@ def _default(value: Any) -> Any:
     """A default as it may be parsed: a function by its name, what has no notation as an ellipsis."""
     if inspect.isroutine(value):
         return _AsWritten(value.__name__)
-    return _AsWritten("...") if repr(value).startswith("<") and value is not inspect.Parameter.empty else value
+    return _AsWritten("...") if "<" in repr(value) and value is not inspect.Parameter.empty else value
 
 
 def leave_other_names(_app: Sphinx, page: nodes.document) -> None:

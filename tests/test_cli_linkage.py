@@ -53,6 +53,10 @@ def test_the_figures_are_those_of_the_library(truth, guess):
     assert shown["worst"][0]["number"] == 0  # ann, whose first item is in row 0
 
 
+def test_a_guess_of_that_name_is_not_called_so_twice(truth, guess):
+    assert "The guess \u201cguess\u201d links" in unmask("audit", "linkage", "--truth", truth, "--guess", guess).stdout
+
+
 def test_the_report_shows_no_label_and_no_item(truth, guess, tmp_path):
     report = tmp_path / "out.html"
     done = unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--report", report)

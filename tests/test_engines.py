@@ -92,6 +92,14 @@ def test_a_csv_file_is_all_text(engine, tmp_path):
     assert ("030", "x\ny") in tuples(engine, "select q0, q1 from c")
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_what_separates_cells_is_found_in_the_first_line(engine, tmp_path, delimiter):
+    file = tmp_path / "people.csv"
+    file.write_text("\n".join(delimiter.join(cells) for cells in (("age", "town"), ("30", "Bern"), ("41", "Ulm"))))
+    engine.table("c", str(file), {"q0": "age", "q1": "town"})
+    same(engine, "select q0, q1 from c", [("30", "Bern"), ("41", "Ulm")])
+
+
 def test_a_text_loses_the_blanks_of_a_keyboard_and_no_others(engine, tmp_path):
     file = tmp_path / "blanks.csv"
     file.write_text("name,n\n\t a ,1\n\u00a0a,2\n\u3000,3\n \t,4\n", encoding="utf-8")
@@ -183,6 +191,20 @@ def test_codes_are_packed_into_words_and_come_out_again(engine):
     same(engine, "select q0, q1, q2, n from shown", codes)
 
 
+def test_words_are_masked_and_the_largest_secrets_of_classes_counted(engine):
+    """Two words; classes of q0 alone are {0: secrets 1, 1, 2, 2, 2} and {2^30: secret 3}."""
+    words = ({"q0": 31, "q1": 31}, {"s0": 4})
+    rows = [(0, 1, 1, 1), (0, 2, 1, 1), (0, 2, 2, 3), (1 << 30, 1, 3, 4)]  # q0, q1, s0, n
+    packed = np.array([((q0 << 31) + q1, s0, n) for q0, q1, s0, n in rows])
+    engine.put("packed", dict(zip(("k0", "k1", "n"), packed.T.copy(), strict=True)))
+    together = [(0, 1, 2), (0, 2, 3), (1 << 61, 3, 4)]
+    same(engine, sql.masked("packed", words, ["q0", "s0"]), together)
+    same(engine, sql.masked("packed", words, ["q0", "s0"], where="k1 > 1"), together[1:])
+    assert tuples(engine, sql.largest("packed", words, ["q0"], "s0")) == [(2, 3 + 4)]
+    assert tuples(engine, sql.largest("packed", words, ["q0", "q1"], "s0")) == [(3, 1 + 3 + 4)]
+    assert tuples(engine, sql.largest("packed", words, ["q1"], "")) == [(2, 9)]
+
+
 def test_an_empty_table_answers_every_statement(engine):
     engine.put("none", {"q0": np.zeros(0, np.int64), "n": np.zeros(0, np.int64)})
     engine.put("d0", {"v": np.zeros(0, np.int64), "code": np.zeros(0, np.int32)})
@@ -224,9 +246,15 @@ def test_boxes_are_opened_measured_cut_and_numbered(engine):
 def test_parts_divide_the_combinations(engine):
     codes = np.arange(2000)
     engine.put("coded", {"q0": codes % 7 << 55, "q1": codes % 286 * 7919, "q2": codes})
-    found = [tuples(engine, f"select q2 from coded where {sql.part(['q0', 'q1', 'q2'], at, 5)}") for at in range(5)]
+    part = sql.part(["q0", "q1", "q2"], 5)
+    found = [tuples(engine, f"select q2 from coded where {part} = {at}") for at in range(5)]
+    same(engine, sql.sizes("coded", part), [(at, len(part)) for at, part in enumerate(found)])
     assert sorted(row for part in found for row in part) == [(code,) for code in range(2000)]
     assert all(300 < len(part) < 500 for part in found)
+    engine.view("shifted", "select q2 * 32 as k0 from coded")  # the last bits of a word may all be 0
+    sizes = engine.rows(sql.sizes("shifted", sql.part(["k0"], 8)))["n"]
+    assert len(sizes) == 8
+    assert sizes.max() < 300
     same(
         engine,
         f"select q2 from coded where {sql.known({'q0': 3 << 55, 'q2': 5})} and q2 < 11",

@@ -17,7 +17,7 @@ from channels_design import matched, mismatched, problem_nine
 from channels_examples import binary, crowds, locations
 from channels_faults import faults
 from channels_systems import differential, learning, mixes, published_samples
-from show import Section, failures, show
+from show import run
 
 PARTS = (
     definitions,
@@ -44,23 +44,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--figures", type=Path, help="folder for Figures 3 and 10, and ours")
     given = parser.parse_args()
-    sections: list[Section] = []
-    for part in PARTS:
-        sections.append(part())
-        show(sections[-1])
-        sys.stdout.flush()
+    code = run(PARTS)
     if given.figures:
         from channels_figures import draw_all  # not at the top: a run without figures needs no drawing library
 
-        for path in draw_all(given.figures):
-            print(f"wrote {path}")
-    wrong = failures(sections)
-    verdicts = [verdict for section in sections for verdict in section.verdicts]
-    held = sum(verdict.holds for verdict in verdicts)
-    print(f"\n{held} verdicts hold, {len(verdicts) - held - len(wrong)} differ as explained, {len(wrong)} fail")
-    for verdict in wrong:
-        print(f"  FAILS: {verdict.claim}")
-    return 1 if wrong else 0
+        draw_all(given.figures)
+    return code
 
 
 if __name__ == "__main__":

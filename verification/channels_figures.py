@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import altair as alt
 import numpy as np
-import vl_convert
 from channels_case import random_cases
 from channels_examples import privacy
+from drawing import BLUE, GREEN, ORANGE, PLUM, SOFT, Rows, coloured, data, draw, heading
 
 from unmask.channels import Channel, coin_channel, constant_risk_channel, matched_optimum
 from unmask.channels.datasets import Crowds
@@ -18,19 +18,14 @@ from unmask.measures import bayes
 from unmask.measures.bounds import bounds
 from unmask.measures.differential import gaussian
 
-INK, SOFT = "#1f2328", "#5b6168"
-BLUE, GREEN, ORANGE, PLUM = "#12436d", "#28a197", "#e8702a", "#801650"
-
 WIDTH, HEIGHT = 460, 300
 
-Rows = list[dict[str, Any]]
 
 USERS: Final = 20
 
 
-def draw_all(folder: Path) -> Iterator[Path]:
-    """Draw every figure; hand over the files written."""
-    folder.mkdir(parents=True, exist_ok=True)
+def draw_all(folder: Path) -> None:
+    """Draw every figure."""
     charts = {
         "figure-03": _trade_off(),
         "figure-10": _crowd_belief(),
@@ -40,13 +35,7 @@ def draw_all(folder: Path) -> Iterator[Path]:
         "regret-bounds": _regret(),
         "blind-average": _blind(),
     }
-    for name, chart in charts.items():
-        spec = _styled(chart).to_json()
-        svg, png = folder / f"{name}.svg", folder / f"{name}.png"
-        svg.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-        png.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
-        yield svg
-        yield png
+    draw(charts, folder)
 
 
 def _trade_off() -> Any:
@@ -59,13 +48,13 @@ def _trade_off() -> Any:
     x = alt.X("utility:Q", title="least utility u0 = 1 - distortion", scale=alt.Scale(domain=[0.5, 1]))
     y = alt.Y("privacy:Q", title="largest average privacy", scale=alt.Scale(domain=[0, 0.5]))
     return (
-        _data(rows)
+        data(rows)
         .mark_line(strokeWidth=3, color=BLUE)
         .encode(x=x, y=y)
         .properties(
             width=WIDTH,
             height=HEIGHT,
-            title=_title("Figure 3: privacy 1 - u0", "A fair bit flipped with probability p = 1 - u0, 0/1 loss."),
+            title=heading("Figure 3: privacy 1 - u0", "A fair bit flipped with probability p = 1 - u0, 0/1 loss."),
         )
     )
 
@@ -80,13 +69,13 @@ def _crowd_belief() -> Any:
         f"n = {USERS}, p = 0.3: p + (1 - p)/n = {belief[0]:.3f} for user 1, (1 - p)/n = {belief[1]:.3f} for any other."
     )
     return (
-        _data(rows)
+        data(rows)
         .mark_bar(color=BLUE)
         .encode(
             x=alt.X("user:O", title="user y who handed the message to the server", axis=alt.Axis(labelAngle=0)),
             y=alt.Y("chance:Q", title="probability that user 1 wrote it"),
         )
-        .properties(width=WIDTH, height=HEIGHT, title=_title("Figure 10: belief of the server", note))
+        .properties(width=WIDTH, height=HEIGHT, title=heading("Figure 10: belief of the server", note))
     )
 
 
@@ -97,12 +86,12 @@ def _location() -> Any:
     for noise in np.linspace(0, 2, 41):
         values = (2 * float(noise) ** 2, privacy(float(noise)))
         rows += [{"noise": float(noise), "value": v, "curve": c} for v, c in zip(values, names, strict=True)]
-    limit = _data([{"value": 2.0}]).mark_rule(strokeDash=[4, 4], color=SOFT).encode(y="value:Q")
-    words = _data([{"x": 2.0, "value": 2.0, "text": "error without any release"}]).mark_text(
+    limit = data([{"value": 2.0}]).mark_rule(strokeDash=[4, 4], color=SOFT).encode(y="value:Q")
+    words = data([{"x": 2.0, "value": 2.0, "text": "error without any release"}]).mark_text(
         align="right", dy=-8, color=SOFT, fontSize=12
     )
     lines = (
-        _data(rows)
+        data(rows)
         .mark_line(strokeWidth=3, clip=True)
         .encode(
             x=alt.X("noise:Q", title="standard deviation of the noise on each axis (spread of the location = 1)"),
@@ -113,7 +102,7 @@ def _location() -> Any:
     return alt.layer(lines, limit, words.encode(x="x:Q", y="value:Q", text="text:N")).properties(
         width=WIDTH,
         height=HEIGHT,
-        title=_title(
+        title=heading(
             "Noise costs more than it protects", "Gaussian location, Gaussian noise, squared error on two axes."
         ),
     )
@@ -127,7 +116,7 @@ def _crowd_sizes() -> Any:
         rows.append({"n": int(n), "error": crowd.estimation_error, "epsilon": crowd.epsilon})
     x = alt.X("n:Q", title="users in the crowd, p = 0.2", scale=_log(2, 1000), axis=alt.Axis(values=[2, 10, 100, 1000]))
     panels = [
-        _data(rows)
+        data(rows)
         .mark_line(strokeWidth=3, color=colour)
         .encode(x=x, y=alt.Y(f"{name}:Q", title=title, scale=alt.Scale(domain=[0, top])))
         .properties(width=300, height=240)
@@ -137,7 +126,7 @@ def _crowd_sizes() -> Any:
         )
     ]
     return alt.hconcat(*panels).properties(
-        title=_title("A larger crowd protects better by error, worse by epsilon", "Section VI-B, uniform messages.")
+        title=heading("A larger crowd protects better by error, worse by epsilon", "Section VI-B, uniform messages.")
     )
 
 
@@ -156,7 +145,7 @@ def _matched() -> Any:
         rows += [{"D": float(D), "value": v, "curve": c} for v, c in zip(values, names, strict=True)]
     return alt.layer(
         *(
-            _data([row for row in rows if row["curve"] == name])
+            data([row for row in rows if row["curve"] == name])
             .mark_line(strokeWidth=width, strokeDash=dash)
             .encode(
                 x=alt.X("D:Q", title="distortion"),
@@ -168,7 +157,7 @@ def _matched() -> Any:
     ).properties(
         width=WIDTH,
         height=HEIGHT,
-        title=_title(
+        title=heading(
             "One loss for both sides: no trade-off", "Five places on a line, distance. The limit is min(D, R0)."
         ),
     )
@@ -188,14 +177,14 @@ def _regret() -> Any:
         for slope, name in ((4, "4 TV, as published"), (2, "2 TV"))
         for t in (0.0, 1.0)
     ]
-    dots = _data(rows).mark_circle(size=14, opacity=0.5, color=SOFT, clip=True)
+    dots = data(rows).mark_circle(size=14, opacity=0.5, color=SOFT, clip=True)
     x = alt.X("tv:Q", title="total variation of belief and prior", scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("regret:Q", title="regret / largest loss", scale=alt.Scale(domain=[0, 1.2]))
-    bars = _data(lines).mark_line(strokeWidth=2.5, clip=True).encode(x=x, y=y, color=_colour(names))
+    bars = data(lines).mark_line(strokeWidth=2.5, clip=True).encode(x=x, y=y, color=_colour(names))
     return alt.layer(dots.encode(x=x, y=y), bars).properties(
         width=WIDTH,
         height=HEIGHT,
-        title=_title("Equation (8) with half its constant", "Outputs of 160 random channels, four kinds of loss."),
+        title=heading("Equation (8) with half its constant", "Outputs of 160 random channels, four kinds of loss."),
     )
 
 
@@ -208,7 +197,7 @@ def _blind() -> Any:
             rows.append({"prior": float(pi), "saved": float(profile.regret_ratio(pi)), "curve": f"mu = {mu}"})
     names = {"mu = 0.5": GREEN, "mu = 1.3": BLUE, "mu = 3.0": PLUM}
     return (
-        _data(rows)
+        data(rows)
         .mark_line(strokeWidth=3)
         .encode(
             x=alt.X(
@@ -223,46 +212,16 @@ def _blind() -> Any:
         .properties(
             width=WIDTH,
             height=HEIGHT,
-            title=_title(
+            title=heading(
                 "Average error is blind at low priors", "Gaussian noise, mu = sensitivity / standard deviation."
             ),
         )
     )
 
 
-def _styled(chart: Any) -> Any:
-    font = "Arial, Liberation Sans, Helvetica, sans-serif"
-    return (
-        chart.configure(background="white", font=font, padding=12)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelFontSize=12,
-            titleFontSize=13,
-            titleFontWeight="normal",
-            labelColor=SOFT,
-            titleColor=INK,
-            gridColor="#eceef0",
-            domainColor=SOFT,
-            tickColor=SOFT,
-            titlePadding=8,
-        )
-        .configure_title(fontSize=15, anchor="start", color=INK, subtitleColor=SOFT, subtitleFontSize=12, offset=12)
-        .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=400, symbolSize=120, orient="bottom")
-    )
-
-
-def _title(text: str, *below: str) -> Any:
-    return alt.TitleParams(text, subtitle=list(below))
-
-
 def _log(low: float, high: float) -> Any:
     return alt.Scale(type="log", domain=[low, high], nice=False)
 
 
-def _data(rows: Rows) -> Any:
-    return alt.Chart(alt.InlineData(values=rows))
-
-
 def _colour(names: Mapping[str, str]) -> Any:
-    scale = alt.Scale(domain=list(names), range=list(names.values()))
-    return alt.Color("curve:N", scale=scale, legend=alt.Legend(title=None, columns=1))
+    return coloured(names, legend=alt.Legend(title=None, columns=1))

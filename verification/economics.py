@@ -15,8 +15,8 @@ from economics_findings import findings
 from economics_ignorance import ignorance
 from economics_solvers import solvers
 from economics_thresholds import thresholds
-from economics_timing import Timing, timing
-from show import Section, failures, show
+from economics_timing import timing
+from show import run
 
 
 def main() -> int:
@@ -24,27 +24,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--figures", type=Path, help="folder for our Figures 5 to 10")
     given = parser.parse_args()
-    sections: list[Section] = []
-    for part in (solvers, thresholds, findings, ignorance):
-        sections.append(part())
-        show(sections[-1])
-        sys.stdout.flush()
-    measured: tuple[Timing, ...]
-    section, measured = timing()
-    sections.append(section)
-    show(section)
+    code = run((solvers, thresholds, findings, ignorance, timing))
     if given.figures:
         from economics_figures import draw_all  # not at the top: a run without figures needs no drawing library
 
-        for path in draw_all(given.figures, measured):
-            print(f"wrote {path}")
-    wrong = failures(sections)
-    verdicts = [verdict for section in sections for verdict in section.verdicts]
-    held = sum(verdict.holds for verdict in verdicts)
-    print(f"\n{held} verdicts hold, {len(verdicts) - held - len(wrong)} differ as explained, {len(wrong)} fail")
-    for verdict in wrong:
-        print(f"  FAILS: {verdict.claim}")
-    return 1 if wrong else 0
+        draw_all(given.figures)
+    return code
 
 
 if __name__ == "__main__":

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import altair as alt
 import numpy as np
-import vl_convert
+from drawing import BLUE, GREEN, INK, ORANGE, PLUM, SOFT, Rows, coloured, data, draw, heading, label
 from economics_case import LARGEST, POPULATION, case, sensitivity_case, surrogate, table
 from economics_ignorance import compare
 from economics_thresholds import SWEPT
-from economics_timing import PUBLISHED, Timing
+from economics_timing import PUBLISHED, measured
 
 from unmask.economics import ExploitationTable, exploitation_table, one_shot, sweep
 
@@ -22,20 +22,16 @@ NAMES: Final = {
     "c": "c: fines without end, detection grows",
     "one try": "one try (baseline)",
 }
-COLOURS: Final = {"a": "#e8702a", "b": "#12436d", "c": "#28a197", "one try": "#801650"}
+COLOURS: Final = {"a": ORANGE, "b": BLUE, "c": GREEN, "one try": PLUM}
 WIDTHS: Final = {"b": 6.0, "a": 3.5, "c": 1.8, "one try": 1.8}
 """Curves that coincide stay visible: the wide ones are drawn first."""
 
-INK, SOFT = "#1f2328", "#5b6168"
 LAST_SIZE: Final = 60
 
-Rows = list[dict[str, Any]]
 
-
-def draw_all(folder: Path, measured: Sequence[Timing]) -> Iterator[Path]:
-    """Draw every figure in both readings where it depends on one; hand over the files written."""
-    folder.mkdir(parents=True, exist_ok=True)
-    charts = {"figure-05": _runtime(measured)}
+def draw_all(folder: Path) -> None:
+    """Draw every figure in both readings where it depends on one."""
+    charts = {"figure-05": _runtime()}
     for reading in ("literal", "folded"):
         charts |= {
             f"figure-06-{reading}": _by_size(reading, "risk"),
@@ -44,64 +40,19 @@ def draw_all(folder: Path, measured: Sequence[Timing]) -> Iterator[Path]:
             f"figure-09-{reading}": _ignorance(reading),
             f"figure-10-{reading}": _sensitivity(reading),
         }
-    for name, chart in charts.items():
-        spec = _styled(chart).to_json()
-        svg, png = folder / f"{name}.svg", folder / f"{name}.png"
-        svg.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-        png.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
-        yield svg
-        yield png
-
-
-def _styled(chart: Any) -> Any:
-    font = "Arial, Liberation Sans, Helvetica, sans-serif"
-    return (
-        chart.configure(background="white", font=font, padding=12)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelFontSize=12,
-            titleFontSize=13,
-            titleFontWeight="normal",
-            labelColor=SOFT,
-            titleColor=INK,
-            gridColor="#eceef0",
-            domainColor=SOFT,
-            tickColor=SOFT,
-            titlePadding=8,
-        )
-        .configure_title(fontSize=15, anchor="start", color=INK, subtitleColor=SOFT, subtitleFontSize=12, offset=12)
-        .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=400, symbolSize=120)
-    )
-
-
-def _title(text: str, *below: str) -> Any:
-    return alt.TitleParams(text, subtitle=list(below))
-
-
-def _data(rows: Rows) -> Any:
-    return alt.Chart(alt.InlineData(values=rows))
-
-
-def _colour(names: Mapping[str, str], *, legend: Any = None) -> Any:
-    scale = alt.Scale(domain=list(names), range=list(names.values()))
-    return alt.Color("curve:N", scale=scale, legend=legend)
+    draw(charts, folder)
 
 
 def _curves(rows: Rows, x: Any, y: Any, *, step: bool = False) -> list[Any]:
     """A line for each setting, the widest first, all in one scale of colours."""
-    colour = _colour({name: COLOURS[name] for name in WIDTHS})
+    colour = coloured({name: COLOURS[name] for name in WIDTHS})
     layers = []
     for name, width in WIDTHS.items():
         own = [row for row in rows if row["curve"] == name]
         if own:
             mark = {"interpolate": "step-after"} if step else {}
-            layers.append(_data(own).mark_line(strokeWidth=width, **mark).encode(x=x, y=y, color=colour))
+            layers.append(data(own).mark_line(strokeWidth=width, **mark).encode(x=x, y=y, color=colour))
     return layers
-
-
-def _label(text: str, colour: str, x: float, y: float, *, dx: int = 0, dy: int = 0, align: str = "left") -> Any:
-    mark = {"align": align, "dx": dx, "dy": dy, "fontSize": 12, "fontWeight": "bold", "color": colour}
-    return _data([{"x": x, "y": y, "text": text}]).mark_text(**mark).encode(x="x:Q", y="y:Q", text="text:N")
 
 
 def _found(reading: str) -> dict[str, ExploitationTable]:
@@ -138,8 +89,8 @@ def _by_size(reading: str, what: str) -> Any:
     )
     y = alt.Y("y:Q", title=axis, scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(format=form, tickCount=7))
     layers = _curves(rows, x, y, step=False)
-    layers += [_label(NAMES[name], COLOURS[name], *place) for name, place in _places(what, values).items()]
-    return alt.layer(*layers).properties(width=620, height=340, title=_title(title, _reading(reading)))
+    layers += [label(NAMES[name], COLOURS[name], *place) for name, place in _places(what, values).items()]
+    return alt.layer(*layers).properties(width=620, height=340, title=heading(title, _reading(reading)))
 
 
 def _places(what: str, values: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
@@ -157,15 +108,15 @@ def _places(what: str, values: Mapping[str, Any]) -> dict[str, tuple[float, floa
     return {"b": (last["b"] - 13, last["b"] + 2), "a": (22, 38), "c": (18, 15), "one try": (10, 3.2)}
 
 
-def _runtime(measured: Sequence[Timing]) -> Any:
+def _runtime() -> Any:
     """Figure 5: seconds for 5,000 records, on a logarithmic axis."""
-    colours = dict(zip(measured[0].seconds, ("#28a197", "#12436d", "#e8702a"), strict=True))
+    colours = dict(zip(measured()[0].seconds, (GREEN, BLUE, ORANGE), strict=True))
     rows = [
         {"curve": name, "x": f"{one.people:,}", "y": seconds}
-        for one in measured
+        for one in measured()
         for name, seconds in one.seconds.items()
     ]
-    order = [f"{one.people:,}" for one in measured]
+    order = [f"{one.people:,}" for one in measured()]
     x = alt.X(
         "x:N", sort=order, title="people in the outside data", axis=alt.Axis(labelAngle=0), scale=alt.Scale(padding=0.4)
     )
@@ -175,8 +126,8 @@ def _runtime(measured: Sequence[Timing]) -> Any:
         scale=alt.Scale(type="log", domain=[0.001, 100_000], nice=False),
         axis=alt.Axis(values=[0.001, 0.01, 0.1, 1, 10, 100, 1000, 10_000, 100_000], format=",~f"),
     )
-    lines = _data(rows).mark_line(strokeWidth=2.5, point={"size": 70, "filled": True})
-    layers = [lines.encode(x=x, y=y, color=_colour(colours))]
+    lines = data(rows).mark_line(strokeWidth=2.5, point={"size": 70, "filled": True})
+    layers = [lines.encode(x=x, y=y, color=coloured(colours))]
     last = [row for row in rows if row["x"] == order[-1]]
     published = [
         {"curve": name, "x": order[-1], "y": seconds, "text": f"{name}, published"}
@@ -186,11 +137,11 @@ def _runtime(measured: Sequence[Timing]) -> Any:
         row["text"] = f"{row['curve']}: {row['y']:.2g} s" if row["y"] < 1 else f"{row['curve']}: {row['y']:.0f} s"
     for row in published:
         row["text"] = f"{row['text']}: {row['y']:,.0f} s"
-    marks = _data(published).mark_point(shape="diamond", size=110, strokeWidth=2, opacity=1)
-    layers.append(marks.encode(x=x, y=y, color=_colour(colours)))
-    text = _data([*last, *published]).mark_text(align="left", dx=12, fontSize=12, fontWeight="bold")
-    layers.append(text.encode(x=x, y=y, text="text:N", color=_colour(colours)))
-    title = _title(
+    marks = data(published).mark_point(shape="diamond", size=110, strokeWidth=2, opacity=1)
+    layers.append(marks.encode(x=x, y=y, color=coloured(colours)))
+    text = data([*last, *published]).mark_text(align="left", dx=12, fontSize=12, fontWeight="bold")
+    layers.append(text.encode(x=x, y=y, text="text:N", color=coloured(colours)))
+    title = heading(
         "Figure 5: time to price 5,000 records of unknown group size",
         "Points: this machine, one thread; the programs by HiGHS on 200 records, scaled.",
         "Diamonds: the paper, CPLEX on 24 cores, another machine.",
@@ -230,18 +181,18 @@ def _ignorance(reading: str) -> Any:
         "risk higher when unknown: 0.63 instead of 0": COLOURS["a"],
     }
     legend = alt.Legend(title=None, orient="bottom", direction="horizontal")
-    points = _data(rows).mark_point(size=28, filled=True, opacity=0.55)
-    layers = [points.encode(x=x, y=y, color=_colour(colours, legend=legend))]
+    points = data(rows).mark_point(size=28, filled=True, opacity=0.55)
+    layers = [points.encode(x=x, y=y, color=coloured(colours, legend=legend))]
     for at, text, align, dx in (
         (limits.attacked - 0.5, f"known: attacked below {limits.attacked}", "right", -6),
         (limits.sunk - 0.5, f"access paid: below {limits.sunk}", "left", 6),
     ):
-        rule = _data([{"x": at}]).mark_rule(color=SOFT, strokeDash=[4, 3])
-        layers += [rule.encode(x="x:Q"), _label(text, SOFT, at, 12.6, dx=dx, align=align)]
+        rule = data([{"x": at}]).mark_rule(color=SOFT, strokeDash=[4, 3])
+        layers += [rule.encode(x="x:Q"), label(text, SOFT, at, 12.6, dx=dx, align=align)]
     mean = max(row["y"] for row in rows if row["x"] >= limits.attacked)
-    layers.append(_label(f"access paid below a mean size of {mean * POPULATION / 1e6:.1f}", SOFT, 20.5, mean, dy=12))
-    layers.append(_data([{"y": mean}]).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y="y:Q"))
-    title = _title(
+    layers.append(label(f"access paid below a mean size of {mean * POPULATION / 1e6:.1f}", SOFT, 20.5, mean, dy=12))
+    layers.append(data([{"y": mean}]).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y="y:Q"))
+    title = heading(
         f"Figure 9: {len(rows):,} of {len(found.known):,} records are at another risk when the size is unknown",
         f"Stand-in records, lognormal mean sizes of spread 1. Reading: {reading}, setting {setting}.",
     )
@@ -273,23 +224,22 @@ def _sensitivity(reading: str) -> Any:
             axis=alt.Axis(grid=False, tickCount=6, format=",~f" if panel != "d" else "~g"),
         )
         y = alt.Y("y:Q", title="smallest group left alone", scale=alt.Scale(zero=True, domainMin=0))
-        labelled = {name: NAMES[name] for name in ("b", "a", "c")}
-        scale = alt.Scale(domain=list(labelled.values()), range=[COLOURS[name] for name in labelled])
         legend = alt.Legend(title=None, orient="top", direction="horizontal", symbolStrokeWidth=4, symbolType="stroke")
+        colour = coloured({NAMES[name]: COLOURS[name] for name in ("b", "a", "c")}, legend=legend)
         layers = []
-        for name in labelled:
+        for name in ("b", "a", "c"):
             own = [{**row, "curve": NAMES[name]} for row in rows if row["curve"] == name]
-            line = _data(own).mark_line(strokeWidth=WIDTHS[name], interpolate="step-after")
-            layers.append(line.encode(x=x, y=y, color=alt.Color("curve:N", scale=scale, legend=legend)))
+            line = data(own).mark_line(strokeWidth=WIDTHS[name], interpolate="step-after")
+            layers.append(line.encode(x=x, y=y, color=colour))
         if panel == "c":
-            dots = _data([{"x": 10_000, "y": 9}, {"x": 50_000, "y": 2}]).mark_point(
+            dots = data([{"x": 10_000, "y": 9}, {"x": 50_000, "y": 2}]).mark_point(
                 shape="diamond", size=110, strokeWidth=2, color=INK
             )
             layers.append(dots.encode(x="x:Q", y="y:Q"))
-            layers.append(_label("diamonds: published", INK, 58_000, 13, align="right"))
+            layers.append(label("diamonds: published", INK, 58_000, 13, align="right"))
         panels.append(alt.layer(*layers).properties(width=330, height=230))
     grid = alt.vconcat(alt.hconcat(*panels[:2]), alt.hconcat(*panels[2:]))
-    title = _title(
+    title = heading(
         "Figure 10: the smallest group that is left alone, by deterrent",
         f"Gain 1,000, target surely in the data; a fine of 20,000 where it is not varied. {_reading(reading)}",
     )

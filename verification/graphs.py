@@ -10,39 +10,30 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable
 
 import graphs_anonymity
 import graphs_nar09
 import graphs_seeding
 from graphs_table import Cells, bistable, table
-from show import Section, failures, show
+from show import Section, run
 
-PARTS = ("table", "nar09", "anonymity", "seeding")
+PARTS = {
+    "table": ("table",),
+    "nar09": ("table", "nar09"),
+    "anonymity": ("table", "anonymity"),
+    "seeding": ("seeding",),
+}
+"""What runs for each part: some read the runs of the table."""
 
 
 def main() -> int:
-    """Run the parts in order; those that need the runs of the table run it first."""
+    """Run the parts in order."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=PARTS, help="run one part alone")
+    parser.add_argument("--part", choices=list(PARTS), help="run one part alone")
     wanted = parser.parse_args().part
-    cells: Cells = {}
-    sections: list[Section] = []
-    for part, run in _parts(cells):
-        if wanted not in (None, part) and not (part == "table" and wanted in ("nar09", "anonymity")):
-            continue
-        wall, cpu = time.perf_counter(), time.process_time()
-        sections.append(run())
-        show(sections[-1])
-        print(f"   ({time.perf_counter() - wall:.0f} s, CPU {time.process_time() - cpu:.0f} s)", flush=True)
-    wrong = failures(sections)
-    verdicts = [verdict for section in sections for verdict in section.verdicts]
-    held = sum(verdict.holds for verdict in verdicts)
-    print(f"\n{held} verdicts hold, {len(verdicts) - held - len(wrong)} differ as explained, {len(wrong)} fail")
-    for verdict in wrong:
-        print(f"  FAILS: {verdict.claim}")
-    return 1 if wrong else 0
+    needed = PARTS.get(wanted, PARTS)
+    return run(section for part, section in _parts({}) if part in needed)
 
 
 def _parts(cells: Cells) -> tuple[tuple[str, Callable[[], Section]], ...]:

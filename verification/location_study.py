@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from show import Section, Verdict, failures, show
+from show import Section, Verdict, run
 
 from unmask import UNKNOWN, Posterior, Truth
 from unmask.channels import (
@@ -103,17 +103,11 @@ def main() -> int:
         title="Noisy check-ins in Austin",
         reproduce={"program": "verification/location_study.py", "cells": CELLS**2, "cell width in km": SIZE / 1000},
     )
-    sections = [exact(town, channels, data), traces(town, channels)]
-    for section in sections:
-        show(section)
+    code = run((lambda: exact(town, channels, data), lambda: traces(town, channels)))
     if given.report:
         given.report.write_text(render(data), encoding="utf-8")
         print(f"\nwrote {given.report}")
-    wrong = failures(sections)
-    verdicts = [verdict for section in sections for verdict in section.verdicts]
-    held = sum(verdict.holds for verdict in verdicts)
-    print(f"\n{held} verdicts hold, {len(verdicts) - held - len(wrong)} differ as explained, {len(wrong)} fail")
-    return 1 if wrong else 0
+    return code
 
 
 def read_town(seed: int = 0) -> Town:

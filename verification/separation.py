@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 
 import separation_adoption as adoption
 import separation_adversaries as adversaries
 import separation_cooperation as cooperation
 import separation_individuals as individuals
 import separation_seeding as seeding
-from show import Section, failures, show
+from show import run
 
 PARTS = {
     "seeding": (seeding.cliques, seeding.formulas, seeding.top),
@@ -51,20 +50,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=list(PARTS), help="run one part alone")
     wanted = parser.parse_args().part
-    sections: list[Section] = []
-    for part, runs in PARTS.items():
-        for run in runs if wanted in (None, part) else ():
-            wall, cpu = time.perf_counter(), time.process_time()
-            sections.append(run())
-            show(sections[-1])
-            print(f"   ({time.perf_counter() - wall:.0f} s, CPU {time.process_time() - cpu:.0f} s)", flush=True)
-    wrong = failures(sections)
-    verdicts = [verdict for section in sections for verdict in section.verdicts]
-    held = sum(verdict.holds for verdict in verdicts)
-    print(f"\n{held} verdicts hold, {len(verdicts) - held - len(wrong)} differ as explained, {len(wrong)} fail")
-    for verdict in wrong:
-        print(f"  FAILS: {verdict.claim}")
-    return 1 if wrong else 0
+    return run(section for part in ([wanted] if wanted else PARTS) for section in PARTS[part])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Verdicts, and tables of plain aligned text."""
+"""Verdicts, tables of plain aligned text, and the run of a program's parts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -31,18 +32,34 @@ class Section:
     verdicts: tuple[Verdict, ...] = ()
 
 
-def show(section: Section) -> None:
-    """Print a section."""
+def run(parts: Iterable[Callable[[], Section]]) -> int:
+    """Work out and print one part after the other, then how many verdicts hold; exit code 1 if one that must fails."""
+    verdicts: list[Verdict] = []
+    for part in parts:
+        wall, cpu = time.perf_counter(), time.process_time()
+        section = part()
+        _show(section)
+        print(f"   ({time.perf_counter() - wall:.0f} s, CPU {time.process_time() - cpu:.0f} s)", flush=True)
+        verdicts += section.verdicts
+    held = sum(verdict.holds for verdict in verdicts)
+    wrong = [verdict for verdict in verdicts if verdict.required and not verdict.holds]
+    print(f"\n{held} verdicts hold, {len(verdicts) - held - len(wrong)} differ as explained, {len(wrong)} fail")
+    for verdict in wrong:
+        print(f"  FAILS: {verdict.claim}")
+    return 1 if wrong else 0
+
+
+def _show(section: Section) -> None:
     print(f"\n== {section.title}\n")
-    print(aligned(section.header, section.rows))
+    print(_aligned(section.header, section.rows))
     for note in section.notes:
         print(f"   {note}")
     if section.verdicts:
         print()
-        print(aligned(("claim", "published", "ours", "verdict"), [_cells(verdict) for verdict in section.verdicts]))
+        print(_aligned(("claim", "published", "ours", "verdict"), [_cells(verdict) for verdict in section.verdicts]))
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns two blanks apart; a column of numbers is set right, any other left."""
     lines = [tuple(header), *(tuple(row) for row in rows)]
     assert all(len(line) == len(header) for line in lines)
@@ -55,11 +72,6 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         for line in lines
     ]
     return "\n".join([text[0], "-" * min(160, sum(widths) + 2 * len(widths) - 2), *text[1:]])
-
-
-def failures(sections: Sequence[Section]) -> list[Verdict]:
-    """The verdicts that must hold and do not."""
-    return [verdict for section in sections for verdict in section.verdicts if verdict.required and not verdict.holds]
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-from show import Section, Verdict, failures, show
+from show import Section, Verdict, run
 
 PLANS = sorted((Path(__file__).resolve().parent.parent / "examples").glob("*.toml"))
 UNMASK = (sys.executable, "-m", "unmask")
@@ -149,9 +149,7 @@ def main() -> int:
             if given.plan in (None, plan.stem):
                 seen.append(watch(plan, folder))
                 print(f"{plan.stem}: {seen[-1].seconds:.1f} s", file=sys.stderr, flush=True)
-    found = section(seen)
-    show(found)
-    return 1 if failures([found]) else 0
+    return run([lambda: section(seen)])
 
 
 if __name__ == "__main__":

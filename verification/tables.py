@@ -11,7 +11,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from show import failures, show
+from show import run
 from table_faults import faults
 from table_linkage import proper
 from table_strings import compatibility
@@ -25,18 +25,7 @@ def main() -> int:
     parser.add_argument("--part", type=int, choices=(1, 2, 3, 4), action="append", help="only this part; repeatable")
     given = parser.parse_args()
     parts = (compatibility, proper, yardstick, partial(faults, given.peers))
-    sections = []
-    for part in (parts[number - 1] for number in sorted(set(given.part or (1, 2, 3, 4)))):
-        sections.append(part())
-        show(sections[-1])
-        sys.stdout.flush()
-    wrong = failures(sections)
-    verdicts = [verdict for section in sections for verdict in section.verdicts]
-    held = sum(verdict.holds for verdict in verdicts)
-    print(f"\n{held} verdicts hold, {len(verdicts) - held - len(wrong)} differ as explained, {len(wrong)} fail")
-    for verdict in wrong:
-        print(f"  FAILS: {verdict.claim}")
-    return 1 if wrong else 0
+    return run(parts[number - 1] for number in sorted(set(given.part or (1, 2, 3, 4))))
 
 
 if __name__ == "__main__":

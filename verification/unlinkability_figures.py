@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import altair as alt
 import numpy as np
-import vl_convert
+from drawing import BLUE, GREEN, GREY, INK, ORANGE, PLUM, SOFT, Rows, data, draw, heading, label
 from numpy.typing import NDArray
 from unlinkability_example import LEFT, RIGHT, SHAPES, partitions
 from unlinkability_random import ALPHAS, FINE, PROCESSES, SHOWN, SIZES, half_width, mean, sample
@@ -17,57 +17,18 @@ from unlinkability_walks import Start, binned, slopes_of
 
 from unmask.measures.unlinkability import evaluate, merge_list
 
-INK, SOFT, GRID = "#1f2328", "#5b6168", "#eceef0"
-SHAPE_COLOURS: Final = {"triangles": "#12436d", "squares": "#28a197", "circles": "#801650", "stars": "#e8702a"}
+SHAPE_COLOURS: Final = {"triangles": BLUE, "squares": GREEN, "circles": PLUM, "stars": ORANGE}
 STAR = "M0,-1L.24,-.32L.95,-.31L.38,.12L.59,.81L0,.4L-.59,.81L-.38,.12L-.95,-.31L-.24,-.32Z"
 MARKS: Final = {"triangles": "triangle-up", "squares": "square", "circles": "circle", "stars": STAR}
-BY_ALPHA: Final = {"0": "#12436d", "1/3": "#28a197", "1/2": "#6e7781", "2/3": "#e8702a", "1": "#801650"}
+BY_ALPHA: Final = {"0": BLUE, "1/3": GREEN, "1/2": GREY, "2/3": ORANGE, "1": PLUM}
 WIDTH_BY_ALPHA: Final = {"0": 6.0, "1/3": 4.2, "1/2": 3.0, "2/3": 2.4, "1": 1.0}
 """Curves that coincide stay visible: the wide ones are drawn first."""
 
-Rows = list[dict[str, Any]]
 
-
-def draw_all(folder: Path) -> Iterator[Path]:
-    """Draw every figure; hand over the files written."""
-    folder.mkdir(parents=True, exist_ok=True)
+def draw_all(folder: Path) -> None:
+    """Draw every figure."""
     charts = {"figure-04": _example(), "figure-05": _uniform(), "figure-06": _walks(), "figure-07": _random()}
-    for name, chart in charts.items():
-        spec = _styled(chart).to_json()
-        svg, png = folder / f"{name}.svg", folder / f"{name}.png"
-        svg.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-        png.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
-        yield svg
-        yield png
-
-
-def _styled(chart: Any) -> Any:
-    font = "Arial, Liberation Sans, Helvetica, sans-serif"
-    return (
-        chart.configure(background="white", font=font, padding=12)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelFontSize=12,
-            titleFontSize=13,
-            titleFontWeight="normal",
-            labelColor=SOFT,
-            titleColor=INK,
-            gridColor=GRID,
-            domainColor=SOFT,
-            tickColor=SOFT,
-            titlePadding=8,
-        )
-        .configure_title(fontSize=14, anchor="start", color=INK, subtitleColor=SOFT, subtitleFontSize=12, offset=10)
-        .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=400, symbolSize=120)
-    )
-
-
-def _title(text: str, *below: str) -> Any:
-    return alt.TitleParams(text, subtitle=list(below))
-
-
-def _data(rows: Rows) -> Any:
-    return alt.Chart(alt.InlineData(values=rows))
+    draw(charts, folder)
 
 
 def _x(title: str, low: float, high: float, **axis: Any) -> Any:
@@ -80,14 +41,9 @@ def _y(title: str, low: float, high: float, **axis: Any) -> Any:
     )
 
 
-def _note(text: str, colour: str, x: float, y: float, *, dx: int = 0, dy: int = 0, align: str = "left") -> Any:
-    mark = {"align": align, "dx": dx, "dy": dy, "fontSize": 12, "fontWeight": "bold", "color": colour}
-    return _data([{"x": x, "y": y, "text": text}]).mark_text(**mark).encode(x="x:Q", y="y:Q", text="text:N")
-
-
 def _key(names: Mapping[str, str], x: float, y: float, step: float, *, align: str = "left") -> list[Any]:
     """The names of the curves, each in its colour, one below the other."""
-    return [_note(name, colour, x, y - step * at, align=align) for at, (name, colour) in enumerate(names.items())]
+    return [label(name, colour, x, y - step * at, align=align) for at, (name, colour) in enumerate(names.items())]
 
 
 def _alphas(names: Sequence[str]) -> dict[str, str]:
@@ -96,11 +52,11 @@ def _alphas(names: Sequence[str]) -> dict[str, str]:
 
 def _line(rows: Rows, colour: str, x: Any, y: Any, *, width: float = 2.2, dash: Sequence[int] = (1, 0)) -> Any:
     """A curve; its colour is the mark's, as panels side by side would share one scale of colours."""
-    return _data(rows).mark_line(color=colour, strokeWidth=width, strokeDash=list(dash)).encode(x=x, y=y)
+    return data(rows).mark_line(color=colour, strokeWidth=width, strokeDash=list(dash)).encode(x=x, y=y)
 
 
 def _dots(rows: Rows, colour: str, x: Any, y: Any, *, size: float = 50, opacity: float = 1) -> Any:
-    return _data(rows).mark_circle(color=colour, size=size, opacity=opacity).encode(x=x, y=y)
+    return data(rows).mark_circle(color=colour, size=size, opacity=opacity).encode(x=x, y=y)
 
 
 def _points(name: str, x: Sequence[float] | NDArray[Any], y: Sequence[float] | NDArray[Any]) -> Rows:
@@ -118,7 +74,7 @@ def _example() -> Any:
         alt.hconcat(*(_overall_curves(rows) for _, rows, _ in sides), spacing=40),
         alt.hconcat(*(_overall_slope(rows) for _, rows, _ in sides), spacing=40),
     ]
-    title = _title(
+    title = heading(
         "Figure 4: two adversarial partitions of 24 items, the stars' graphs, the overall graphs, the overall slope",
         "Reconstructed: the stars' pieces follow from the printed numbers, the rest is one choice of several.",
     )
@@ -136,16 +92,16 @@ def _clusters(name: str, rows: Sequence[Sequence[int]]) -> Any:
     layers = []
     for shape, colour in SHAPE_COLOURS.items():
         own = [item for item in items if item["curve"] == shape]
-        mark = _data(own).mark_point(filled=True, size=90, opacity=1, color=colour, shape=MARKS[shape])
+        mark = data(own).mark_point(filled=True, size=90, opacity=1, color=colour, shape=MARKS[shape])
         layers.append(mark.encode(x=x, y=y))
     chart = alt.layer(*layers).properties(width=360, height=24 * len(rows))
-    return chart.properties(title=_title(f"Adversarial partition, {name}"))
+    return chart.properties(title=heading(f"Adversarial partition, {name}"))
 
 
 def _star_curves(rows: Sequence[Sequence[int]], beta: float) -> Any:
     of, listed = evaluate(*partitions(rows), beta=beta), merge_list(*partitions(rows), 3)
     x, y = float(of.mergings[3]), float(of.mixed_at_threshold[3])
-    colours = {"linked": "#12436d", "mixed": "#e8702a"}
+    colours = {"linked": BLUE, "mixed": ORANGE}
     axis_x = _x("mergings", 0, 2, values=[0, 1, 2], format="d")
     axis_y = _y("share of items", 0, 1, format=".0%")
     layers = []
@@ -156,16 +112,16 @@ def _star_curves(rows: Sequence[Sequence[int]], beta: float) -> Any:
             _dots(rows_of, colours[name], axis_x, axis_y),
         ]
     for name, top in (("linked", beta), ("mixed", y)):
-        arrow = _data([{"x": 0, "y": 0, "x2": x, "y2": top}])
+        arrow = data([{"x": 0, "y": 0, "x2": x, "y2": top}])
         rule = arrow.mark_rule(color=colours[name], strokeDash=[5, 3], strokeWidth=1.5)
         layers.append(rule.encode(x=axis_x, y=axis_y, x2="x2:Q", y2="y2:Q"))
-    level = _data([{"x": 0, "y": beta, "x2": x}]).mark_rule(color=SOFT, strokeWidth=1)
-    drop = _data([{"x": x, "y": 0, "y2": beta}]).mark_rule(color=SOFT, strokeWidth=1)
+    level = data([{"x": 0, "y": beta, "x2": x}]).mark_rule(color=SOFT, strokeWidth=1)
+    drop = data([{"x": x, "y": 0, "y2": beta}]).mark_rule(color=SOFT, strokeWidth=1)
     layers += [level.encode(x=axis_x, y=axis_y, x2="x2:Q"), drop.encode(x=axis_x, y=axis_y, y2="y2:Q")]
-    layers.append(_note("linked", colours["linked"], 0, float(listed.linked[0]), dx=8, dy=-26))
-    layers.append(_note("mixed", colours["mixed"], 2, float(listed.mixed[2]), dx=-10, dy=34, align="right"))
+    layers.append(label("linked", colours["linked"], 0, float(listed.linked[0]), dx=8, dy=-26))
+    layers.append(label("mixed", colours["mixed"], 2, float(listed.mixed[2]), dx=-10, dy=34, align="right"))
     text = f"Stars: {beta:.0%} at {x:g} mergings, {y:.1%} mixed in; slope {float(of.slope[3]):.2%}"
-    return alt.layer(*layers).properties(width=360, height=190, title=_title(text))
+    return alt.layer(*layers).properties(width=360, height=190, title=heading(text))
 
 
 def _overall_curves(rows: Sequence[Sequence[int]]) -> Any:
@@ -181,10 +137,10 @@ def _overall_curves(rows: Sequence[Sequence[int]]) -> Any:
     ]
     layers += _key(_alphas(names), length - 1.02, 0.32, 0.09, align="right")
     linked, mixed = float(of.linked_curve[1, 1]), float(of.mixed_curve[1, 1])
-    layers.append(_note("linked", SOFT, 1, linked, dy=20, dx=6))
-    layers.append(_note("mixed", SOFT, 1, mixed, dy=20, dx=6))
+    layers.append(label("linked", SOFT, 1, linked, dy=20, dx=6))
+    layers.append(label("mixed", SOFT, 1, mixed, dy=20, dx=6))
     return alt.layer(*layers).properties(
-        width=360, height=190, title=_title("All four subjects: linked and mixed graphs")
+        width=360, height=190, title=heading("All four subjects: linked and mixed graphs")
     )
 
 
@@ -198,8 +154,8 @@ def _overall_slope(rows: Sequence[Sequence[int]]) -> Any:
     ]
     layers += _key(dict(reversed(_alphas(list(BY_ALPHA)).items())), 0.02, 0.93, 0.09)
     start = min(b for b, slope in zip(betas, of.slope_overall[0], strict=True) if not math.isnan(slope))
-    layers.append(_note("breached already", SOFT, start / 2, 0.25, align="center"))
-    return alt.layer(*layers).properties(width=360, height=190, title=_title("Overall slope by threshold"))
+    layers.append(label("breached already", SOFT, start / 2, 0.25, align="center"))
+    return alt.layer(*layers).properties(width=360, height=190, title=heading("Overall slope by threshold"))
 
 
 # --- Figure 5 --------------------------------------------------------------------------------------------
@@ -208,12 +164,12 @@ def _overall_slope(rows: Sequence[Sequence[int]]) -> Any:
 def _uniform() -> Any:
     samples = {n: sample("uniform", n) for n in SIZES}
     columns = {
-        "MTD/(n - 1)": ("#1f2328", lambda of: of.transfer),
-        "VOI/log2 n": ("#6e7781", lambda of: of.voi),
-        "slope, beta 0.7, alpha 2/3": ("#e8702a", lambda of: of.slope[:, 3, 1]),
-        "slope, beta 0.8, alpha 2/3": ("#801650", lambda of: of.slope[:, 3, 2]),
-        "slope, beta 0.7, alpha 1/3": ("#28a197", lambda of: of.slope[:, 1, 1]),
-        "slope, beta 0.8, alpha 1/3": ("#12436d", lambda of: of.slope[:, 1, 2]),
+        "MTD/(n - 1)": (INK, lambda of: of.transfer),
+        "VOI/log2 n": (GREY, lambda of: of.voi),
+        "slope, beta 0.7, alpha 2/3": (ORANGE, lambda of: of.slope[:, 3, 1]),
+        "slope, beta 0.8, alpha 2/3": (PLUM, lambda of: of.slope[:, 3, 2]),
+        "slope, beta 0.7, alpha 1/3": (GREEN, lambda of: of.slope[:, 1, 1]),
+        "slope, beta 0.8, alpha 1/3": (BLUE, lambda of: of.slope[:, 1, 2]),
     }
     rows: Rows = []
     for name, (_, column) in columns.items():
@@ -225,15 +181,15 @@ def _uniform() -> Any:
     layers = []
     for name, (colour, _) in columns.items():
         own = [row for row in rows if row["curve"] == name]
-        bars = _data(own).mark_rule(strokeWidth=1.5, color=colour).encode(x=x, y="low:Q", y2="high:Q")
+        bars = data(own).mark_rule(strokeWidth=1.5, color=colour).encode(x=x, y="low:Q", y2="high:Q")
         layers += [_line(own, colour, x, y), bars, _dots(own, colour, x, y, size=45)]
     nudge = {"slope, beta 0.8, alpha 2/3": 3, "slope, beta 0.7, alpha 1/3": -2, "slope, beta 0.7, alpha 2/3": -7}
     ends = [
-        _note(name, colour_of, 200, next(r["y"] for r in rows if r["curve"] == name and r["x"] == 200), dx=10, dy=shift)
+        label(name, colour_of, 200, next(r["y"] for r in rows if r["curve"] == name and r["x"] == 200), dx=10, dy=shift)
         for name, (colour_of, _) in columns.items()
         for shift in [nudge.get(name, 5 if "0.8, alpha 1/3" in name else 0)]
     ]
-    title = _title(
+    title = heading(
         "Figure 5: three distances between two uniformly random partitions",
         f"{len(samples[10].voi)} repetitions; bars are 95 % intervals of the mean. Contamination unwanted; repetitions",
         "whose overall curve is breached without a merging have no slope and are left out.",
@@ -248,26 +204,26 @@ def _walks() -> Any:
     panels = (
         (
             "(a) by start; alpha 3/4, beta 0.8",
-            {"uniform start": ("#12436d", ("uniform", 0.75, 0.8)), "one block": ("#e8702a", ("one block", 0.75, 0.8))},
+            {"uniform start": (BLUE, ("uniform", 0.75, 0.8)), "one block": (ORANGE, ("one block", 0.75, 0.8))},
         ),
         (
             "(b) by alpha; beta 0.8",
             {
-                "alpha 3/4": ("#12436d", ("uniform", 0.75, 0.8)),
-                "alpha 1/2": ("#28a197", ("uniform", 0.5, 0.8)),
-                "alpha 1/4": ("#801650", ("uniform", 0.25, 0.8)),
+                "alpha 3/4": (BLUE, ("uniform", 0.75, 0.8)),
+                "alpha 1/2": (GREEN, ("uniform", 0.5, 0.8)),
+                "alpha 1/4": (PLUM, ("uniform", 0.25, 0.8)),
             },
         ),
         (
             "(c) by beta; alpha 3/4",
             {
-                "beta 0.6": ("#e8702a", ("uniform", 0.75, 0.6)),
-                "beta 0.8": ("#12436d", ("uniform", 0.75, 0.8)),
-                "beta 0.95": ("#28a197", ("uniform", 0.75, 0.95)),
+                "beta 0.6": (ORANGE, ("uniform", 0.75, 0.6)),
+                "beta 0.8": (BLUE, ("uniform", 0.75, 0.8)),
+                "beta 0.95": (GREEN, ("uniform", 0.75, 0.95)),
             },
         ),
     )
-    title = _title(
+    title = heading(
         "Figure 6: overall slope against variation of information, along random walks away from the solution",
         "200 items, 120 walks a start. Dots: partitions on the way. Lines: means in 12 bins of VOI. Where the overall "
         "curve is breached without a merging the slope counts as 1.",
@@ -284,7 +240,7 @@ def _walk_panel(text: str, settings: Mapping[str, tuple[str, tuple[Start, float,
         middle, height, _ = binned(*setting)
         lines.append(_line(_points(name, middle, height), colour, x, y, width=2.6))
     notes = _key({name: colour for name, (colour, _) in settings.items()}, 0.74, 0.93, 0.07, align="right")
-    return alt.layer(*dots, *lines, *notes).properties(width=290, height=280, title=_title(text))
+    return alt.layer(*dots, *lines, *notes).properties(width=290, height=280, title=heading(text))
 
 
 # --- Figure 7 --------------------------------------------------------------------------------------------
@@ -295,7 +251,7 @@ def _random() -> Any:
         alt.vconcat(_errors(process), _star(process), _slope_by_n(process), _slope_by_beta(process))
         for process in PROCESSES
     ]
-    title = _title(
+    title = heading(
         "Figure 7: random partitions, drawn uniformly (left) and by coin toss (right)",
         "Means over 500 repetitions; contamination unwanted. Repetitions without a slope are left out.",
     )
@@ -315,11 +271,11 @@ def _errors(process: Any) -> Any:
     layers = [
         *_by_n(process, lambda of: of.miss, x, y),
         *_by_n(process, lambda of: of.include, x, y, dash=(5, 3)),
-        _note("misses: full lines", SOFT, 8, 185),
-        _note("includes: broken lines", SOFT, 8, 168),
+        label("misses: full lines", SOFT, 8, 185),
+        label("includes: broken lines", SOFT, 8, 168),
         *_key(_alphas(list(BY_ALPHA)), 8, 145, 17),
     ]
-    return alt.layer(*layers).properties(width=340, height=200, title=_title(f"{process}: miss and include errors"))
+    return alt.layer(*layers).properties(width=340, height=200, title=heading(f"{process}: miss and include errors"))
 
 
 def _star(process: Any) -> Any:
@@ -330,13 +286,13 @@ def _star(process: Any) -> Any:
         axis=alt.Axis(values=[0.005, 0.01, 0.02, 0.05, 0.1, 0.2], format="~g"),
     )
     layers = _by_n(process, lambda of: of.error, _x("number of items n", 0, 205), y)
-    return alt.layer(*layers).properties(width=340, height=200, title=_title(f"{process}: normalised combined errors"))
+    return alt.layer(*layers).properties(width=340, height=200, title=heading(f"{process}: normalised combined errors"))
 
 
 def _slope_by_n(process: Any) -> Any:
     x, y = _x("number of items n", 0, 205), _y("overall slope", 0, 1)
     layers = _by_n(process, lambda of: of.slope[:, :, 2], x, y)
-    return alt.layer(*layers).properties(width=340, height=200, title=_title(f"{process}: overall slope, beta 0.8"))
+    return alt.layer(*layers).properties(width=340, height=200, title=heading(f"{process}: overall slope, beta 0.8"))
 
 
 def _slope_by_beta(process: Any) -> Any:
@@ -346,5 +302,5 @@ def _slope_by_beta(process: Any) -> Any:
     kept = [beta for beta, there in zip(FINE, enough, strict=True) if there]
     for at, (name, colour) in zip(SHOWN, BY_ALPHA.items(), strict=True):
         layers.append(_line(_points(name, kept, mean(of.slope[:, at][:, enough])), colour, x, y, width=2))
-    text = _title(f"{process}: overall slope, n = 50", "where at least a tenth of 300 repetitions have one")
+    text = heading(f"{process}: overall slope, n = 50", "where at least a tenth of 300 repetitions have one")
     return alt.layer(*layers).properties(width=340, height=200, title=text)

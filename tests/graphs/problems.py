@@ -37,12 +37,14 @@ def noisy_pair(rng, *, n_nodes=40, degree=6.0, kept=0.85):
 
 
 @st.composite
-def problems(draw):
-    """Graphs of unequal size or noisy copies: isolated nodes, twins, ties and wrong seeds come by themselves."""
+def problems(draw, wrong=(0, 2)):
+    """Graphs of unequal size or noisy copies: isolated nodes, twins and ties come by themselves. wrong : how many seeds
+    are, one of these.
+    """
     if draw(st.booleans()):
         source, target, truth = noisy_pair(np.random.default_rng(draw(st.integers(0, 9999))))
-        n, wrong = draw(st.integers(4, 25)), draw(st.sampled_from([0, 2]))
-        named = np.concatenate((np.roll(truth[1][:n][:wrong], 1), truth[1][wrong:n]))
+        n, moved = draw(st.integers(4, 25)), draw(st.sampled_from(wrong))
+        named = np.concatenate((np.roll(truth[1][:n][:moved], 1), truth[1][moved:n]))
         return source, target, (truth[0][:n], named)
     sizes = [draw(st.integers(2, 9)) for _ in range(2)]
     sides = []
@@ -57,6 +59,19 @@ def problems(draw):
 def renumbered(one, number):
     u, v = one.edges()
     return SocialGraph.from_edges(number[u], number[v], n_nodes=one.n_nodes)
+
+
+def check_renumbering(attack):
+    """Graphs whose nodes are numbered otherwise are matched as before."""
+    rng = np.random.default_rng(8)
+    source, target, truth = noisy_pair(rng, n_nodes=60)
+    new_source, new_target = rng.permutation(60), rng.permutation(60)
+    seeds = (truth[0][:12], truth[1][:12])
+    plain = attack(target, source, seeds).mapping
+    moved = attack(
+        renumbered(target, new_target), renumbered(source, new_source), (new_source[seeds[0]], new_target[seeds[1]])
+    ).mapping
+    assert pairs_of(moved) == {int(new_source[v]): int(new_target[c]) for v, c in pairs_of(plain).items()}
 
 
 def probability(belief, row):

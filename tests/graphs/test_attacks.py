@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.graphs import slow
+from tests.graphs.problems import as_dict, check_renumbering, graph, noisy_pair, pairs_of, problems, seed_pairs
 from unmask import UnmaskError
 from unmask.graphs.attacks import Bumblebee, Grasshopper, Nar09
-from unmask.graphs.release import SocialGraph
 
 THETAS = [0.0, 0.01, 0.37, 1.13, 1.5]  # of two candidates, one stands out by sqrt(2)
 ATTACKS = [
@@ -25,55 +25,9 @@ ATTACKS = [
 ]
 
 
-def graph(n_nodes, edges):
-    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    return SocialGraph.from_edges(ends[:, 0], ends[:, 1], n_nodes=n_nodes)
-
-
-def as_dict(one):
-    return {v: {int(c) for c in one.neighbour[one.indptr[v] : one.indptr[v + 1]]} for v in range(len(one.indptr) - 1)}
-
-
-def pairs_of(mapping):
-    return {int(v): int(mapping[v]) for v in np.flatnonzero(mapping >= 0)}
-
-
-def noisy_pair(rng, *, n_nodes=40, degree=6.0, kept=0.85):
-    """Two noisy copies of a random graph, their nodes renumbered independently, and all true pairs."""
-    a, b = np.nonzero(np.triu(rng.random((n_nodes, n_nodes)) < degree / n_nodes, 1))
-    sides, number = [], []
-    for _ in range(2):
-        keep, new = rng.random(len(a)) < kept, rng.permutation(n_nodes)
-        sides.append(graph(n_nodes, list(zip(new[a[keep]].tolist(), new[b[keep]].tolist(), strict=True))))
-        number.append(new)
-    return sides[0], sides[1], (number[0], number[1])
-
-
-@st.composite
-def problems(draw):
-    """Sparse graphs of unequal size: isolated nodes, twins, single candidates and ties come by themselves."""
-    if draw(st.booleans()):
-        source, target, truth = noisy_pair(np.random.default_rng(draw(st.integers(0, 9999))))
-        n, wrong = draw(st.integers(4, 25)), draw(st.sampled_from([0, 2, 12]))
-        named = np.concatenate((np.roll(truth[1][:n][:wrong], 1), truth[1][wrong:n]))  # some wrong seeds, to be moved
-        return source, target, (truth[0][:n], named)
-    sizes = [draw(st.integers(2, 9)) for _ in range(2)]
-    sides = []
-    for n in sizes:
-        every = [(a, b) for a in range(n) for b in range(a)]
-        sides.append(graph(n, draw(st.lists(st.sampled_from(every), unique=True, max_size=18))))
-    k = draw(st.integers(1, min(sizes)))
-    seeds = [np.array(draw(st.permutations(range(n)))[:k]) for n in sizes]
-    return sides[0], sides[1], (seeds[0], seeds[1])
-
-
-def seed_pairs(seeds):
-    return dict(zip(seeds[0].tolist(), seeds[1].tolist(), strict=True))
-
-
 @pytest.mark.parametrize("synchronous", [False, True])
 @settings(max_examples=150, deadline=None)
-@given(problems(), st.sampled_from(THETAS), st.booleans())
+@given(problems(wrong=(0, 2, 12)), st.sampled_from(THETAS), st.booleans())
 def test_nar09_finds_the_pairs_of_its_definition(synchronous, problem, theta, by_degree):
     source, target, seeds = problem
     belief = Nar09(theta=theta, synchronous=synchronous, order="degree" if by_degree else "number")(
@@ -88,7 +42,7 @@ def test_nar09_finds_the_pairs_of_its_definition(synchronous, problem, theta, by
 
 @pytest.mark.parametrize("synchronous", [False, True])
 @settings(max_examples=100, deadline=None)
-@given(problems(), st.sampled_from(THETAS), st.sampled_from([0.0, 0.5, 1.3]))
+@given(problems(wrong=(0, 2, 12)), st.sampled_from(THETAS), st.sampled_from([0.0, 0.5, 1.3]))
 def test_bumblebee_finds_the_pairs_of_its_definition(synchronous, problem, theta, delta):
     source, target, seeds = problem
     belief = Bumblebee(delta=delta, theta=theta, synchronous=synchronous)(target, source, seeds)
@@ -101,7 +55,7 @@ def test_bumblebee_finds_the_pairs_of_its_definition(synchronous, problem, theta
 
 @pytest.mark.parametrize("weighting", ["released", "printed"])
 @settings(max_examples=150, deadline=None)
-@given(problems(), st.sampled_from(THETAS), st.sampled_from([1, 2, 12]))
+@given(problems(wrong=(0, 2, 12)), st.sampled_from(THETAS), st.sampled_from([1, 2, 12]))
 def test_grasshopper_finds_the_pairs_of_its_definition(weighting, problem, theta, cap):
     source, target, seeds = problem
     belief = Grasshopper(theta=theta, weighting=weighting, max_steps=cap)(target, source, seeds)
@@ -166,20 +120,7 @@ def test_the_number_of_threads_changes_nothing(attack):
 
 @pytest.mark.parametrize("attack", [Nar09(synchronous=True), Bumblebee(synchronous=True), Grasshopper()], ids=repr)
 def test_renumbering_the_nodes_renumbers_the_matches(attack):
-    rng = np.random.default_rng(8)
-    source, target, truth = noisy_pair(rng, n_nodes=60)
-    new_source, new_target = rng.permutation(60), rng.permutation(60)
-    seeds = (truth[0][:12], truth[1][:12])
-    plain = attack(target, source, seeds).mapping
-    moved = attack(
-        renumbered(target, new_target), renumbered(source, new_source), (new_source[seeds[0]], new_target[seeds[1]])
-    ).mapping
-    assert pairs_of(moved) == {int(new_source[v]): int(new_target[c]) for v, c in pairs_of(plain).items()}
-
-
-def renumbered(one, number):
-    edges = [(int(number[a]), int(number[b])) for a, near in as_dict(one).items() for b in near]
-    return graph(len(number), edges)
+    check_renumbering(attack)
 
 
 def test_a_single_candidate_is_taken_by_nar09_and_refused_by_grasshopper():

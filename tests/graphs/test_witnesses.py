@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.graphs import slow_more
 from tests.graphs.problems import (
     as_dict,
+    check_renumbering,
     graph,
     noisy_pair,
     pairs_of,
@@ -141,15 +142,7 @@ def test_the_numbers_that_break_ties_are_those_of_splitmix64():
 
 @pytest.mark.parametrize("attack", [KorulaLattanzi(), KorulaLattanzi(witnesses=1), Irma()], ids=repr)
 def test_renumbering_the_nodes_renumbers_the_matches(attack):
-    rng = np.random.default_rng(8)
-    source, target, truth = noisy_pair(rng, n_nodes=60)
-    new_source, new_target = rng.permutation(60), rng.permutation(60)
-    seeds = (truth[0][:12], truth[1][:12])
-    plain = attack(target, source, seeds).mapping
-    moved = attack(
-        renumbered(target, new_target), renumbered(source, new_source), (new_source[seeds[0]], new_target[seeds[1]])
-    ).mapping
-    assert pairs_of(moved) == {int(new_source[v]): int(new_target[c]) for v, c in pairs_of(plain).items()}
+    check_renumbering(attack)
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=repr)

@@ -129,6 +129,14 @@ def test_a_cell_out_of_time_is_stopped_and_the_rest_goes_on(tmp_path):
     assert run_study(plan, tmp_path / "run").timed_out == 2  # not tried again unless asked
 
 
+def test_a_budget_of_memory_that_no_worker_starts_in_is_said(tmp_path, capfd):
+    plan = plan_of(tmp_path, seeds=1, extra="[budget]\nmemory_gib = 0.05")
+    assert run_study(plan, tmp_path / "run").failed == 2
+    ((reason,),) = rows(tmp_path / "run", "distinct reason")
+    assert reason.startswith("0.05 GiB of memory are too few to start a worker; raise budget.memory_gib")
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_budget_of_time_leaves_the_rest_for_the_next_run(tmp_path):
     plan = plan_of(tmp_path, extra="[budget]\nseconds = 0.000001")
     outcome = run_study(plan, tmp_path / "run")

@@ -6,25 +6,25 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse import csr_array
 
+from unmask.channels._matrices import (
+    Matrix,
+    as_matrix,
+    check_entries,
+    distribution,
+    locked,
+    row_products,
+    scale_rows,
+    stochastic,
+)
 from unmask.channels._refinement import degrading_matrix
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
-
-Matrix: TypeAlias = "NDArray[np.float64] | csr_array[np.float64, tuple[int, int]]"
-
-Number = TypeVar("Number", NDArray[np.float64], NDArray[np.int64])
-
-ROW_TOLERANCE = 1e-9
-"""How far a row, or the prior, may be from 1 before it is refused; nearer than that it is divided by its sum."""
-
-ROUNDING = 1e-14
-"""Nearer to 1 than this it is left alone: the same numbers given again stay the same numbers."""
 
 NEVER = float(np.finfo(np.float64).tiny)
 """Outputs that are less likely, below 3e-308, do not occur: their shares would be lost in rounding."""
@@ -71,9 +71,9 @@ class Channel:
         x_labels: Sequence[str] | None = None,
         y_labels: Sequence[str] | None = None,
     ) -> None:
-        matrix = _stochastic(p_y_given_x)
+        matrix = stochastic(p_y_given_x)
         object.__setattr__(self, "p_y_given_x", matrix)
-        object.__setattr__(self, "prior", _distribution(prior, matrix.shape[0]))
+        object.__setattr__(self, "prior", distribution(prior, matrix.shape[0]))
         object.__setattr__(self, "x_labels", _names(x_labels, matrix.shape[0], "x"))
         object.__setattr__(self, "y_labels", _names(y_labels, matrix.shape[1], "y"))
 
@@ -89,13 +89,13 @@ class Channel:
         >>> Channel.from_joint(np.array([[3.0, 1.0], [0.0, 4.0]])).prior
         array([0.5, 0.5])
         """
-        table = _as_matrix(joint)
-        _check_entries(table)
+        table = as_matrix(joint)
+        check_entries(table)
         mass = np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
         if not np.all(mass > 0):
             raise UnmaskError(f"row {np.flatnonzero(mass <= 0)[0]} of the joint table is empty: leave that secret out")
         return cls(
-            _scale_rows(table, 1.0 / mass),
+            scale_rows(table, 1.0 / mass),
             mass / mass.sum(),
             x_labels=x_labels,
             y_labels=y_labels,
@@ -115,7 +115,7 @@ class Channel:
     def p_y(self) -> NDArray[np.float64]:
         """(n_y,) p(y) = sum_x p(x) p(y given x)."""
         p_y = np.asarray(self.p_y_given_x.T @ self.prior, dtype=np.float64)
-        return _locked(p_y / p_y.sum())
+        return locked(p_y / p_y.sum())
 
     @cached_property
     def observed(self) -> NDArray[np.int64]:
@@ -123,7 +123,7 @@ class Channel:
 
         Outputs whose chance is no normal number, below 3e-308, are never seen.
         """
-        return _locked(np.flatnonzero(self.p_y > NEVER))
+        return locked(np.flatnonzero(self.p_y > NEVER))
 
     def dense(self) -> NDArray[np.float64]:
         """(n_x, n_y) p(y given x) as a dense array, a copy when the channel is sparse."""
@@ -132,7 +132,7 @@ class Channel:
 
     def joint(self) -> Matrix:
         """(n_x, n_y) p(x, y) = p(x) p(y given x), dense or sparse like the channel."""
-        return _scale_rows(self.p_y_given_x, self.prior)
+        return scale_rows(self.p_y_given_x, self.prior)
 
     def with_prior(self, prior: NDArray[np.float64] | None) -> Channel:
         """The same channel met by an adversary with another prior; uniform when None."""
@@ -230,7 +230,7 @@ class Channel:
                 )
             product = (a[:, :, None] * b[:, None, :]).reshape(self.n_x, -1)
         else:
-            product = _row_products(csr_array(a), csr_array(b))
+            product = row_products(csr_array(a), csr_array(b))
         labels = None
         if self.y_labels is not None and other.y_labels is not None:
             labels = tuple(f"{y} | {z}" for y in self.y_labels for z in other.y_labels)
@@ -344,95 +344,7 @@ def _sparse_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32]
     return np.concatenate(([0], np.cumsum(length))), secret, np.minimum(log_p, 0.0).astype(np.float32)
 
 
-def _row_products(
-    a: csr_array[np.float64, tuple[int, int]], b: csr_array[np.float64, tuple[int, int]]
-) -> csr_array[np.float64, tuple[int, int]]:
-    """(n_x, n_y * n_z) the product of each entry of row x of `a` with each entry of row x of `b`."""
-    n_a, n_b = np.diff(a.indptr).astype(np.int64), np.diff(b.indptr).astype(np.int64)
-    row_of_a = np.repeat(np.arange(a.shape[0]), n_a)
-    fan = n_b[row_of_a]  # how many entries of b each entry of a meets
-    left = np.repeat(np.arange(a.nnz), fan)
-    within = np.arange(len(left)) - np.repeat(np.cumsum(fan) - fan, fan)
-    right = b.indptr[row_of_a[left]] + within
-    column = a.indices[left].astype(np.int64) * b.shape[1] + b.indices[right]
-    shape = (a.shape[0], a.shape[1] * b.shape[1])
-    return csr_array(coo_array((a.data[left] * b.data[right], (row_of_a[left], column)), shape=shape))
-
-
-def _as_matrix(given: ArrayLike | Matrix) -> Matrix:
-    if issparse(given):
-        sparse: csr_array[np.float64, tuple[int, int]] = csr_array(cast("Any", given), dtype=np.float64, copy=True)
-        sparse.sum_duplicates()
-        sparse.eliminate_zeros()
-        return sparse
-    table = np.asarray(given, dtype=np.float64)
-    if table.ndim != 2 or table.size == 0:
-        raise UnmaskError(f"the channel has shape {table.shape}, expected secrets x outputs with at least one of each")
-    return table
-
-
-def _check_entries(matrix: Matrix) -> None:
-    if isinstance(matrix, np.ndarray):
-        if np.isfinite(matrix.sum()) and matrix.min() >= 0:
-            return
-        row = int(np.argmax(~(np.isfinite(matrix) & (matrix >= 0)).all(axis=1)))
-    else:
-        wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0))
-        if not wrong.any():
-            return
-        row = int(np.searchsorted(matrix.indptr, np.argmax(wrong), side="right")) - 1
-    raise UnmaskError(f"row {row} of the channel has entries that are negative or not numbers, expected 0 to 1")
-
-
-def _stochastic(given: ArrayLike | Matrix) -> Matrix:
-    matrix = _as_matrix(given)
-    if min(matrix.shape) < 1:
-        raise UnmaskError(f"the channel has shape {matrix.shape}, expected secrets x outputs with at least one of each")
-    _check_entries(matrix)
-    mass = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
-    wrong = np.flatnonzero(np.abs(mass - 1.0) > ROW_TOLERANCE)
-    if wrong.size:
-        raise UnmaskError(
-            f"row {wrong[0]} of the channel sums to {mass[wrong[0]]:.12g}, expected 1: divide it by its sum"
-        )
-    rounded = np.abs(mass - 1.0) <= ROUNDING
-    if rounded.all() and isinstance(matrix, np.ndarray) and matrix.base is None and not matrix.flags.writeable:
-        return matrix  # a channel's own array: another prior needs no second copy
-    stochastic = _scale_rows(matrix, np.where(rounded, 1.0, 1.0 / mass))
-    _locked(stochastic if isinstance(stochastic, np.ndarray) else stochastic.data)
-    return stochastic
-
-
-def _distribution(given: ArrayLike | None, n_x: int) -> NDArray[np.float64]:
-    if given is None:
-        return _locked(np.full(n_x, 1.0 / n_x))
-    prior = np.asarray(given, dtype=np.float64)
-    if prior.shape != (n_x,):
-        raise UnmaskError(
-            f"the prior has shape {prior.shape}, expected ({n_x},): one number for each row of the channel"
-        )
-    if not (np.all(np.isfinite(prior)) and prior.min() >= 0):
-        raise UnmaskError("the prior has entries that are negative or not numbers, expected 0 to 1")
-    total = float(prior.sum())
-    if abs(total - 1.0) > ROW_TOLERANCE:
-        raise UnmaskError(f"the prior sums to {total:.12g}, expected 1: divide it by its sum")
-    return _locked(prior.copy() if abs(total - 1.0) <= ROUNDING else prior / total)
-
-
 def _names(given: Sequence[str] | None, size: int, letter: str) -> tuple[str, ...] | None:
     if given is not None and len(given) != size:
         raise UnmaskError(f"{letter}_labels has {len(given)} names, expected {size}: one for each {letter}")
     return None if given is None else tuple(str(name) for name in given)
-
-
-def _scale_rows(matrix: Matrix, factor: NDArray[np.float64]) -> Matrix:
-    if isinstance(matrix, np.ndarray):
-        return np.asarray(matrix * factor[:, None], dtype=np.float64)
-    scaled = matrix.copy()
-    scaled.data = matrix.data * np.repeat(factor, np.diff(matrix.indptr))
-    return scaled
-
-
-def _locked(array: Number) -> Number:
-    array.setflags(write=False)
-    return array

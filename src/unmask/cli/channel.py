@@ -115,13 +115,8 @@ def design(
     import numpy as np
 
     from unmask.channels import optimal_mechanism
-    from unmask.errors import UnmaskError
 
-    if curve is not None and curve.resolve() == output.resolve():
-        raise UnmaskError(f"the mechanism and its curve are both to be written to {output}; expected two files")
-    for path in (output, curve):
-        if path is not None:
-            refuse_to_overwrite(path, force=force)
+    refuse_to_overwrite(output, curve, force=force)
     secrets, chance = _prior(prior)
     table, _ = _loss(loss, secrets, coordinates)
     if distortion is None:

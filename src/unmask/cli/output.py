@@ -62,9 +62,9 @@ def audit_output(command: Any) -> Any:
         gates: tuple[Gate, ...],
         **others: Any,
     ) -> Any:
-        for path in (report, export):
-            if path is not None:
-                refuse_to_overwrite(path, force=force)
+        if as_json and in_short:
+            raise click.UsageError("--json and --summary both say what is printed; leave one out")
+        refuse_to_overwrite(report, export, force=force)
         return command(output=Output(report, export, in_short, as_json, force, gates), **others)
 
     wrapped: Any = with_output

@@ -34,8 +34,7 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     from unmask.reports.summary import summary
     from unmask.studies.page import study_page
 
-    if output is not None:
-        refuse_to_overwrite(output, force=force)
+    refuse_to_overwrite(output, force=force)
     found = study_page(run)
     if output is not None:
         write_text(output, render_study(found))

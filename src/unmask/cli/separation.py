@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import tempfile
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, refuse_to_overwrite
+from unmask.cli.files import as_text, refuse_to_overwrite, write_release
 from unmask.cli.options import split
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ def separations(
     ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
 ) -> tuple[Decoy | IdentitySeparation, ...]:
     """KEY=VALUE,..., given any number of times: the options of `protect graph` in one text."""
+    from unmask.errors import UnmaskError
+
     found: list[Decoy | IdentitySeparation] = []
     for text in value:
         items = split(ctx, parameter, text)
@@ -132,8 +134,9 @@ def separations(
             raise click.BadParameter(
                 f"{error.option_name.removeprefix('--')!r} is no key, expected {keys}", ctx, parameter
             ) from None
-        except click.UsageError as error:
-            raise click.BadParameter(error.format_message().replace("'--", "'"), ctx, parameter) from None
+        except (click.UsageError, UnmaskError) as error:
+            said = error.format_message() if isinstance(error, click.UsageError) else str(error)
+            raise click.BadParameter(re.sub(r"(?<!\w)--(?=\w)", "", said), ctx, parameter) from None
         if repr(made) in map(repr, found):  # a share of 1.0 is not 1 person
             raise click.BadParameter(f"{text} is given twice, expected separations that differ", ctx, parameter)
         found.append(made)
@@ -177,21 +180,16 @@ def protect_graph(
     """
     import numpy as np
 
-    from unmask.errors import UnmaskError
     from unmask.graphs.release import SocialGraph
 
-    if origin is not None and origin.resolve() == output.resolve():
-        raise UnmaskError(f"the release and its origin are both to be written to {output}; expected two files")
-    for path in (output, origin):
-        if path is not None:
-            refuse_to_overwrite(path, force=force)
+    refuse_to_overwrite(output, origin, force=force)
     protection = _protection(**separation)
     people = SocialGraph.read(graph, delimiter=delimiter)
     start = time.perf_counter()
     separated = protection(people, rng=np.random.default_rng(seed))
     seconds = time.perf_counter() - start
     release, nodes = _writable(separated, output)
-    _write(release, output, _origin_text(people, separated, nodes), origin, force=force)
+    write_release(release, output, _origin_text(people, separated, nodes), origin, force=force)
     _say_left_out(separated.release.n_nodes - release.n_nodes)
     found = {**_counts(people, separated, release), "seed": seed, "seconds": round(seconds, 3)}
     if as_json:
@@ -246,23 +244,6 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
     roles = [Role(role).name.lower() for role in separated.role[nodes].tolist()]
     lines.writerows(zip(names.tolist(), range(len(nodes)), roles, strict=True))
     return text.getvalue()
-
-
-def _write(release: SocialGraph, output: Path, text: str, origin: Path | None, *, force: bool) -> None:
-    """The release and its origin, both or neither."""
-    from unmask.errors import FailedError
-
-    if origin is None:
-        release.write(output, force=force)
-        return
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{origin.name}-", dir=origin.parent) as folder:
-            whole = Path(folder) / origin.name
-            whole.write_text(text, encoding="utf-8")
-            release.write(output, force=force)
-            whole.replace(origin)
-    except OSError as error:
-        raise FailedError(f"{origin} cannot be written: {error.strerror or error}") from None
 
 
 # --- advise identity ------------------------------------------------------------------------------------------------

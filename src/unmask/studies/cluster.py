@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from typing import Any
 
 from unmask.errors import FailedError
 from unmask.studies.journal import Result
@@ -22,21 +23,23 @@ def on_spark(master: str | None) -> Callable[[Sequence[Cell]], Iterator[Result]]
     """
 
     def submit(cells: Sequence[Cell]) -> Iterator[Result]:
-        try:
-            session_class = import_module("pyspark.sql").SparkSession
-        except ImportError:
-            raise FailedError("Spark is not installed; install unmask[spark], or leave --spark out") from None
-        builder = session_class.builder.appName("unmask study")
-        try:
-            session = (builder.master(master) if master else builder).getOrCreate()
-        except Exception as error:  # noqa: BLE001  # Java is missing, the master does not answer: py4j has no common error
-            raise FailedError(
-                f"Spark does not start ({type(error).__name__}); is Java installed, is the master up?"
-            ) from None
-        context = session.sparkContext
+        context = _session(master).sparkContext
         size = WAVE * context.defaultParallelism
         for start in range(0, len(cells), size):
             wave = cells[start : start + size]
             yield from context.parallelize(wave, len(wave)).map(finished).collect()
 
     return submit
+
+
+def _session(master: str | None) -> Any:
+    try:
+        builder = import_module("pyspark.sql").SparkSession.builder.appName("unmask study")
+    except ImportError:
+        raise FailedError("Spark is not installed; install unmask[spark], or leave --spark out") from None
+    try:
+        return (builder.master(master) if master else builder).getOrCreate()
+    except Exception as error:  # noqa: BLE001  # Java is missing, the master does not answer: py4j has no common error
+        raise FailedError(
+            f"Spark does not start ({type(error).__name__}); is Java installed, is the master up?"
+        ) from None

@@ -14,8 +14,7 @@ from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import clustered_bootstrap, clustered_wilson
 from unmask.measures.unlinkability import Contingency, Unlinkability, evaluate_contingency, fairness
 from unmask.measures.unlinkability.companions import companions_of
-from unmask.measures.unlinkability.curves import LINK_TIE, merging
-from unmask.measures.unlinkability.evaluate import overall_slope
+from unmask.measures.unlinkability.curves import LINK_TIE, merging, overall_slope
 from unmask.measures.unlinkability.overlap import Overlap
 from unmask.measures.unlinkability.weighing import as_fraction, counted
 from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk

@@ -79,7 +79,7 @@ def _collect(pool: list[_Worker], limit: float | None, budget: Budget) -> Iterat
                 result: Result | None = worker.pipe.recv()
             except (EOFError, OSError):
                 worker.process.join(GRACE)
-                yield _lost(worker)
+                yield _lost(worker, limit)
                 _stop(worker)
                 pool[i] = _start(limit)
                 continue
@@ -96,8 +96,11 @@ def _collect(pool: list[_Worker], limit: float | None, budget: Budget) -> Iterat
             pool[i] = _start(limit)
 
 
-def _lost(worker: _Worker) -> Result:
+def _lost(worker: _Worker, limit: float | None) -> Result:
     assert worker.cell is not None
+    if limit is not None and not worker.ready:
+        reason = f"{limit / 2**30:.2g} GiB of memory are too few to start a worker; raise budget.memory_gib"
+        return Result(worker.cell.key, "failed", f"{reason}, or try fewer workers", 0.0)
     code = worker.process.exitcode
     how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
     why = ", perhaps for lack of memory; try fewer workers" if code == -9 else ""
@@ -130,7 +133,12 @@ def _work(pipe: Connection, limit: float | None) -> None:
         signal.signal(number, signal.SIG_IGN)
     if limit is not None:
         _limit_memory(int(limit))
-    import unmask.studies.cells  # noqa: F401  # not counted against the first cell
+    try:
+        import unmask.studies.cells  # noqa: F401  # not counted against the first cell
+    except (MemoryError, ImportError):  # a library that does not fit is an ImportError
+        if limit is None:
+            raise
+        return  # told by whoever waits at the other end of the pipe
 
     with suppress(EOFError, OSError):
         pipe.send(None)

@@ -54,26 +54,24 @@ def parse_levels(
     column: str,
     order: Sequence[str] | None = None,
     hierarchy: Hierarchy | None = None,
-    cells: NDArray[np.int64] | None = None,
 ) -> Levels:
     """What the distinct texts of a column mean, in the order given.
 
     kind : None guesses: "ordinal" when an order is given, "categorical" when a hierarchy is, else "numeric" when every
         cell reads as a number, an interval or `*` and none looks like a code (leading zero, beyond 2**53).
     order : the atomic values of an ordinal column from lowest to highest.
-    cells : number of rows of each text, for the error message only; 1 each when not given.
 
     None and "" are missing. Numeric cells are numbers, `[a, b]`, `[a, b)`, `(a, b]`, `[a, b[`, `]a, b]`, `a-b`,
     `a..b`, `<a`, `<=a`, `>a`, `>=a`, `a+` and `*`. The others are values, hierarchy nodes, `{a, b}`, `a,b` / `a|b` /
     `a~b` where every part is a value known otherwise, masks such as `123**` (each star hides one character) and `*`;
     an ordinal column also reads `[a, b]` as all values from a to b. Texts of one meaning get one label.
 
-    Raises UnmaskError with the column and the number of cells that cannot be read or are not in the hierarchy or order.
+    Raises UnmaskError with the column and the number of texts that cannot be read or are not in the hierarchy or order.
 
     >>> parse_levels(["b", "{a, b}", None], kind="categorical", column="c").members.tolist()
     [[False, True], [True, True], [False, False]]
     """
-    return _assemble(_meanings(texts, kind, column, order, hierarchy, cells))
+    return _assemble(_meanings(texts, kind, column, order, hierarchy))
 
 
 def read_levels(
@@ -83,7 +81,6 @@ def read_levels(
     column: str,
     order: Sequence[str] | None = None,
     hierarchy: Hierarchy | None = None,
-    cells: NDArray[np.int64] | None = None,
 ) -> tuple[Levels, NDArray[np.int32]]:
     """Sorted, merged levels and the level of each text; the same arguments as `parse_levels`.
 
@@ -95,7 +92,7 @@ def read_levels(
     >>> levels.labels, code.tolist()
     (('20', '30'), [1, 0, 0])
     """
-    meanings = _meanings(texts, kind, column, order, hierarchy, cells)
+    meanings = _meanings(texts, kind, column, order, hierarchy)
     first: dict[str, int] = {}
     for at, label in enumerate(meanings.labels):
         first.setdefault(label, at)
@@ -198,7 +195,6 @@ def _meanings(
     column: str,
     order: Sequence[str] | None,
     hierarchy: Hierarchy | None,
-    cells: NDArray[np.int64] | None,
 ) -> _Meanings:
     if kind not in (None, *get_args(Kind)):
         raise UnmaskError(f"the kind of column {column!r} is {kind!r}, {nearest(kind, get_args(Kind))}")
@@ -211,40 +207,36 @@ def _meanings(
         if kind is None:
             kind = "numeric" if _looks_numeric(texts, bounds) else "categorical"
         if kind == "numeric":
-            return _numeric(bounds, column, cells)
+            return _numeric(bounds, column)
     ordinal = kind == "ordinal"
     if order is not None or hierarchy is not None:
         values = Vocabulary.given(column, order=order, hierarchy=hierarchy, ordinal=ordinal)
     else:
         values = Vocabulary.seen(column, texts=texts, ordinal=ordinal)
-    labels, sets, unknown = [], [], []
-    for at, text in enumerate(texts):
+    labels, sets, unknown = [], [], 0
+    for text in texts:
         meaning = values.read(text)
-        unknown += [at] if meaning is None else []
+        unknown += meaning is None
         label, covered = meaning or (MISSING, ())
         labels.append(label)
         sets.append(covered)
     if unknown:
         where = "in its hierarchy" if values.hierarchy else "in its order"
         raise UnmaskError(
-            f"column {column!r} has {_total(unknown, cells)} cells whose value is not {where}; "
+            f"column {column!r} has {unknown} different cells whose value is not {where}; "
             "add the values there or correct the column"
         )
     return _Meanings(kind, labels, sets, (), values.domain)
 
 
-def _total(at: Sequence[int], cells: NDArray[np.int64] | None) -> int:
-    return len(at) if cells is None else int(cells[list(at)].sum())
-
-
 # --- numbers and intervals ----------------------------------------------------------------------------------------
 
 
-def _numeric(bounds: Sequence[tuple[float, float] | None], column: str, cells: NDArray[np.int64] | None) -> _Meanings:
-    unread = [at for at, pair in enumerate(bounds) if pair is None]
+def _numeric(bounds: Sequence[tuple[float, float] | None], column: str) -> _Meanings:
+    unread = sum(pair is None for pair in bounds)
     if unread:
         raise UnmaskError(
-            f"numeric column {column!r} has {_total(unread, cells)} cells that are neither a number nor an interval; "
+            f"numeric column {column!r} has {unread} different cells that are neither a number nor an interval; "
             "correct them, name their text in `na`, or declare the column categorical"
         )
     read = [pair for pair in bounds if pair is not None]

@@ -10,10 +10,11 @@ at equality within the same tolerance. An empty histogram is no class and passes
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,27 +38,6 @@ class Comparison:
     field: str
 
 
-class Constraint(Protocol):
-    """The shape of a privacy constraint: a frozen dataclass of its parameters."""
-
-    compares: ClassVar[Comparison]
-
-    def value(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> Floats:
-        """The quantity that is compared, per class (P,).
-
-        histogram : (P, m) counts of P classes, whole numbers of any dtype. overall : (m,) counts of the whole table.
-        paths : (H, m) the node above each value at heights 0 (the value itself) to H - 1 of a hierarchy whose root is
-        understood; only the hierarchical distance asks for it.
-        """
-        ...
-
-    def allows(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[np.bool_]:
-        """Whether the value is on the good side of the bound, per class (P,); same arguments as `value`."""
-        ...
-
-    def _value(self, classes: _Classes) -> Floats: ...
-
-
 @dataclass(frozen=True, eq=False)
 class _Classes:
     histogram: Histogram
@@ -78,25 +58,35 @@ class _Classes:
         return np.asarray(self.overall > 0)
 
 
-def _value_of(
-    constraint: Constraint, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None
-) -> Floats:
-    assert histogram.ndim == 2
-    assert overall.shape == histogram.shape[1:]
-    return constraint._value(_Classes(histogram, overall, paths))
+class Constraint(ABC):
+    """What privacy constraints, frozen dataclasses of their parameters, have in common."""
 
+    compares: ClassVar[Comparison]
 
-def _allowed_by(
-    constraint: Constraint, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None
-) -> NDArray[np.bool_]:
-    value, bound = constraint.value(histogram, overall, paths=paths), bound_of(constraint)
-    if constraint.compares.sense == "at least":
-        good = value >= bound - TOLERANCE
-    elif constraint.compares.sense == "at most":
-        good = value <= bound + TOLERANCE
-    else:
-        good = value < bound - TOLERANCE
-    return np.asarray(good & (histogram.sum(axis=1) > 0), dtype=np.bool_)
+    def value(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> Floats:
+        """The quantity that is compared, per class (P,).
+
+        histogram : (P, m) counts of P classes, whole numbers of any dtype. overall : (m,) counts of the whole table.
+        paths : (H, m) the node above each value at heights 0 (the value itself) to H - 1 of a hierarchy whose root is
+        understood; only the hierarchical distance asks for it.
+        """
+        assert histogram.ndim == 2
+        assert overall.shape == histogram.shape[1:]
+        return self._value(_Classes(histogram, overall, paths))
+
+    def allows(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[np.bool_]:
+        """Whether the value is on the good side of the bound, per class (P,); same arguments as `value`."""
+        value, bound = self.value(histogram, overall, paths=paths), bound_of(self)
+        if self.compares.sense == "at least":
+            good = value >= bound - TOLERANCE
+        elif self.compares.sense == "at most":
+            good = value <= bound + TOLERANCE
+        else:
+            good = value < bound - TOLERANCE
+        return np.asarray(good & (histogram.sum(axis=1) > 0), dtype=np.bool_)
+
+    @abstractmethod
+    def _value(self, classes: _Classes) -> Floats: ...
 
 
 def bound_of(constraint: Constraint) -> float:
@@ -126,7 +116,7 @@ def all_allow(
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(Constraint):
     """At least k rows in the class.
 
     >>> KAnonymity(3).allows(np.array([[2, 1], [2, 0]]), np.array([4, 1]))
@@ -144,15 +134,12 @@ class KAnonymity:
     def _value(self, classes: _Classes) -> Floats:
         return np.asarray(classes.histogram.sum(axis=1), dtype=np.float64)
 
-    value = _value_of
-    allows = _allowed_by
-
 
 # --- diversity ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class DistinctL:
+class DistinctL(Constraint):
     """Distinct l-diversity: at least l different sensitive values.
 
     >>> DistinctL(2).allows(np.array([[97, 1, 1], [5, 0, 0]]), np.array([102, 1, 1]))
@@ -170,12 +157,9 @@ class DistinctL:
     def _value(self, classes: _Classes) -> Floats:
         return np.asarray(np.count_nonzero(classes.histogram, axis=1), dtype=np.float64)
 
-    value = _value_of
-    allows = _allowed_by
-
 
 @dataclass(frozen=True)
-class PSensitive:
+class PSensitive(Constraint):
     """p-sensitive k-anonymity: at least p different values of the sensitive column; the same test as `DistinctL`.
 
     >>> PSensitive(2).allows(np.array([[1, 1], [2, 0]]), np.array([3, 1]))
@@ -193,12 +177,9 @@ class PSensitive:
     def _value(self, classes: _Classes) -> Floats:
         return np.asarray(np.count_nonzero(classes.histogram, axis=1), dtype=np.float64)
 
-    value = _value_of
-    allows = _allowed_by
-
 
 @dataclass(frozen=True)
-class EntropyL:
+class EntropyL(Constraint):
     """Entropy l-diversity: H = -sum_s p_s ln p_s >= ln l, that is at least l effective values exp(H); l is real.
 
     >>> EntropyL(3).allows(np.array([[4, 4, 4], [10, 1, 1]]), np.array([14, 5, 5]))
@@ -218,12 +199,9 @@ class EntropyL:
         log = np.log(p, out=np.zeros_like(p), where=p > 0)
         return np.asarray(np.exp(-(p * log).sum(axis=1)), dtype=np.float64)
 
-    value = _value_of
-    allows = _allowed_by
-
 
 @dataclass(frozen=True)
-class RecursiveL:
+class RecursiveL(Constraint):
     """Recursive (c, l)-diversity: r_1 < c (r_l + ... + r_m), strictly, for counts r_1 >= r_2 >= ... >= r_m.
 
     The value is r_1 / (r_l + ... + r_m), infinite with fewer than l values: c must lie above it. Equal counts may be
@@ -249,12 +227,9 @@ class RecursiveL:
         top = ordered.max(axis=1, initial=0)
         return np.asarray(np.divide(top, tail, out=np.full(len(tail), math.inf), where=tail > 0))
 
-    value = _value_of
-    allows = _allowed_by
-
 
 @dataclass(frozen=True)
-class AlphaK:
+class AlphaK(Constraint):
     """The frequency condition of (alpha, k)-anonymity: no value takes more than a share alpha of the class.
 
     k is asked for separately, as `k` of the protection or as `KAnonymity`.
@@ -274,15 +249,12 @@ class AlphaK:
     def _value(self, classes: _Classes) -> Floats:
         return np.asarray(classes.p.max(axis=1, initial=0.0))
 
-    value = _value_of
-    allows = _allowed_by
-
 
 # --- closeness to the whole table -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class TCloseness:
+class TCloseness(Constraint):
     """t-closeness: the distance between p and q is at most t.
 
     equal : total variation 0.5 sum_s |p_s - q_s| over all m values, those absent from the class included.
@@ -326,12 +298,9 @@ class TCloseness:
         heights = [_total_variation(_merge(p - q, nodes)) for nodes in classes.paths]
         return np.asarray(sum(heights, np.zeros(len(p))) / max(len(heights), 1))
 
-    value = _value_of
-    allows = _allowed_by
-
 
 @dataclass(frozen=True)
-class DeltaDisclosure:
+class DeltaDisclosure(Constraint):
     """delta-disclosure privacy: |ln(p_s / q_s)| < delta, strictly, for every value of the table.
 
     A class that lacks a value of the table has p_s = 0, an infinite ratio, and fails for every delta.
@@ -353,12 +322,9 @@ class DeltaDisclosure:
             ratio = np.log(classes.p[:, classes.used] / classes.q[classes.used])
         return np.asarray(np.abs(ratio).max(axis=1, initial=0.0))
 
-    value = _value_of
-    allows = _allowed_by
-
 
 @dataclass(frozen=True)
-class BetaLikeness:
+class BetaLikeness(Constraint):
     """Enhanced beta-likeness: p_s <= q_s (1 + min(beta, -ln q_s)) for every value.
 
     -ln q_s is the value's own bound. The quantity compared is the smallest beta that would do, infinite if none does.
@@ -379,9 +345,6 @@ class BetaLikeness:
         p, q = classes.p[:, classes.used], classes.q[classes.used]
         gain = np.maximum((p - q) / q, 0.0)
         return np.asarray(np.where(gain > -np.log(q) + TOLERANCE, math.inf, gain).max(axis=1, initial=0.0))
-
-    value = _value_of
-    allows = _allowed_by
 
 
 def _total_variation(excess: Floats) -> Floats:

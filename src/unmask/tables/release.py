@@ -271,7 +271,7 @@ def _column(
     if hierarchy is not None and order is not None:
         hierarchy = hierarchy.reorder(order)  # its leaves and the domain of the levels have one numbering
     texts = _blanked(encoded, gone)
-    levels, code = read_levels(texts, kind=kind, column=name, order=order, hierarchy=hierarchy, cells=encoded.counts)
+    levels, code = read_levels(texts, kind=kind, column=name, order=order, hierarchy=hierarchy)
     return Column(name, code[encoded.codes], levels, hierarchy)
 
 
@@ -281,7 +281,7 @@ def _carried(name: str, encoded: Encoded, gone: frozenset[str]) -> Column:
 
 
 def _weights(name: str, encoded: Encoded) -> NDArray[np.float64]:
-    levels, code = read_levels(encoded.texts, kind="numeric", column=name, cells=encoded.counts)
+    levels, code = read_levels(encoded.texts, kind="numeric", column=name)
     good = (levels.low == levels.high) & (levels.low > 0)
     if not good.all():
         bad = int((~good)[code[encoded.codes]].sum())

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
-from unmask.channels.release import Channel, Matrix
+from unmask.channels._matrices import Matrix
+from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
 AGREEMENT = 1e-8

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.channels.release import Channel, Matrix
+from unmask.channels._matrices import Matrix
+from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum
 

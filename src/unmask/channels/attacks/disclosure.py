@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.channels._matrices import Matrix
 from unmask.channels.attacks.matching import Method, matching_marginals
-from unmask.channels.release import Matrix
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.channels.release import Channel, Matrix
+from unmask.channels._matrices import Matrix
+from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
 MOST_TYPES = 2_000_000

@@ -9,17 +9,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.channels.design.floor import raise_floor, without_crumbs
 from unmask.channels.design.matched import constant_risk_channel
 from unmask.channels.design.programs import (
     PRECISION,
     Program,
     Solved,
     clean,
-    raise_floor,
     risks,
     solve_by_cuts,
     solve_whole,
-    without_crumbs,
 )
 from unmask.channels.design.slopes import costs, distribution, mutual_information
 from unmask.channels.release import Channel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,6 @@ MAX_ROUNDS = 400
 
 UNUSED = 1e-9
 """Outputs of less probability than this are taken out of a design: they are what a solver leaves of a zero."""
-
-CRUMB = 1e-5
-"""Outputs of less probability than this are done without where constraints on them are lost in rounding."""
 
 PRECISION = 1e-10
 """Feasibility asked of the solver, the finest it takes."""
@@ -269,8 +266,8 @@ def solve_whole(program: Program) -> Solved | None:
     if found is None:
         return None
     rule, objective, bound, reduced, assumed = found
-    binding = (program.loss * program.prior) @ rule - assumed <= _scale(program) * 1e-9
-    return Solved(rule, objective, bound, reduced <= _scale(program) * 1e-9, binding, program.every_entry)
+    binding = (program.loss * program.prior) @ rule - assumed <= scale(program) * 1e-9
+    return Solved(rule, objective, bound, reduced <= scale(program) * 1e-9, binding, program.every_entry)
 
 
 def solve_by_cuts(
@@ -302,18 +299,19 @@ def solve_by_cuts(
         rule, objective, below, reduced, assumed = found
         bound = max(bound, below)
         excess = assumed - (program.loss * program.prior) @ rule
-        more_rows = _largest(np.where(rows, 0.0, excess).T, 2, _scale(program) * 1e-10).T
-        more_entries = _largest(np.where(entries, 0.0, -reduced), 3, _scale(program) * 1e-11)
+        more_rows = _largest(np.where(rows, 0.0, excess).T, 2, scale(program) * 1e-10).T
+        more_entries = _largest(np.where(entries, 0.0, -reduced), 3, scale(program) * 1e-11)
         value = objective + (float(np.maximum(excess, 0.0).max(axis=0).sum()) if not program.soft else 0.0)
         done = not more_rows.any() and not (priced and more_entries.any())
         if done or (value - bound <= tolerance and program.floor is None and program.least_average is None):
-            return Solved(rule, objective, bound, reduced <= _scale(program) * 1e-9, rows, entries)
+            return Solved(rule, objective, bound, reduced <= scale(program) * 1e-9, rows, entries)
         rows |= more_rows
         entries |= more_entries if priced else False
     raise FailedError(f"the cutting planes did not settle in {MAX_ROUNDS} rounds: use method='full'")
 
 
-def _scale(program: Program) -> float:
+def scale(program: Program) -> float:
+    """The largest loss, which rounding errors are measured by."""
     return max(float(program.loss.max()), 1e-300)
 
 
@@ -361,67 +359,3 @@ def risks(program: Program, rule: NDArray[np.float64]) -> tuple[float, float]:
     least = (program.loss @ joint).min(axis=0)
     used = p_y > 0
     return float(least.sum()), float((least[used] / p_y[used]).min())
-
-
-def raise_floor(
-    program: Program, *, start: NDArray[np.float64], most: float, tolerance: float, rows: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """The rule with the largest worst-case risk among those of the program: the floor as high as it goes.
-
-    For a fixed floor the program is linear: minimise what lacks from it. The floor is between the worst case of the
-    best rule so far and the least floor that could not be met; next is tried the one at which the outputs that lacked
-    would, together, just reach it, kept off the two ends, or the middle. Ends when the ends are within `tolerance`.
-    start : a rule of the program
-    most  : a floor that no rule exceeds
-    """
-    best, low, high, trial = start, risks(program, start)[1], most, most
-    entries = program.allowed
-    for _ in range(60):
-        width = high - low
-        if width <= tolerance:
-            break
-        found = solve_by_cuts(replace(program, floor=trial, soft=True), tolerance=0.0, entries=entries, rows=rows)
-        if found is None:
-            break
-        entries, rows = found.entries, found.rows
-        rule = clean(found.rule, program.prior)
-        worst = risks(program, rule)[1]
-        if worst < trial - tolerance / 2 and found.objective <= 10 * PRECISION * _scale(program):
-            rule, worst = _without_crumbs(replace(program, floor=trial, soft=True), rule, rows)
-        if worst > low:
-            best, low = rule, worst
-        met = worst >= trial - tolerance / 2
-        if not met:
-            high = min(high, trial)
-        elif high - trial <= tolerance / 2:
-            break
-        trial, reach = (low + high) / 2, high - low
-        if not met and (reach <= 0.7 * width or high == most):  # otherwise the guesses creep: halve
-            guess = _balance(program, rule, high)
-            trial = min(max(guess, low + max(tolerance, 0.01 * reach)), high - 0.1 * reach)
-    return best
-
-
-def without_crumbs(program: Program, rule: NDArray[np.float64]) -> Program:
-    """The program without the outputs that the rule hardly uses: what they lack is below the solver's precision."""
-    return replace(program, allowed=program.every_entry & (program.prior @ rule >= CRUMB))
-
-
-def _without_crumbs(
-    program: Program, rule: NDArray[np.float64], rows: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], float]:
-    """The rule that solves the program without them and its worst case, or the rule as it was."""
-    less = without_crumbs(program, rule)
-    found = solve_by_cuts(less, tolerance=0.0, entries=less.allowed, rows=rows)
-    if found is not None and found.objective <= 10 * PRECISION * _scale(program):
-        other = clean(found.rule, program.prior)
-        if risks(program, other)[1] > risks(program, rule)[1]:
-            rule = other
-    return rule, risks(program, rule)[1]
-
-
-def _balance(program: Program, rule: NDArray[np.float64], floor: float) -> float:
-    joint = program.prior[:, None] * rule
-    p_y, least = joint.sum(axis=0), (program.loss @ joint).min(axis=0)
-    lacking = least < floor * p_y * (1 - 1e-9)
-    return float(least[lacking].sum() / p_y[lacking].sum()) if lacking.any() else floor

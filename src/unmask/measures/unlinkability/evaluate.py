@@ -12,14 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.contingency import Contingency
-from unmask.measures.unlinkability.curves import Merging, Reached, Steps, merging, mixture
+from unmask.measures.unlinkability.curves import (
+    BreachedSlope,
+    Merging,
+    Mixed,
+    Norm,
+    Shares,
+    merging,
+    mixture,
+    overall_slope,
+    slope,
+)
 from unmask.measures.unlinkability.overlap import overlap
 from unmask.measures.unlinkability.weighing import Floats, Weighed, as_fraction, as_weights, counted, weighed
 from unmask.view import Partition, View, align, align_view
 
-Norm = Literal["weight", "count"]
-Mixed = Literal["rest", "share"]
-BreachedSlope = Literal["nan", "one", "limit"]
 Override = tuple[Any, Any, float]
 Alpha = float | Fraction
 
@@ -271,45 +278,6 @@ def weighed_overlap(
     return weighed(table, solution, guess, item, overrides, largest_denominator=room)
 
 
-@dataclass(frozen=True, eq=False)
-class Shares:
-    """How weights become the shares that are drawn: see `evaluate`."""
-
-    norm: Norm
-    mixed: Mixed
-    floor_free: bool
-    wanted: NDArray[np.bool_]
-
-    def steps(self, weighed: Weighed, order: Merging) -> Steps:
-        """What each merging adds to the curves."""
-        of = weighed.table.subject
-        own, foreign = (
-            _merged(value[order.cell], weighed.table.indptr, of) for value in (weighed.own, weighed.foreign)
-        )
-        size, rest = weighed.own_total, weighed.rest_total
-        if self.floor_free:
-            linked = _share(own - 1, (size - 1)[of], 1.0)
-        elif self.norm == "count":
-            whole = weighed.table.subject_size * weighed.unit
-            linked = _share(own + (whole - size)[of], whole[of], 1.0)
-            rest = weighed.table.n * weighed.unit - whole
-        else:
-            linked = _share(own, size[of], 1.0)
-        mixed = _share(foreign, own + foreign if self.mixed == "share" else rest[of], 0.0)
-        return Steps(of.astype(np.int64), order.rank, linked, np.where(self.wanted[of], 1.0 - mixed, mixed), len(size))
-
-
-def _merged(units: NDArray[np.int64], indptr: NDArray[np.int64], of: NDArray[np.int32]) -> NDArray[np.int64]:
-    """(n_steps,) integer sums from the first step of each subject on: exact however many there are."""
-    total = np.cumsum(units)
-    start = indptr[:-1]
-    return np.asarray(total - (total[start] - units[start])[of])
-
-
-def _share(part: NDArray[np.int64], whole: NDArray[np.int64], of_nothing: float) -> Floats:
-    return np.where(whole > 0, part / np.maximum(whole, 1), of_nothing)
-
-
 def _at_alpha(
     tables: list[Weighed],
     probability: Floats,
@@ -376,37 +344,6 @@ def _foreign_now(weighed: Weighed, order: Merging) -> Floats:
     cell = order.cell[weighed.table.indptr[:-1]]
     own, foreign = weighed.own[cell], weighed.foreign[cell]
     return np.asarray(foreign / np.maximum(own + foreign, 1))
-
-
-def slope(steps: Steps, reached: Reached, alpha: Floats, breached_slope: BreachedSlope) -> Floats:
-    """(S,) 2 / pi (alpha atan(beta / x) + (1 - alpha) atan(y / x)), x mergings and y mixed in at the threshold beta.
-
-    Where beta is linked at once, x is 0: nan, 1, or alpha + (1 - alpha) times 1 if anything is mixed in and otherwise
-    2 / pi atan of what the first merging mixes in.
-    """
-    beta, mergings, mixed, breached = reached
-    x = np.where(breached, 1.0, mergings)
-    risk = 2 / np.pi * (alpha * np.arctan(beta / x) + (1 - alpha) * np.arctan(mixed / x))
-    if breached_slope == "limit":
-        last = np.diff(np.concatenate([steps.start, [len(steps.rank)]])) - 1
-        now = steps.mixed[steps.start]
-        rise = np.maximum(steps.mixed[steps.start + np.minimum(1, last)] - now, 0.0)
-        filling = alpha + (1 - alpha) * np.where(now > 0, 1.0, 2 / np.pi * np.arctan(rise))
-    else:
-        filling = np.full(len(risk), 1.0 if breached_slope == "one" else np.nan)
-    return np.where(breached, filling, risk)
-
-
-def overall_slope(
-    linked: Floats, mixed: Floats, alpha: float, beta: float, breached_slope: BreachedSlope = "one"
-) -> float:
-    """The risk slope of the curves of the average subject.
-
-    linked, mixed : (J,) as in `Unlinkability`
-    """
-    first = np.zeros(len(linked), dtype=np.int64)
-    steps = Steps(first, np.arange(len(linked)), linked, mixed, 1)
-    return float(slope(steps, steps.at(np.array([beta])), np.array([alpha]), breached_slope)[0])
 
 
 def _shares(name: str, value: Any) -> list[Fraction]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.unlinkability.curves import merging
-from unmask.measures.unlinkability.evaluate import Alpha, Shares, weighed_overlap
+from unmask.measures.unlinkability.curves import Shares, merging
+from unmask.measures.unlinkability.evaluate import Alpha, weighed_overlap
 from unmask.measures.unlinkability.weighing import Floats, as_fraction
 from unmask.view import Partition, align
 

@@ -10,9 +10,9 @@ from unmask.reports.lines import Line, legend_rows
 from unmask.reports.linkage import plots
 from unmask.reports.linkage.tables import PANELS, Told
 from unmask.reports.linkage.values import GuessLinkage, Linkage
-from unmask.reports.linkage.words import plain
+from unmask.reports.linkage.words import plain, the_guess
 from unmask.reports.sections import Figure
-from unmask.reports.words import number, percent, release_name
+from unmask.reports.words import number, percent
 
 LINES = 6
 """Guesses that are told apart in one chart."""
@@ -134,7 +134,7 @@ def curve_notes(linkage: Linkage, upto: int) -> list[str]:
     else:
         notes.append("No foreign item is mixed in at any number of mergings; no chart is drawn of that.")
     if (far := _far_off(linkage)) is not None:
-        notes.append(f"The guess {release_name(far)} mixes in far more than all others; it is left out of that chart.")
+        notes.append(f"{the_guess(far)} mixes in far more than all others; it is left out of that chart.")
     if longest - 1 > upto:
         notes.append(
             f"Beyond {upto:,} merging{'s' if upto > 1 else ''} no curve moves by more than {plain(FLAT)} of its scale."

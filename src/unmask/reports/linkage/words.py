@@ -93,9 +93,14 @@ def linkage_findings(linkage: Linkage | None) -> list[str]:
     return found
 
 
+def the_guess(name: str) -> str:
+    """A guess at the start of a sentence; in quotes where its name would double the word before it."""
+    return "The guess \u201cguess\u201d" if name == "guess" else f"The guess {release_name(name)}"
+
+
 def _finding(guess: GuessLinkage, linkage: Linkage, *, first: bool) -> tuple[str, ...]:
     """The sentences about one guess; what the first has said, of whom and of what, the others need not repeat."""
-    name = f"The guess {release_name(guess.name)}"
+    name = the_guess(guess.name)
     if guess.partitions > 1:
         name += f", on average over its {guess.partitions:,} partitions,"
     return _breaches(name, guess, linkage, first=first), _nearness(guess), _hidden(guess), _foreign(guess)

@@ -70,6 +70,8 @@ def check(adversary: Part) -> None:
     for name in ("node_overlap", "edge_overlap", "error"):
         if type(value := getattr(knows, name)) not in (int, float) or not 0 <= value <= 1:
             raise UnmaskError(f"{name} is {value!r}, expected a share from 0 to 1")
+    if knows.edge_overlap == 0:
+        raise UnmaskError("edge_overlap is 0, so that the graphs share no tie; expected a share above 0, to 1")
     if type(knows.n_seeds) is not int or knows.n_seeds < 0 or not isinstance(knows.seeds, str):
         raise UnmaskError(
             'seeds and n_seeds are a method and a whole number, such as seeds = "random.25", n_seeds = 100'

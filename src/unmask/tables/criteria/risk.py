@@ -12,14 +12,16 @@ from unmask.tables.cells import compatible
 from unmask.tables.counts import group
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from unmask.tables.cells import Missing
     from unmask.tables.criteria.histograms import Floats
-    from unmask.tables.release import Column, Table
+    from unmask.tables.release import Table
 
-_CHUNK = 1 << 24
-"""Cells compared at a time where classes of two tables meet."""
+_CHUNK = 1 << 19
+"""Bytes of bits that are held at once where classes of two tables meet."""
 
 
 @dataclass(frozen=True)
@@ -142,47 +144,66 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     """
     people = [population.column(column.name) for column in table.quasi_identifiers]
     _, sizes, known = group([c.codes for c in people], [len(c.levels) for c in people])
-    return fitting_people(table, population, known, sizes)
+    return fitting_people(table.classes.levels, known, sizes, fitting_cells(table, population))
+
+
+def fitting_cells(table: Table, population: Table) -> list[NDArray[np.bool_]]:
+    """For each quasi-identifier (population levels, released levels): can the two cells be about the same person?"""
+    rule: Missing = "wildcard" if table.missing == "wildcard" else "own"
+    return [compatible(population.column(c.name).levels, c.levels, missing=rule) for c in table.quasi_identifiers]
 
 
 def fitting_people(
-    table: Table, population: Table, known: NDArray[np.int32], sizes: NDArray[np.int64]
+    levels: NDArray[np.int32], known: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.int64]:
-    """The same for people who are grouped already.
+    """How many people fit each class, (J,), where classes and people are combinations of codes.
 
-    known : (m, d) codes of the population's distinct combinations, in the order of the table's quasi-identifiers;
-    sizes : (m,) the people of each.
+    levels : (J, d) of the classes. known, people : (m, d), (m,) combinations and the people of each. fits : for each
+    column (known levels, released levels), whether the two go together. People of whom every cell fits at most one
+    released cell are joined, others compared with every class.
     """
-    maps = [_fits(column, population, table.missing) for column in table.quasi_identifiers]
-    classes = table.classes
-    if all(bool((fit.sum(axis=1) <= 1).all()) for fit in maps):
-        return _join(known, sizes, classes.levels, maps)
-    fitting = np.zeros(len(classes.sizes), dtype=np.int64)
-    step = max(1, _CHUNK // max(1, len(known)))
-    for begin in range(0, len(fitting), step):
-        block = classes.levels[begin : begin + step]
-        fits = np.ones((len(block), len(known)), dtype=np.bool_)
-        for j, fit in enumerate(maps):
-            fits &= fit.T[block[:, j]][:, known[:, j]]
-        fitting[begin : begin + step] = np.where(fits, sizes, 0).sum(axis=1)
-    return fitting
+    simple = np.ones(len(known), dtype=np.bool_)
+    for j, fit in enumerate(fits):
+        simple &= (fit.sum(axis=1) <= 1)[known[:, j]]
+    found = _join(levels, known[simple], people[simple], fits)
+    rest = np.flatnonzero(~simple)
+    width = max(1, 8 * _CHUNK // sum(fit.shape[1] for fit in fits))
+    for begin in range(0, len(rest), width):
+        some = rest[begin : begin + width]
+        found += _compared(levels, known[some], people[some], fits)
+    return found
 
 
-def _fits(column: Column, population: Table, missing: Missing) -> NDArray[np.bool_]:
-    rule: Missing = "wildcard" if missing == "wildcard" else "own"
-    return compatible(population.column(column.name).levels, column.levels, missing=rule)
+def _compared(
+    levels: NDArray[np.int32], known: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
+) -> NDArray[np.int64]:
+    """For each column and released cell the set of people whom it allows, as bits, eight to a byte."""
+    sets = [np.packbits(fit.T[:, known[:, j]], axis=1) for j, fit in enumerate(fits)]
+    weight = np.zeros((sets[0].shape[1], 8), dtype=np.int64)
+    weight.ravel()[: len(people)] = people
+    found = np.zeros(len(levels), dtype=np.int64)
+    step = max(1, _CHUNK // len(weight))
+    for begin in range(0, len(levels), step):
+        block = levels[begin : begin + step]
+        both = sets[0][block[:, 0]]
+        for j in range(1, len(sets)):
+            both &= sets[j][block[:, j]]
+        row, byte = np.nonzero(both)
+        each = (np.unpackbits(both[row, byte][:, None], axis=1) * weight[byte]).sum(axis=1)
+        found[begin : begin + step] = np.bincount(row, each, len(block))
+    return found
 
 
 def _join(
-    known: NDArray[np.int32], sizes: NDArray[np.int64], levels: NDArray[np.int32], maps: list[NDArray[np.bool_]]
+    levels: NDArray[np.int32], known: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.int64]:
-    """Every known value fits at most one released cell: recode the people and count by equal codes."""
+    """Recode the people to the one cell that each of theirs fits, and count by equal codes."""
     fits_one = np.ones(len(known), dtype=np.bool_)
     recoded = []
-    for j, fit in enumerate(maps):
+    for j, fit in enumerate(fits):
         fits_one &= np.asarray(fit.any(axis=1))[known[:, j]]
         recoded.append(fit.argmax(axis=1).astype(np.int32)[known[:, j]])
-    columns = [np.concatenate((levels[:, j], recoded[j][fits_one])) for j in range(len(maps))]
-    key, _, _ = group(columns, [fit.shape[1] for fit in maps])
-    total = np.bincount(key[len(levels) :], sizes[fits_one], int(key.max()) + 1)
+    columns = [np.concatenate((levels[:, j], recoded[j][fits_one])) for j in range(len(fits))]
+    key, _, _ = group(columns, [fit.shape[1] for fit in fits])
+    total = np.bincount(key[len(levels) :], people[fits_one], int(key.max()) + 1)
     return total[key[: len(levels)]].astype(np.int64)

@@ -24,8 +24,8 @@ _SANITY = 0.001
 
 
 @dataclass(frozen=True)
-class Utility:
-    """What is left of the original in a release.
+class Loss:
+    """What a release has lost of the original, as far as cells and classes tell.
 
     rows, released_rows, suppressed_rows : n, rows published, rows that were not.
     suppressed_cells : published quasi-identifier cells that are missing or cover the whole domain though the original
@@ -35,9 +35,6 @@ class Utility:
     average_class_size : C_avg = released rows / (J k), at least 1; k is `class_size`, the smallest class unless given.
         None when nothing is released.
     precision : 1 - mean height of the released cell in its hierarchy / height of the root, 0 to 1; None without one.
-    marginal_distance : total variation between the distributions of each column, 0 to 1; pairwise_distance : of each
-        pair of columns. Quasi-identifiers and sensitive columns.
-    query_error : median relative error of random counting queries.
     distortion : per quasi-identifier, mean normalised distance between the original value and a uniform draw from the
         released cell, 0 to 1.
     """
@@ -52,10 +49,21 @@ class Utility:
     class_size: int
     average_class_size: float | None
     precision: Mapping[str, float | None]
+    distortion: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Utility(Loss):
+    """What is left of the original in a release: its loss, and what its rows tell.
+
+    marginal_distance : total variation between the distributions of each column, 0 to 1; pairwise_distance : of each
+        pair of columns. Quasi-identifiers and sensitive columns.
+    query_error : median relative error of random counting queries.
+    """
+
     marginal_distance: Mapping[str, float]
     pairwise_distance: Mapping[tuple[str, str], float]
     query_error: float
-    distortion: Mapping[str, float]
 
 
 def evaluate(
@@ -114,10 +122,10 @@ def evaluate(
         class_size=divisor,
         average_class_size=average_class_size(sizes, k=divisor) if len(sizes) else None,
         precision={name: column.precision() for name, column in cells.items()},
+        distortion={name: column.distortion() for name, column in cells.items()},
         marginal_distance={name: column.marginal().distance() for name, column in every.items()},
         pairwise_distance={(a, b): joint(every[a], every[b]).distance() for a, b in combinations(every, 2)},
         query_error=_query_error(cells, queries, np.random.default_rng(0) if rng is None else rng),
-        distortion={name: column.distortion() for name, column in cells.items()},
     )
 
 
