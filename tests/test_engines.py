@@ -284,9 +284,11 @@ def test_a_release_is_placed_dressed_and_written_in_order(engine, tmp_path):
     rows = sql.placed("source", "boxes", {"q0": "d0"}, {"q0": 3}, {"s0": "d1"}, ["o0"])
     assert engine.keep("placed", rows) == 4  # "z" has no class
     text = sql.dressed("placed", "labels", {"q0": "string"}, {"s0": ("names", "bigint")}, ["o0"])
-    path = tmp_path / "release.parquet"
+    path = tmp_path / "für alle %20" / "release.parquet"
+    path.parent.mkdir()
     engine.write_parquet(text, path, {"q0": 'a "g`e', "s0": "n", "o0": "Ö"}, order=["box", "code_s0", "o0"])
-    assert [entry.name for entry in tmp_path.iterdir()] == ["release.parquet"]
+    assert [entry.name for entry in path.parent.iterdir()] == ["release.parquet"]
+    assert engine.names(str(path)) == ['a "g`e', "n", "Ö"]
     read = f"{path}/*.parquet" if path.is_dir() else str(path)
     with duckdb.connect() as connection:
         found = connection.execute(f"select * from read_parquet({sql.literal(read)})")

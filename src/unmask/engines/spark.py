@@ -110,7 +110,7 @@ class Spark:
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """See `Engine.write_parquet`; a folder of files, sorted from one to the next."""
         with whole(path) as part, _told():
-            self.session.sql(renamed(sql, names, order=order, mark="`")).write.parquet(part.absolute().as_uri())
+            self.session.sql(renamed(sql, names, order=order, mark="`")).write.parquet(_local(part))
 
     def _frame(self, source: str) -> Any:
         database, mark, table = source.rpartition("::")
@@ -118,6 +118,8 @@ class Spark:
         with _told(source):
             if mark:
                 return reader.jdbc(database, table) if database else reader.table(table)
+            if Path(source).exists():
+                source = _local(Path(source))
             lower = source.lower()
             if lower.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
                 options = {"header": True, "sep": _delimiter(source), "quote": '"', "escape": '"', "mode": "FAILFAST"}
@@ -158,9 +160,14 @@ def _started(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any
         ) from None
 
 
+def _local(path: Path) -> str:
+    """A path of this machine, whatever file system is the default of Spark, which decodes nothing."""
+    return f"file://{path.absolute()}"
+
+
 def _delimiter(source: str) -> str:
     """What separates the cells of text files: found in the first of them where this machine sees it, else by suffix."""
-    files = sorted(glob(source))  # noqa: PTH207  # the source may be absolute, which Path.glob refuses
+    files = sorted(glob(source.removeprefix("file://")))  # noqa: PTH207  # the source may be absolute, which Path.glob refuses
     if files:
         return head_of(Path(files[0])).delimiter
     return "\t" if ".tsv" in source.lower() else ","
