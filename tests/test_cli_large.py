@@ -40,11 +40,19 @@ def test_a_memory_limit_says_nothing_without_an_engine(people):
     assert "--memory-limit is for tables that stay in an engine" in result.stderr
 
 
+def test_a_pattern_is_named_as_it_is_written(people):
+    pattern = people.parent / "*.csv"
+    planned = unmask("audit", pattern, "-q", "age", "--engine", "duckdb", "--dry-run")
+    assert f"{pattern}: " in planned.stderr
+
+
 def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
     asked = ("audit", people, "-q", "age", "--engine", "duckdb", "--register", people)
-    assert unmask(*asked).exit_code == 0
+    fits = unmask(*asked)
+    assert fits.exit_code == 0
+    assert "register: audit of 12 rows" in fits.stderr
     monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 1 << 30})
-    result = unmask(*asked)
+    result = unmask(*asked, "--dry-run")
     assert result.exit_code == 1
     assert "the register has about 3 combinations, which must be in memory at once" in result.stderr
 

@@ -197,6 +197,7 @@ def test_words_are_masked_and_the_largest_secrets_of_classes_counted(engine):
     rows = [(0, 1, 1, 1), (0, 2, 1, 1), (0, 2, 2, 3), (1 << 30, 1, 3, 4)]  # q0, q1, s0, n
     packed = np.array([((q0 << 31) + q1, s0, n) for q0, q1, s0, n in rows])
     engine.put("packed", dict(zip(("k0", "k1", "n"), packed.T.copy(), strict=True)))
+    assert sql.masks(words, ["q1", "s0"]) == [(1 << 31) - 1, 15]
     together = [(0, 1, 2), (0, 2, 3), (1 << 61, 3, 4)]
     same(engine, sql.masked("packed", words, ["q0", "s0"]), together)
     same(engine, sql.masked("packed", words, ["q0", "s0"], where="k1 > 1"), together[1:])

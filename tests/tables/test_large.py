@@ -20,7 +20,18 @@ from unmask.studies.price import Motive
 from unmask.studies.tables import Evidence, study_tables
 from unmask.tables import ClassAttack, Hierarchy, Mondrian, RegisterAttack, Table, criteria, datasets, utility
 from unmask.tables.constraints import EntropyL, TCloseness
-from unmask.tables.large import Roles, attacks, evaluate, generalise, loss, plan, reduce, shares, write_release
+from unmask.tables.large import (
+    Roles,
+    attacks,
+    check_together,
+    evaluate,
+    generalise,
+    loss,
+    plan,
+    reduce,
+    shares,
+    write_release,
+)
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -29,6 +40,9 @@ SECRETS = ("ill", "pay")
 TREE = Hierarchy.from_paths([("120", "12*", "*"), ("121", "12*", "*"), ("ä", "other", "*")])
 ORDER = ("flu", "gout", "ä,b", "?")
 RULES = ("own", "excluded", "wildcard")
+ATTACKER = Attacker(
+    gain=100, access_cost=10, exploit_cost=4, fine=60, max_fines=9, detection_base=-2.0, detection_growth=0.05
+)
 
 
 @pytest.fixture(scope="module", params=["duckdb", pytest.param("spark://local[1]", marks=pytest.mark.cluster)])
@@ -92,6 +106,19 @@ def test_combinations_and_criteria_are_those_of_the_table_in_memory(engine, peop
     assert whole.n_rows == reduced.n_rows == table.n_rows == 700
     for parts in (1,) if missing == "wildcard" else (1, 4):
         check_criteria(evaluate(reduced, parts=parts), criteria.evaluate(table))
+
+
+def test_decimals_and_large_whole_numbers_are_the_numbers_that_they_are_in_memory(engine, tmp_path):
+    path = tmp_path / "people.parquet"
+    cells = "(range % 7 / 2)::decimal(8, 3) as fee, (range % 5)::ubigint as id, (range % 3)::decimal(20, 0) as pay"
+    with duckdb.connect() as connection:
+        connection.execute(f"copy (select {cells} from range(60)) to '{path}' (format parquet)")
+    given = {"quasi_identifiers": ("fee", "id"), "sensitive": ("pay",)}
+    table, whole = Table.read(path, **given), reduce(engine, str(path), Roles(**given)).whole()
+    assert [column.levels.kind for column in whole.columns] == ["numeric"] * 3
+    assert [column.levels.labels for column in whole.columns] == [column.levels.labels for column in table.columns]
+    assert whole.column("fee").levels.labels[:3] == ("0", "0.5", "1")
+    assert np.array_equal(whole.classes.levels, table.classes.levels)
 
 
 def test_criteria_with_a_hierarchy_of_the_secret_and_without_a_secret(engine, people):
@@ -271,39 +298,92 @@ def test_adult_in_parts_has_its_reference_values(tmp_path):
         return [(one.rows, max(one.attribute.values())) for one in report.class_risk["adult"]]
 
     assert worst(in_parts) == worst(at_once)
-    assert any("give more (--memory-limit)" in why for _, why in in_parts.not_run)
+    assert in_parts.not_run == at_once.not_run
+    assert in_parts.column_risk == at_once.column_risk
+    assert len(in_parts.column_risk) == 2 * len(quasi)
     assert in_parts.rows[0].posterior == pytest.approx(ClassAttack()(adult).n_observations / 30_162, abs=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["own", "excluded"])
+def test_an_audit_in_parts_is_the_audit_at_once(engine, people, tmp_path, missing):
+    """With a register that knows two of three columns, has gaps, and lacks the people of some records."""
+    rng, path = np.random.default_rng(8), tmp_path / "register.csv"
+    cells = [(rng.choice(["", *map(str, range(20, 27))]), rng.choice(["120", "121"])) for _ in range(300)]
+    path.write_text("age,zip\n" + "".join(f"{age},{zip_code}\n" for age, zip_code in cells))
+    known, motive = roles(missing=missing), Motive(ATTACKER)
+    reduced = reduce(engine, str(people), known, name="people")
+    of_register = replace(known, quasi_identifiers=("age", "zip"), sensitive=())
+    register = reduce(engine, str(path), of_register, name="register").whole()
+    at_once, in_parts = (study_large({"r": Held(reduced, parts)}, register=register, motive=motive) for parts in (1, 5))
+    assert in_parts.criteria["r"]["classes"] > 50
+    for row, other in zip(in_parts.rows, at_once.rows, strict=True):
+        drawn = "bootstrap" in row.interval
+        for item in fields(row):
+            found, expected = getattr(row, item.name), getattr(other, item.name)
+            if item.name == "quantiles":
+                assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+            elif item.name == "worst_observation" or (drawn and item.name in ("low", "high")):
+                assert (found is None) == (expected is None)  # numbered and drawn in the order they are taken
+            else:
+                assert close(found, expected), (row.adversary, row.measure, item.name)
+    linked = [row for row in in_parts.rows if row.adversary == "register"]
+    assert {row.n for row in linked} == {reduced.n_complete}
+    nobody = next(row for row in linked if row.measure == "success_probability")
+    assert 0 < nobody.posterior < 1
+    assert in_parts.column_risk == at_once.column_risk
+    assert len(in_parts.column_risk) == 9
+    for spread, other in zip(in_parts.distribution, at_once.distribution, strict=True):
+        assert (spread.adversary, spread.target) == (other.adversary, other.target)
+        assert spread.shares == pytest.approx(other.shares, abs=1e-12)
+    check_price(in_parts.price, at_once.price, rel=1e-12)
+    assert in_parts.not_run == at_once.not_run
+
+
+def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
+    rng = np.random.default_rng(2)
+    boxes = [
+        f'"[{low}, {low + width}]"' for low, width in zip(rng.integers(0, 90, 60), rng.integers(1, 30, 60), strict=True)
+    ]
+    cells = {"release": [*boxes, "*", "7", "8", ""], "register": [*map(str, range(100)), "", '"[3, 9]"']}
+    for name, ages in cells.items():
+        rows = zip(rng.choice(ages, 400), rng.choice(["f", "m", ""], 400), strict=True)
+        (tmp_path / f"{name}.csv").write_text("age,sex\n" + "".join(f"{age},{sex}\n" for age, sex in rows))
+    monkeypatch.setattr("unmask.tables.criteria.risk._CHUNK", 200)  # many turns
+    with open_engine("duckdb") as engine:
+        for missing in RULES[::2]:
+            given = Roles(("age", "sex"), missing=missing)
+            release, register = (
+                reduce(engine, str(tmp_path / f"{name}.csv"), given, name=name).whole() for name in cells
+            )
+            belief = attacks.register(release, register)
+            tables = (
+                Table.read(tmp_path / f"{name}.csv", quasi_identifiers=("age", "sex"), missing=missing)
+                for name in cells
+            )
+            expected = RegisterAttack()(*tables)
+            assert belief.n_unlisted.tolist() == expected.row_length.tolist()
+            assert len(set(belief.n_unlisted.tolist())) > 20
 
 
 @pytest.mark.parametrize("parts", [1, 3])
 def test_the_price_is_that_of_the_table_in_memory(people, parts):
-    attacker = Attacker(
-        gain=100, access_cost=10, exploit_cost=4, fine=60, max_fines=9, detection_base=-2.0, detection_growth=0.05
-    )
     known, register = roles(), {"quasi_identifiers": QUASI[:2], "sensitive": ()}
     with open_engine("duckdb") as engine:
         held = Held(reduce(engine, str(people), known), parts)
-        found = study_large({"r": held}, motive=Motive(attacker))
+        found = study_large({"r": held}, motive=Motive(ATTACKER))
         whole = reduce(engine, str(people), replace(known, **register), name="register").whole()
-        linked = study_large({"r": held}, register=whole, motive=Motive(attacker))
-    expected = study_tables({"r": in_memory(people)}, motive=Motive(attacker))
+        linked = study_large({"r": held}, register=whole, motive=Motive(ATTACKER))
+    expected = study_tables({"r": in_memory(people)}, motive=Motive(ATTACKER))
     check_price(found.price, expected.price)
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert row.measure == other.measure
         assert alike(row.posterior, other.posterior), row.measure
     assert ("A campaign against all people", "needs them one by one in memory") in found.not_run
-    if parts > 1:
-        assert linked.price is None
-        assert any("to the register, and its price" in what for what, _ in linked.not_run)
-    else:
-        named = in_memory(people, **register)
-        check_price(
-            linked.price,
-            study_tables({"r": in_memory(people)}, Evidence(register=named), motive=Motive(attacker)).price,
-        )
+    named = Evidence(register=in_memory(people, **register))
+    check_price(linked.price, study_tables({"r": in_memory(people)}, named, motive=Motive(ATTACKER)).price)
 
 
-def check_price(found, expected):
+def check_price(found, expected, *, rel=1e-6):
     assert (found.parameters, found.thresholds, found.curve, found.tornado_size) == (
         expected.parameters, expected.thresholds, expected.curve, expected.tornado_size,
     )  # fmt: skip
@@ -312,7 +392,7 @@ def check_price(found, expected):
         for item in fields(one):
             if not item.name.startswith("campaign"):
                 value, wanted = getattr(one, item.name), getattr(other, item.name)
-                assert value == wanted or np.array(value) == pytest.approx(np.array(wanted), rel=1e-6), item.name
+                assert value == wanted or np.array(value) == pytest.approx(np.array(wanted), rel=rel), item.name
 
 
 def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):
@@ -332,6 +412,35 @@ def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):
         assert [c.levels.labels for c in made.release.quasi_identifiers] == [
             c.levels.labels for c in release.quasi_identifiers
         ]
+
+
+def test_few_columns_divide_many_combinations_evenly(tmp_path):
+    """Those of most values first, and all columns where no fewer do; what is left out of them is counted in parts."""
+    rng = np.random.default_rng(1)
+    columns = {
+        "sex": rng.integers(0, 2, 40_000),
+        "zip": rng.integers(0, 500, 40_000),
+        "age": rng.integers(0, 90, 40_000),
+    }
+    path = tmp_path / "people.csv"
+    rows = "\n".join(",".join(map(str, row)) for row in zip(*columns.values(), rng.integers(0, 3, 40_000), strict=True))
+    path.write_text(f"sex,zip,age,ill\n{rows}\n")
+    with open_engine("duckdb") as engine:
+        reduced = reduce(engine, str(path), Roles(tuple(columns), ("ill",)))
+        assert reduced.dividing(1) == []
+        assert reduced.dividing(8) == ["zip"]
+        assert reduced.narrowed(["sex"]).dividing(8) == ["sex"]
+        sizes = [len(part.counts) for part in reduced.parts(8, by=["zip"])]
+        assert len(sizes) == 8
+        assert max(sizes) < 1.2 * sum(sizes) / 8
+        in_parts, at_once = (study_large({"r": Held(reduced, parts)}).column_risk for parts in (8, 1))
+    assert in_parts == at_once
+    whole, without = (
+        len(set(zip(*columns.values(), strict=True))),
+        len(set(zip(columns["zip"], columns["age"], strict=True))),
+    )
+    first = next(one for one in at_once if (one.column, one.target) == ("sex", "identity"))
+    assert (first.success_with, first.success_without) == (whole / 40_000, without / 40_000)
 
 
 # --- what will fit --------------------------------------------------------------------------------------------
@@ -362,6 +471,29 @@ def test_more_combinations_than_memory_are_taken_in_parts_or_refused(people, mon
         plan(engine, str(people), roles(missing="wildcard"), memory_limit=1 << 30)
 
 
+def test_a_register_leaves_less_memory_to_the_parts(people, monkeypatch):
+    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 10**5, "protect": 10**5})
+    alone = planned(people)
+    assert alone.parts == 1
+    few = replace(alone, combinations=alone.at_once // 2)
+    beside = planned(people, register=few)
+    assert beside.at_once == alone.at_once - few.combinations
+    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 10**6, "protect": 10**6})
+    alone = planned(people)
+    assert planned(people, register=replace(alone, combinations=alone.at_once // 2)).parts > alone.parts
+    with pytest.raises(FailedError, match=r"the register has about .* and may be three quarters of"):
+        planned(people, register=replace(alone, combinations=alone.at_once - 1))
+
+
+def test_tables_of_one_audit_share_the_disk(people, monkeypatch):
+    monkeypatch.setattr("unmask.tables.large.planning._PER_CELL", 1 << 18)
+    one = planned(people)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("usage", (), {"free": one.disk_bytes + 1}))
+    check_together([one], None)
+    with pytest.raises(FailedError, match=r"may write for 2 tables .* to its temporary directory"):
+        check_together([one, one], None)
+
+
 def test_values_that_do_not_fit_and_a_full_disk_are_refused_before_the_work(people, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("unmask.tables.large.planning._PER_VALUE", 1 << 40)
@@ -382,6 +514,9 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
     with open_engine("duckdb") as engine:
         with pytest.raises(UnmaskError, match="column 'agee' is not in the source; did you mean 'age'"):
             reduce(engine, str(people), roles(quasi_identifiers=("agee",)))
+        others = reduce(engine, str(people), roles(quasi_identifiers=("note",)), name="others").whole()
+        with pytest.raises(UnmaskError, match="share no quasi-identifier"):
+            study_large({"r": Held(reduce(engine, str(people), roles()))}, register=others)
         with pytest.raises(UnmaskError, match="column 'age' is given twice"):
             reduce(engine, str(people), roles(identifiers=("age",)))
         (tmp_path / "none.csv").write_text("age\n")
@@ -496,7 +631,7 @@ def numbers(value, where=()):
         (("--engine", "duckdb", "--memory-limit", "much"), "expected a number and a unit"),
         (("--engine", "duckdb", "--original", "x.csv"), "--original needs the table in memory"),
         (("--engine", "duckdb", "--coverage", "0.5"), "--coverage needs the table in memory"),
-        (("--engine", "duckdb", "--delimiter", ";"), "DuckDB finds it out"),
+        (("--engine", "duckdb", "--delimiter", ";"), "an engine finds it in the first line"),
         (("--dry-run",), "--dry-run is for tables that stay in an engine"),
     ],
 )  # fmt: skip

@@ -67,8 +67,7 @@ def roles_of(reading: dict[str, Any]) -> Roles:
 
     if reading["delimiter"] is not None:
         raise UnmaskError(
-            "--delimiter is for tables that are read into memory; DuckDB finds it out, Spark takes a comma, or a tab "
-            "in .tsv: leave it out"
+            "--delimiter is for tables that are read into memory; an engine finds it in the first line: leave it out"
         )
     return Roles(**{name: value for name, value in reading.items() if name != "delimiter"})
 
@@ -102,26 +101,29 @@ def audit_in_engine(
     from unmask.cli.files import provenance, read_motive
     from unmask.engines import open_engine
     from unmask.studies.large import Held, study_large
-    from unmask.tables.large import plan, reduce, shares
+    from unmask.tables.large import check_together, plan, reduce, shares
 
     engine_bytes, _ = shares(memory_limit)
     motive = None if attacker is None else read_motive(attacker)
     with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory) as engine:
-        room = {"memory_limit": memory_limit, "temp_directory": temp_directory}
+        room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory}
+        known = planned = people = None
+        if register is not None:
+            known = _roles_of_register(roles, engine.names(register))
+            planned = plan(engine, register, known, **room)
+            click.echo(f"register: {planned}", err=True)
         plans: dict[str, Plan] = {}
         for name, source in sources.items():
-            plans[name] = plan(engine, source, roles, **room)  # type: ignore[arg-type]
+            plans[name] = plan(engine, source, roles, register=planned, **room)
             click.echo(f"{name}: {plans[name]}", err=True)
+        check_together([*plans.values(), *([] if planned is None else [planned])], temp_directory)
         if dry_run:
             return None
         held = {
             name: Held(reduce(engine, source, roles, name=f"release{at}"), plans[name].parts)
             for at, (name, source) in enumerate(sources.items())
         }
-        people = None
-        if register is not None:
-            known = _roles_of_register(roles, engine.names(register))
-            _check_at_once(plan(engine, register, known, **room))  # type: ignore[arg-type]
+        if register is not None and known is not None:
             people = reduce(engine, register, known, name="register").whole()
         return study_large(
             held,
@@ -129,16 +131,6 @@ def audit_in_engine(
             title=f"Audit of {', '.join(sources)}",
             reproduce=provenance(seed, (None if attacker is None else Path(attacker),)),
             motive=motive,
-        )
-
-
-def _check_at_once(register: Plan) -> None:
-    from unmask.errors import FailedError
-
-    if register.parts > 1:
-        raise FailedError(
-            f"the register has about {register.combinations:,} combinations, which must be in memory at once; give "
-            "more (--memory-limit), or leave a column of it out"
         )
 
 

@@ -8,9 +8,9 @@ on both engines by the tests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-_PRIME, _FIELD = 7919, 1_000_000_007
+_PRIME, _FIELD = 4_294_967_291, 1_000_000_007
 
 BLANKS = " \t\r\n"
 """What is removed around a text; an engine's own idea of blanks differs from the next one's."""
@@ -160,6 +160,54 @@ def unpacked(table: str, words: Sequence[Mapping[str, int]], more: Sequence[str]
     return f"select {', '.join([*chosen, *more])} from {table}"
 
 
+def masks(words: Sequence[Mapping[str, int]], columns: Collection[str]) -> list[int]:
+    """For each word of `packed` the bits of these columns.
+
+    >>> masks([{"q0": 3, "q1": 2}], ["q0"])
+    [28]
+    """
+    found = []
+    for word in words:
+        mask = 0
+        for column, bits in word.items():
+            mask = mask << bits | ((1 << bits) - 1 if column in columns else 0)
+        found.append(mask)
+    return found
+
+
+def masked(
+    table: str, words: Sequence[Mapping[str, int]], columns: Collection[str], *, where: str = "", how: str = "sum"
+) -> str:
+    """The words of `packed` with the bits of other columns 0, and the rows n of each that occurs.
+
+    how : "max" for the largest of the rows that fall together instead of their sum.
+
+    >>> masked("t", [{"q0": 3, "q1": 2}], ["q0"])
+    'select k0 & 28 as k0, cast(sum(n) as bigint) as n from t group by 1'
+    """
+    keys = [f"k{at} & {mask} as k{at}" for at, mask in enumerate(masks(words, columns))]
+    condition = f" where {where}" if where else ""
+    places = ", ".join(str(at + 1) for at in range(len(words)))
+    return f"select {', '.join(keys)}, cast({how}(n) as bigint) as n from {table}{condition} group by {places}"
+
+
+def largest(
+    table: str, words: Sequence[Mapping[str, int]], columns: Sequence[str], secret: str, *, where: str = ""
+) -> str:
+    """One row: the classes that the columns make, and n, the rows that have the most frequent secret of their class.
+
+    secret : a column; with "" every row counts.
+
+    >>> largest("t", [{"q0": 3, "s0": 2}], ["q0"], "s0")
+    'select count(*) as classes, cast(sum(n) as bigint) as n from
+    (select k0 & 28 as k0, cast(max(n) as bigint) as n from
+    (select k0 & 31 as k0, cast(sum(n) as bigint) as n from t group by 1) t group by 1) t'
+    """
+    together = masked(table, words, [*columns, secret], where=where)
+    most = masked(f"({together}) t", words, columns, how="max")
+    return f"select count(*) as classes, cast(sum(n) as bigint) as n from ({most}) t"
+
+
 def opened(table: str, columns: Sequence[str], *, where: str = "") -> str:
     """A counting table with all its rows in `box` 0.
 
@@ -277,16 +325,25 @@ def dressed(
     return f"select {', '.join(cells)} from {table} {' '.join(joins)}"
 
 
-def part(keys: Sequence[str], number: int, parts: int) -> str:
-    """A condition that holds for about one in `parts` of the combinations of bigints, the same for equal ones.
+def part(keys: Sequence[str], parts: int) -> str:
+    """A number below `parts`, the same for equal combinations of bigints, and about equally often each.
 
-    >>> part(["k0", "k1"], 2, 8)
-    '(k0 % 1000000007 * 7919 + k1 % 1000000007) % 1000000007 % 8 = 2'
+    >>> part(["k0", "k1"], 8)
+    '(k0 % 1000000007 * 4294967291 % 1000000007 + k1 % 1000000007) * 4294967291 % 1000000007 % 8'
     """
-    key = f"{keys[0]} % {_FIELD}"
+    key = f"{keys[0]} % {_FIELD} * {_PRIME} % {_FIELD}"  # words end in bits that are 0, which a remainder would keep
     for one in keys[1:]:
-        key = f"({key} * {_PRIME} + {one} % {_FIELD}) % {_FIELD}"  # below 2^63 whatever the numbers
-    return f"{key} % {parts} = {number}"
+        key = f"({key} + {one} % {_FIELD}) * {_PRIME} % {_FIELD}"  # below 2^63 whatever the numbers
+    return f"{key} % {parts}"
+
+
+def sizes(table: str, part: str) -> str:
+    """How many rows each part has that occurs.
+
+    >>> sizes("t", "k0 % 8")
+    'select k0 % 8 as part, count(*) as n from t group by 1'
+    """
+    return f"select {part} as part, count(*) as n from {table} group by 1"
 
 
 def known(columns: Mapping[str, int]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,9 @@ from unmask.studies.tables import (
     who,
 )
 from unmask.tables import criteria
+from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.large import Combinations, Reduced, attacks
-from unmask.tables.large.criteria import Examined, examine, rows_by_size, together
+from unmask.tables.large.criteria import Examined, examine, named, named_in_engine, rows_by_size, together
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +56,8 @@ def study_large(
     The adversaries, measures and numbers are those of `study_tables` without an original, whose beliefs list every
     record in single precision: equal to 1e-6 for identity, to 1e-12 between engines. Where the combinations exceed the
     memory they are taken in parts, and what the parts say is added up; classes are then numbered in the order they are
-    taken. The register, and what each quasi-identifier adds, need all combinations at once; in parts they are not run,
-    and said to be. With more than 131,072 different values of a measure its quantiles are rounded to that part of its
-    range.
+    taken. The register stays in memory. With more than 131,072 different values of a measure its quantiles are rounded
+    to that part of its range.
     """
     first, evidence = next(iter(releases.values())).table.face, Evidence(register=register)
     motive = None if motive is None else facing(motive, evidence)
@@ -72,18 +73,14 @@ def study_large(
         column_risk=tuple(risk for one in found.values() for risk in one.columns),
         distribution=tuple(shares for one in found.values() for shares in one.distributions),
         assumptions=assumptions(first, evidence),
-        not_run=tuple(_not_run([name for name, held in releases.items() if held.parts > 1], evidence, price)),
+        not_run=tuple(_not_run(evidence, price)),
         reproduce=reproduce or {},
         adversaries=adversaries(first, evidence),
         price=price,
     )
 
 
-def _not_run(in_parts: Sequence[str], evidence: Evidence, price: Price | None) -> Iterator[tuple[str, str]]:
-    for name in in_parts:
-        yield f"What each quasi-identifier of {name} adds", _TOO_MANY
-        if evidence.register is not None:
-            yield f"Linkage of {name} to the register, and its price", _TOO_MANY
+def _not_run(evidence: Evidence, price: Price | None) -> Iterator[tuple[str, str]]:
     yield "Realised success", "needs the original in memory"
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
@@ -91,22 +88,19 @@ def _not_run(in_parts: Sequence[str], evidence: Evidence, price: Price | None) -
         yield "A campaign against all people", "needs them one by one in memory"
 
 
-_TOO_MANY = "needs all combinations in memory; give more (--memory-limit)"
-
-
 # --- one release, part by part --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What was found of one release. priced : the belief about identity whose price is asked for, if it was held."""
+    """What was found of one release. priced : the belief about identity whose price is asked for."""
 
     criteria: criteria.Criteria
     rows: tuple[Row, ...]
     distributions: tuple[Distribution, ...]
     worst: tuple[ClassRisk, ...]
     columns: tuple[ColumnRisk, ...]
-    priced: Posterior | None
+    priced: Posterior
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,53 +120,62 @@ class _Said:
 
 def _attacked(name: str, held: Held, register: Combinations | None, priced: str, motive: Motive | None) -> _Found:
     """Every attack on a release; priced : the adversary whose belief about identity the motive makes him act on."""
-    totals, n_people = held.table.totals(), held.table.n_complete
     acting = () if motive is None else price_measures(motive.attacker)
-    examined: list[Examined] = []
     said: dict[tuple[str, str], list[_Said]] = {}
-    worst: list[ClassRisk] = []
-    columns: tuple[ColumnRisk, ...] = ()
-    of_register, first = None, 0
-    for part in held.table.parts(held.parts):
-        examined.append(examine(part, totals))
-        worst = _worst([*worst, *_worst_classes(part, first=first)])
-        first += len(part.counts)
-        if held.parts == 1:
-            columns = tuple(_column_risks(name, part))
-        if not examined[-1].rows:
-            continue
-        table = part.complete()
-        for attack in _attacks(name, table, totals, n_people, register if held.parts == 1 else None):
-            whom = (attack.adversary, attack.target)
-            measures = SELF_ASSESSED + (acting if whom == (priced, "identity") else ())
-            said.setdefault(whom, []).append(_Said.of(attack, table.n_rows, measures))
-            of_register = attack.belief if attack.adversary == REGISTER else None
-    sizes, people = rows_by_size(examined)
+
+    def hear(adversary: str, target: str, belief: Posterior, people: int) -> None:
+        measures = SELF_ASSESSED + (acting if (adversary, target) == (priced, "identity") else ())
+        attack = Attack(name, adversary, target, belief, None)
+        said.setdefault((adversary, target), []).append(_Said.of(attack, people, measures))
+
+    examined, worst, counts = _by_class(held, hear)
+    sizes, people = rows_by_size((part.sizes, part.in_size) for part in examined)
+    belief = attacks.identity(sizes, people=people) if register is None else _by_register(held, register, hear)
     return _Found(
         together(held.table, examined),
         tuple(row for whom, parts in said.items() for row in _rows(name, *whom, parts)),
         tuple(_joined([part.distribution for part in parts], [p.people for p in parts]) for parts in said.values()),
         tuple(worst),
-        columns,
-        of_register if priced == REGISTER else attacks.identity(sizes, people=people),
+        tuple(counts.risks(name)),
+        belief,
     )
 
 
-def _attacks(
-    name: str,
-    table: Combinations,
-    totals: Mapping[str, NDArray[np.int64]],
-    n_people: int,
-    register: Combinations | None,
-) -> Iterator[Attack]:
-    """The beliefs about the people of a part."""
-    belief = attacks.identity(table.counts, total=n_people)
-    yield Attack(name, PROSECUTOR, "identity", belief, None)
-    for column in table.sensitive:
-        belief = attacks.attribute(table, column.name, totals[column.name])
-        yield Attack(name, PROSECUTOR, column.name, belief, None)
-    if register is not None:
-        yield Attack(name, REGISTER, "identity", attacks.register(table, register), None)
+_Hear = Callable[[str, str, Posterior, int], None]
+"""Takes the adversary, his target, his belief about the people of a part, and how many they are."""
+
+
+def _by_class(held: Held, hear: _Hear) -> tuple[list[Examined], list[ClassRisk], _NamedRows]:
+    """The prosecutor, and the criteria: for every part the classes of its people."""
+    totals, n_people = held.table.totals(), held.table.n_complete
+    counts = _NamedRows(held.table, held.table.dividing(held.parts))
+    examined: list[Examined] = []
+    worst: list[ClassRisk] = []
+    first = 0
+    for part in held.table.parts(held.parts, by=counts.by):
+        examined.append(examine(part, totals))
+        worst = _worst([*worst, *_worst_classes(part, first=first)])
+        first += len(part.counts)
+        if not examined[-1].rows:
+            continue
+        table = part.complete()
+        counts.add(table)
+        hear(PROSECUTOR, "identity", attacks.identity(table.counts, total=n_people), table.n_rows)
+        for column in table.sensitive:
+            belief = attacks.attribute(table, column.name, totals[column.name])
+            hear(PROSECUTOR, column.name, belief, table.n_rows)
+    return examined, worst, counts
+
+
+def _by_register(held: Held, register: Combinations, hear: _Hear) -> Posterior:
+    """The holder of a register, and his belief about all records, those that as many people fit put together."""
+    seen = held.table.narrowed([cell.name for cell, _ in shared_columns(held.table.face, register)])
+    fitting = []
+    for table in seen.parts(held.parts):
+        belief = attacks.register(table, register)
+        hear(REGISTER, "identity", belief, table.n_rows)
+        fitting.append(rows_by_size([(belief.n_unlisted, np.rint(belief.weight * table.n_rows))]))
+    return attacks.linked(*rows_by_size(fitting), n_people=register.n_rows)
 
 
 def _rows(release: str, adversary: str, target: str, parts: Sequence[_Said]) -> Iterator[Row]:
@@ -187,10 +190,10 @@ def _joined(parts: Sequence[Distribution], people: Sequence[int]) -> Distributio
     return replace(parts[0], shares=tuple(shares.tolist()))
 
 
-def _price(motive: Motive, adversary: str, found: Mapping[str, _Found]) -> Price | None:
-    beliefs = {name: one.priced for name, one in found.items() if one.priced is not None}
+def _price(motive: Motive, adversary: str, found: Mapping[str, _Found]) -> Price:
+    beliefs = {name: one.priced for name, one in found.items()}
     people = {name: one.criteria.rows for name, one in found.items()}
-    return price_releases(motive, adversary, beliefs, people=people) if beliefs else None
+    return price_releases(motive, adversary, beliefs, people=people)
 
 
 def _of_counts(measure: Measure, belief: Posterior) -> Measure:
@@ -246,19 +249,32 @@ def _worst(classes: Sequence[ClassRisk]) -> list[ClassRisk]:
     return order[:WORST_CLASSES]
 
 
-def _column_risks(release: str, table: Combinations) -> Iterator[ColumnRisk]:
-    """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
-    if len(table.quasi_identifiers) < 2:
-        return
-    complete = _class_success(table)
-    for left_out in table.quasi_identifiers:
-        rest = [column for column in table.quasi_identifiers if column is not left_out]
-        for target, success in _class_success(table.recoded(rest)).items():
-            yield ColumnRisk(release, target, left_out.name, complete[target], success)
+@dataclass(frozen=True, eq=False)
+class _NamedRows:
+    """How many rows the adversary names who sees classes, without each of the quasi-identifiers, and with all (None).
 
+    by : the columns that tell the part; without one of them classes are in several parts, and the engine counts.
+    """
 
-def _class_success(table: Combinations) -> dict[str, float]:
-    found = {"identity": len(table.counts) / table.n_rows}
-    for column, histogram in zip(table.sensitive, table.histograms, strict=True):
-        found[column.name] = 1.0 - criteria.map_error(histogram)
-    return found
+    table: Reduced
+    by: Collection[str]
+    without: dict[str | None, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def add(self, part: Combinations) -> None:
+        """Add those of a part."""
+        self.without[None] += named(part)
+        if len(part.quasi_identifiers) > 1:
+            for column in part.quasi_identifiers:
+                if column.name not in self.by:
+                    self.without[column.name] += named(part, column.name)
+
+    def risks(self, release: str) -> Iterator[ColumnRisk]:
+        """The mean success of the adversary with every quasi-identifier and without each of them."""
+        if len(self.table.quasi_identifiers) < 2:
+            return
+        n = self.table.n_complete
+        for column in self.table.quasi_identifiers:
+            name = column.name
+            less = named_in_engine(self.table, name) if name in self.by else self.without[name]
+            for target, rows in self.without[None].items():
+                yield ColumnRisk(release, target, name, rows / n, less[target] / n)

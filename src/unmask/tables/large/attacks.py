@@ -15,7 +15,9 @@ from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 from unmask.tables.attacks import ClassAttack, RegisterAttack
 from unmask.tables.attacks.classes import fitting
-from unmask.tables.attacks.pairing import pair, pairs_where
+from unmask.tables.attacks.pairing import shared_columns
+from unmask.tables.counts import group
+from unmask.tables.criteria.risk import fitting_people
 from unmask.tables.large.reduce import Combinations
 
 
@@ -72,13 +74,22 @@ def register(table: Combinations, people: Combinations) -> Posterior:
     the people. A record that nobody fits has no candidate. The mean success is the marketer's risk (1/n) sum n_c / N_c,
     the worst-off record the journalist's, 1 / min N_c. The columns need not hold equal cells: `[20, 30]` contains 25.
     """
-    pairing = pair(table, people)
-    row, klass = pairs_where(pairing, fitting(pairing, missing=table.missing, observed_is_release=True))
-    n = len(pairing.observed)
-    in_class = np.bincount(pairing.klass, people.counts, len(pairing.classes))
-    candidates = np.bincount(row, in_class[klass], n).astype(np.int64)
-    rows = np.bincount(pairing.observation, table.counts, n)
-    return _alike(candidates, rows / table.n_rows, np.arange(n), people.n_rows, repr(RegisterAttack()))
+    columns = shared_columns(table, people)
+    fits = fitting(columns, missing=table.missing, observed_is_release=True)
+    observation, _, seen = group([cell.codes for cell, _ in columns], [len(cell.levels) for cell, _ in columns])
+    known = np.stack([column.codes for _, column in columns], axis=1)
+    candidates = fitting_people(seen, known, people.counts, [fit.T for fit in fits])
+    return linked(
+        candidates, np.bincount(observation, table.counts, len(seen)).astype(np.int64), n_people=people.n_rows
+    )
+
+
+def linked(candidates: NDArray[np.int64], rows: NDArray[np.int64], *, n_people: int) -> Posterior:
+    """`register` where it is counted already how many people fit each record, and how many rows each record stands for.
+
+    candidates, rows : (O,) one target for each. n_people : in the register.
+    """
+    return _alike(candidates, rows / rows.sum(), np.arange(len(rows)), n_people, repr(RegisterAttack()))
 
 
 def _alike(

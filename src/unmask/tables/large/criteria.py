@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
@@ -10,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.engines import sql
 from unmask.errors import UnmaskError
 from unmask.tables.criteria import Criteria, Disclosure, Histograms, journalist, marketer
 from unmask.tables.criteria.evaluation import LOWER_IS_WEAKER, Frame, disclosure, weakest
-from unmask.tables.criteria.risk import Risk, fitting_people
+from unmask.tables.criteria.risk import Risk, fitting_cells, fitting_people
 from unmask.tables.criteria.wildcards import merge
 from unmask.tables.large.reduce import Combinations, Reduced
 
@@ -108,17 +110,46 @@ def together(reduced: Reduced, found: Sequence[Examined]) -> Criteria:
     )
 
 
-def rows_by_size(found: Iterable[Examined]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The sizes of classes (rows that agree, missing cells among them) that occur, ascending, and the rows of each."""
-    sizes, at = np.unique(np.concatenate([part.sizes for part in found]), return_inverse=True)
-    rows = np.bincount(at, np.concatenate([part.in_size for part in found]))
-    return sizes, rows.astype(np.int64)
+def rows_by_size(
+    parts: Iterable[tuple[NDArray[np.int64], NDArray[Any]]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The sizes of sets of candidates that occur in any part, ascending, and the rows of each.
+
+    parts : sizes, and the rows of each; a size may occur several times.
+    """
+    every, rows = (np.concatenate(of) for of in zip(*parts, strict=True))
+    sizes, at = np.unique(every, return_inverse=True)
+    return sizes, np.bincount(at, rows).astype(np.int64)
+
+
+def named(part: Combinations, left_out: str | None = None) -> Counter[str]:
+    """How many rows an adversary names who sees their class, without one of the quasi-identifiers.
+
+    Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
+    """
+    if left_out is not None:
+        part = part.recoded([column for column in part.quasi_identifiers if column.name != left_out])
+    values = zip(part.sensitive, part.histograms, strict=True)
+    return Counter({"identity": len(part.counts), **{column.name: int(of.max(axis=1).sum()) for column, of in values}})
+
+
+def named_in_engine(reduced: Reduced, left_out: str) -> Counter[str]:
+    """The same of all rows that take part, where classes that differ in this column only are in several parts."""
+    quasi = [short for short in reduced.short[0] if reduced.columns[short] != left_out]
+    found: Counter[str] = Counter()
+    for secret in reduced.short[1] or [""]:
+        statement = sql.largest(f"{reduced.name}_coded", reduced.words, quasi, secret, where=reduced.complete)
+        rows = reduced.engine.rows(statement)
+        found["identity"] = int(rows["classes"][0])
+        if secret:
+            found[reduced.columns[secret]] = int(rows["n"][0])
+    return found
 
 
 def population_sizes(release: Combinations, population: Combinations) -> NDArray[np.int64]:
     """People N_c of the population who fit each class of the release, (J,); see `criteria.population_sizes`."""
     known = np.stack([population.column(c.name).codes for c in release.quasi_identifiers], axis=1)
-    return fitting_people(release, population, known, population.counts)
+    return fitting_people(release.classes.levels, known, population.counts, fitting_cells(release, population))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ that fit, and these are finished in memory one after the other; only classes are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from unmask.tables.protections import Mondrian
 from unmask.tables.recoding import covering, new_cells
 from unmask.tables.release import Column
 from unmask.tables.utility.columns import Cells
-from unmask.tables.utility.evaluation import average_class_size, discernibility
+from unmask.tables.utility.evaluation import Loss, average_class_size, discernibility
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def generalise(reduced: Reduced, protection: Mondrian, *, at_once: int | None = 
 
 @dataclass(frozen=True)
 class Spent:
-    """What the cells of one column have lost over a number of rows; see `utility.Utility` for the quantities."""
+    """What the cells of one column have lost over a number of rows; see `Loss` for the quantities."""
 
     rows: int
     suppressed_cells: int
@@ -119,6 +119,7 @@ class _Cover:
 
     @classmethod
     def of(cls, column: Column, codes: NDArray[np.int32], rows: NDArray[np.int64], box: NDArray[np.int32]) -> _Cover:
+        """The cells over the boxes that rows of these codes fall in."""
         texts, text_of_box = covering(column, box, codes)
         levels, code = new_cells(column, texts)
         shape = (len(column.levels), len(levels))
@@ -198,23 +199,6 @@ def _number(reduced: Reduced, tables: Sequence[str], of_box: NDArray[np.int32]) 
     engine.keep(f"{name}_box", sql.numbered(tables, reduced.short[0], f"{name}_number"))
     for table in tables:
         engine.drop(table)
-
-
-@dataclass(frozen=True)
-class Loss:
-    """What a release has lost, as far as cells and classes tell; the quantities are those of `utility.Utility`."""
-
-    rows: int
-    released_rows: int
-    suppressed_rows: int
-    suppressed_cells: int
-    ncp: Mapping[str, float]
-    gcp: float
-    discernibility: int
-    class_size: int
-    average_class_size: float
-    precision: Mapping[str, float | None]
-    distortion: Mapping[str, float]
 
 
 def loss(made: Generalised) -> Loss:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import ceil, log2
 from os import PathLike
@@ -36,7 +36,7 @@ class Plan:
     """What the work is expected to take.
 
     rows : of the table. combinations : about how many different ones it has. engine_bytes, array_bytes : the two shares
-    of the memory limit. disk_bytes : what the engine will write to its temporary directory at most. parts : in how many
+    of the memory limit. kept_bytes : what the engine will keep at most, in its memory or on disk. parts : in how many
     turns the combinations are taken into memory; at_once : how many of them may be there together. levels : how often
     Mondrian first cuts all boxes in the engine. For a protection levels and parts hold if its cuts are even.
     """
@@ -46,10 +46,15 @@ class Plan:
     combinations: int
     engine_bytes: int
     array_bytes: int
-    disk_bytes: int
+    kept_bytes: int
     parts: int
     at_once: int
     levels: int = 0
+
+    @property
+    def disk_bytes(self) -> int:
+        """What the engine will write to its temporary directory at most."""
+        return max(self.kept_bytes - self.engine_bytes, 0)
 
     def __str__(self) -> str:
         turns = "at once" if self.parts == 1 else f"in {self.parts} parts"
@@ -71,11 +76,13 @@ def plan(
     work: Work = "audit",
     counted: bool = True,
     k: int = 1,
+    register: Plan | None = None,
 ) -> Plan:
     """Estimate the work from one pass over the rows, and refuse what will not fit.
 
     counted : the combinations are those of `reduce` with sensitive values counted, or without. Their number is the
-    engine's estimate, a few per cent off; a tenth is added to it. k : rows in every class of a release.
+    engine's estimate, a few per cent off; a tenth is added to it. k : rows in every class of a release. register : of
+    an audit; it stays in memory whole, and parts have what it leaves.
     """
     roles.check(engine.names(source))
     columns = roles.columns
@@ -89,7 +96,10 @@ def plan(
     _check_values({column: found[short] for short, column in columns.items()}, array_bytes)
     combinations = min(ceil(found["combinations"] * 1.1), found["n"])
     per_combination = _PER_COMBINATION[work] + 12 * (len(columns) + 1)
-    parts, at_once, levels = ceil(combinations * per_combination / array_bytes), array_bytes // per_combination, 0
+    at_once, levels = array_bytes // per_combination, 0
+    if register is not None:
+        at_once = _besides_register(register.combinations, at_once)
+    parts = ceil(combinations / max(at_once, 1))
     if work == "protect":
         classes = min(combinations, found["n"] // k)
         at_once = _besides_classes(classes, len(roles.quasi_identifiers), array_bytes) // per_combination
@@ -104,9 +114,28 @@ def plan(
             "(--memory-limit), or coarsen a quasi-identifier"
         )
     kept = (5 if levels else 2) * combinations + (found["n"] if work == "protect" else 0)
-    disk_bytes = max(kept * _PER_CELL * (len(columns) + 1) - engine_bytes, 0)
-    check_disk(disk_bytes, temp_directory)
-    return Plan(work, found["n"], combinations, engine_bytes, array_bytes, disk_bytes, parts, at_once, levels)
+    kept_bytes = kept * _PER_CELL * (len(columns) + 1)
+    made = Plan(work, found["n"], combinations, engine_bytes, array_bytes, kept_bytes, parts, at_once, levels)
+    check_disk(made.disk_bytes, temp_directory)
+    return made
+
+
+def check_together(plans: Collection[Plan], temp_directory: str | PathLike[str] | None) -> None:
+    """Refuse tables that the temporary directory has room for one by one, but not together."""
+    kept_bytes = sum(plan.kept_bytes for plan in plans)
+    engine_bytes = min(plan.engine_bytes for plan in plans)
+    writer = f"the engine may write for {len(plans)} tables"
+    check_disk(max(kept_bytes - engine_bytes, 0), temp_directory, writer=writer)
+
+
+def _besides_register(combinations: int, at_once: int) -> int:
+    """How many combinations of a release fit beside those of the register, at least a quarter."""
+    if combinations > at_once // 4 * 3:
+        raise FailedError(
+            f"the register has about {combinations:,} combinations, which must be in memory at once and may be three "
+            f"quarters of {at_once:,}; give more (--memory-limit), or leave a column of it out"
+        )
+    return at_once - combinations
 
 
 def _besides_classes(classes: int, n_columns: int, array_bytes: int) -> int:

@@ -7,7 +7,7 @@ their meaning here, by the same code as those of a table that is read into memor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -128,7 +128,8 @@ class Reduced:
     @cached_property
     def short(self) -> tuple[list[str], list[str]]:
         """The short names of quasi-identifiers and sensitive columns."""
-        return _short("q", self.quasi_identifiers), _short("s", self.sensitive)
+        quasi, secret = ([short for short in self.columns if short[0] == letter] for letter in "qs")
+        return quasi, secret
 
     @property
     def face(self) -> Combinations:
@@ -141,8 +142,11 @@ class Reduced:
             histograms=tuple(csr_array((0, len(column.levels)), dtype=np.int64) for column in self.sensitive),
         )
 
-    def parts(self, n: int = 1) -> Iterator[Combinations]:
-        """All combinations, in about `n` equal parts; a combination is in one part, with all its rows."""
+    def parts(self, n: int = 1, *, by: Collection[str] = ()) -> Iterator[Combinations]:
+        """All combinations, in about `n` equal parts; a combination is in one part, with all its rows.
+
+        by : names of the quasi-identifiers that tell the part, all unless given; see `dividing`.
+        """
         if n == 1:
             yield self.whole()
             return
@@ -152,19 +156,27 @@ class Reduced:
                 "choose missing='own'"
             )
         for number in range(n):
-            part = self.part(sql.part(self._keys, number, n))
+            part = self.part(f"{self._part(by or self.columns.values(), n)} = {number}")
             if len(part.counts):
                 yield part
 
-    @property
-    def _keys(self) -> list[str]:
-        """The words without the bits of sensitive columns, which are the last ones."""
-        keys = []
-        for at, word in enumerate(self.words):
-            secret = sum(bits for short, bits in word.items() if short[0] == "s")
-            if secret < sum(word.values()) or not at:
-                keys.append(f"(k{at} - k{at} % {1 << secret})" if secret else f"k{at}")
-        return keys
+    def dividing(self, n: int) -> list[str]:
+        """The fewest quasi-identifiers, those of most values first, that divide the combinations evenly into n parts.
+
+        Combinations that differ in other columns only are in one part. None are needed for one part.
+        """
+        by: list[str] = []
+        for column in sorted(self.quasi_identifiers, key=lambda one: -len(one.levels)) if n > 1 else ():
+            by.append(column.name)
+            sizes = self.engine.rows(sql.sizes(f"{self.name}_coded", self._part(by, n)))["n"]
+            if sizes.max() <= _EVEN * sizes.sum() / n:
+                break
+        return by
+
+    def _part(self, by: Collection[str], n: int) -> str:
+        """The number of the part; a word without a bit of these columns says nothing."""
+        masks = sql.masks(self.words, [short for short in self.short[0] if self.columns[short] in by])
+        return sql.part([f"(k{at} & {mask})" for at, mask in enumerate(masks) if mask or not at], n)
 
     def whole(self) -> Combinations:
         """All combinations in memory."""
@@ -196,6 +208,22 @@ class Reduced:
             found[column.name] = np.zeros(len(column.levels), dtype=np.int64)
             found[column.name][rows[short]] = rows["n"]
         return found
+
+    def narrowed(self, names: Collection[str]) -> Reduced:
+        """What takes part, as far as these quasi-identifiers and no other columns know it; at most `n_coded` rows."""
+        columns = {short: name for short, name in self.columns.items() if short[0] == "q" and name in names}
+        name = f"{self.name}_narrowed"
+        self.engine.view(
+            f"{name}_coded", sql.masked(f"{self.name}_coded", self.words, columns.keys(), where=self.complete)
+        )
+        return replace(
+            self,
+            name=name,
+            columns=columns,
+            quasi_identifiers=tuple(column for column in self.quasi_identifiers if column.name in names),
+            sensitive=(),
+            counted=False,
+        )
 
     def part(self, where: str, *, table: str = "coded") -> Combinations:
         """The combinations that fulfil a condition, from a table that holds them as words or shows them so."""
@@ -335,6 +363,9 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
     )
 
 
+_EVEN = 1.1
+"""How much larger than the mean a part may be where some of the columns divide the combinations."""
+
 _WORD = 62
 """Bits of a word that hold codes."""
 
@@ -366,7 +397,3 @@ def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Type) -> di
     if not len(values):  # a value that the column does not have, so that the table has a type
         values = np.array([""], dtype=object) if kind == "text" else np.zeros(1, values.dtype)
     return {"v": values, "code": codes[: len(values)].astype(np.int32)}
-
-
-def _short(letter: str, columns: Sequence[Column]) -> list[str]:
-    return [f"{letter}{at}" for at in range(len(columns))]
