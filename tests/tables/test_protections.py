@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from unmask.errors import FailedError, UnmaskError
 from unmask.tables import constraints, criteria, protections
 from unmask.tables.cells import compatible, parse_levels
-from unmask.tables.constraints import AlphaK, DeltaDisclosure, EntropyL, KAnonymity, RecursiveL, TCloseness
+from unmask.tables.constraints import AlphaK, Constraint, DeltaDisclosure, EntropyL, KAnonymity, RecursiveL, TCloseness
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
 from unmask.tables.release import Column, Table
@@ -190,7 +190,7 @@ def test_mondrian_gives_what_was_asked_for(k, diversity, t, strict, seed, missin
         (TCloseness(0.3, "kl"), lambda found: found.t_kl <= 0.3 + 1e-9),
         (KAnonymity(23), lambda found: found.k >= 23),
     ],
-    ids=repr,
+    ids=lambda given: repr(given) if isinstance(given, Constraint) else "holds",
 )
 def test_every_constraint_reaches_the_release(constraint, holds):
     table = about(people(400), constraint)
