@@ -364,7 +364,7 @@ def test_unparsable_cells_of_a_declared_numeric_column(tmp_path, monkeypatch, ce
     monkeypatch.chdir(tmp_path)
     Path("bad.csv").write_text(GOOD + f"{cell},f,1,flu\n")
     done = unmask("audit", "bad.csv", *ROLES, "--kind", "age=numeric")
-    refused(done, 2, "numeric column 'age' has 1 cells")
+    refused(done, 2, "numeric column 'age' has values that are neither a number nor an interval (1 distinct)")
     assert "[30, 20]" not in done.stderr
 
 
@@ -380,6 +380,7 @@ def test_unparsable_cells_of_a_declared_numeric_column(tmp_path, monkeypatch, ce
         (["audit", "release.csv", *ROLES, "--kind", "agee=numeric"], 2, "did you mean 'age'?"),
         (["audit", "release.csv", "-q", ","], 2, "0 quasi-identifiers given"),
         (["audit", "release.csv", "-q", "age,sex", "-s", "age"], 2, "given twice"),
+        (["audit", "nowhere.csv", "-q", "age", "--identifiers", "age"], 2, "given twice"),
         (["audit", "release.csv"], 2, "--quasi-identifiers"),
         (["audit", *ROLES], 2, "RELEASES"),
         (["audit", "release.csv", "release.csv", *ROLES], 2, "given twice"),

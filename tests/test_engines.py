@@ -5,6 +5,8 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from tests.engines import QUIET, opened
@@ -90,6 +92,14 @@ def test_a_csv_file_is_all_text(engine, tmp_path):
     file.write_text('age,"a, b"\n030,"x\ny"\n, "ü"\n', encoding="utf-8")
     assert engine.table("c", str(file), {"q0": "age", "q1": "a, b"}) == {"q0": "text", "q1": "text"}
     assert ("030", "x\ny") in tuples(engine, "select q0, q1 from c")
+
+
+def test_a_number_that_is_none_is_missing_whatever_the_bounds_of_the_file(engine, tmp_path):
+    rate = np.array([1, np.copysign(np.nan, -1), 1, np.nan, 2])
+    pa.parquet.write_table(pa.table({"rate": rate}), tmp_path / "rate.parquet")  # least 1, greatest 2
+    engine.table("r", str(tmp_path / "rate.parquet"), {"q0": "rate"})
+    same(engine, "select q0, count(*) as n from r group by q0", [(1.0, 2), (2.0, 1), (None, 2)])
+    same(engine, sql.gaps("r", ["q0"]), [(2,)])
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

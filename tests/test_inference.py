@@ -182,6 +182,12 @@ def test_a_target_in_an_empty_class_is_refused(seen):
         from_classes(np.array([0, 0, 2]), np.array(seen))
 
 
+@pytest.mark.parametrize("member", [-1, 2, 900_000])
+def test_a_member_of_no_class_is_refused(member):
+    with pytest.raises(UnmaskError, match="expected 0 to 1"):
+        from_classes(np.array([0, 0, member]), np.array([0]), n_classes=2)
+
+
 def test_likelihood_is_bayes_rule_with_a_chance_of_absence():
     likelihood, none, present = np.array([[0.2, 0.6], [0.5, 0.0]]), np.array([0.1, 0.4]), 0.75
     joint = present / 2 * likelihood

@@ -72,16 +72,12 @@ def _rows(file: Path) -> list[tuple[Any, ...]]:
 
 
 def apart(one: Any, other: Any) -> float:
-    """The largest relative distance of two JSON values' numbers; infinite where anything else differs.
-
-    >>> apart({"a": [1, 0.5]}, {"a": [1, 0.5]}), apart({"a": 1}, {"a": 2}), apart([1], [1, 2])
-    (0.0, 0.5, inf)
-    """
+    """The largest distance of two JSON values' floats, relative above 1; infinite where anything else differs."""
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return max((apart(one[key], other[key]) for key in one), default=0.0)
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         return max((apart(a, b) for a, b in zip(one, other, strict=True)), default=0.0)
-    if isinstance(one, float) and isinstance(other, float):
+    if isinstance(one, float) and isinstance(other, float) and math.isfinite(one) and math.isfinite(other):
         return abs(one - other) / max(abs(one), abs(other), 1.0)
     return 0.0 if type(one) is type(other) and one == other else math.inf
 

@@ -29,6 +29,7 @@ from unmask.measures import (
     success_probability,
     total_variation,
 )
+from unmask.measures.success import standing
 from unmask.posterior import Posterior
 from unmask.results import Row
 from unmask.truth import Truth
@@ -127,4 +128,5 @@ def audit(
             rows.append(
                 evaluate(measure, belief, truth, release=release, adversary=adversary, target=target, note=note)
             )
+    standing.cache_clear()  # which would hold the belief
     return Audit(tuple(rows), tuple(not_run))

@@ -44,6 +44,8 @@ def from_classes(
     Rebollo-Monedero et al. 2012, section V-A1: P(y) = 1 - 1 / k.
     """
     n = int(class_of_candidate.max(initial=-1)) + 1 if n_classes is None else n_classes
+    if len(class_of_candidate) and not 0 <= class_of_candidate.min() <= class_of_candidate.max() < n:
+        raise UnmaskError(f"a record is of a class below 0 or above {n - 1}, expected 0 to {n - 1}")
     sizes = np.bincount(class_of_candidate, minlength=n)
     if len(class_of_target) and (class_of_target.max() >= n or not np.all(sizes[class_of_target])):
         raise UnmaskError("a target is seen in a class that has no record: the adversary would know that he is absent")

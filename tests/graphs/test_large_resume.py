@@ -202,8 +202,12 @@ def test_what_cannot_be_kept_or_read_is_one_sentence(duck, inputs, tmp_path):
     with pytest.raises(UnmaskError, match=r"folder 'run\[1\]' has one of"):
         large.Checkpoint.open(tmp_path / "run[1]", *networks)
     attacked(duck, inputs, NAR09, tmp_path / "kept")
-    path = next((tmp_path / "kept").glob("*.json"))
-    for text in ("{", "{}", "[]"):
+    path, mapping = next((tmp_path / "kept").glob("*.json")), next((tmp_path / "kept").glob("*.parquet"))
+    mapping.unlink()
+    with pytest.raises(FailedError, match=r"checkpoint 'Nar09-\w+\.json' has lost its file 'Nar09-[\w-]+\.parquet'"):
+        attacked(duck, inputs, NAR09, tmp_path / "kept")
+    without = {key: value for key, value in json.loads(path.read_text()).items() if key != "wedges"}
+    for text in ("{", "{}", "[]", json.dumps(without)):
         path.write_text(text)
         with pytest.raises(FailedError, match=r"checkpoint 'Nar09-\w+\.json' cannot be read; remove it to begin anew"):
             large.Checkpoint.open(tmp_path / "kept", *networks).progress(NAR09)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import ABSENT, Posterior, Truth, UnmaskError
-from unmask.measures import error, evaluate
+from unmask.measures import error, evaluate, realised_success
 from unmask.measures.error import bayes, correctness, estimation_error, gibbs, realised_bayes, realised_gibbs
 from unmask.truth import UNKNOWN
 
@@ -180,3 +180,10 @@ def test_modules_can_be_imported_beside_their_functions():
     assert error.bayes is bayes
     assert entropy.__name__ == "unmask.measures.entropy"
     assert leakage.__name__ == "unmask.measures.leakage"
+
+
+@pytest.mark.parametrize("length", [1, 3])
+def test_a_truth_of_other_targets_is_refused(length):
+    belief = Posterior.from_dense(np.eye(2))
+    with pytest.raises(UnmaskError, match=f"the truth has {length} targets and the posterior 2, expected the same"):
+        evaluate(realised_success, belief, Truth([0] * length))

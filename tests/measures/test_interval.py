@@ -6,7 +6,7 @@ import pytest
 from unmask.inference import from_classes
 from unmask.measures import effective_set_size, evaluate, success_probability
 from unmask.measures.base import QUANTILES, weighted_quantiles
-from unmask.measures.interval import clustered_wilson
+from unmask.measures.interval import clustered_wilson, wilson
 from unmask.measures.tally import joined, row, tally
 from unmask.tables.large import attacks
 
@@ -19,6 +19,14 @@ def test_values_that_differ_by_rounding_agree():
     assert clustered_wilson(rounded, weight, cluster)[:2] == pytest.approx(exact[:2], abs=1e-6)
     apart = 0.2 * (1 + 1e-4 * np.array([1, -1, 1, -1])[cluster])
     assert clustered_wilson(apart, weight, cluster).high < exact.high - 0.1  # 20 targets, not 4
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1.0])
+def test_values_that_are_all_the_same_have_no_variance_by_rounding(value):
+    weight = np.repeat(1 / 23, 23)  # adds up to less than 1
+    cluster = np.repeat([0, 1, 2], [3, 7, 13])
+    found = clustered_wilson(np.full(23, value), weight, cluster)
+    assert (found.low, found.high) == pytest.approx(wilson(value, 3))
 
 
 def test_the_worst_observation_does_not_hang_on_the_order_of_targets():

@@ -212,7 +212,7 @@ def test_a_hierarchy_of_a_numeric_column_gives_bounds():
 
 
 def test_absent_from_the_hierarchy_names_column_and_cells_but_no_content():
-    with pytest.raises(UnmaskError, match="'job' has 2 different cells whose value is not in its hierarchy") as caught:
+    with pytest.raises(UnmaskError, match=r"'job' has values that are not in its hierarchy .2 distinct") as caught:
         parse_levels(["cook", "spy", "poet"], kind=None, column="job", hierarchy=JOBS)
     assert "spy" not in str(caught.value)
 
@@ -224,7 +224,7 @@ def test_ordinal_levels_keep_the_order_and_read_ranges():
     assert levels.domain == tuple(order)
     assert levels.labels == ("low", "high", "{low, mid}", "*", "")
     assert code.tolist() == [1, 2, 0, 4, 3]
-    with pytest.raises(UnmaskError, match="1 different cells whose value is not in its order"):
+    with pytest.raises(UnmaskError, match=r"not in its order .1 distinct"):
         parse_levels(["lower"], kind=None, column="pay", order=order)
     with pytest.raises(UnmaskError, match="repeat one"):
         parse_levels(["low"], kind=None, column="pay", order=["low", "low"])
@@ -264,7 +264,7 @@ def test_the_kind_is_guessed(cells, kind):
 
 def test_declared_numeric_counts_what_is_not():
     with pytest.raises(
-        UnmaskError, match="'age' has 2 different cells that are neither a number nor an interval"
+        UnmaskError, match=r"'age' has values that are neither a number nor an interval .2 distinct"
     ) as caught:
         parse_levels(["1", "old", "older"], kind="numeric", column="age")
     assert "old" not in str(caught.value)

@@ -62,9 +62,9 @@ def stochastic(given: ArrayLike | Matrix) -> Matrix:
     rounded = np.abs(mass - 1.0) <= ROUNDING
     if rounded.all() and isinstance(matrix, np.ndarray) and matrix.base is None and not matrix.flags.writeable:
         return matrix  # a channel's own array: another prior needs no second copy
-    stochastic = scale_rows(matrix, np.where(rounded, 1.0, 1.0 / mass))
-    locked(stochastic if isinstance(stochastic, np.ndarray) else stochastic.data)
-    return stochastic
+    scaled = scale_rows(matrix, np.where(rounded, 1.0, 1.0 / mass))
+    locked(scaled if isinstance(scaled, np.ndarray) else scaled.data)
+    return scaled
 
 
 def distribution(given: ArrayLike | None, n_x: int) -> NDArray[np.float64]:

@@ -26,7 +26,8 @@ def stems(paths: tuple[Path, ...]) -> list[str]:
 
     if len(set(paths)) < len(paths):
         raise UnmaskError("a file was given twice, expected different files; name each one once")
-    short = [str(path) if set("*?[") & set(str(path)) else path.name.split(".")[0] for path in paths]
+    patterns = {path for path in paths if set("*?[") & set(str(path)) and not path.exists()}
+    short = [str(path) if path in patterns else path.name.split(".")[0] for path in paths]
     return short if len(set(short)) == len(short) and "original" not in short else [str(path) for path in paths]
 
 
@@ -63,12 +64,15 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
 
 
 def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
-    """A table for an audit, and the names of its columns without a role; those that nothing is said about are not
-    read, since no adversary uses them.
+    """A table for an audit, and the names of its columns without a role; no adversary uses them, so they are not read,
+    unless a kind, an order or a hierarchy of theirs is given.
     """
     from unmask.tables.reading import column_names
+    from unmask.tables.release import check_roles
 
-    roles = {*reading["quasi_identifiers"], *reading["sensitive"], *reading["identifiers"]}
+    of_role = {role: tuple(reading[role]) for role in ("quasi_identifiers", "sensitive", "identifiers")}
+    check_roles(of_role)
+    roles = {name for names in of_role.values() for name in names}
     unused = [name for name in column_names(path, delimiter=reading["delimiter"]) if name not in roles]
     declared = {*reading["kinds"], *reading["orders"], *reading["hierarchies"]}
     dropped = (*reading["identifiers"], *(name for name in unused if name not in declared))
@@ -146,13 +150,13 @@ def refuse_to_overwrite(*outputs: Path | None, force: bool) -> None:
     from unmask.errors import UnmaskError
 
     paths = [path for path in outputs if path is not None]
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise UnmaskError(f"{paths[0]} is named for two outputs, expected two files; choose another name for one")
     for path in paths:
         if path.is_symlink() or (path.exists() and not (path.is_file() or path.is_dir())):
             raise UnmaskError(f"{path} is a device, a pipe or a link, expected a plain file; name one")
         if path.exists() and not force:
             raise UnmaskError(f"{path} exists; choose another name or give --force")
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise UnmaskError(f"{paths[0]} is named for two outputs, expected two files; choose another name for one")
 
 
 def write_report(found: ReportData, path: Path, *, force: bool) -> None:

@@ -125,7 +125,7 @@ def _checkpoint(
     passes = {name: len(kept.progress(adversary).sweeps) for name, adversary in adversaries.items()}
     for name, n in passes.items():
         if n:
-            click.echo(f"{name}: goes on after {n} passes, made before", err=True)
+            click.echo(f"{name}: passes made before, and not again: {n}", err=True)
     return kept
 
 

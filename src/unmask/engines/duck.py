@@ -69,9 +69,7 @@ class Duck:
         place = {new: names.index(old) for new, old in columns.items()}
         types = [kind for _, kind in self._described(relation)]
         kinds: dict[str, Kind] = {new: _kind(types[at]) for new, at in place.items()}
-        cells = ", ".join(
-            f"{clean(f'c{at}', kinds[new], single=types[at] == 'FLOAT')} as {new}" for new, at in place.items()
-        )
+        cells = ", ".join(f"{clean(f'c{at}', kinds[new])} as {new}" for new, at in place.items())
         self._run(f"create or replace temp view {name} as select {cells} from {relation}")
         return kinds
 
@@ -117,6 +115,8 @@ class Duck:
         with _told():
             done = self.thread.submit(work)
             try:
+                while not done.done():  # a wait without an end hears nothing on Windows
+                    wait([done], timeout=0.1)
                 return done.result()
             except KeyboardInterrupt:
                 while not done.done():  # not once: a statement that has not begun yet would miss it

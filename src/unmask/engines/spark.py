@@ -59,10 +59,7 @@ class Spark:
         frame = self._frame(source)
         type_of = dict(frame.dtypes)
         kinds: dict[str, Kind] = {new: _kind(type_of[old]) for new, old in columns.items()}
-        cells = [
-            f"{clean(quoted(old, '`'), kinds[new], single=type_of[old] == 'float')} as {new}"
-            for new, old in columns.items()
-        ]
+        cells = [f"{clean(quoted(old, '`'), kinds[new])} as {new}" for new, old in columns.items()]
         with _told():
             frame.selectExpr(*cells).createOrReplaceTempView(name)
         return kinds
@@ -118,7 +115,7 @@ class Spark:
         with _told(source):
             if mark:
                 return reader.jdbc(database, table) if database else reader.table(table)
-            if Path(source).exists():
+            if Path(source).exists() or _here(source):
                 source = _local(Path(source))
             lower = source.lower()
             if lower.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
@@ -165,9 +162,14 @@ def _local(path: Path) -> str:
     return f"file://{path.absolute()}"
 
 
+def _here(pattern: str) -> list[str]:
+    """The files of this machine that a path or a glob stands for."""
+    return sorted(glob(pattern))  # noqa: PTH207  # it may be absolute, which Path.glob refuses
+
+
 def _delimiter(source: str) -> str:
     """What separates the cells of text files: found in the first of them where this machine sees it, else by suffix."""
-    files = sorted(glob(source.removeprefix("file://")))  # noqa: PTH207  # the source may be absolute, which Path.glob refuses
+    files = _here(source.removeprefix("file://"))
     if files:
         return head_of(Path(files[0])).delimiter
     return "\t" if ".tsv" in source.lower() else ","

@@ -34,10 +34,11 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def clean(column: str, kind: str, *, single: bool = False) -> str:
+def clean(column: str, kind: str) -> str:
     r"""A column of a source in one of the three types: blanks removed from texts, NaN and empty texts made NULL.
 
-    single : a 32-bit float, which keeps its short decimals on the way through text.
+    A real number goes through text: a 32-bit float keeps its short decimals so, and a NaN is found even where the file
+    says that all numbers are between others, of which a NaN is none.
 
     >>> clean("x", "text")
     "nullif(trim(both ' \t\r\n' from cast(x as string)), '')"
@@ -46,8 +47,7 @@ def clean(column: str, kind: str, *, single: bool = False) -> str:
         return f"nullif(trim(both {literal(BLANKS)} from cast({column} as string)), '')"
     if kind == "integer":
         return f"cast({column} as bigint)"
-    number = f"cast({column} as string)" if single else column
-    return f"nullif(cast({number} as double), cast('NaN' as double))"
+    return f"nullif(cast(cast({column} as string) as double), cast('NaN' as double))"
 
 
 def all_rows(table: str, *, where: str = "") -> str:

@@ -85,21 +85,18 @@ def evaluate(
     """
     if measure.needs_probabilities and belief.status == "scores":
         raise UnmaskError(f"{measure.name} needs probabilities, and this attack gives scores: calibrate them first")
-    known: NDArray[np.intp] | slice = slice(None)
-    if measure.needs_truth and truth is not None:
-        known = np.flatnonzero(truth.candidate != UNKNOWN)
-        if not len(known):
-            raise UnmaskError(f"{measure.name} is measured against the truth, which is unknown for every target")
-    weight, observation = belief.weight[known] / belief.weight[known].sum(), belief.observation[known]
     if measure.self_assessed is not None:  # targets of one observation have one value, so observations are sorted
-        each, seen = measure.self_assessed(belief), belief.seen
-        after, value, mass = each[observation], each[seen], belief.observation_weight[seen]
+        each, seen, observation = measure.self_assessed(belief), belief.seen, belief.observation
+        after, weight = each[observation], belief.weight / belief.weight.sum()
+        value, mass = each[seen], belief.observation_weight[seen]
         prior = float(measure.self_assessed(belief.prior())[0])
     else:
-        after, seen = measure.per_target(belief, truth)[known], observation
+        every = measure.per_target(belief, truth)
+        known = _known(measure, truth)
+        after, seen, observation = every[known], belief.observation[known], belief.observation[known]
+        weight = belief.weight[known] / belief.weight[known].sum()
         value, mass = after, weight
         prior = _mean(measure.per_target(belief.prior(), truth)[known], weight)
-    assert after.shape == weight.shape
     posterior = _mean(after, weight)
     worst = value.max() if measure.direction == "high" else value.min()
     interval = _interval(measure, after, weight, observation)
@@ -124,6 +121,14 @@ def evaluate(
         status=belief.status,
         note=note,
     )
+
+
+def _known(measure: Measure, truth: Truth | None) -> NDArray[np.intp]:
+    assert truth is not None
+    known = np.flatnonzero(truth.candidate != UNKNOWN)
+    if not len(known):
+        raise UnmaskError(f"{measure.name} is measured against the truth, which is unknown for every target")
+    return known
 
 
 def agree(value: NDArray[np.float64], worst: float) -> NDArray[np.bool_]:

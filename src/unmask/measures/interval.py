@@ -53,7 +53,7 @@ def clustered_wilson(value: NDArray[np.float64], weight: NDArray[np.float64], cl
     L. Kish, "Survey Sampling", 1965; E. L. Korn & B. I. Graubard, "Confidence intervals for proportions with small
     expected number of positive counts estimated from survey data", Survey Methodology 1998.
     """
-    rate = float(np.clip(weight @ value, 0.0, 1.0))
+    rate = float(np.clip(weight @ value, value.min(), value.max()))
     sums, mass = _cluster_sums(value, weight, cluster)
     square = float(((sums - rate * mass) ** 2).sum())
     return wilson_of_variance(

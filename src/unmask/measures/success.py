@@ -55,7 +55,7 @@ class Standing(NamedTuple):
     tied: NDArray[np.int64]
 
 
-@lru_cache(maxsize=2)  # of a belief and of its prior: all measures of one belief are asked one after the other
+@lru_cache(maxsize=2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
 def standing(belief: Posterior, truth: Truth) -> Standing:
     """Where the true candidate of each target stands in the adversary's list; position never breaks a tie.
 
@@ -84,6 +84,8 @@ def standing(belief: Posterior, truth: Truth) -> Standing:
     ruled_out, length = ~listed & (sharing == 0), stop - start
     better = np.where(absent, belief.n_candidates, np.where(ruled_out, length, better))
     tied = np.where(absent, 0, np.where(ruled_out, np.maximum(belief.n_candidates - length, 1), tied))
+    for array in (probability, better, tied):
+        array.setflags(write=False)
     return Standing(probability, better, tied)
 
 

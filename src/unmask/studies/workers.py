@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import multiprocessing
 import signal
@@ -98,10 +99,10 @@ def _collect(pool: list[_Worker], limit: float | None, budget: Budget) -> Iterat
 
 def _lost(worker: _Worker, limit: float | None) -> Result:
     assert worker.cell is not None
-    if limit is not None and not worker.ready:
+    code = worker.process.exitcode
+    if limit is not None and code == _NO_MEMORY:
         reason = f"{limit / 2**30:.2g} GiB of memory are too few to start a worker; raise budget.memory_gib"
         return Result(worker.cell.key, "failed", f"{reason}, or try fewer workers", 0.0)
-    code = worker.process.exitcode
     how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
     why = ", perhaps for lack of memory; try fewer workers" if code == -9 else ""
     return Result(worker.cell.key, "failed", f"its process ended {how}{why}", 0.0)
@@ -124,6 +125,10 @@ def _stop(worker: _Worker) -> None:
     worker.process.join()
 
 
+_NO_MEMORY = errno.ENOMEM
+"""Exit code of a worker whose libraries do not fit its memory."""
+
+
 # --- inside a worker ------------------------------------------------------------------------------------------------
 
 
@@ -135,11 +140,11 @@ def _work(pipe: Connection, limit: float | None) -> None:
         _limit_memory(int(limit))
     try:
         import unmask.studies.cells  # noqa: F401  # not counted against the first cell
-    except (MemoryError, ImportError):  # a library that does not fit is an ImportError
-        if limit is None:
+    except (MemoryError, ImportError) as error:
+        few = isinstance(error, MemoryError) or any(word in str(error) for word in ("memory", "failed to map"))
+        if limit is None or not few:
             raise
-        return  # told by whoever waits at the other end of the pipe
-
+        raise SystemExit(_NO_MEMORY) from None  # told by whoever waits at the other end of the pipe
     with suppress(EOFError, OSError):
         pipe.send(None)
         while True:

@@ -223,7 +223,7 @@ def _meanings(
     if unknown:
         where = "in its hierarchy" if values.hierarchy else "in its order"
         raise UnmaskError(
-            f"column {column!r} has {unknown} different cells whose value is not {where}; "
+            f"column {column!r} has values that are not {where} ({unknown} distinct); "
             "add the values there or correct the column"
         )
     return _Meanings(kind, labels, sets, (), values.domain)
@@ -236,7 +236,7 @@ def _numeric(bounds: Sequence[tuple[float, float] | None], column: str) -> _Mean
     unread = sum(pair is None for pair in bounds)
     if unread:
         raise UnmaskError(
-            f"numeric column {column!r} has {unread} different cells that are neither a number nor an interval; "
+            f"numeric column {column!r} has values that are neither a number nor an interval ({unread} distinct); "
             "correct them, name their text in `na`, or declare the column categorical"
         )
     read = [pair for pair in bounds if pair is not None]

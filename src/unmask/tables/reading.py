@@ -223,18 +223,23 @@ def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:
 
 
 def _encode(connection: duckdb.DuckDBPyConnection, relation: str, kept: Sequence[int]) -> list[Encoded]:
-    described = connection.execute(f"describe select * from {relation}").fetchall()
-    aliases = ", ".join(f"c{at}" for at in range(len(described)))
+    types = [str(row[1]) for row in connection.execute(f"describe select * from {relation}").fetchall()]
+    aliases = ", ".join(f"c{at}" for at in range(len(types)))
     cells = ", ".join(f"c{at}::varchar as c{at}" for at in kept)
-    kept_as = "view" if relation.startswith("read_parquet(") else "table"  # a column of Parquet is quickly read again
+    # A column of Parquet is quickly read again; not so numbers that may be none, which its bounds do not know of.
+    again = relation.startswith("read_parquet(") and not any(types[at] in _REAL for at in kept)
+    kept_as = "view" if again else "table"
     connection.execute(f"create temp {kept_as} cells as select {cells} from {relation} as source({aliases})")
-    return [_encode_column(connection, f"c{at}", described[at][1]) for at in kept]
+    return [_encode_column(connection, f"c{at}", real=types[at] in _REAL) for at in kept]
 
 
-def _encode_column(connection: duckdb.DuckDBPyConnection, name: str, column_type: str) -> Encoded:
+_REAL = {"FLOAT", "DOUBLE"}
+
+
+def _encode_column(connection: duckdb.DuckDBPyConnection, name: str, *, real: bool) -> Encoded:
     distinct = connection.execute(f"select approx_count_distinct({name}) from cells").fetchall()[0][0]
     found = _encode_many(connection, name) if distinct > _MANY else _encode_few(connection, name)
-    return _cleaned(found, {"", "nan"} if column_type in {"FLOAT", "DOUBLE"} else {""})
+    return _cleaned(found, {"", "nan", "-nan"} if real else {""})
 
 
 def _cleaned(raw: Encoded, empty: set[str]) -> Encoded:

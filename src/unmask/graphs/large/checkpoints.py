@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from unmask.engines import Engine
 from unmask.errors import FailedError, UnmaskError
@@ -74,18 +73,16 @@ class Checkpoint:
 
     def progress(self, adversary: object) -> Progress:
         """How far an attack is; refused where its checkpoint is of other networks or seeds."""
-        kept = self._read(adversary)
-        return Progress() if kept is None else Progress(tuple(kept["sweeps"]), kept["wedges"])
+        return self._read(adversary)[0]
 
     def restore(self, adversary: object, table: str) -> Progress:
         """`progress`, and if there is any, the mapping so far as table (source, target)."""
-        kept = self._read(adversary)
-        if kept is None:
-            return Progress()
-        self.engine.table(f"{table}_saved", str(self.folder / kept["mapping"]), {"s": "source", "t": "target"})
-        pairs = f"select cast(s as integer) as source, cast(t as integer) as target from {table}_saved"
-        self.engine.keep(table, pairs, cut=True)
-        return Progress(tuple(kept["sweeps"]), kept["wedges"])
+        progress, mapping = self._read(adversary)
+        if mapping is not None:
+            self.engine.table(f"{table}_saved", str(mapping), {"s": "source", "t": "target"})
+            pairs = f"select cast(s as integer) as source, cast(t as integer) as target from {table}_saved"
+            self.engine.keep(table, pairs, cut=True)
+        return progress
 
     def save(self, adversary: object, table: str, progress: Progress) -> None:
         """Keep a mapping, table (source, target), in place of the one before."""
@@ -104,13 +101,15 @@ class Checkpoint:
         except OSError as error:
             raise FailedError(f"checkpoint {stem!r} cannot be written: {error.strerror or error}") from None
 
-    def _read(self, adversary: object) -> dict[str, Any] | None:
+    def _read(self, adversary: object) -> tuple[Progress, Path | None]:
+        """How far an attack is, and its mapping if there is any."""
         path = self.folder / f"{_stem(adversary)}.json"
         try:
-            kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            kept = json.loads(path.read_text(encoding="utf-8"))
             other = [what for what, sums in self.inputs.items() if kept["inputs"][what] != sums]
+            progress, mapping = Progress(tuple(kept["sweeps"]), kept["wedges"]), self.folder / kept["mapping"]
         except FileNotFoundError:
-            return None
+            return Progress(), None
         except (OSError, ValueError, KeyError, TypeError):
             raise FailedError(f"checkpoint {path.name!r} cannot be read; remove it to begin anew") from None
         if other:
@@ -118,7 +117,9 @@ class Checkpoint:
                 f"checkpoint {path.name!r} is of another {' and another '.join(other)}; give those that it is of, "
                 "another folder (--checkpoint), or remove it to begin anew"
             )
-        return kept
+        if not mapping.exists():
+            raise FailedError(f"checkpoint {path.name!r} has lost its file {mapping.name!r}; remove it to begin anew")
+        return progress, mapping
 
 
 def _stem(adversary: object) -> str:

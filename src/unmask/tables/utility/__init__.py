@@ -6,10 +6,10 @@ The atoms of a numeric column are the distinct exact values of the original (and
 those of an ordinal or categorical column the declared domain (the leaves of its hierarchy, if it has one).
 """
 
-from unmask.tables.utility.evaluation import Loss, Utility, average_class_size, discernibility, evaluate
+from unmask.tables.utility.evaluation import InformationLoss, Utility, average_class_size, discernibility, evaluate
 
 __all__ = [
-    "Loss",
+    "InformationLoss",
     "Utility",
     "average_class_size",
     "discernibility",

@@ -24,7 +24,7 @@ _SANITY = 0.001
 
 
 @dataclass(frozen=True)
-class Loss:
+class InformationLoss:
     """What a release has lost of the original, as far as cells and classes tell.
 
     rows, released_rows, suppressed_rows : n, rows published, rows that were not.
@@ -53,7 +53,7 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Utility(Loss):
+class Utility(InformationLoss):
     """What is left of the original in a release: its loss, and what its rows tell.
 
     marginal_distance : total variation between the distributions of each column, 0 to 1; pairwise_distance : of each
