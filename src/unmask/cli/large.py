@@ -120,7 +120,7 @@ def audit_in_engine(
         if dry_run:
             return None
         held = {
-            name: Held(reduce(engine, source, roles, name=f"release{at}"), plans[name].parts)
+            name: Held(reduce(engine, source, roles, name=f"release{at}"), plans[name].parts, plans[name].at_once)
             for at, (name, source) in enumerate(sources.items())
         }
         if register is not None and known is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures.base import QUANTILES, Measure, agree, gain_of, weighted_quantiles
-from unmask.measures.interval import Interval, grouped, percentiles, wilson_of_variance
+from unmask.measures.interval import GROUPS, Interval, grouped, percentiles, wilson_of_variance
 from unmask.posterior import Posterior
 from unmask.results import Row
 
@@ -88,7 +88,7 @@ def joined(measure: Measure, parts: Sequence[Tally]) -> Tally:
         float(worst),
         int(first[at]) + parts[at].worst_class,
         tuple(np.sum(moved, axis=0).tolist()),
-        grouped(*np.concatenate([part.groups for part in parts], axis=1)),
+        _regrouped(np.concatenate([part.groups for part in parts], axis=1)),
     )
 
 
@@ -124,6 +124,14 @@ def _interval(measure: Measure, found: Tally) -> Interval:
         square, _, mass = (of / found.people**2 for of in found.squares)
         return wilson_of_variance(found.after, square, mass, n=found.people, n_clusters=found.classes)
     return percentiles(*found.groups)
+
+
+def _regrouped(groups: Floats) -> Floats:
+    """Random groups of several parts: the first of all together, the second of all, and so on, where they are many."""
+    n = groups.shape[1]
+    if n <= GROUPS:
+        return groups
+    return np.asarray(np.pad(groups, ((0, 0), (0, -n % GROUPS))).reshape(2, -1, GROUPS).sum(axis=1))
 
 
 def _about(part: Tally, mean: float) -> tuple[float, float, float]:

@@ -37,10 +37,14 @@ from unmask.tables.large.criteria import Examined, examine, named, named_in_engi
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """A release that an engine holds, and in how many parts its combinations are taken into memory."""
+    """A release that an engine holds, and in how many parts its combinations are taken into memory.
+
+    at_once : how many combinations a part may have at most; None for any number.
+    """
 
     table: Reduced
     parts: int = 1
+    at_once: int | None = None
 
 
 def study_large(
@@ -57,7 +61,7 @@ def study_large(
     record in single precision: equal to 1e-6 for identity, to 1e-12 between engines. Where the combinations exceed the
     memory they are taken in parts, and what the parts say is added up; classes are then numbered in the order they are
     taken. The register stays in memory. With more than 131,072 different values of a measure its quantiles are rounded
-    to that part of its range.
+    to about that part of its range.
     """
     first, evidence = next(iter(releases.values())).table.face, Evidence(register=register)
     motive = None if motive is None else facing(motive, evidence)
@@ -117,24 +121,33 @@ class _Said:
         found = {one: tally(_of_counts(one, attack.belief), attack.belief, people) for one in measures}
         return cls(found, distribution(attack), people)
 
+    def and_then(self, other: _Said) -> _Said:
+        """What both say, so that what is in memory does not grow with the number of parts."""
+        people = self.people + other.people
+        tallies = {one: joined(one, (found, other.tallies[one])) for one, found in self.tallies.items()}
+        pairs = zip(self.distribution.shares, other.distribution.shares, strict=True)
+        shares = tuple((one * self.people + two * other.people) / people for one, two in pairs)
+        return _Said(tallies, replace(self.distribution, shares=shares), people)
+
 
 def _attacked(name: str, held: Held, register: Combinations | None, priced: str, motive: Motive | None) -> _Found:
     """Every attack on a release; priced : the adversary whose belief about identity the motive makes him act on."""
     acting = () if motive is None else price_measures(motive.attacker)
-    said: dict[tuple[str, str], list[_Said]] = {}
+    said: dict[tuple[str, str], _Said] = {}
 
     def hear(adversary: str, target: str, belief: Posterior, people: int) -> None:
         measures = SELF_ASSESSED + (acting if (adversary, target) == (priced, "identity") else ())
-        attack = Attack(name, adversary, target, belief, None)
-        said.setdefault((adversary, target), []).append(_Said.of(attack, people, measures))
+        whom = adversary, target
+        found = _Said.of(Attack(name, *whom, belief, None), people, measures)
+        said[whom] = said[whom].and_then(found) if whom in said else found
 
     examined, worst, counts = _by_class(held, hear)
     sizes, people = rows_by_size((part.sizes, part.in_size) for part in examined)
     belief = attacks.identity(sizes, people=people) if register is None else _by_register(held, register, hear)
     return _Found(
         together(held.table, examined),
-        tuple(row for whom, parts in said.items() for row in _rows(name, *whom, parts)),
-        tuple(_joined([part.distribution for part in parts], [p.people for p in parts]) for parts in said.values()),
+        tuple(row for whom, found in said.items() for row in _rows(name, *whom, found)),
+        tuple(found.distribution for found in said.values()),
         tuple(worst),
         tuple(counts.risks(name)),
         belief,
@@ -148,7 +161,7 @@ _Hear = Callable[[str, str, Posterior, int], None]
 def _by_class(held: Held, hear: _Hear) -> tuple[list[Examined], list[ClassRisk], _NamedRows]:
     """The prosecutor, and the criteria: for every part the classes of its people."""
     totals, n_people = held.table.totals(), held.table.n_complete
-    counts = _NamedRows(held.table, held.table.dividing(held.parts))
+    counts = _NamedRows(held.table, held.table.dividing(held.parts, at_once=held.at_once))
     examined: list[Examined] = []
     worst: list[ClassRisk] = []
     first = 0
@@ -162,32 +175,28 @@ def _by_class(held: Held, hear: _Hear) -> tuple[list[Examined], list[ClassRisk],
         counts.add(table)
         hear(PROSECUTOR, "identity", attacks.identity(table.counts, total=n_people), table.n_rows)
         for column in table.sensitive:
-            belief = attacks.attribute(table, column.name, totals[column.name])
-            hear(PROSECUTOR, column.name, belief, table.n_rows)
+            hear(PROSECUTOR, column.name, attacks.attribute(table, column.name, totals[column.name]), table.n_rows)
+        del part, table  # before the next is made
     return examined, worst, counts
 
 
 def _by_register(held: Held, register: Combinations, hear: _Hear) -> Posterior:
     """The holder of a register, and his belief about all records, those that as many people fit put together."""
     seen = held.table.narrowed([cell.name for cell, _ in shared_columns(held.table.face, register)])
-    fitting = []
-    for table in seen.parts(held.parts):
+    by, fitting = seen.dividing(held.parts, at_once=held.at_once), []
+    for table in seen.parts(held.parts, by=by):
         belief = attacks.register(table, register)
         hear(REGISTER, "identity", belief, table.n_rows)
         fitting.append(rows_by_size([(belief.n_unlisted, np.rint(belief.weight * table.n_rows))]))
+        del table, belief  # before the next is made
+    seen.engine.drop(f"{seen.name}_packed")
     return attacks.linked(*rows_by_size(fitting), n_people=register.n_rows)
 
 
-def _rows(release: str, adversary: str, target: str, parts: Sequence[_Said]) -> Iterator[Row]:
-    for measure in parts[0].tallies:
-        found = joined(measure, [part.tallies[measure] for part in parts])
+def _rows(release: str, adversary: str, target: str, said: _Said) -> Iterator[Row]:
+    for measure, found in said.tallies.items():
         linked_to = REGISTER if adversary == REGISTER else ""
         yield replace(row(measure, found, release=release, adversary=adversary, target=target), linked_to=linked_to)
-
-
-def _joined(parts: Sequence[Distribution], people: Sequence[int]) -> Distribution:
-    shares = np.average([part.shares for part in parts], axis=0, weights=people)
-    return replace(parts[0], shares=tuple(shares.tolist()))
 
 
 def _price(motive: Motive, adversary: str, found: Mapping[str, _Found]) -> Price:

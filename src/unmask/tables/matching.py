@@ -13,6 +13,9 @@ from unmask.tables.levels import Levels, Missing
 from unmask.tables.notation import EVERYTHING, overlap, parse_interval
 from unmask.tables.vocabulary import Masks
 
+_BLOCK = 1 << 18
+"""Pairs of levels whose common values are counted at once."""
+
 
 def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
     """Which levels of two columns may be the same person's: their sets intersect.
@@ -30,7 +33,8 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
     [[True, False], [False, True]]
     """
     if known.kind == "numeric" and released.kind == "numeric":
-        match = (known.low[:, None] <= released.high) & (released.low <= known.high[:, None])
+        match = known.low[:, None] <= released.high
+        match &= released.low <= known.high[:, None]
     elif known.kind == "numeric":
         match = _intersect(_as_values(known, released.domain), released)
     elif released.kind == "numeric":
@@ -54,8 +58,11 @@ def _is_missing(levels: Levels) -> NDArray[np.bool_]:
 
 def _intersect(known: Levels, released: Levels) -> NDArray[np.bool_]:
     joint = {value: at for at, value in enumerate(dict.fromkeys(known.domain + released.domain))}
-    product = _incidence(known, joint) @ _incidence(released, joint).T
-    match: NDArray[np.bool_] = np.asarray(product.toarray() > 0)
+    left_values, right_values = _incidence(known, joint), _incidence(released, joint).T.tocsr()
+    match = np.zeros((len(known), len(released)), dtype=np.bool_)
+    step = max(1, _BLOCK // max(1, len(released)))
+    for begin in range(0, len(known), step):
+        match[begin : begin + step] = (left_values[begin : begin + step] @ right_values).toarray()
     masks = [[(at, mask) for at in range(len(side)) if (mask := side.mask(at))] for side in (known, released)]
     for row, left in masks[0]:
         for column, right in masks[1]:

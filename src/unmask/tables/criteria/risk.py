@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from unmask.tables.release import Table
 
 _CHUNK = 1 << 19
-"""Bytes of bits that are held at once where classes of two tables meet."""
+"""Bytes of bits that are held at once where classes of two tables meet; with all that is made of them about 20 times as
+many."""
 
 
 @dataclass(frozen=True)
@@ -188,9 +189,11 @@ def _compared(
         both = sets[0][block[:, 0]]
         for j in range(1, len(sets)):
             both &= sets[j][block[:, j]]
-        row, byte = np.nonzero(both)
-        each = (np.unpackbits(both[row, byte][:, None], axis=1) * weight[byte]).sum(axis=1)
-        found[begin : begin + step] = np.bincount(row, each, len(block))
+        used = np.flatnonzero(both)
+        for some in np.split(used, range(_CHUNK // 16, len(used), _CHUNK // 16)):  # 137 bytes are made of each
+            row, byte = np.divmod(some, len(weight))
+            each = (np.unpackbits(both[row, byte][:, None], axis=1) * weight[byte]).sum(axis=1)
+            found[begin : begin + step] += np.bincount(row, each, len(block)).astype(np.int64)
     return found
 
 

@@ -4,7 +4,8 @@ from unmask.engines.room import check_output, shares
 from unmask.tables.large.criteria import evaluate
 from unmask.tables.large.mondrian import Generalised, generalise, loss
 from unmask.tables.large.planning import Plan, check_together, plan
-from unmask.tables.large.reduce import Combinations, Reduced, Roles, reduce
+from unmask.tables.large.reduce import Combinations, Reduced, reduce
+from unmask.tables.large.roles import Roles
 from unmask.tables.large.write import write_release
 
 __all__ = [

@@ -23,7 +23,7 @@ from unmask.tables.protections import Mondrian
 from unmask.tables.recoding import covering, new_cells
 from unmask.tables.release import Column
 from unmask.tables.utility.columns import Cells
-from unmask.tables.utility.evaluation import Loss, average_class_size, discernibility
+from unmask.tables.utility.evaluation import InformationLoss, average_class_size, discernibility
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def generalise(reduced: Reduced, protection: Mondrian, *, at_once: int | None = 
 
 @dataclass(frozen=True)
 class Spent:
-    """What the cells of one column have lost over a number of rows; see `Loss` for the quantities."""
+    """What the cells of one column have lost over a number of rows; see `InformationLoss` for the quantities."""
 
     rows: int
     suppressed_cells: int
@@ -201,7 +201,7 @@ def _number(reduced: Reduced, tables: Sequence[str], of_box: NDArray[np.int32]) 
         engine.drop(table)
 
 
-def loss(made: Generalised) -> Loss:
+def loss(made: Generalised) -> InformationLoss:
     """The loss of a release; rows that are not released count as suppressed.
 
     The comparisons of distributions and the random queries of `utility.evaluate` need rows and are not among them.
@@ -209,7 +209,7 @@ def loss(made: Generalised) -> Loss:
     spent = dict(zip([column.name for column in made.release.quasi_identifiers], made.spent, strict=True))
     sizes, rows = made.release.counts, made.release.n_rows + made.suppressed_rows
     smallest = int(sizes.min())
-    return Loss(
+    return InformationLoss(
         rows=rows,
         released_rows=made.release.n_rows,
         suppressed_rows=made.suppressed_rows,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, log2
 from os import PathLike
 from typing import Literal
@@ -11,7 +11,8 @@ from typing import Literal
 from unmask.engines import Engine, sql
 from unmask.engines.room import check_disk, in_words, shares
 from unmask.errors import FailedError, UnmaskError
-from unmask.tables.large.reduce import Roles
+from unmask.tables.large.reduce import EVEN
+from unmask.tables.large.roles import Roles
 
 _PER_VALUE = 500
 """Bytes of one distinct value of a column: its texts and its place in dictionaries."""
@@ -25,8 +26,12 @@ _PER_CLASS = 30
 _PER_PAIR = 60
 """Bytes of one sensitive value at one value of a column."""
 
-_PER_COMBINATION: Mapping[str, int] = {"audit": 110, "protect": 180}
-"""Bytes of one combination in the arrays of the step that needs most of them, besides 12 for each of its cells."""
+_PER_COMBINATION: Mapping[str, int] = {"audit": 150, "protect": 180}
+"""Bytes of one combination in the arrays of the step that needs most of them, besides 12 for each of its cells and, in
+an audit, 24 for each sensitive column."""
+
+_PER_FIT = 3
+"""Bytes of a pair of a value of the release and one of the register: whether both may be the same person's."""
 
 Work = Literal["audit", "protect"]
 
@@ -38,7 +43,8 @@ class Plan:
     rows : of the table. combinations : about how many different ones it has. engine_bytes, array_bytes : the two shares
     of the memory limit. kept_bytes : what the engine will keep at most, in its memory or on disk. parts : in how many
     turns the combinations are taken into memory; at_once : how many of them may be there together. levels : how often
-    Mondrian first cuts all boxes in the engine. For a protection levels and parts hold if its cuts are even.
+    Mondrian first cuts all boxes in the engine. For a protection levels and parts hold if its cuts are even. values :
+    about how many different values each column has.
     """
 
     work: Work
@@ -50,6 +56,7 @@ class Plan:
     parts: int
     at_once: int
     levels: int = 0
+    values: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def disk_bytes(self) -> int:
@@ -82,7 +89,7 @@ def plan(
 
     counted : the combinations are those of `reduce` with sensitive values counted, or without. Their number is the
     engine's estimate, a few per cent off; a tenth is added to it. k : rows in every class of a release. register : of
-    an audit; it stays in memory whole, and parts have what it leaves.
+    an audit; it stays in memory whole, with what of its values fits what of the release; parts have what these leave.
     """
     roles.check(engine.names(source))
     columns = roles.columns
@@ -93,13 +100,15 @@ def plan(
     if found["n"] == 0:
         raise UnmaskError("the source has no rows; expected at least one row")
     engine_bytes, array_bytes = shares(memory_limit)
-    _check_values({column: found[short] for short, column in columns.items()}, array_bytes)
+    values = {column: found[short] for short, column in columns.items()}
+    _check_values(values, array_bytes)
     combinations = min(ceil(found["combinations"] * 1.1), found["n"])
     per_combination = _PER_COMBINATION[work] + 12 * (len(columns) + 1)
-    at_once, levels = array_bytes // per_combination, 0
-    if register is not None:
-        at_once = _besides_register(register.combinations, at_once)
-    parts = ceil(combinations / max(at_once, 1))
+    if work == "audit":
+        per_combination += 24 * len(roles.sensitive)
+    free = array_bytes if register is None else _besides_register(register, values, array_bytes)
+    at_once, levels = free // per_combination, 0
+    parts = 1 if combinations <= at_once else ceil(EVEN * combinations / max(at_once, 1))
     if work == "protect":
         classes = min(combinations, found["n"] // k)
         at_once = _besides_classes(classes, len(roles.quasi_identifiers), array_bytes) // per_combination
@@ -110,12 +119,13 @@ def plan(
     elif parts > 1 and roles.missing == "wildcard":
         raise FailedError(
             f"missing cells as wildcards need about {combinations:,} combinations in memory at once, "
-            f"{in_words(combinations * per_combination)}; the arrays have {in_words(array_bytes)}: give more "
-            "(--memory-limit), or coarsen a quasi-identifier"
+            f"{in_words(combinations * per_combination)}; the arrays have {in_words(free)}"
+            f"{'' if register is None else ' beside the register'}: give more (--memory-limit), or coarsen a "
+            "quasi-identifier"
         )
-    kept = (5 if levels else 2) * combinations + (found["n"] if work == "protect" else 0)
+    kept = (5 if levels else 2 if register is None else 3) * combinations + (found["n"] if work == "protect" else 0)
     kept_bytes = kept * _PER_CELL * (len(columns) + 1)
-    made = Plan(work, found["n"], combinations, engine_bytes, array_bytes, kept_bytes, parts, at_once, levels)
+    made = Plan(work, found["n"], combinations, engine_bytes, array_bytes, kept_bytes, parts, at_once, levels, values)
     check_disk(made.disk_bytes, temp_directory)
     return made
 
@@ -128,14 +138,18 @@ def check_together(plans: Collection[Plan], temp_directory: str | PathLike[str] 
     check_disk(max(kept_bytes - engine_bytes, 0), temp_directory, writer=writer)
 
 
-def _besides_register(combinations: int, at_once: int) -> int:
-    """How many combinations of a release fit beside those of the register, at least a quarter."""
-    if combinations > at_once // 4 * 3:
+def _besides_register(register: Plan, values: Mapping[str, int], array_bytes: int) -> int:
+    """What is left of the arrays beside the register, at least a quarter; `values` are those of the release."""
+    per_combination = _PER_COMBINATION["audit"] + 12 * (len(register.values) + 1)
+    pairs = sum(n * values.get(column, 0) for column, n in register.values.items())
+    need = register.combinations * per_combination + pairs * _PER_FIT
+    if need > array_bytes // 4 * 3:
         raise FailedError(
-            f"the register has about {combinations:,} combinations, which must be in memory at once and may be three "
-            f"quarters of {at_once:,}; give more (--memory-limit), or leave a column of it out"
+            f"the register has about {register.combinations:,} combinations and {pairs:,} pairs of its values with "
+            f"those of the release, which must be in memory at once: {in_words(need)}, expected at most three quarters "
+            f"of {in_words(array_bytes)}; give more (--memory-limit), or coarsen a column or leave it out"
         )
-    return at_once - combinations
+    return array_bytes - need
 
 
 def _besides_classes(classes: int, n_columns: int, array_bytes: int) -> int:

@@ -10,21 +10,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.engines import Engine, sql
-from unmask.engines import Kind as Type
-from unmask.errors import UnmaskError
-from unmask.tables.cells import Kind, Missing
+from unmask.engines import Engine, Kind, sql
+from unmask.errors import FailedError, UnmaskError
+from unmask.tables.cells import Missing
 from unmask.tables.counts import group
-from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.reading import check_columns
-from unmask.tables.release import Classes, Column, Table, check_roles
+from unmask.tables.large.roles import Roles
+from unmask.tables.release import Classes, Column, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,22 +152,29 @@ class Reduced:
                 "missing cells as wildcards need all combinations in memory, and they do not fit; give more memory, or "
                 "choose missing='own'"
             )
-        for number in range(n):
-            part = self.part(f"{self._part(by or self.columns.values(), n)} = {number}")
-            if len(part.counts):
-                yield part
+        key = self._part(by or self.columns.values(), n)
+        parts = map(self.part, (f"{key} = {number}" for number in range(n)))
+        yield from filter(lambda part: len(part.counts), parts)  # holds no part while the next is made
 
-    def dividing(self, n: int) -> list[str]:
+    def dividing(self, n: int, *, at_once: int | None = None) -> list[str]:
         """The fewest quasi-identifiers, those of most values first, that divide the combinations evenly into n parts.
 
-        Combinations that differ in other columns only are in one part. None are needed for one part.
+        Combinations that differ in other columns only are in one part. None are needed for one part. at_once : how
+        many combinations fit the memory; a larger part is refused.
         """
         by: list[str] = []
+        largest = self.n_coded
         for column in sorted(self.quasi_identifiers, key=lambda one: -len(one.levels)) if n > 1 else ():
             by.append(column.name)
             sizes = self.engine.rows(sql.sizes(f"{self.name}_coded", self._part(by, n)))["n"]
-            if sizes.max() <= _EVEN * sizes.sum() / n:
+            largest = int(sizes.max())
+            if largest <= EVEN * self.n_coded / n:
                 break
+        if at_once is not None and largest > at_once:
+            raise FailedError(
+                f"a part has up to {largest:,} combinations, the arrays have room for {at_once:,}: give more memory "
+                "(--memory-limit), or coarsen a column"
+            )
         return by
 
     def _part(self, by: Collection[str], n: int) -> str:
@@ -210,18 +214,23 @@ class Reduced:
         return found
 
     def narrowed(self, names: Collection[str]) -> Reduced:
-        """What takes part, as far as these quasi-identifiers and no other columns know it; at most `n_coded` rows."""
+        """What takes part, as far as these quasi-identifiers and no other columns know it; at most `n_coded` rows.
+
+        Without rows and dictionaries; kept as table `name`_narrowed_packed, to be dropped after use.
+        """
         columns = {short: name for short, name in self.columns.items() if short[0] == "q" and name in names}
         name = f"{self.name}_narrowed"
-        self.engine.view(
-            f"{name}_coded", sql.masked(f"{self.name}_coded", self.words, columns.keys(), where=self.complete)
-        )
+        known = sql.masked(f"{self.name}_coded", self.words, columns.keys(), where=self.complete)
+        n_coded = self.engine.keep(f"{name}_packed", known)
+        self.engine.view(f"{name}_coded", sql.unpacked(f"{name}_packed", self.words))
         return replace(
             self,
             name=name,
             columns=columns,
             quasi_identifiers=tuple(column for column in self.quasi_identifiers if column.name in names),
             sensitive=(),
+            n_rows=self.n_complete,
+            n_coded=n_coded,
             counted=False,
         )
 
@@ -274,51 +283,6 @@ def _new(codes: Sequence[NDArray[np.int32]]) -> NDArray[np.bool_]:
     return new
 
 
-@dataclass(frozen=True, eq=False)
-class Roles:
-    """What the columns of a table are for and how their cells are read; the arguments are those of `Table.read`."""
-
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
-    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    hierarchies: Mapping[str, Hierarchy | str | PathLike[str]] = field(default_factory=dict)
-    missing: Missing = "own"
-    na: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """Short name -> name, of the columns that the combinations are made of."""
-        named = {f"q{at}": name for at, name in enumerate(self.quasi_identifiers)}
-        return named | {f"s{at}": name for at, name in enumerate(self.sensitive)}
-
-    def check(self, names: Sequence[str]) -> None:
-        """Refuse unknown columns, and columns with two roles."""
-        roles = {role: getattr(self, role) for role in ("quasi_identifiers", "sensitive", "identifiers")}
-        check_roles(roles)
-        asked = [name for columns in roles.values() for name in columns]
-        check_columns(names, [*asked, *self.kinds, *self.orders, *self.hierarchies], where="the source")
-
-    def column(self, name: str, values: NDArray[Any]) -> Column:
-        """The meaning of distinct values of a column: a code for each, and the levels."""
-        if not len(values):
-            raise UnmaskError("the source has no rows; expected at least one row")
-
-        def of(given: Mapping[str, Any]) -> dict[str, Any]:
-            return {name: given[name]} if name in given else {}
-
-        cells = Table.read(
-            {name: values},
-            quasi_identifiers=name,
-            kinds=of(self.kinds),
-            orders=of(self.orders),
-            hierarchies=of(self.hierarchies),
-            na=self.na,
-        )
-        return cells.quasi_identifiers[0]
-
-
 def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", counted: bool = True) -> Reduced:
     r"""Count the distinct combinations of a table in an engine, and read the meaning of their cells.
 
@@ -363,7 +327,7 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
     )
 
 
-_EVEN = 1.1
+EVEN = 1.1
 """How much larger than the mean a part may be where some of the columns divide the combinations."""
 
 _WORD = 62
@@ -389,7 +353,7 @@ def _values(engine: Engine, name: str, columns: Sequence[str]) -> dict[str, NDAr
     return {s: np.array([*v.tolist(), None], object) if gaps[s][0] else v for s, v in found.items()}
 
 
-def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Type) -> dict[str, NDArray[Any]]:
+def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Kind) -> dict[str, NDArray[Any]]:
     """What an engine gets: the values v that are not missing, and their code."""
     values = cells[:-1] if len(cells) and cells[-1] is None else cells
     if kind != "text":
