@@ -287,7 +287,7 @@ def test_an_attack_that_does_not_fit_the_disk_is_refused_before_it_starts(duck, 
     hub = graph(9000, [(0, other) for other in range(1, 9000)])
     networks = taken_in(duck, tmp_path, hub, hub, (np.array([0]), np.array([0])))
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1 << 20}))
-    with pytest.raises(FailedError, match=r"80,982,001 wedges of the seeds alone.*2\.7 GiB.*which has 1 MiB"):
+    with pytest.raises(FailedError, match=r"80,982,001 wedges of the seeds alone.*2\.8 GiB.*which has 1 MiB"):
         large.plan(*networks, memory_limit=512 << 20)
     with pytest.raises(UnmaskError, match="memory limit is 1 MiB, expected at least 512 MiB"):
         large.plan(*networks, memory_limit=1 << 20)
