@@ -87,15 +87,20 @@ def fitted(rows: Sequence[dict[str, Any]], work: str) -> Fit | None:
     from scipy.optimize import nnls
 
     names = UNITS[work]
-    used = [row for row in rows if row["cpu"] and all(name in row["units"] for name in names)]
+    used = [row for row in rows if _core_seconds(row) and all(name in row["units"] for name in names)]
     if len(used) < len(names) + 2:
         return None
-    y = np.array([row["cpu"] for row in used])
+    y = np.array([_core_seconds(row) for row in used])
     x = np.array([[*(row["units"][name] for name in names), 1.0] for row in used])
     scale = x.max(axis=0)
     found = nnls(x / scale / y[:, None], np.ones(len(y)))[0] / scale
     worst = float(np.abs(x @ found / y - 1).max())
     return Fit(dict(zip(names, found[:-1].tolist(), strict=True)), float(found[-1]), worst, len(used))
+
+
+def _core_seconds(row: Row) -> float | None:
+    """CPU seconds; where only the clock is known, at most what all cores had."""
+    return row["cpu"] or (row["wall"] and row["wall"] * row["cores"])
 
 
 # --- tables --------------------------------------------------------------------------------------------------
@@ -180,7 +185,8 @@ def _plan(fits: Mapping[tuple[str, str], Fit]) -> Iterator[str]:
     yield (
         f"**Extrapolated, not measured.** {machines} machines of {cores} cores, {machines * cores} cores in all, at "
         f"{PRICE:.2f} dollars for an hour of a core. Core-hours are those of the model; hours assume that half of the "
-        "cores' time goes into the work. Where no rate was measured on Spark, that of DuckDB stands in, and it is said."
+        "cores' time goes into the work. Where no rate was measured on Spark, that of DuckDB stands in and is named: "
+        "such a bill is the least to expect, since Spark took many times as long here (see above)."
     )
     yield ""
     yield "| work | size | rates of | core-hours | hours on the cluster | dollars |"
