@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from unmask.cli.files import as_text, refuse_to_overwrite, say_findings, write_report
-from unmask.cli.gates import Gate, check, fail_above
+from unmask.cli.gates import check, fail_above
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
+    from unmask.studies.conditions import Condition
 
 
 class Output(NamedTuple):
@@ -24,7 +25,7 @@ class Output(NamedTuple):
     in_short: bool
     as_json: bool
     force: bool
-    gates: tuple[Gate, ...]
+    gates: tuple[Condition, ...]
 
     def give(self, found: ReportData, result: Callable[[], dict[str, Any]]) -> None:
         """Write, print, and exit 3 where a gate is broken. `result` makes the JSON object."""
@@ -59,7 +60,7 @@ def audit_output(command: Any) -> Any:
         in_short: bool,
         as_json: bool,
         force: bool,
-        gates: tuple[Gate, ...],
+        gates: tuple[Condition, ...],
         **others: Any,
     ) -> Any:
         if as_json and in_short:
