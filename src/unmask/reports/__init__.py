@@ -1,32 +1,32 @@
 """Showing reads rows: one self-contained page out of what a study filed. Nothing is computed about people here."""
 
 from unmask.reports.channel.values import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
-from unmask.reports.data import ORIGINAL, ClassRisk, ColumnRisk, Distribution, ReportData, headlines
+from unmask.reports.data import FEWEST, ORIGINAL, ColumnRisk, Distribution, ReportData, headlines
 from unmask.reports.findings import sentences
 from unmask.reports.graph.values import (
     AnonymityLink,
     CertaintyBin,
     DegreeRisk,
     GraphRisk,
-    NodeRisk,
     OverlapPoint,
     SeparationPoint,
     StructureAttack,
     TransitionPoint,
 )
 from unmask.reports.html import render
-from unmask.reports.linkage.values import GuessLinkage, Linkage, SubjectRisk
+from unmask.reports.linkage.values import GuessLinkage, Linkage
 from unmask.reports.price.values import Price, PriceCurve, ReleasePrice, Swing
+from unmask.reports.small import without_small
 from unmask.reports.study.values import NO_ATTACK
 
 __all__ = [
+    "FEWEST",
     "NO_ATTACK",
     "ORIGINAL",
     "AnonymityLink",
     "BoundRow",
     "CertaintyBin",
     "ChannelRisk",
-    "ClassRisk",
     "ColumnRisk",
     "DegreeRisk",
     "Distribution",
@@ -34,7 +34,6 @@ __all__ = [
     "GuessLinkage",
     "Linkage",
     "MechanismRisk",
-    "NodeRisk",
     "ObservationRisk",
     "OverlapPoint",
     "Price",
@@ -43,10 +42,10 @@ __all__ = [
     "ReportData",
     "SeparationPoint",
     "StructureAttack",
-    "SubjectRisk",
     "Swing",
     "TransitionPoint",
     "headlines",
     "render",
     "sentences",
+    "without_small",
 ]

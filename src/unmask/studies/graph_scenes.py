@@ -157,7 +157,6 @@ class Derived:
             "Leaked identities are right, and are drawn with the truth at hand."
             if plan.seeds not in BLIND
             else "Leaked identities are found by looking alike, without the truth; some may be wrong.",
-            "Persons go by the number of their node in the file, by ascending id, from 1.",
             *(() if self.separation is None else (_separated(self.separation, plan),)),
         )
 
@@ -234,7 +233,6 @@ class Acquired:
             f"Leaked identities {chosen}.",
             *(() if self.origin is None else (SEVERAL,)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
-            "Persons go by the number of their node in the adversary's file, by ascending id, from 1.",
         )
 
     def pair(self, rng: np.random.Generator) -> Pair:

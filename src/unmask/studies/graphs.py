@@ -12,11 +12,10 @@ from scipy import stats
 from unmask.errors import UnmaskError
 from unmask.graphs import Pair, SeedPairs
 from unmask.graphs.criteria import Variant, spearman
-from unmask.graphs.evaluation import Outcome, most_recall, score
+from unmask.graphs.evaluation import most_recall, score
 from unmask.reports import (
     AnonymityLink,
     GraphRisk,
-    NodeRisk,
     OverlapPoint,
     ReportData,
     SeparationPoint,
@@ -30,8 +29,6 @@ from unmask.studies.graph_scenes import BLIND, Acquired, Derived, Plan, Scene
 from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, separation_point, summary
 
 __all__ = ["Acquired", "Derived", "Plan", "Scene", "study_graph"]
-
-WORST_PEOPLE = 20
 
 RANKS = 10
 """Groups of people, by rising value of a criterion, whose hit share is drawn."""
@@ -204,7 +201,6 @@ def _page(
             transition=transition,
             overlaps=tuple(_overlaps(attacks, scenes)),
             anonymity=tuple(_anonymity(scene, trials)) if scene.truth_known else (),
-            worst=tuple(_worst(trials)),
             separations=tuple(_separations(ledger, scenes)),
         ),
     )
@@ -283,24 +279,3 @@ def _ranked(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[
     for i in np.unique(group).tolist():
         inside = group == i
         yield float(percentile[inside].mean()), float(share[known][inside].mean())
-
-
-def _worst(trials: Trials) -> Iterator[NodeRisk]:
-    """The people of the first run whose name is surest, then whom most attacks name, then who has most ties."""
-    first = [done[0] for done in trials.values()]
-    named = np.sum([trial.named for trial in first], axis=0)
-    sure = np.array([np.where(np.isfinite(trial.certainty), trial.certainty, -1.0) for trial in first])
-    best, top = sure.argmax(axis=0), sure.max(axis=0)
-    order = np.lexsort((first[0].person, -first[0].degree, -named, -top.round(6)))
-    for at in order[named[order] > 0][:WORST_PEOPLE].tolist():
-        trial = first[int(best[at])]
-        if top[at] < 0:
-            trial = next(one for one in first if one.named[at])
-        yield NodeRisk(
-            number=int(trial.person[at]) + 1,
-            degree=int(trial.degree[at]),
-            certainty=float(top[at]) if top[at] >= 0 else None,
-            named_by=int(named[at]),
-            attacks=len(first),
-            right=bool(trial.outcome[at] == Outcome.HIT) if trial.known else None,
-        )

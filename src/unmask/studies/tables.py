@@ -12,7 +12,7 @@ from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import ORIGINAL, ClassRisk, ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import ORIGINAL, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
 from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
@@ -28,7 +28,8 @@ REGISTER = "register"
 EDGES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Success probabilities between which people are counted."""
 
-WORST_CLASSES = 10
+ABOVE = (0.09, 0.5)
+"""Success probabilities above which people are counted: the limit of EMA's policy 0070, and more likely than not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,6 @@ def study_tables(
         rows=tuple(rows),
         criteria={name: _criteria(table) for name, table in everything.items()},
         utility=_utilities(releases, evidence),
-        class_risk={name: _worst_classes(table) for name, table in releases.items()},
         column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
         distribution=tuple(spread),
         assumptions=assumptions(first, evidence),
@@ -183,13 +183,18 @@ def _value_truth(sensitive: str, table: Table, known: Known | None, evidence: Ev
     return truth if np.any(truth.candidate != UNKNOWN) else None
 
 
-def distribution(attack: Attack) -> Distribution:
-    """People by the adversary's chance of being right about them, self-assessed."""
+def distribution(attack: Attack, people: int | None = None) -> Distribution:
+    """People by the adversary's chance of being right about them, self-assessed.
+
+    people : how many there are, where a target stands for several; else the targets
+    """
     assert success_probability.self_assessed is not None
-    chance = np.round(success_probability.self_assessed(attack.belief), 6)  # float32: 1 / 10 is not below 0.1
-    counts, _ = np.histogram(chance, bins=np.array(EDGES), weights=attack.belief.observation_weight)
+    chance = np.round(success_probability.self_assessed(attack.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
+    weight, people = attack.belief.observation_weight, people or attack.belief.n_targets
+    counts, _ = np.histogram(chance, bins=np.array(EDGES), weights=weight)
     shares = tuple(float(share) for share in counts / counts.sum())
-    return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares)
+    above = {limit: round(people * float(weight[chance > limit].sum())) for limit in ABOVE}
+    return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares, people, above)
 
 
 def _criteria(table: Table) -> dict[str, float | int | str | None]:
@@ -210,28 +215,6 @@ def _utilities(releases: Mapping[str, Table], evidence: Evidence) -> dict[str, d
                 "average_class_size": table.n_rows / len(table.classes.sizes),
             }
     return found
-
-
-def _worst_classes(table: Table) -> tuple[ClassRisk, ...]:
-    classes = table.classes
-    n_classes = len(classes.sizes)
-    success = {
-        column.name: np.asarray(
-            criteria.alpha(class_counts(classes.of_row, n_classes, column.codes, len(column.levels)))
-        )
-        for column in table.sensitive
-    }
-    attribute = np.max([*success.values(), np.zeros(n_classes)], axis=0)
-    order = np.lexsort((np.arange(n_classes), -attribute, classes.sizes))[:WORST_CLASSES]
-    return tuple(
-        ClassRisk(
-            number=int(j),
-            rows=int(classes.sizes[j]),
-            identity=1.0 / int(classes.sizes[j]),
-            attribute={name: float(share[j]) for name, share in success.items()},
-        )
-        for j in order
-    )
 
 
 def _column_risks(release: str, table: Table) -> Iterator[ColumnRisk]:
