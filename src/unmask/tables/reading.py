@@ -10,9 +10,9 @@ import difflib
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -32,43 +32,62 @@ _LISTED = 40  # column names in a message
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """One column: `texts[codes[i]]` is the cell of row i, blanks around it removed; a missing cell is None, last."""
+    """One column: `texts[codes[i]]` is the cell of row i, blanks around it removed; a missing cell is None, last.
+
+    stored : DuckDB's name of the type the source holds the cells in; "" for a text file, which has none.
+    """
 
     texts: tuple[str | None, ...]
     codes: NDArray[np.int32]
+    stored: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What was read: columns by name in the order of the source, and a sentence for everything that was guessed."""
+
+    columns: Mapping[str, Encoded]
+    notes: tuple[str, ...] = ()
 
 
 def read_encoded(
     source: object,
     *,
-    asked: Sequence[str] = (),
+    asked: Sequence[str] | None = None,
     dropped: Sequence[str] = (),
     delimiter: str | None = None,
     header: Sequence[str] | None = None,
-) -> dict[str, Encoded]:
-    """Every column of a source but the dropped ones, in the source's column and row order.
+) -> Source:
+    """The columns of a source that are asked for, in the source's column and row order.
 
-    asked : names that must be there, checked before any row is read (the dropped ones are, too).
+    asked : names that must be there, checked before any row is read; None for all columns.
+    dropped : names that must be there and are not read.
     delimiter : of a text file; None guesses it from the first lines.
     header : column names of a text file whose first line is already a row.
 
-    >>> columns = read_encoded({"age": [30, 20, 30]}, asked=["age"])
+    >>> columns = read_encoded({"age": [30, 20, 30], "zip": [1, 2, 3]}, asked=["age"]).columns
+    >>> list(columns)
+    ['age']
     >>> columns["age"].texts, columns["age"].codes.tolist()
     (('20', '30'), [1, 0, 1])
     """
-    wanted = (*asked, *dropped)
+    wanted = (*(asked or ()), *dropped)
+
+    def is_read(name: str) -> bool:
+        return name not in dropped if asked is None else name in asked
+
     if isinstance(source, Mapping):
-        columns = _from_arrays(source, wanted, set(dropped))
+        columns = _from_arrays(source, wanted, is_read)
     elif isinstance(source, tuple) and len(source) == 2 and not hasattr(source[0], "sql"):
-        columns = _from_arrays(_fetch(*source), wanted, set(dropped))
+        columns = _from_arrays(_fetch(*source), wanted, is_read)
     else:
         with engine() as (connection, folder):
             names, relation = _relation(connection, folder, source, wanted, delimiter, header)
-            kept = [at for at, name in enumerate(names) if name not in dropped]
+            kept = [at for at, name in enumerate(names) if is_read(name)]
             columns = {names[at]: column for at, column in zip(kept, _encode(connection, relation, kept), strict=True)}
     if not columns or not next(iter(columns.values())).codes.size:
         raise UnmaskError(f"{_described(source)} has no rows; expected a header and at least one row")
-    return columns
+    return Source(columns)
 
 
 def column_names(path: str | PathLike[str], *, delimiter: str | None = None) -> list[str]:
@@ -230,7 +249,8 @@ def _encode(connection: duckdb.DuckDBPyConnection, relation: str, kept: Sequence
     again = relation.startswith("read_parquet(") and not any(types[at] in _REAL for at in kept)
     kept_as = "view" if again else "table"
     connection.execute(f"create temp {kept_as} cells as select {cells} from {relation} as source({aliases})")
-    return [_encode_column(connection, f"c{at}", real=types[at] in _REAL) for at in kept]
+    stored = ["" if relation.startswith("read_csv(") else name for name in types]
+    return [replace(_encode_column(connection, f"c{at}", real=types[at] in _REAL), stored=stored[at]) for at in kept]
 
 
 _REAL = {"FLOAT", "DOUBLE"}
@@ -275,8 +295,10 @@ def _encode_few(connection: duckdb.DuckDBPyConnection, name: str) -> Encoded:
     return Encoded((*texts, None) if missing else tuple(texts), np.ascontiguousarray(codes, dtype=np.int32))
 
 
-def _from_arrays(source: Mapping[Any, Any], wanted: Sequence[str], dropped: set[str]) -> dict[str, Encoded]:
-    arrays = {str(name): np.ma.asarray(values) for name, values in source.items() if str(name) not in dropped}
+def _from_arrays(
+    source: Mapping[Any, Any], wanted: Sequence[str], is_read: Callable[[str], bool]
+) -> dict[str, Encoded]:
+    arrays = {str(name): np.ma.asarray(values) for name, values in source.items() if is_read(str(name))}
     check_columns([str(name) for name in source], wanted, where=_described(source))
     lengths = {name: array.shape for name, array in arrays.items()}
     if any(len(shape) != 1 for shape in lengths.values()) or len(set(lengths.values())) > 1:
