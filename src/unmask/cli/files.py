@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,19 +64,12 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
 
 
 def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
-    """A table for an audit, and the names of its columns without a role; no adversary uses them, so they are not read,
-    unless a kind, an order or a hierarchy of theirs is given.
-    """
+    """A table, and the names of its columns without a role, which are not read."""
     from unmask.tables.reading import column_names
-    from unmask.tables.release import check_roles
 
-    of_role = {role: tuple(reading[role]) for role in ("quasi_identifiers", "sensitive", "identifiers")}
-    check_roles(of_role)
-    roles = {name for names in of_role.values() for name in names}
-    unused = [name for name in column_names(path, delimiter=reading["delimiter"]) if name not in roles]
-    declared = {*reading["kinds"], *reading["orders"], *reading["hierarchies"]}
-    dropped = (*reading["identifiers"], *(name for name in unused if name not in declared))
-    return read(path, {**reading, "identifiers": dropped}), unused
+    table = read(path, reading)
+    named = {name for role in ("quasi_identifiers", "sensitive", "keep", "identifiers") for name in reading[role]}
+    return table, [name for name in column_names(path, delimiter=reading["delimiter"]) if name not in named]
 
 
 def read_register(path: Path, reading: dict[str, Any]) -> Table:
@@ -100,7 +93,6 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
     return Table.read(
         path,
         quasi_identifiers=shared,
-        identifiers=[name for name in names if name not in shared],
         kinds=only(reading["kinds"]),
         orders=only(reading["orders"]),
         hierarchies=only(reading["hierarchies"]),
@@ -165,6 +157,14 @@ def write_report(found: ReportData, path: Path, *, force: bool) -> None:
 
     refuse_to_overwrite(path, force=force)
     write_text(path, render(found))
+
+
+def say_dropped(names: Sequence[str]) -> None:
+    """Columns that are not released, on standard error; none, and nothing is said."""
+    import click
+
+    if names:
+        click.echo(f"dropped, without a role: {', '.join(names)}; --keep releases a column unchanged", err=True)
 
 
 def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None, *, force: bool) -> None:

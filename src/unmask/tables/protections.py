@@ -288,8 +288,8 @@ def _ordered(release: Table, origin: NDArray[np.int64], rng: np.random.Generator
     shuffled = secret_unless(rng).permutation(release.n_rows)
     columns = release.written
     content, _, _ = group([column.codes for column in columns], [len(column.levels) for column in columns])
-    keys = [content[shuffled]] if release.weight is None else [release.weight[shuffled], content[shuffled]]
-    order = shuffled[np.lexsort(keys)]  # a stable sort
+    weight = np.zeros(release.n_rows) if release.weight is None else release.weight
+    order = shuffled[np.lexsort((weight[shuffled], content[shuffled]))]  # a stable sort
     return release.take(order), origin[order]
 
 
