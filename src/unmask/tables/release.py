@@ -193,13 +193,14 @@ class Table:
         asked = [name for role, names in roles.items() if role != "identifiers" for name in names]
         trees = _trees(hierarchies or {})
         declared = (*(kinds or {}), *(orders or {}), *trees)
-        for name in declared:
-            if name not in asked:
-                raise UnmaskError(
-                    f"column {name!r} has a meaning and no role; expected one among the quasi-identifiers, the "
-                    "sensitive or the kept columns: give it one"
-                )
-        found = read_encoded(source, asked=asked, dropped=roles["identifiers"], delimiter=delimiter, header=header)
+        idle = [name for name in declared if name not in asked]
+        dropped = (*roles["identifiers"], *idle)
+        found = read_encoded(source, asked=asked, dropped=dropped, delimiter=delimiter, header=header)
+        if idle:
+            raise UnmaskError(
+                f"the kind, order or hierarchy of column {idle[0]!r} was given, and the column is dropped; make it a "
+                "quasi-identifier, sensitive or kept, or leave that out"
+            )
         encoded = found.columns
         gone = frozenset(_names(na))
 
