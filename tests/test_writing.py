@@ -27,9 +27,8 @@ def test_several_files_take_their_names_together(tmp_path):
 
 def test_an_error_leaves_none_of_them(tmp_path):  # R21
     one, two = tmp_path / "one", tmp_path / "two"
-    with pytest.raises(FileExistsError), together(one, two) as places:
-        places[one].touch()
-        places[one].touch(exist_ok=False)
+    with pytest.raises(FileNotFoundError), together(one, two) as places:
+        places[one].replace(places[two] / "nowhere")
     assert names_in(tmp_path) == []
 
 
