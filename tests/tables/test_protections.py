@@ -53,6 +53,7 @@ def people(n=200, *, seed=0, missing="own", gaps=False):
         },
         quasi_identifiers=["age", "city", "size", "sex"],
         sensitive=["ill", "pain"],
+        keep="row",
         weight="people",
         kinds={"age": "numeric"},
         orders={"size": ["s", "m", "l"]},
@@ -96,7 +97,6 @@ def test_walks_the_conformance(protection, gaps):
     release, origin = protection(table, rng=rng(5))
     assert origin.dtype == np.int64
     assert np.unique(origin).size == origin.size == release.n_rows
-    assert not (np.diff(origin) > 0).all(), "the rows are not shuffled"
     assert [column.name for column in release.columns] == [column.name for column in table.columns]
     assert text(release, "row") == [f"r{row}" for row in origin]
     for name in ("ill", "pain"):

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.protections import Mondrian
 from unmask.tables.reading import engine
 from unmask.tables.release import Column, Table
 
-ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": "ill"}
+ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": "ill", "keep": "note"}
 TEXT = "age,zip,ill,note\n30,02139,flu,x\n20,02139,none,\n30,10001,flu,y\n"
 
 
@@ -141,7 +142,7 @@ def test_many_distinct_texts_read_like_few(tmp_path):
     path = written(
         tmp_path, "people.csv", "id,age\n" + "".join(f"{name},{at % 3}\n" for at, name in enumerate(names)) + ",1\n"
     )
-    table = Table.read(path, quasi_identifiers="age")
+    table = Table.read(path, quasi_identifiers="age", keep="id")
     assert cells(table.column("id")) == [*names, ""]
 
 
@@ -155,7 +156,7 @@ def test_a_file_without_header(tmp_path):
 
 def test_names_that_differ_in_case_are_two_columns():
     source = pa.table({"age": [1, 2], "Age": [3, 4]})
-    assert content(Table.read(source, quasi_identifiers="Age")) == {"Age": ["3", "4"], "age": ["1", "2"]}
+    assert content(Table.read(source, quasi_identifiers="Age", keep="age")) == {"Age": ["3", "4"], "age": ["1", "2"]}
 
 
 # --- roles and meaning --------------------------------------------------------------------------------------------
@@ -170,11 +171,48 @@ def test_codes_do_not_depend_on_the_order_of_rows():
     assert np.array_equal(table.classes.sizes, turned.classes.sizes)
 
 
-def test_identifiers_are_dropped_and_columns_without_role_are_carried_as_text():
-    table = Table.read(
-        {"name": ["A", "B"], "age": ["1-2", "3"], "extra": ["7-8", "*"]}, quasi_identifiers="age", identifiers="name"
-    )
+def test_only_columns_with_a_role_are_there_and_kept_ones_are_text():  # T2, U3
+    source = {"name": ["A", "B"], "age": ["1-2", "3"], "extra": ["7-8", "*"], "cost": [1.5, 2.5]}
+    table = Table.read(source, quasi_identifiers="age", keep="extra", identifiers="name")
     assert content(table) == {"age": ["[1, 2]", "3"], "extra": ["7-8", "*"]}
+    with pytest.raises(UnmaskError, match="'cost' was given, and the column is dropped"):
+        Table.read(source, quasi_identifiers="age", kinds={"cost": "numeric"})
+
+
+TYPED = """
+    select case when i % 2 = 0 then 'a' else 'b' end as ill, i::smallint as small, i::double / 4 as real,
+        (i * 1.5)::decimal(9, 2) as price, date '2024-01-01' + i::integer as day, i % 2 = 0 as flag, i::varchar as code,
+        i // 4 as age
+    from range(8) as numbers(i)
+"""
+
+
+def test_a_release_keeps_the_types_and_the_order_of_the_columns_of_parquet(tmp_path):  # T26
+    connection = duckdb.connect()
+    connection.sql(TYPED).write_parquet(str(tmp_path / "people.parquet"))
+    kept = ["flag", "code", "real", "price", "day", "small"]
+    table = Table.read(tmp_path / "people.parquet", quasi_identifiers="age", sensitive="ill", keep=kept)
+    Mondrian(k=2)(table)[0].write(tmp_path / "release.parquet")
+
+    def described(name):
+        return connection.sql(f"describe select * from read_parquet('{tmp_path / name}')").fetchall()
+
+    assert described("release.parquet") == described("people.parquet")
+    rows = [
+        sorted(connection.sql(f"from read_parquet('{tmp_path / name}')").fetchall())
+        for name in ("people.parquet", "release.parquet")
+    ]
+    assert rows[0] == rows[1]
+    wide = Mondrian(k=8)(table)[0]
+    wide.write(tmp_path / "wide.parquet")
+    assert [row[1] for row in described("wide.parquet")][-1] == "VARCHAR"  # the age is an interval now
+
+
+def test_a_release_has_its_columns_in_the_order_of_the_source(tmp_path):  # T26
+    path = written(tmp_path, "people.csv", "note,ill,zip,age\nx,flu,1,30\ny,flu,2,31\n")
+    table = Table.read(path, quasi_identifiers=["age", "zip"], sensitive="ill", keep="note")
+    Mondrian(k=1)(table)[0].write(tmp_path / "release.csv")
+    assert (tmp_path / "release.csv").read_text().splitlines()[0] == "note,ill,zip,age"
 
 
 def test_weights():

@@ -15,12 +15,12 @@ from unmask.cli.choose import choose, choose_columns
 from unmask.cli.files import (
     as_text,
     provenance,
-    read,
     read_motive,
     read_origin,
     read_register,
     read_used,
     refuse_to_overwrite,
+    say_dropped,
     say_findings,
     stems,
     write_release,
@@ -36,7 +36,7 @@ from unmask.cli.large import (
     roles_of,
 )
 from unmask.cli.linkage import audit_linkage
-from unmask.cli.options import Sentences, attacker_option, share, table_options
+from unmask.cli.options import Sentences, attacker_option, share, table_options, without_seed
 from unmask.cli.output import Output, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
@@ -190,9 +190,9 @@ def _evidence(
 @click.option(
     "--origin", type=click.Path(path_type=Path), help="Write the row of DATA behind each record; keep it secret."
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the shuffle.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
+@without_seed
 @engine_options
 def protect(
     data: str,
@@ -202,7 +202,6 @@ def protect(
     relaxed: bool,
     output: Path,
     origin: Path | None,
-    seed: int,
     as_json: bool,
     force: bool,
     engine: str | None,
@@ -212,6 +211,9 @@ def protect(
     **reading: Any,
 ) -> None:
     r"""Generalize a table with Mondrian until every class has k rows, l values and distance t.
+
+    Quasi-identifiers are generalized, sensitive and kept columns leave unchanged, all others are dropped. Rows leave in
+    the order of their released cells, so the release is the same file whatever the order of DATA.
 
     \b
     unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 --l 3 --t 0.2 -o release.csv
@@ -224,49 +226,45 @@ def protect(
     protection = Mondrian(k=k, l=l_, t=t, strict=not relaxed)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-        made = _protect_in_memory(read(Path(data), reading), protection, output, origin, seed=seed, force=force)
-        _say_release(*made, output, as_json=as_json, order=f"seed {seed}")
+        table, dropped = read_used(Path(data), reading)
+        say_dropped(dropped)
+        result = _protect_in_memory(table, protection, output, origin)
+        _say_release({**result, "dropped": dropped}, output, as_json=as_json)
         return
     if origin is not None:
         raise UnmaskError("--origin needs the table in memory; leave it or --engine out")
     room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
     written = protect_in_engine(engine, data, roles_of(reading), protection, output, force=force, **room)
     if written is not None:
-        _say_release(*written, output, as_json=as_json, order="rows sorted by what is released")
+        _say_release(written, output, as_json=as_json)
 
 
 def _protect_in_memory(
-    table: Table, protection: Mondrian, output: Path, origin: Path | None, *, seed: int, force: bool
-) -> tuple[dict[str, Any], list[str]]:
-    """Write the release; returns what is said about it and the columns that are released as they are."""
-    import numpy as np
-
+    table: Table, protection: Mondrian, output: Path, origin: Path | None
+) -> dict[str, Any]:
+    """Write the release; returns what is said about it."""
     from unmask.tables import criteria, utility
 
     start = time.perf_counter()
-    release, rows = protection(table, rng=np.random.default_rng(seed))
+    release, rows = protection(table)
     seconds = time.perf_counter() - start
-    write_release(release, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin, force=force)
+    write_release(release, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
-    result = {
+    return {
         "rows": release.n_rows,
         "classes": found.classes,
         "k": found.k,
         "seconds": round(seconds, 3),
         "utility": {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes},
     }
-    return result, [column.name for column in release.other]
 
 
-def _say_release(result: dict[str, Any], other: list[str], output: Path, *, as_json: bool, order: str) -> None:
-    """What was written; order : where the order of the rows comes from."""
+def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None:
     if as_json:
         click.echo(as_text(result))
-    if other:
-        click.echo(f"released as they are, drop what names a person with --identifiers: {', '.join(other)}", err=True)
     click.echo(
         f"wrote {output}: {result['rows']:,} rows in {result['classes']:,} classes of at least {result['k']}, "
-        f"information lost {result['utility']['gcp']:.1%}, {order}",
+        f"information lost {result['utility']['gcp']:.1%}",
         err=True,
     )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from unmask import writing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,19 +65,12 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
 
 
 def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
-    """A table for an audit, and the names of its columns without a role; no adversary uses them, so they are not read,
-    unless a kind, an order or a hierarchy of theirs is given.
-    """
+    """A table, and the names of its columns without a role, which are not read."""
     from unmask.tables.reading import column_names
-    from unmask.tables.release import check_roles
 
-    of_role = {role: tuple(reading[role]) for role in ("quasi_identifiers", "sensitive", "identifiers")}
-    check_roles(of_role)
-    roles = {name for names in of_role.values() for name in names}
-    unused = [name for name in column_names(path, delimiter=reading["delimiter"]) if name not in roles]
-    declared = {*reading["kinds"], *reading["orders"], *reading["hierarchies"]}
-    dropped = (*reading["identifiers"], *(name for name in unused if name not in declared))
-    return read(path, {**reading, "identifiers": dropped}), unused
+    table = read(path, reading)
+    named = {name for role in ("quasi_identifiers", "sensitive", "keep", "identifiers") for name in reading[role]}
+    return table, [name for name in column_names(path, delimiter=reading["delimiter"]) if name not in named]
 
 
 def read_register(path: Path, reading: dict[str, Any]) -> Table:
@@ -100,7 +94,6 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
     return Table.read(
         path,
         quasi_identifiers=shared,
-        identifiers=[name for name in names if name not in shared],
         kinds=only(reading["kinds"]),
         orders=only(reading["orders"]),
         hierarchies=only(reading["hierarchies"]),
@@ -167,33 +160,47 @@ def write_report(found: ReportData, path: Path, *, force: bool) -> None:
     write_text(path, render(found))
 
 
-def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None, *, force: bool) -> None:
+def say_dropped(names: Sequence[str]) -> None:
+    """Columns that are not released, on standard error; none, and nothing is said."""
+    import click
+
+    if names:
+        click.echo(f"dropped, without a role: {', '.join(names)}; --keep releases a column unchanged", err=True)
+
+
+def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None) -> None:
     """The release and the text of its origin, both or neither: an origin of another would spoil every later audit."""
-    with nullcontext() if origin is None else _written(origin, text):
-        release.write(output, force=force)
+    with writing.together(output, origin) as places:
+        release.write(places[output])
+        if origin is not None:
+            writing.write_text(places[origin], text, private=True)
+    if origin is not None:
+        say_secret(origin, beside=output)
 
 
 def write_text(path: Path, text: str) -> None:
     """Whole or not at all."""
-    with _written(path, text):
-        pass
+    with writing.whole(path) as place:
+        writing.write_text(place, text)
 
 
-@contextmanager
-def _written(path: Path, text: str) -> Iterator[None]:
-    """A file of this text, which takes its place when all that happens meanwhile has gone well."""
-    import tempfile
+def write_secret(path: Path, text: str, *, beside: Path) -> None:
+    """A text that its owner alone can read, from its first byte, whole or not at all; says that it is secret.
 
-    from unmask.errors import FailedError
+    beside : the release, in whose folder it should not lie.
+    """
+    with writing.whole(path) as place:
+        writing.write_text(place, text, private=True)
+    say_secret(path, beside=beside)
 
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
-            whole = Path(folder) / path.name
-            whole.write_text(text, encoding="utf-8")
-            yield
-            whole.replace(path)
-    except OSError as error:
-        raise FailedError(f"{path} cannot be written: {error.strerror or error}") from None
+
+def say_secret(path: Path, *, beside: Path) -> None:
+    """One line for a file that must not leave the house, and a warning where it lies with what does."""
+    import click
+
+    click.echo(f"wrote {path}, which is secret: whoever has it can undo the release", err=True)
+    if path.resolve().parent == beside.resolve().parent:
+        click.echo(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)
 
 
 def provenance(seed: int, paths: tuple[Path | None, ...]) -> dict[str, object]:

@@ -154,6 +154,7 @@ def _roles_of_register(roles: Roles, names: list[str]) -> Roles:
         roles,
         quasi_identifiers=shared,
         sensitive=(),
+        keep=(),
         identifiers=(),
         kinds=only(roles.kinds),
         orders=only(roles.orders),
@@ -172,12 +173,11 @@ def protect_in_engine(
     temp_directory: Path | None,
     dry_run: bool,
     force: bool,
-) -> tuple[dict[str, Any], list[str]] | None:
-    """Protect a table where it is and write the release; returns what is said about it and the columns that are
-    released as they are, None after a dry run.
-    """
+) -> dict[str, Any] | None:
+    """Protect a table where it is and write the release; returns what is said about it, None after a dry run."""
     import time
 
+    from unmask.cli.files import say_dropped
     from unmask.engines import open_engine
     from unmask.tables.large import check_output, generalise, loss, plan, reduce, shares, write_release
 
@@ -193,13 +193,15 @@ def protect_in_engine(
             return None
         reduced = reduce(engine, source, roles, counted=counted)
         made = generalise(reduced, protection, at_once=planned.at_once)
-        other = write_release(reduced, made, output, identifiers=roles.identifiers, force=force)
+        dropped = [name for name in engine.names(source) if name not in roles.named]
+        say_dropped(dropped)
+        write_release(reduced, made, output, keep=roles.keep, force=force)
         lost = loss(made)
-    result = {
+    return {
         "rows": lost.released_rows,
         "classes": len(made.release.counts),
         "k": lost.class_size,
         "seconds": round(time.perf_counter() - start, 3),
+        "dropped": dropped,
         "utility": {"gcp": lost.gcp, "average_class_size": lost.released_rows / len(made.release.counts)},
     }
-    return result, list(other)

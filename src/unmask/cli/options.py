@@ -132,6 +132,19 @@ def optional_table_options(command: Any) -> Any:
     return _reading_options(command, required=False)
 
 
+def _refuse_seed(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise click.BadParameter(
+            "whoever knows or guesses the seed of a release undoes its protection, so a release has none; leave it out "
+            "(studies have one)",
+            ctx,
+            parameter,
+        )
+
+
+without_seed = click.option("--seed", hidden=True, expose_value=False, callback=_refuse_seed)
+"""For a command that writes a release."""
+
 attacker_option = click.option(
     "--attacker", help="The rational attacker: a TOML file with [attacker], or case-study, the embedded assumption."
 )
@@ -165,7 +178,12 @@ def _reading_options(command: Any, *, required: bool) -> Any:
         click.option(
             "--hierarchy", "hierarchies", multiple=True, callback=pairs, help="COLUMN=FILE, generalization hierarchy."
         ),
-        click.option("--identifiers", callback=split, help="Columns that name a person; dropped before anything else."),
+        click.option("--identifiers", callback=split, help="Columns that identify a person; dropped."),
+        click.option(
+            "--keep",
+            callback=split,
+            help="Columns released unchanged, on purpose. Columns without a role are dropped.",
+        ),
         click.option(
             "--sensitive", "-s", callback=split, help="Columns an adversary wants to learn, separated by commas."
         ),

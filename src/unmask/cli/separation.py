@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import as_text, refuse_to_overwrite, write_release
-from unmask.cli.options import split
+from unmask.cli.options import split, without_seed
 
 if TYPE_CHECKING:
     from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
@@ -154,15 +154,14 @@ def separations(
     help="The release: .txt, .tsv, .csv (.gz), .parquet, or .net and .graphml, which hold nodes without a contact.",
 )  # fmt: skip
 @click.option("--origin", type=FILE, help="Write who is behind each released node; keep it secret.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
 @click.option("--delimiter", help="Between the ids of a line; guessed when left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
+@without_seed
 def protect_graph(
     graph: Path,
     output: Path,
     origin: Path | None,
-    seed: int,
     delimiter: str | None,
     as_json: bool,
     force: bool,
@@ -170,33 +169,31 @@ def protect_graph(
 ) -> None:
     r"""Release a network in which some people appear under several unlinkable identities.
 
-    Released nodes are numbered anew, at random. --origin is a table of original id, released number and role, which
-    `unmask audit graph --truth` reads.
+    Released nodes are numbered anew, by the operating system's randomness. --origin is a table of original id, released
+    number and role, which `unmask audit graph --truth` reads.
 
     \b
     unmask protect graph friends.txt --model best --identities 5 --adopters 0.1 -o release.txt --origin origin.csv
     unmask protect graph friends.txt --cooperation degree --adopters 0.04 -o release.graphml
     unmask protect graph friends.txt --decoy --adopters 1.0 -o release.txt --origin origin.csv
     """
-    import numpy as np
-
     from unmask.graphs.release import SocialGraph
 
     refuse_to_overwrite(output, origin, force=force)
     protection = _protection(**separation)
     people = SocialGraph.read(graph, delimiter=delimiter)
     start = time.perf_counter()
-    separated = protection(people, rng=np.random.default_rng(seed))
+    separated = protection(people)
     seconds = time.perf_counter() - start
     release, nodes = _writable(separated, output)
-    write_release(release, output, _origin_text(people, separated, nodes), origin, force=force)
+    write_release(release, output, _origin_text(people, separated, nodes), origin)
     _say_left_out(separated.release.n_nodes - release.n_nodes)
-    found = {**_counts(people, separated, release), "seed": seed, "seconds": round(seconds, 3)}
+    found = {**_counts(people, separated, release), "seconds": round(seconds, 3)}
     if as_json:
         click.echo(as_text(found))
     click.echo(
         f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} ties of {people.n_nodes:,} people with "
-        f"{people.n_edges:,}; {len(separated.adopters):,} of them separated, seed {seed}",
+        f"{people.n_edges:,}; {len(separated.adopters):,} of them separated",
         err=True,
     )
 

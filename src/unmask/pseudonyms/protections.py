@@ -1,9 +1,9 @@
 """Ways to protect items: each gives the items of a population new pseudonyms, and says whose every item is.
 
-A protection is called with a population, whose pseudonyms are the users, and a random generator, and returns (release,
-solution): the same items with the same features under new pseudonyms, shuffled, and the partition of the released items
-by user. New pseudonyms are numbers 0, 1, ... dealt out by a uniformly random permutation: they carry no order and tell
-only how many there are.
+A protection is called with a population, whose pseudonyms are the users, and returns (release, solution): the same
+items with the same features under new pseudonyms, shuffled, and the partition of the released items by user. New
+pseudonyms are numbers 0, 1, ... dealt out by a uniformly random permutation: they carry no order and tell only how many
+there are. `rng` is for tests and studies; without it, chance comes from the operating system.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.pseudonyms.release import Items
+from unmask.randomness import secret_unless
 from unmask.view import Partition
 
 Released = tuple[Items, Partition]
@@ -31,8 +32,9 @@ class PerItem:
     (3, [1, 2])
     """
 
-    def __call__(self, population: Items, *, rng: np.random.Generator) -> Released:
+    def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
         """The release under new pseudonyms, and the solution."""
+        rng = secret_unless(rng)
         _users(population)
         return _released(population, np.arange(len(population)), rng)
 
@@ -60,8 +62,9 @@ class PerPeriod:
         if self.phase not in ("common", "own"):
             raise UnmaskError(f"the phase is {self.phase!r}, expected 'common' or 'own'")
 
-    def __call__(self, population: Items, *, rng: np.random.Generator) -> Released:
+    def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
         """The release under new pseudonyms, and the solution."""
+        rng = secret_unless(rng)
         users = _users(population)
         if population.time is None:
             raise UnmaskError("the items have no time, which PerPeriod needs; name it in Items.read(time=...)")
@@ -80,8 +83,9 @@ class PerContext:
     [1, 2]
     """
 
-    def __call__(self, population: Items, *, rng: np.random.Generator) -> Released:
+    def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
         """The release under new pseudonyms, and the solution."""
+        rng = secret_unless(rng)
         users = _users(population)
         return _released(population, _cells(users.code, _contexts(population, "PerContext").code), rng)
 
@@ -108,8 +112,9 @@ class Split:
         if self.by not in ("item", "context"):
             raise UnmaskError(f"by is {self.by!r}, expected 'item' or 'context'")
 
-    def __call__(self, population: Items, *, rng: np.random.Generator) -> Released:
+    def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
         """The release under new pseudonyms, and the solution."""
+        rng = secret_unless(rng)
         users = _users(population)
         if self.by == "item":
             part = rng.integers(self.k, size=len(population))

@@ -125,7 +125,7 @@ def adult(
     """
     if rows not in ("complete", "all"):
         raise UnmaskError(f"rows is {rows!r}, expected 'complete' or 'all'")
-    columns = read_encoded(locate("adult/adult.data"), header=ADULT_COLUMNS)
+    columns = read_encoded(locate("adult/adult.data"), header=ADULT_COLUMNS).columns
     kept = np.ones(len(next(iter(columns.values())).codes), dtype=np.bool_)
     if rows == "complete":
         for column in columns.values():
@@ -245,17 +245,18 @@ def voter_register(*, quasi_identifiers: str | Sequence[str] = ("age", "gender",
 def zip_demography() -> Table:
     """Population by ZIP code area, US Census 2000: 42,741 ZIPs, of them 29,604 with a known population.
 
-    The quasi-identifier is ZIP; the 43 counts, ages and incomes are carried as numeric columns, missing where unknown.
+    The quasi-identifier is ZIP; the 43 counts, ages and incomes are kept as numeric columns, missing where unknown.
     """
     path = locate("register/zip_demography_2000.csv.gz")
     kinds: dict[str, Kind] = {name: "categorical" if name == "ZIP" else "numeric" for name in _header(path)}
-    return Table.read(path, quasi_identifiers="ZIP", kinds=kinds)
+    keep = tuple(name for name in kinds if name != "ZIP")
+    return Table.read(path, quasi_identifiers="ZIP", keep=keep, kinds=kinds)
 
 
 def linkage(name: str) -> Table:
     """Persons with known duplicates: "febrl_dataset1" ... "febrl_dataset4b" (also "febrl1" ...) or "splink_fake_1000".
 
-    The truth is carried: the entity number inside `rec_id` (rec-<entity>-org, rec-<entity>-dup-<n>), or `cluster`.
+    The truth is kept: the entity number inside `rec_id` (rec-<entity>-org, rec-<entity>-dup-<n>), or `cluster`.
     All attributes of a person are quasi-identifiers and categorical.
     """
     full = f"febrl_dataset{name.removeprefix('febrl')}" if name.startswith("febrl") and "_" not in name else name
@@ -264,8 +265,10 @@ def linkage(name: str) -> Table:
     if full not in persons:
         raise UnmaskError(f"linkage set {name!r} is unknown; expected one of {', '.join(persons)}")
     path = locate(f"linkage/{full}.csv.gz")
-    names = [column for column in _header(path) if column not in ("rec_id", "unique_id", "cluster")]
-    return Table.read(path, quasi_identifiers=names, kinds=dict.fromkeys(names, "categorical"))
+    header = _header(path)
+    truth = [column for column in header if column in ("rec_id", "unique_id", "cluster")]
+    names = [column for column in header if column not in truth]
+    return Table.read(path, quasi_identifiers=names, keep=truth, kinds=dict.fromkeys(names, "categorical"))
 
 
 LOADERS: Mapping[str, Callable[[], Table]] = {

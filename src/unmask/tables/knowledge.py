@@ -70,7 +70,7 @@ class Knowledge:
         if origin is not None:
             released[origin] = np.arange(len(origin))
         person = self._people(released, rng)
-        table = replace(population.take(person), sensitive=(), other=(), weight=None)
+        table = replace(population.take(person), sensitive=(), kept=(), weight=None)
         names = [c.name for c in table.quasi_identifiers] if self.columns is None else list(self.columns)
         columns = tuple(self._blur(table.column(name), population.column(name), rng) for name in names)
         return Known(replace(table, quasi_identifiers=columns), person, Truth(released[person]))
@@ -141,7 +141,7 @@ class Register:
         person = rng.permutation(population.n_rows)[: max(1, round(self.coverage * population.n_rows))]
         listed = np.full(population.n_rows, ABSENT, dtype=np.int64)
         listed[person] = np.arange(len(person))
-        table = replace(population.take(person), sensitive=(), other=(), weight=None)
+        table = replace(population.take(person), sensitive=(), kept=(), weight=None)
         if self.columns is not None:
             table = replace(table, quasi_identifiers=tuple(table.column(name) for name in self.columns))
         return Known(table, person, Truth(listed[origin]))

@@ -1,7 +1,10 @@
 """Ways to protect a table: each turns a table into a release and says which row every released row came from.
 
-A protection is called with the table and a random generator and returns (release, origin): released row i is row
-`origin[i]` of the table. The rows of a release are always shuffled, so that their order tells nothing.
+A protection is called with the table and returns (release, origin): released row i is row `origin[i]` of the table.
+The rows of a release stand in the order of what is released of them, column after column as they are written; which of
+several equal rows is whose is drawn at random. So a release is a function of what it says: its bytes do not depend on
+the order of the table's rows, and its order tells nothing. `rng` is for tests and studies; without it, chance comes
+from the operating system.
 
 The distribution q of t-closeness and its relatives is that of the table a protection is given, before anything is
 generalised or suppressed. k counts rows, not weights. Missing cells: under "own" and "wildcard" a missing cell is a
@@ -20,7 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import FailedError, UnmaskError
+from unmask.randomness import secret_unless
 from unmask.tables.constraints import Constraint, KAnonymity
+from unmask.tables.counts import group
 from unmask.tables.demands import check_whole, demands_of, secrets_of
 from unmask.tables.mondrian import mondrian
 from unmask.tables.recoding import Recoded, axis, generalised, merged, points_of_classes, points_of_rows
@@ -82,8 +87,9 @@ class Mondrian:
         object.__setattr__(self, "constraints", tuple(self.constraints))
         demands_of(self.k, self.l, self.t, self.constraints)
 
-    def __call__(self, table: Table, *, rng: np.random.Generator) -> Released:
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Generalise the table until every class has k rows and satisfies the constraints."""
+        rng = secret_unless(rng)
         k, demands = demands_of(self.k, self.l, self.t, self.constraints)
         rows = _rows(table)
         kept = table if rows.size == table.n_rows else table.take(rows)
@@ -133,7 +139,7 @@ class Suppress:
         object.__setattr__(self, "constraints", tuple(self.constraints))
         demands_of(self.k, self.l, self.t, self.constraints)
 
-    def __call__(self, table: Table, *, rng: np.random.Generator) -> Released:
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Keep the rows of the classes that are large and diverse enough."""
         k, demands = demands_of(self.k, self.l, self.t, self.constraints)
         rows = _rows(table)
@@ -149,8 +155,7 @@ class Suppress:
                 f"{self!r} would drop all {table.n_rows} rows: none of {classes.sizes.size} classes satisfies it, the "
                 f"largest has {most} rows; ask for less, or generalise the quasi-identifiers first"
             )
-        origin = rng.permutation(rows[good[classes.of_row]])
-        return table.take(origin), origin
+        return _ordered(kept.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ class SuppressCells:
         if not 0 <= self.rate <= 1:
             raise UnmaskError(f"rate is {self.rate!r}, expected a share between 0 and 1")
 
-    def __call__(self, table: Table, *, rng: np.random.Generator) -> Released:
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Suppress cells until every class has k rows, or no further cell may be suppressed."""
         rows = _rows(table)
         kept = table if rows.size == table.n_rows else table.take(rows)
@@ -224,7 +229,7 @@ class Generalize:
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", dict(self.levels))
 
-    def __call__(self, table: Table, *, rng: np.random.Generator) -> Released:
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Recode the columns named."""
         places = {_place_of(table, name): level for name, level in self.levels.items()}
         recoded = [
@@ -236,7 +241,7 @@ class Generalize:
 
 @dataclass(frozen=True)
 class Identity:
-    """No protection: the table itself, in a new order.
+    """No protection: the table itself, in the order of its cells.
 
     >>> table = Table.read({"age": [30, 34, 50]}, quasi_identifiers="age")
     >>> release, origin = Identity()(table, rng=np.random.default_rng(1))
@@ -246,10 +251,9 @@ class Identity:
 
     __repr__ = _call
 
-    def __call__(self, table: Table, *, rng: np.random.Generator) -> Released:
-        """Shuffle the rows."""
-        origin = rng.permutation(table.n_rows)
-        return table.take(origin), origin
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
+        """Order the rows."""
+        return _ordered(table, np.arange(table.n_rows), rng)
 
 
 # --- what is released -------------------------------------------------------------------------------------------------
@@ -269,19 +273,24 @@ def _rows(table: Table) -> NDArray[np.int64]:
 
 
 def _release(
-    table: Table,
-    rows: NDArray[np.int64],
-    recoded: Sequence[Recoded],
-    rng: np.random.Generator,
+    table: Table, rows: NDArray[np.int64], recoded: Sequence[Recoded], rng: np.random.Generator | None
 ) -> Released:
-    """The table with its quasi-identifiers recoded (codes by place in `rows`), its rows shuffled."""
-    shuffled = rng.permutation(rows.size)
-    origin = rows[shuffled]
+    """These rows of the table with their quasi-identifiers recoded (codes by place in `rows`)."""
     columns = tuple(
-        replace(column, codes=codes[shuffled], levels=levels)
+        replace(column, codes=codes, levels=levels)
         for column, (levels, codes) in zip(table.quasi_identifiers, recoded, strict=True)
     )
-    return replace(table.take(origin), quasi_identifiers=columns), origin
+    return _ordered(replace(table.take(rows), quasi_identifiers=columns), rows, rng)
+
+
+def _ordered(release: Table, origin: NDArray[np.int64], rng: np.random.Generator | None) -> Released:
+    """The rows in the order of what is released of them, equal ones in random order; origin : the row behind each."""
+    shuffled = secret_unless(rng).permutation(release.n_rows)
+    columns = release.written
+    content, _, _ = group([column.codes for column in columns], [len(column.levels) for column in columns])
+    weight = np.zeros(release.n_rows) if release.weight is None else release.weight
+    order = shuffled[np.lexsort((weight[shuffled], content[shuffled]))]  # a stable sort
+    return release.take(order), origin[order]
 
 
 def _place_of(table: Table, name: str) -> int:

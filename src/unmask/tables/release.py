@@ -17,6 +17,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.engines.sql import quoted
 from unmask.errors import FailedError, UnmaskError
 from unmask.tables.cells import Kind, Levels, Missing, plain_levels, read_levels
 from unmask.tables.counts import group
@@ -34,12 +35,14 @@ class Column:
     """One column as codes into its levels: row i holds `levels.labels[codes[i]]`.
 
     Levels are sorted, so codes do not depend on the order of the rows. `hierarchy` is the tree its cells may use.
+    stored : DuckDB's name of the type that the source held its cells in; "" for text without a type.
     """
 
     name: str
     codes: NDArray[np.int32]
     levels: Levels
     hierarchy: Hierarchy | None = None
+    stored: str = ""
 
     def __repr__(self) -> str:
         return f"Column({self.name!r}, {self.codes.size} rows, {len(self.levels)} {self.levels.kind} levels)"
@@ -69,10 +72,12 @@ class Table:
 
     quasi_identifiers : what an adversary may know about a person; at least one.
     sensitive : what should not be learned about a person.
-    other : carried through, never attacked.
+    kept : released unchanged, on purpose.
     weight : (n_rows,) positive number of people a row stands for, or None.
     missing : what a missing cell means when candidates are matched - "own": a value of its own, "wildcard": any value,
         "excluded": rows with a missing quasi-identifier are left out. Classes always treat it as a value of its own.
+    order : names of the columns as the source lists them, which is how they are written; the order of roles if empty.
+    notes : what was recognized or guessed while reading, a sentence each.
 
     >>> table = Table.read({"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill")
     >>> table
@@ -83,9 +88,11 @@ class Table:
 
     quasi_identifiers: tuple[Column, ...]
     sensitive: tuple[Column, ...] = ()
-    other: tuple[Column, ...] = ()
+    kept: tuple[Column, ...] = ()
     weight: NDArray[np.float64] | None = None
     missing: Missing = "own"
+    order: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
@@ -101,14 +108,20 @@ class Table:
             raise UnmaskError(f"the columns of a table have lengths {sorted(lengths)}, expected one length")
 
     def __repr__(self) -> str:
-        roles = [("quasi_identifiers", self.quasi_identifiers), ("sensitive", self.sensitive), ("other", self.other)]
+        roles = [("quasi_identifiers", self.quasi_identifiers), ("sensitive", self.sensitive), ("kept", self.kept)]
         text = "".join(f", {role}={'+'.join(c.name for c in columns)}" for role, columns in roles if columns)
         return f"Table({self.n_rows} rows{text})"
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """All columns: quasi-identifiers, sensitive, other."""
-        return self.quasi_identifiers + self.sensitive + self.other
+        """All columns: quasi-identifiers, sensitive, kept."""
+        return self.quasi_identifiers + self.sensitive + self.kept
+
+    @property
+    def written(self) -> tuple[Column, ...]:
+        """All columns as they stand in a file: in the order of the source."""
+        place = {name: at for at, name in enumerate(self.order)}
+        return tuple(sorted(self.columns, key=lambda column: place.get(column.name, len(place))))
 
     @property
     def n_rows(self) -> int:
@@ -138,7 +151,7 @@ class Table:
             self,
             quasi_identifiers=tuple(column.take(rows) for column in self.quasi_identifiers),
             sensitive=tuple(column.take(rows) for column in self.sensitive),
-            other=tuple(column.take(rows) for column in self.other),
+            kept=tuple(column.take(rows) for column in self.kept),
             weight=None if self.weight is None else self.weight[rows],
         )
 
@@ -149,6 +162,7 @@ class Table:
         *,
         quasi_identifiers: str | Sequence[str],
         sensitive: str | Sequence[str] = (),
+        keep: str | Sequence[str] = (),
         identifiers: str | Sequence[str] = (),
         weight: str | None = None,
         kinds: Mapping[str, Kind] | None = None,
@@ -163,7 +177,8 @@ class Table:
 
         source : path (CSV, TSV, .gz, Parquet), pandas or polars frame, Arrow table, mapping of names to arrays, DuckDB
             relation, or (connection, SQL).
-        identifiers : columns that name a person; they are dropped. Columns without a role are carried as text.
+        keep : columns that are released unchanged, as text. Columns without a role are dropped: they are not read.
+        identifiers : columns that identify a person; dropped, too, but they have to be there.
         weight : column with the positive number of people a row stands for.
         kinds, orders, hierarchies : by column; what is not declared is guessed (see `cells.parse_levels`).
         na : texts that stand for a missing cell, besides empty and NULL.
@@ -172,41 +187,46 @@ class Table:
         >>> Table.read({"age": ["20-29", "*"]}, quasi_identifiers="age").quasi_identifiers[0].levels.labels
         ('*', '[20, 29]')
         """
-        roles = {"quasi_identifiers": _names(quasi_identifiers), "sensitive": _names(sensitive)}
-        roles |= {"identifiers": _names(identifiers), "weight": _names(weight or ())}
+        roles = {"quasi_identifiers": _names(quasi_identifiers), "sensitive": _names(sensitive), "keep": _names(keep)}
+        roles |= {"weight": _names(weight or ()), "identifiers": _names(identifiers)}
         check_roles(roles)
+        asked = [name for role, names in roles.items() if role != "identifiers" for name in names]
         trees = _trees(hierarchies or {})
         declared = (*(kinds or {}), *(orders or {}), *trees)
-        asked = [name for role in roles.values() for name in role]
-        encoded = read_encoded(
-            source,
-            asked=[*asked, *declared],
-            dropped=roles["identifiers"],
-            delimiter=delimiter,
-            header=header,
-        )
+        idle = [name for name in declared if name not in asked]
+        dropped = (*roles["identifiers"], *idle)
+        found = read_encoded(source, asked=asked, dropped=dropped, delimiter=delimiter, header=header)
+        if idle:
+            raise UnmaskError(
+                f"the kind, order or hierarchy of column {idle[0]!r} was given, and the column is dropped; make it a "
+                "quasi-identifier, sensitive or kept, or leave that out"
+            )
+        encoded = found.columns
         gone = frozenset(_names(na))
 
         def typed(name: str) -> Column:
             given = (kinds or {}).get(name), (orders or {}).get(name), trees.get(name)
             return _column(name, encoded[name], gone, *given)
 
-        def carried(name: str) -> Column:
-            return typed(name) if name in declared else _carried(name, encoded[name], gone)
+        def kept(name: str) -> Column:
+            return typed(name) if name in declared else _kept(name, encoded[name], gone)
 
         return cls(
             tuple(typed(name) for name in roles["quasi_identifiers"]),
             tuple(typed(name) for name in roles["sensitive"]),
-            tuple(carried(name) for name in encoded if name not in asked),
+            tuple(kept(name) for name in roles["keep"]),
             _weights(weight, encoded[weight]) if weight else None,
             missing,
+            order=tuple(encoded),
+            notes=found.notes,
         )
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the table with canonical labels: CSV or TSV (.gz), or Parquet, by suffix; whole or not at all.
 
-        The file appears under its name only when it is complete. Missing cells are empty (NULL in Parquet); numeric
-        columns of exact values are numbers in Parquet. Weights go into a column `weight`.
+        The file appears under its name only when it is complete. Columns stand in the order of the source. Missing
+        cells are empty (NULL in Parquet). In Parquet a column of exact values keeps the type that it had in the source;
+        from text, numbers become numbers. Weights go into a column `weight`.
 
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -272,12 +292,12 @@ def _column(
         hierarchy = hierarchy.reorder(order)  # its leaves and the domain of the levels have one numbering
     texts = _blanked(encoded, gone)
     levels, code = read_levels(texts, kind=kind, column=name, order=order, hierarchy=hierarchy)
-    return Column(name, code[encoded.codes], levels, hierarchy)
+    return Column(name, code[encoded.codes], levels, hierarchy, encoded.stored)
 
 
-def _carried(name: str, encoded: Encoded, gone: frozenset[str]) -> Column:
+def _kept(name: str, encoded: Encoded, gone: frozenset[str]) -> Column:
     levels, code = plain_levels(_blanked(encoded, gone))
-    return Column(name, code[encoded.codes], levels)
+    return Column(name, code[encoded.codes], levels, None, encoded.stored)
 
 
 def _weights(name: str, encoded: Encoded) -> NDArray[np.float64]:
@@ -296,8 +316,8 @@ def _weights(name: str, encoded: Encoded) -> NDArray[np.float64]:
 
 def _cells(table: Table) -> tuple[list[str], list[list[str]]]:
     """Column names and the text of every cell, by column."""
-    names = [column.name for column in table.columns]
-    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in table.columns]
+    names = [column.name for column in table.written]
+    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in table.written]
     if table.weight is not None:
         names.append("weight")
         cells.append([repr(weight) for weight in table.weight.tolist()])
@@ -316,19 +336,23 @@ def _write_text(table: Table, path: Path) -> None:
 
 
 def _write_parquet(table: Table, path: Path) -> None:
-    names = [*(column.name for column in table.columns), *(["weight"] if table.weight is not None else [])]
+    types = [stored_type(column) for column in table.written]
+    names = [column.name for column in table.written]
+    if table.weight is not None:
+        names, types = [*names, "weight"], [*types, "DOUBLE"]
     plain = path.with_suffix(".csv")
     _write_text(table, plain)
     with engine() as (connection, _):
-        types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
+        texts = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
         chosen = ", ".join(
-            f'{_parquet_type(table, at)} as "{name.replace(chr(34), chr(34) * 2)}"' for at, name in enumerate(names)
+            f"cast(c{at} as {stored}) as {quoted(name)}"
+            for at, (name, stored) in enumerate(zip(names, types, strict=True))
         )
         source = str(plain).replace("'", "''")
         target = str(path).replace("'", "''")
         statement = (
             f"copy (select {chosen} from read_csv('{source}', delim=',', quote='\"', escape='\"', header=true, "
-            f"auto_detect=false, columns={{{types}}}, max_line_size=16777216)) to '{target}' (format parquet)"
+            f"auto_detect=false, columns={{{texts}}}, max_line_size=16777216)) to '{target}' (format parquet)"
         )
         try:
             connection.execute(statement)
@@ -336,13 +360,15 @@ def _write_parquet(table: Table, path: Path) -> None:
             raise OSError(f"the Parquet writer failed ({type(error).__name__}); is the disk full?") from None
 
 
-def _parquet_type(table: Table, at: int) -> str:
-    if at == len(table.columns):
-        return f"c{at}::double"
-    levels = table.columns[at].levels
-    exact = levels.atomic | (np.arange(len(levels)) == levels.missing)
-    if levels.kind != "numeric" or not exact.all():
-        return f"c{at}"
-    low = levels.low[~np.isnan(levels.low)]
-    whole = bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all())
-    return f"c{at}::{'bigint' if whole else 'double'}"
+def stored_type(column: Column) -> str:
+    """DuckDB's name of the type that holds the cells of a column: as in the source where all of them are exact values,
+    else text; exact numbers from text are whole numbers or doubles.
+    """
+    levels = column.levels
+    missing = np.arange(len(levels)) == levels.missing
+    if not (levels.atomic | missing).all():
+        return "VARCHAR"
+    if column.stored or levels.kind != "numeric":
+        return column.stored or "VARCHAR"
+    low = levels.low[~missing]
+    return "BIGINT" if bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all()) else "DOUBLE"

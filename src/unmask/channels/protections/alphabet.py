@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
+from unmask.randomness import secret_unless
 
 GUESS_TIE = 1e-12
 """Guesses whose expected losses differ by less, relative to the largest loss, are equally good."""
@@ -49,8 +50,9 @@ class RandomisedResponse:
         np.fill_diagonal(table, self.keep)
         return Channel(table, prior)
 
-    def perturb(self, values: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
+    def perturb(self, values: NDArray[np.int64], *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
         """The value shown for each of `values`, numbers from 0 to n - 1."""
+        rng = secret_unless(rng)
         truth = _check_values(values, self.n)
         other = (truth + rng.integers(1, max(self.n, 2), size=truth.shape)) % self.n
         return np.where(rng.random(truth.shape) < self.keep, truth, other)
@@ -92,8 +94,9 @@ class Geometric:
             table[:, end] = a ** np.abs(value - end) / (1.0 + a)
         return Channel(table, prior)
 
-    def perturb(self, values: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
+    def perturb(self, values: NDArray[np.int64], *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
         """The number shown for each of `values`, numbers from 0 to n - 1."""
+        rng = secret_unless(rng)
         truth = _check_values(values, self.n)
         stop = -float(np.expm1(-self.epsilon))
         noise = rng.geometric(stop, size=truth.shape) - rng.geometric(stop, size=truth.shape)

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from unmask.channels.datasets.locations import EARTH_RADIUS, Grid
 from unmask.channels.release import LARGEST_DENSE, Channel
 from unmask.errors import UnmaskError
+from unmask.randomness import secret_unless
 
 STEP = 0.05
 """Of the trapezoidal rule in the logarithm of the width: cell masses are right to 1e-14 of themselves (to 1e-9 down to
@@ -21,7 +22,7 @@ masses of e^-100)."""
 class PlanarNoise(Protocol):
     """What moves points given in metres."""
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator) -> NDArray[np.float64]:
+    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
         """(..., 2) metres -> (..., 2) metres."""
         ...
 
@@ -70,8 +71,9 @@ class PlanarLaplace:
             width = np.exp(node) / self.epsilon
         return _on_grid(space, space.points, width, weight / weight.sum(), prior)
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator) -> NDArray[np.float64]:
+    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
         """(..., 2) points in metres, each moved by the noise: a uniform angle, a Gamma(2, 1 / epsilon) distance."""
+        rng = secret_unless(rng)
         points = _check_points(values)
         radius = rng.gamma(2.0, 1.0 / self.epsilon, size=points.shape[:-1])
         angle = rng.uniform(0.0, 2.0 * np.pi, size=points.shape[:-1])
@@ -106,8 +108,9 @@ class PlanarGaussian:
             squared = -0.5 * (_distances(space) / self.sigma) ** 2
         return Channel(_normalised(np.nan_to_num(squared, nan=0.0, neginf=-np.inf)), prior)
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator) -> NDArray[np.float64]:
+    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
         """(..., 2) points in metres, each moved by the noise."""
+        rng = secret_unless(rng)
         points = _check_points(values)
         return points + self.sigma * rng.standard_normal(points.shape)
 
@@ -150,8 +153,9 @@ class Shrink:
         mean = centre + self.factor * (space.points - centre)
         return _on_grid(space, mean, np.array([self.factor * self.sigma]), np.ones(1), prior)
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator) -> NDArray[np.float64]:
+    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
         """(..., 2) points in metres, each moved by the noise and then pulled towards the centre."""
+        rng = secret_unless(rng)
         noisy = PlanarGaussian(self.sigma).perturb(values, rng=rng)
         return np.asarray(np.array(self.centre) + self.factor * (noisy - np.array(self.centre)))
 

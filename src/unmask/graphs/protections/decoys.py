@@ -11,6 +11,7 @@ from unmask.errors import UnmaskError
 from unmask.graphs.protections.adopters import check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
 from unmask.graphs.release import SocialGraph
+from unmask.randomness import secret_unless
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,11 @@ class Decoy:
         tie = graph.indptr[owner[identity]] + np.concatenate((contact[public], contact[hidden]))
         return Kept(adopters, owner, role, identity, tie)
 
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None) -> Separated:
+    def __call__(
+        self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
+    ) -> Separated:
         """The release, and the node behind each of its nodes."""
+        rng = secret_unless(rng)
         kept = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
         return release_of(graph, [kept], rng=rng)
 

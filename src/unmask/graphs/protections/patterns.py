@@ -17,6 +17,7 @@ from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.graphs.protections.adopters import check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
 from unmask.graphs.release import SocialGraph
+from unmask.randomness import secret_unless
 
 Strategy = Literal["patterns", "circles"]
 
@@ -169,7 +170,10 @@ class EgoPatterns:
         enough = circles >= y[:, None]
         return np.argmax(enough * (1.0 - rng.random(enough.shape)), axis=1), y
 
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None) -> Separated:
+    def __call__(
+        self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
+    ) -> Separated:
         """The release, and the node behind each of its nodes."""
+        rng = secret_unless(rng)
         kept = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
         return release_of(graph, [kept], rng=rng)

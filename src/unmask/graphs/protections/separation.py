@@ -14,6 +14,7 @@ from unmask.graphs.protections.adopters import Cooperation, check_adopters, choo
 from unmask.graphs.protections.identities import Kept, Protection, Role, Separated, release_of, spans
 from unmask.graphs.protections.sorting import Sorting, Total, check_sorting, how_many, one_each, which
 from unmask.graphs.release import SocialGraph
+from unmask.randomness import secret_unless
 
 Model = Literal["basic", "realistic", "realistic_minimal", "best", "worst"]
 """What may happen to a contact: see `IdentitySeparation`."""
@@ -145,8 +146,11 @@ class IdentitySeparation:
         role = np.full(len(owner), Role.IDENTITY, dtype=np.int8)
         return Kept(adopters, owner, role, identity, graph.indptr[owner[identity]] + contact)
 
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None) -> Separated:
+    def __call__(
+        self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
+    ) -> Separated:
         """The release, and the node behind each of its nodes."""
+        rng = secret_unless(rng)
         kept = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
         return release_of(graph, [kept], rng=rng)
 
@@ -180,8 +184,11 @@ class Together:
             if isinstance(part[0], bool) or not isinstance(part[0], int | float) or not 0.0 <= part[0] <= 1.0:
                 raise UnmaskError(f"the share of part {number} is {part[0]!r}, expected from 0 to 1")
 
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None) -> Separated:
+    def __call__(
+        self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
+    ) -> Separated:
         """The release, and the node behind each of its nodes."""
+        rng = secret_unless(rng)
         seed = int(rng.integers(2**63))
         taken = np.zeros(0, dtype=np.int64)
         kept: list[Kept] = []

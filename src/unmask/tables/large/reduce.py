@@ -61,7 +61,7 @@ class Combinations(Table):
         return np.asarray(np.any(gaps, axis=0), dtype=np.bool_)
 
     @cached_property
-    def kept(self) -> NDArray[np.intp]:
+    def taking_part(self) -> NDArray[np.intp]:
         """What the rule for missing cells leaves: under "excluded" the combinations without a missing cell."""
         kept = np.flatnonzero(~self.has_gap) if self.missing == "excluded" else np.arange(len(self.counts))
         if not len(kept):
@@ -70,13 +70,13 @@ class Combinations(Table):
 
     def complete(self) -> Combinations:
         """The combinations that are kept."""
-        if len(self.kept) == len(self.counts):
+        if len(self.taking_part) == len(self.counts):
             return self
         return replace(
             self,
-            quasi_identifiers=tuple(column.take(self.kept) for column in self.quasi_identifiers),
-            counts=self.counts[self.kept],
-            histograms=tuple(histogram[self.kept] for histogram in self.histograms),
+            quasi_identifiers=tuple(column.take(self.taking_part) for column in self.quasi_identifiers),
+            counts=self.counts[self.taking_part],
+            histograms=tuple(histogram[self.taking_part] for histogram in self.histograms),
         )
 
     def recoded(self, columns: Sequence[Column]) -> Combinations:

@@ -22,12 +22,18 @@ class Roles:
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy | str | PathLike[str]] = field(default_factory=dict)
     missing: Missing = "own"
     na: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every column that has a role."""
+        return (*self.quasi_identifiers, *self.sensitive, *self.keep, *self.identifiers)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -37,10 +43,9 @@ class Roles:
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse unknown columns, and columns with two roles."""
-        roles = {role: getattr(self, role) for role in ("quasi_identifiers", "sensitive", "identifiers")}
+        roles = {role: getattr(self, role) for role in ("quasi_identifiers", "sensitive", "keep", "identifiers")}
         check_roles(roles)
-        asked = [name for columns in roles.values() for name in columns]
-        check_columns(names, [*asked, *self.kinds, *self.orders, *self.hierarchies], where="the source")
+        check_columns(names, [*self.named, *self.kinds, *self.orders, *self.hierarchies], where="the source")
 
     def column(self, name: str, values: NDArray[Any]) -> Column:
         """The meaning of distinct values of a column: a code for each, and the levels."""

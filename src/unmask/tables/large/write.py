@@ -18,19 +18,20 @@ from unmask.tables.release import Column
 
 
 def write_release(
-    reduced: Reduced, made: Generalised, path: Path, *, identifiers: Sequence[str] = (), force: bool = False
-) -> tuple[str, ...]:
+    reduced: Reduced, made: Generalised, path: Path, *, keep: Sequence[str] = (), force: bool = False
+) -> None:
     """Write the rows of a table with the cells of its release as Parquet, whole or not at all.
 
     Rows are sorted by their class and by all that is released with them: their order is a function of what they say, so
-    it tells nothing about the order of the source, and the same release is the same file. Columns without a role are
-    carried along, the `identifiers` are not. Returns the names of the columns that are released as they are.
+    it tells nothing about the order of the source, and the same release is the same file.
+
+    keep : columns that are released unchanged. Those without a role are left out; the others stand in the order of the
+    source.
     """
     check_output(path, force=force)
     engine, name = reduced.engine, reduced.name
     quasi, secret = reduced.short
-    dropped = {*identifiers, *reduced.columns.values()}
-    other = {f"o{at}": column for at, column in enumerate(c for c in engine.names(reduced.source) if c not in dropped)}
+    other = {f"o{at}": column for at, column in enumerate(keep)}
     engine.table(f"{name}_rows", reduced.source, {**reduced.columns, **other})
     cells = {
         short: _labels(column)[column.codes]
@@ -49,8 +50,9 @@ def write_release(
     engine.keep(f"{name}_placed", rows)
     text = sql.dressed(f"{name}_placed", f"{name}_label", types, labels, tuple(other))
     order = ["box", *(f"code_{short}" for short in secret), *other]
-    engine.write_parquet(text, path, {**reduced.columns, **other}, order=order)
-    return tuple(other.values())
+    place = engine.names(reduced.source).index
+    named = dict(sorted({**reduced.columns, **other}.items(), key=lambda column: place(column[1])))
+    engine.write_parquet(text, path, named, order=order)
 
 
 def _labels(column: Column) -> NDArray[Any]:
