@@ -37,14 +37,17 @@ from unmask.cli.large import (
 )
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.options import Sentences, attacker_option, share, table_options, without_seed
-from unmask.cli.output import Output, audit_output
+from unmask.cli.output import Output, at_risk_option, audit_output, measures
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from unmask.reports import ReportData
+    from unmask.reports.words import Value
     from unmask.studies.tables import Evidence
     from unmask.tables import Mondrian, Table
 
@@ -86,6 +89,7 @@ def main() -> None:
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
 @attacker_option
 @engine_options
+@at_risk_option
 @audit_output
 def audit(
     releases: tuple[str, ...],
@@ -116,6 +120,8 @@ def audit(
     paths = tuple(map(Path, releases))
     names = stems(paths)
     _check_origins(len(releases), original, origins)
+    _check_at_risk(output, original, origins, engine)
+    watched = output.watch(f"row_of_{'release' if original is None else 'original'}_from_0")
     unused: set[str] = set()
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
@@ -129,19 +135,21 @@ def audit(
             tables,
             _evidence(tables, original, origins, people, reading, coverage=coverage, targets=targets, seed=seed),
             title=f"Audit of {', '.join(names)}",
-            reproduce=provenance(seed, (*paths, original, people, None if attacker is None else Path(attacker))),
+            reproduce=provenance(),
             motive=None if attacker is None else read_motive(attacker),
+            watched=watched,
         )
     else:
         refuse_in_engine(original=original, targets=targets, coverage=coverage)
         room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
-        known: dict[str, Any] = {"register": register, "attacker": attacker, "seed": seed}
+        known: dict[str, Any] = {"register": register, "attacker": attacker}
         sources = dict(zip(names, releases, strict=True))
         kept = audit_in_engine(engine, sources, roles_of(reading), **known, **room)
         if kept is None:  # a dry run
             return
         found = kept
-    output.give(found, lambda: _audit_json(found, names, unused))
+    output.keep(watched, paths)
+    output.give(found, lambda shown: _audit_json(shown, found.criteria, names, unused))
 
 
 def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, ...]) -> None:
@@ -153,6 +161,17 @@ def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, 
         )
     if origins and original is None:
         raise UnmaskError("--origin gives rows of the original, and no --original was given; give both")
+
+
+def _check_at_risk(output: Output, original: Path | None, origins: tuple[Path, ...], engine: str | None) -> None:
+    from unmask.errors import UnmaskError
+
+    if output.at_risk is None:
+        return
+    if engine is not None:
+        raise UnmaskError("--at-risk lists rows one by one and needs the table in memory; leave it or --engine out")
+    if original is not None and not origins:
+        raise UnmaskError("--at-risk lists rows of the original and needs --origin; give it, or leave --original out")
 
 
 def _evidence(
@@ -239,9 +258,7 @@ def protect(
         _say_release(written, output, as_json=as_json)
 
 
-def _protect_in_memory(
-    table: Table, protection: Mondrian, output: Path, origin: Path | None
-) -> dict[str, Any]:
+def _protect_in_memory(table: Table, protection: Mondrian, output: Path, origin: Path | None) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
     from unmask.tables import criteria, utility
 
@@ -332,7 +349,7 @@ def demo(report: Path, people: int, seed: int) -> None:
     register = Register(columns=("age", "sex", "zip"), coverage=0.8)(census, origins["k=3"], rng=rng)
     evidence = Evidence(original=census, origins=origins, register=register.auxiliary, coverage=0.8, seed=seed)
     found = study_tables(
-        tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance(seed, ())
+        tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance()
     )
     write_report(found, report, force=True)
     say_findings(found)
@@ -343,15 +360,18 @@ def _first_line(item: object) -> str:
     return (type(item).__doc__ or "").strip().splitlines()[0]
 
 
-def _audit_json(found: ReportData, names: list[str], unused: set[str]) -> dict[str, Any]:
+def _audit_json(
+    shown: ReportData, criteria: Mapping[str, Mapping[str, Value]], names: list[str], unused: set[str]
+) -> dict[str, Any]:
+    """criteria : as they are, for pipelines: k and the number of unique rows are what a gate asks about."""
     from dataclasses import asdict
 
-    criteria = {name: dict(found.criteria[name]) for name in names}
-    warnings = [f"not run: {what}: {why}" for what, why in found.not_run]
-    warnings += found.price.warnings if found.price is not None else ()
+    exact = {name: dict(criteria[name]) for name in names}
+    warnings = [f"not run: {what}: {why}" for what, why in shown.not_run]
+    warnings += shown.price.warnings if shown.price is not None else ()
     if unused:
         warnings.insert(0, f"columns without a role, used by no adversary: {', '.join(sorted(unused))}")
-    result = {"release": criteria[names[0]], "measures": [row.as_dict() for row in found.rows], "warnings": warnings}
-    if found.price is not None:
-        result["price"] = asdict(found.price)
-    return result if len(names) == 1 else {**result, "releases": criteria}
+    result = {"release": exact[names[0]], "measures": measures(shown), "warnings": warnings}
+    if shown.price is not None:
+        result["price"] = asdict(shown.price)
+    return result if len(names) == 1 else {**result, "releases": exact}

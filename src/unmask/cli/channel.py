@@ -69,12 +69,10 @@ def audit_channel(
         read,
         stakes,
         title=f"Audit of {', '.join(read)}",
-        reproduce=provenance(
-            0, (*channels, prior, coordinates, distortion, None if loss in NAMED_LOSSES else Path(loss))
-        ),
+        reproduce=provenance(),
         limit=not no_limit,
     )
-    output.give(found, lambda: _json(found))
+    output.give(found, _json)
 
 
 @click.command()

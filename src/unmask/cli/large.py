@@ -95,7 +95,6 @@ def audit_in_engine(
     memory_limit: int,
     temp_directory: Path | None,
     dry_run: bool,
-    seed: int,
 ) -> ReportData | None:
     """Audit the releases where they are; None after a dry run."""
     from unmask.cli.files import provenance, read_motive
@@ -129,7 +128,7 @@ def audit_in_engine(
             held,
             register=people,
             title=f"Audit of {', '.join(sources)}",
-            reproduce=provenance(seed, (None if attacker is None else Path(attacker),)),
+            reproduce=provenance(),
             motive=motive,
         )
 

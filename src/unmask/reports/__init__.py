@@ -1,7 +1,7 @@
 """Showing reads rows: one self-contained page out of what a study filed. Nothing is computed about people here."""
 
 from unmask.reports.channel.values import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
-from unmask.reports.data import FEWEST, ORIGINAL, ColumnRisk, Distribution, ReportData, headlines
+from unmask.reports.data import FEWEST, LIMITS, ORIGINAL, ColumnRisk, Distribution, ReportData, headlines
 from unmask.reports.findings import sentences
 from unmask.reports.graph.values import (
     AnonymityLink,
@@ -21,6 +21,7 @@ from unmask.reports.study.values import NO_ATTACK
 
 __all__ = [
     "FEWEST",
+    "LIMITS",
     "NO_ATTACK",
     "ORIGINAL",
     "AnonymityLink",

@@ -16,6 +16,9 @@ from unmask.results import Row
 ORIGINAL = "original"
 """The release of this name is the table before protection: shown beside the others, never counted among them."""
 
+LIMITS = {"identity": 0.09, "value": 0.5}
+"""Success probabilities above which a person is at risk: that of EMA's policy 0070, and more likely than not."""
+
 FEWEST = 10
 """The fewest people that stand for a cell of a page, unless another number is asked for."""
 

@@ -84,6 +84,14 @@ class Scene(Protocol):
         """The nodes of the graph that the adversary's people are from."""
 
     @property
+    def people(self) -> SocialGraph:
+        """The graph that the adversary's people are from, with their ids."""
+
+    @property
+    def released(self) -> SocialGraph | None:
+        """The release, with its ids; None where the target is made."""
+
+    @property
     def truth_known(self) -> bool:
         """Whether who is who is known."""
 
@@ -132,6 +140,15 @@ class Derived:
     def n_people(self) -> int:
         """The nodes of the one graph."""
         return self.graph.n_nodes
+
+    @property
+    def people(self) -> SocialGraph:
+        """The one graph."""
+        return self.graph
+
+    @property
+    def released(self) -> None:
+        """None: the target is made, and nobody publishes it."""
 
     @property
     def overlap(self) -> tuple[float, float]:
@@ -202,6 +219,16 @@ class Acquired:
     def n_people(self) -> int:
         """The nodes of the adversary's graph."""
         return self.auxiliary.n_nodes
+
+    @property
+    def people(self) -> SocialGraph:
+        """The adversary's graph."""
+        return self.auxiliary
+
+    @property
+    def released(self) -> SocialGraph:
+        """The release."""
+        return self.target
 
     @property
     def truth_known(self) -> bool:

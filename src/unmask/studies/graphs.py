@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from unmask.errors import UnmaskError
-from unmask.graphs import Pair, SeedPairs
+from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
-from unmask.graphs.evaluation import most_recall, score
+from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.reports import (
+    LIMITS,
     AnonymityLink,
     GraphRisk,
     OverlapPoint,
@@ -24,6 +25,7 @@ from unmask.reports import (
 )
 from unmask.reports.graph.words import strongest_first
 from unmask.results import Row
+from unmask.studies.at_risk import SURER, AtRisk, Watched
 from unmask.studies.graph_rows import belief_rows, rows
 from unmask.studies.graph_scenes import BLIND, Acquired, Derived, Plan, Scene
 from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, separation_point, summary
@@ -64,11 +66,13 @@ def study_graph(
     title: str = "Audit of a network",
     reproduce: Mapping[str, object] | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    watched: Watched | None = None,
 ) -> ReportData:
     """Every attack on every scene, run by run, against the truth where it is known, else by the adversary's own belief.
 
     Attacks of one run share graphs and seeds. An attack that refuses a pair is told in `not_run`; where all do, the
     first refusal is raised. `progress` is told what is about to be run. Scenes either all know the truth or none does.
+    Who is at risk in the first run of a scene goes to `watched` alone.
     """
     if len({scene.truth_known for scene in scenes.values()}) != 1:
         raise UnmaskError(
@@ -80,7 +84,7 @@ def study_graph(
     for release, scene in scenes.items():
         for run in range(scene.runs(plan)):
             progress(f"{release}, run {run + 1}")
-            _run(ledger, release, scene, plan, run)
+            _run(ledger, release, scene, plan, run, watched)
     _refuse_empty(ledger)
     transition = tuple(_transition(ledger, *next(iter(scenes.items())), plan, progress))
     return _page(ledger, scenes, plan, transition, title=title, reproduce=reproduce or {})
@@ -94,7 +98,7 @@ def _drawn(scene: Scene, plan: Plan, run: int) -> tuple[Pair, SeedPairs]:
     return pair, seeds
 
 
-def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int) -> None:
+def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watched: Watched | None) -> None:
     """All attacks on the graphs and seeds of one run."""
     pair, seeds = _drawn(scene, plan, run) if run else (ledger.first[release], ledger.seeds[release])
     for name, attack in plan.attacks.items():
@@ -111,6 +115,27 @@ def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int) -> N
             ledger.standard += found.rows
             for what, why in found.not_run:
                 ledger.not_run.setdefault(f"{what} of {name}", why)
+            if watched is not None:
+                watched.found += _at_risk(scene, pair, trial, belief, release=release, attack=name)
+
+
+def _at_risk(
+    scene: Scene, pair: Pair, trial: Trial, belief: Matching, *, release: str, attack: str
+) -> Iterator[AtRisk]:
+    """The people whom the attack names with a certainty above the limit, by the ids of their file."""
+    people, nodes = _ids(scene.people), None if scene.released is None else _ids(scene.released)
+    for at in np.flatnonzero(trial.certainty > LIMITS["identity"] + SURER).tolist():
+        said = [f"{trial.degree[at]:,} ties"]
+        if nodes is not None and pair.target.labels is not None:
+            said.append(f"taken for {nodes[pair.target.labels[belief.mapping[at]]]} of the release")
+        if trial.known:
+            said.append("which is right" if trial.outcome[at] == Outcome.HIT else "which is wrong")
+        person, certainty = people[trial.person[at]], float(trial.certainty[at])
+        yield AtRisk(release, person, attack, "identity", certainty, ", ".join(said))
+
+
+def _ids(graph: SocialGraph) -> list[str]:
+    return [str(name) for name in (range(graph.n_nodes) if graph.labels is None else graph.labels)]
 
 
 def _check_left(pair: Pair, seeds: SeedPairs, *, known: bool) -> None:

@@ -12,8 +12,9 @@ from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import ORIGINAL, ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import LIMITS, ORIGINAL, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
+from unmask.studies.at_risk import Watched
 from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
@@ -27,9 +28,6 @@ REGISTER = "register"
 
 EDGES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Success probabilities between which people are counted."""
-
-ABOVE = (0.09, 0.5)
-"""Success probabilities above which people are counted: the limit of EMA's policy 0070, and more likely than not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +53,18 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """One belief on its way into the report."""
+    """One belief on its way into the report.
+
+    rows : (n_targets,) the row of each target: of the original where the release's origin is known, else of the
+           release; None where they are not told apart
+    """
 
     release: str
     adversary: str
     target: str
     belief: Posterior
     truth: Truth | None
+    rows: NDArray[np.int64] | None = None
 
     @property
     def linked_to(self) -> str:
@@ -76,12 +79,14 @@ def study_tables(
     title: str = "Audit of a table",
     reproduce: Mapping[str, object] | None = None,
     motive: Motive | None = None,
+    watched: Watched | None = None,
 ) -> ReportData:
     """Attack every release as prosecutor (identity and each sensitive column) and, with a register, as its holder.
 
     The same people are attacked in every release. With an original, the original itself is attacked too, as the case
     without protection. With a motive, the strongest knowledge about identity, the register's if there is one, is also
-    priced: what a rational attacker does with it. All results are in the rows; nothing in them identifies a person.
+    priced: what a rational attacker does with it. All results are in the rows; nothing in them identifies a person. Who
+    is at risk goes to `watched` alone.
     """
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
@@ -107,6 +112,10 @@ def study_tables(
         )
         if pricing:
             priced[attack.release] = attack.belief
+        if watched is not None and attack.release != ORIGINAL:
+            assert attack.rows is not None
+            names = {"release": attack.release, "adversary": attack.adversary, "target": attack.target}
+            watched.see(attack.belief, attack.rows, **names)
         rows.extend(replace(row, linked_to=attack.linked_to) for row in found.rows)
         not_run |= dict.fromkeys((f"{name}, {attack.adversary}, {attack.target}", why) for name, why in found.not_run)
         spread.append(distribution(attack))
@@ -152,14 +161,18 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         if origin is not None and kept is not None:
             origin = origin[kept]
         truth = known.truth_in(origin) if known is not None and origin is not None else None
+        records = np.arange(published.n_rows) if kept is None else kept
+        records = records if origin is None else origin
+        people = records if known is None else known.person
         link = ClassAttack()(table, auxiliary)
-        yield Attack(name, PROSECUTOR, "identity", link, truth)
+        yield Attack(name, PROSECUTOR, "identity", link, truth, people)
         for column in table.sensitive:
             belief = AttributeInference(column.name).through(link, table)
-            yield Attack(name, PROSECUTOR, column.name, belief, _value_truth(column.name, table, known, evidence))
+            value = _value_truth(column.name, table, known, evidence)
+            yield Attack(name, PROSECUTOR, column.name, belief, value, people)
         if evidence.register is not None:
             belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
-            yield Attack(name, REGISTER, "identity", belief, None)
+            yield Attack(name, REGISTER, "identity", belief, None, records)
 
 
 def _claimed(release: Table) -> NDArray[np.int64] | None:
@@ -193,7 +206,7 @@ def distribution(attack: Attack, people: int | None = None) -> Distribution:
     weight, people = attack.belief.observation_weight, people or attack.belief.n_targets
     counts, _ = np.histogram(chance, bins=np.array(EDGES), weights=weight)
     shares = tuple(float(share) for share in counts / counts.sum())
-    above = {limit: round(people * float(weight[chance > limit].sum())) for limit in ABOVE}
+    above = {limit: round(people * float(weight[chance > limit].sum())) for limit in LIMITS.values()}
     return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares, people, above)
 
 
