@@ -11,7 +11,7 @@ import click
 
 from unmask.cli.files import as_text, provenance, refuse_to_overwrite, stems, write_text
 from unmask.cli.options import share
-from unmask.cli.output import Output, audit_output
+from unmask.cli.output import Output, audit_output, measures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -168,7 +168,7 @@ def _json(found: ReportData) -> dict[str, Any]:
     assert found.channel is not None
     return {
         "channel": asdict(found.channel),
-        "measures": [row.as_dict() for row in found.rows],
+        "measures": measures(found),
         "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
     }
 

@@ -31,8 +31,8 @@ def handed_on(least: int) -> str:
     if least <= 1:
         return "For the owner of the data alone: this page shows groups of any size, single people among them."
     return (
-        "This page may be handed to those who decide about the release and to those who get it: it shows no record, no "
-        f"file path, no seed, and no group of fewer than {least:,} people."
+        "This page may be handed to those who decide about the release and to those who get it. It shows no record, no "
+        f"file path and no seed; besides k and the worst-off, it shows nothing about fewer than {least:,} people."
     )
 
 
