@@ -40,10 +40,10 @@ def test_a_memory_limit_says_nothing_without_an_engine(people):
     assert "--memory-limit is for tables that stay in an engine" in result.stderr
 
 
-def test_a_pattern_is_named_as_it_is_written(people):
+def test_a_pattern_is_named_without_its_folder(people):  # R7: the name stands on pages
     pattern = people.parent / "*.csv"
     planned = unmask("audit", pattern, "-q", "age", "--engine", "duckdb", "--dry-run")
-    assert f"{pattern}: " in planned.stderr
+    assert planned.stderr.startswith("*.csv: ")
 
 
 def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):

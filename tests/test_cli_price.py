@@ -79,6 +79,16 @@ def test_prices_of_a_release_are_those_of_its_classes(release, attacker):
     assert sum(row["records"] for row in told["sizes"]) == 300
 
 
+def test_few_rows_in_classes_of_one_size_are_not_counted_out(tmp_path, attacker):  # R7
+    path = tmp_path / "small.csv"
+    path.write_text("age\n" + "30\n" * 3 + "40\n" * 20)
+    asked = ("price", path, "-q", "age", "--attacker", attacker)
+    told = json.loads(unmask(*asked, "--json").stdout)
+    assert [(row["size"], row["records"]) for row in told["sizes"]] == [(3, "fewer than 10"), (20, 20)]
+    assert told["attacker"] == "attacker.toml"  # no path
+    assert "fewer than 10" in unmask(*asked).stdout
+
+
 def test_without_an_attacker_it_is_called_an_assumption():
     done = unmask("price", "1-20")
     assert done.exit_code == 0

@@ -79,6 +79,7 @@ def choose_columns(data: Path, as_json: bool, **reading: Any) -> None:
     \b
     unmask choose columns people.csv -q age,sex,zip -s diagnosis
     """
+    from unmask.errors import visible
     from unmask.tables.criteria import contributions
 
     found = contributions(read(data, reading))
@@ -86,6 +87,8 @@ def choose_columns(data: Path, as_json: bool, **reading: Any) -> None:
         click.echo(as_text({"contributions": [vars(one) for one in found]}))
         return
     for target in dict.fromkeys(one.target for one in found):
-        click.echo(f"{target}: {'Shapley':>24} {'alone':>8} {'last':>8}")
+        said = visible(target)
+        click.echo(f"{said}: {'Shapley':>24} {'alone':>8} {'last':>8}")
         for one in (one for one in found if one.target == target):
-            click.echo(f"  {one.column:{len(target) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}")
+            name = visible(one.column)
+            click.echo(f"  {name:{len(said) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}")

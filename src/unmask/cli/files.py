@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from unmask.tables.release import Table
 
 
+UNDOES = "whoever has it can undo the release"
+"""Why the origin of a release is secret."""
+
+
 def stems(paths: tuple[Path, ...]) -> list[str]:
     """Short names of files, never a path: they stand on pages. Where two are called alike they are numbered, since the
     table before protection has a name, too.
@@ -172,8 +176,11 @@ def say_dropped(names: Sequence[str]) -> None:
     """Columns that are not released, on standard error; none, and nothing is said."""
     import click
 
+    from unmask.errors import visible
+
     if names:
-        click.echo(f"dropped, without a role: {', '.join(names)}; --keep releases a column unchanged", err=True)
+        listed = visible(", ".join(names))
+        click.echo(f"dropped, without a role: {listed}; --keep releases a column unchanged", err=True)
 
 
 def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None) -> None:
@@ -192,21 +199,21 @@ def write_text(path: Path, text: str) -> None:
         writing.write_text(place, text)
 
 
-def write_secret(path: Path, text: str, *, beside: Path) -> None:
-    """A text that its owner alone can read, from its first byte, whole or not at all; says that it is secret.
+def write_secret(path: Path, text: str, *, beside: Path, why: str = UNDOES) -> None:
+    """A text that its owner alone can read, from its first byte, whole or not at all; says that it is secret, and why.
 
     beside : the release, in whose folder it should not lie.
     """
     with writing.whole(path) as place:
         writing.write_text(place, text, private=True)
-    say_secret(path, beside=beside)
+    say_secret(path, beside=beside, why=why)
 
 
-def say_secret(path: Path, *, beside: Path) -> None:
+def say_secret(path: Path, *, beside: Path, why: str = UNDOES) -> None:
     """One line for a file that must not leave the house, and a warning where it lies with what does."""
     import click
 
-    click.echo(f"wrote {path}, which is secret: whoever has it can undo the release", err=True)
+    click.echo(f"wrote {path}, which is secret: {why}", err=True)
     if path.resolve().parent == beside.resolve().parent:
         click.echo(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)
 

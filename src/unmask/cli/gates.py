@@ -68,13 +68,14 @@ def check(found: ReportData, gates: tuple[Condition, ...]) -> None:
     A gate about nothing that the audit has is an error. What it is about and is not known, because it is undefined or
     its adversary failed on the release, breaks it: what is not known is not safe.
     """
+    from unmask.errors import visible
     from unmask.reports import ORIGINAL
 
     rows = [row for row in found.rows if row.release != ORIGINAL]
     criteria = list(_criteria(found))
     broken = [line for gate in gates for line in _broken(_meant(gate, rows, criteria), rows, criteria)]
     for line in broken:
-        click.echo(f"too risky: {line}", err=True)
+        click.echo(visible(f"too risky: {line}"), err=True)
     if broken:
         raise click.exceptions.Exit(EXIT_ABOVE)
 

@@ -32,7 +32,8 @@ SHOWN = 12
 def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> None:
     r"""Price the attack on groups of candidates: TARGET is a list of sizes, or a release.
 
-    Sizes are numbers and ranges, "1,2,5-20". Of a release, the sizes of its classes are taken, one for each row.
+    Sizes are numbers and ranges, "1,2,5-20". Of a release, the sizes of its classes are taken, one for each row; fewer
+    than 10 rows of one size are not counted out.
 
     \b
     unmask price 1-100 --attacker attacker.toml
@@ -42,14 +43,17 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
 
     from unmask.economics import break_even, price_records, read_attacker
     from unmask.economics.profile import EMBEDDED
+    from unmask.reports import FEWEST
+    from unmask.reports.small import few
 
     planner = read_attacker(attacker or EMBEDDED)
-    sizes = _sizes(target, reading)
+    listed = re.fullmatch(r"[\d,\s-]+", target) and not Path(target).exists()
+    sizes = _listed(target) if listed else _of_release(target, reading)
     prices = price_records(planner, sizes)
     groups, first, records = np.unique(sizes, return_index=True, return_counts=True)
     columns = {
         "size": groups,
-        "records": records,
+        "records": records if listed else np.array([few(n, FEWEST) for n in records.tolist()], dtype=object),
         **vars(prices.take(first)),
         "break_even_fine": break_even(planner, groups),
     }
@@ -57,7 +61,7 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
         dict(zip(columns, values, strict=True)) for values in zip(*(c.tolist() for c in columns.values()), strict=True)
     ]
     result = {
-        "attacker": EMBEDDED if attacker is None else attacker,
+        "attacker": EMBEDDED if attacker is None else Path(attacker).name,
         "assumed": attacker in (None, EMBEDDED),
         "records": len(sizes),
         "attacked": float(prices.access.mean()),
@@ -72,14 +76,12 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
         click.echo(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
 
 
-def _sizes(target: str, reading: dict[str, Any]) -> NDArray[np.int64]:
-    """The group size of each record: from a list on the command line, or the class of each row of a release."""
+def _of_release(target: str, reading: dict[str, Any]) -> NDArray[np.int64]:
+    """The size of the class of each row of a release."""
     import numpy as np
 
     from unmask.errors import UnmaskError
 
-    if re.fullmatch(r"[\d,\s-]+", target) and not Path(target).exists():
-        return _listed(target)
     if not reading["quasi_identifiers"]:
         raise UnmaskError(
             f"{target!r} is no list of group sizes such as 1,2,5-20, and a release needs --quasi-identifiers; give them"
@@ -89,6 +91,7 @@ def _sizes(target: str, reading: dict[str, Any]) -> NDArray[np.int64]:
 
 
 def _listed(text: str) -> NDArray[np.int64]:
+    """The sizes of a list on the command line."""
     import numpy as np
 
     from unmask.errors import UnmaskError
@@ -119,15 +122,19 @@ def _said(result: dict[str, Any], planner: Attacker) -> str:
     lines = [
         f"{percent(result['attacked'])} of {result['records']:,} records are attacked, "
         f"{percent(result['success_probability'])} named; " + _stops(result["stopping_fine"], planner.fine),
-        f"{'size':>9}{'records':>10}{'payoff':>12}{'named':>9}{'tries':>8}{'fine that stops him':>22}",
+        f"{'size':>9}{'records':>17}{'payoff':>12}{'named':>9}{'tries':>8}{'fine that stops him':>22}",
     ]
     lines += [
-        f"{row['size']:>9,}{row['records']:>10,}{number(row['payoff'], 0):>12}"
+        f"{row['size']:>9,}{_count(row['records']):>17}{number(row['payoff'], 0):>12}"
         f"{percent(row['success_probability']):>9}{number(row['expected_tries'], 1):>8}"
         f"{number(row['break_even_fine'], 0):>22}"
         for row in rows[::step]
     ]
     return "\n".join([*lines, *(f"warning: {text}" for text in result["warnings"])])
+
+
+def _count(records: int | str) -> str:
+    return records if isinstance(records, str) else f"{records:,}"
 
 
 def _stops(fine: float, now: float) -> str:

@@ -70,9 +70,10 @@ def _json(run: Path, found: StudyData) -> dict[str, Any]:
 
 
 def _say(found: StudyData) -> None:
+    from unmask.errors import visible
     from unmask.reports.study.words import findings
 
     for name, sentences in findings(found):
-        click.echo(name)
+        click.echo(visible(name))
         for sentence in sentences:
-            click.echo(f"  {sentence}")
+            click.echo(f"  {visible(sentence)}")

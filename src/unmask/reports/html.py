@@ -68,7 +68,7 @@ def contents(data: ReportData) -> dict[str, Any]:
         note, notes = of_cases([note])[0], of_cases(notes, [row.note for row in data.rows])
     return {
         "data": data,
-        "handed_on": handed_on(data.least),
+        "handed_on": handed_on(data.least, cases=cases),
         "key": key if len(key) > 1 else [],
         "findings": sentences(data),
         "contrast": contrasts(scope, heads),

@@ -26,8 +26,12 @@ TENTH = 10
 """Groups into which people are divided where a page speaks of a tenth of them."""
 
 
-def handed_on(least: int) -> str:
-    """For whom a page is."""
+def handed_on(least: int, *, cases: bool = False) -> str:
+    """For whom a page is; cases : it is about a mechanism, and about nobody."""
+    if cases:
+        return (
+            "This page may be handed on: it is about a mechanism, and shows nobody's secret, no file path and no seed."
+        )
     if least <= 1:
         return "For the owner of the data alone: this page shows groups of any size, single people among them."
     return (

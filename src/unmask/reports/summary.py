@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from unmask.errors import visible
 from unmask.reports.data import ORIGINAL, ReportData, Scope
 from unmask.reports.sections import not_run_groups
 from unmask.reports.study.values import SUCCESS, Measured, StudyData, headlines
@@ -95,7 +96,7 @@ def summary(data: ReportData | StudyData) -> str:
         CLOSING,
     ]
     assert len(lines) <= LINES
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 # --- what was found --------------------------------------------------------------------------------------------------
