@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -250,21 +251,26 @@ def _protect_in_memory(
     seconds = time.perf_counter() - start
     write_release(release, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin, force=force)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
+    use = {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes}
+    if protection.l is not None or protection.t is not None:
+        use["gcp_of_k_alone"] = utility.evaluate(table, *replace(protection, l=None, t=None)(table)).gcp
     return {
         "rows": release.n_rows,
         "classes": found.classes,
         "k": found.k,
         "seconds": round(seconds, 3),
-        "utility": {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes},
+        "utility": use,
     }
 
 
 def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None:
     if as_json:
         click.echo(as_text(result))
+    use = result["utility"]
+    alone = f" ({use['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in use else ""
     click.echo(
         f"wrote {output}: {result['rows']:,} rows in {result['classes']:,} classes of at least {result['k']}, "
-        f"information lost {result['utility']['gcp']:.1%}",
+        f"information lost {use['gcp']:.1%}{alone}",
         err=True,
     )
 

@@ -69,6 +69,7 @@ def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
 
     table = read(path, reading)
     named = {name for role in ("quasi_identifiers", "sensitive", "keep", "identifiers") for name in reading[role]}
+    named.add(reading["weight"])
     return table, [name for name in column_names(path, delimiter=reading["delimiter"]) if name not in named]
 
 

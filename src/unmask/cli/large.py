@@ -69,7 +69,9 @@ def roles_of(reading: dict[str, Any]) -> Roles:
         raise UnmaskError(
             "--delimiter is for tables that are read into memory; an engine finds it in the first line: leave it out"
         )
-    return Roles(**{name: value for name, value in reading.items() if name != "delimiter"})
+    if reading["weight"] is not None:
+        raise UnmaskError("--weight needs the table in memory; leave it or --engine out")
+    return Roles(**{name: value for name, value in reading.items() if name not in ("delimiter", "weight")})
 
 
 def refuse_in_engine(*, original: Path | None, targets: int | None, coverage: float) -> None:

@@ -180,6 +180,9 @@ def _reading_options(command: Any, *, required: bool) -> Any:
         ),
         click.option("--identifiers", callback=split, help="Columns that identify a person; dropped."),
         click.option(
+            "--weight", help="Column with the number of people that a row stands for, such as a survey weight."
+        ),
+        click.option(
             "--keep",
             callback=split,
             help="Columns released unchanged, on purpose. Columns without a role are dropped.",

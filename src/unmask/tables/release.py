@@ -119,9 +119,18 @@ class Table:
 
     @property
     def written(self) -> tuple[Column, ...]:
-        """All columns as they stand in a file: in the order of the source."""
+        """All columns as they stand in a file, the weight among them: in the order of the source."""
+        columns = self.columns if self.weight is None else (*self.columns, self._weight_column(self.weight))
         place = {name: at for at, name in enumerate(self.order)}
-        return tuple(sorted(self.columns, key=lambda column: place.get(column.name, len(place))))
+        return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
+
+    def _weight_column(self, weight: NDArray[np.float64]) -> Column:
+        """The weight under its name in the source, the one that no other column has."""
+        names = [column.name for column in self.columns]
+        name = next((name for name in self.order if name not in names), "weight")
+        values, codes = np.unique(weight, return_inverse=True)
+        levels, code = read_levels([repr(value) for value in values.tolist()], kind="numeric", column=name)
+        return Column(name, code[codes], levels)
 
     @property
     def n_rows(self) -> int:
@@ -226,7 +235,7 @@ class Table:
 
         The file appears under its name only when it is complete. Columns stand in the order of the source. Missing
         cells are empty (NULL in Parquet). In Parquet a column of exact values keeps the type that it had in the source;
-        from text, numbers become numbers. Weights go into a column `weight`.
+        from text, numbers become numbers.
 
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -314,32 +323,20 @@ def _weights(name: str, encoded: Encoded) -> NDArray[np.float64]:
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
-def _cells(table: Table) -> tuple[list[str], list[list[str]]]:
-    """Column names and the text of every cell, by column."""
-    names = [column.name for column in table.written]
-    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in table.written]
-    if table.weight is not None:
-        names.append("weight")
-        cells.append([repr(weight) for weight in table.weight.tolist()])
-    return names, cells
-
-
 def _write_text(table: Table, path: Path) -> None:
-    names, cells = _cells(table)
+    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in table.written]
     tabs = ".tsv" in path.name.lower()
     with path.open("wb") as raw:
         packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if path.name.lower().endswith(".gz") else raw
         with io.TextIOWrapper(packed, encoding="utf-8", newline="") as text:
             writer = csv.writer(text, delimiter="\t" if tabs else ",", lineterminator="\n")
-            writer.writerow(names)
+            writer.writerow([column.name for column in table.written])
             writer.writerows(zip(*cells, strict=True))
 
 
 def _write_parquet(table: Table, path: Path) -> None:
     types = [stored_type(column) for column in table.written]
     names = [column.name for column in table.written]
-    if table.weight is not None:
-        names, types = [*names, "weight"], [*types, "DOUBLE"]
     plain = path.with_suffix(".csv")
     _write_text(table, plain)
     with engine() as (connection, _):
