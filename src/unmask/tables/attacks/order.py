@@ -28,8 +28,6 @@ WIDE = 256
 CONFIRMED = 2000
 """Seeds of one shuffle that are confirmed with the whole permutation; where more pass, the release cannot tell them."""
 
-_SEEDS_AT_ONCE = 20_000
-
 
 @dataclass(frozen=True)
 class OrderAttack:
@@ -104,13 +102,12 @@ class _Order:
     person: NDArray[np.int64]
     block: NDArray[np.int64] | None = None
 
-    def at_rank(self, fits: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """(n,) whether somebody who fits may have each rank; fits : (n,) by person."""
-        by_rank = fits[self.person]
+    def at(self, rank: NDArray[np.int64], fits: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether somebody who fits may have each of the ranks; fits : (n,) by person."""
         if self.block is None:
-            return by_rank
-        some: NDArray[np.bool_] = np.bincount(self.block, weights=by_rank) > 0
-        return some[self.block]
+            return fits[self.person[rank]]
+        some: NDArray[np.bool_] = np.bincount(self.block, weights=fits[self.person]) > 0
+        return some[self.block[rank]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,14 +267,11 @@ def _inside(scene: _Scene) -> tuple[_Order, NDArray[np.int64]]:
 
 def _passing(scene: _Scene, orders: list[_Order], shuffle: Shuffle, largest: int) -> list[tuple[int, _Order]]:
     """Seeds and orders whose last places fit; none where more than `CONFIRMED` seeds pass."""
-    found: list[tuple[int, _Order]] = []
-    for first in range(0, largest + 1, _SEEDS_AT_ONCE):
-        seeds = np.arange(first, min(first + _SEEDS_AT_ONCE, largest + 1))
-        alive = _tested(scene, orders, LastPlaces(shuffle, seeds, scene.n))
-        found += [(int(seeds[at]), orders[which]) for which, at in zip(*np.nonzero(alive), strict=True)]
-        if len({seed for seed, _ in found}) > CONFIRMED:
-            return []
-    return found
+    places = LastPlaces(shuffle, np.arange(largest + 1), scene.n)
+    order, seed = np.nonzero(_tested(scene, orders, places))
+    if len(np.unique(seed)) > CONFIRMED:
+        return []
+    return [(int(one), orders[which]) for which, one in zip(order, seed, strict=True)]
 
 
 def _tested(scene: _Scene, orders: list[_Order], places: LastPlaces) -> NDArray[np.bool_]:
@@ -290,7 +284,7 @@ def _tested(scene: _Scene, orders: list[_Order], places: LastPlaces) -> NDArray[
             break
         fits = scene.fit(row)
         for which, order in enumerate(orders):
-            alive[which, told] &= order.at_rank(fits)[place]
+            alive[which, told] &= order.at(place, fits)
         told = told[alive[:, told].any(axis=0)]
     return alive
 

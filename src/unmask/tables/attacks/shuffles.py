@@ -19,6 +19,9 @@ Words = NDArray[np.uint32]
 WORDS = 64
 """Words of 32 bits that are taken from the generator of every seed."""
 
+_AT_ONCE = 10_000
+"""Seeds whose generators are held at once."""
+
 
 @dataclass(frozen=True)
 class Shuffle:
@@ -42,7 +45,8 @@ class LastPlaces:
     """
 
     def __init__(self, shuffle: Shuffle, seeds: NDArray[np.int64], n: int) -> None:
-        self.words, self.high_bits, self.n = shuffle.words(seeds), shuffle.high_bits, n
+        parts = [shuffle.words(seeds[at : at + _AT_ONCE]) for at in range(0, len(seeds), _AT_ONCE)]
+        self.words, self.high_bits, self.n = np.concatenate(parts), shuffle.high_bits, n
         self.used = np.zeros(len(seeds), dtype=np.int64)
         self.drawn: list[NDArray[np.int64]] = []
 
