@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, equal_weights
-from unmask.tables.attacks.classes import fitting
+from unmask.tables.attacks.classes import fits_of
 from unmask.tables.attacks.pairing import Pairing, pair, pairs_where
 from unmask.tables.attacks.shuffles import SHUFFLES, LastPlaces, Shuffle
 from unmask.tables.attacks.sortedness import grouped, sorted_by_content
@@ -144,8 +144,7 @@ class _Scene:
     @classmethod
     def of(cls, release: Table, auxiliary: Table) -> _Scene:
         pairing = pair(auxiliary, release)
-        tables = fitting(pairing.columns, missing=release.missing)
-        observation, klass = pairs_where(pairing, tables)
+        observation, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
         n_classes = len(pairing.classes)
         rows = np.bincount(observation, weights=pairing.sizes[klass], minlength=len(pairing.observed)).astype(np.int64)
         inside = rows[pairing.observation] > 0
