@@ -229,7 +229,7 @@ def protect(
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
         table, dropped = read_used(Path(data), reading)
         say_dropped(dropped)
-        result = _protect_in_memory(table, protection, output, origin, force=force)
+        result = _protect_in_memory(table, protection, output, origin)
         _say_release({**result, "dropped": dropped}, output, as_json=as_json)
         return
     if origin is not None:
@@ -241,7 +241,7 @@ def protect(
 
 
 def _protect_in_memory(
-    table: Table, protection: Mondrian, output: Path, origin: Path | None, *, force: bool
+    table: Table, protection: Mondrian, output: Path, origin: Path | None
 ) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
     from unmask.tables import criteria, utility
@@ -249,7 +249,7 @@ def _protect_in_memory(
     start = time.perf_counter()
     release, rows = protection(table)
     seconds = time.perf_counter() - start
-    write_release(release, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin, force=force)
+    write_release(release, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
     use = {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes}
     if protection.l is not None or protection.t is not None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from unmask import writing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -168,33 +169,39 @@ def say_dropped(names: Sequence[str]) -> None:
         click.echo(f"dropped, without a role: {', '.join(names)}; --keep releases a column unchanged", err=True)
 
 
-def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None, *, force: bool) -> None:
+def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None) -> None:
     """The release and the text of its origin, both or neither: an origin of another would spoil every later audit."""
-    with nullcontext() if origin is None else _written(origin, text):
-        release.write(output, force=force)
+    with writing.together(output, origin) as places:
+        release.write(places[output])
+        if origin is not None:
+            writing.write_text(places[origin], text, private=True)
+    if origin is not None:
+        say_secret(origin, beside=output)
 
 
 def write_text(path: Path, text: str) -> None:
     """Whole or not at all."""
-    with _written(path, text):
-        pass
+    with writing.whole(path) as place:
+        writing.write_text(place, text)
 
 
-@contextmanager
-def _written(path: Path, text: str) -> Iterator[None]:
-    """A file of this text, which takes its place when all that happens meanwhile has gone well."""
-    import tempfile
+def write_secret(path: Path, text: str, *, beside: Path) -> None:
+    """A text that its owner alone can read, from its first byte, whole or not at all; says that it is secret.
 
-    from unmask.errors import FailedError
+    beside : the release, in whose folder it should not lie.
+    """
+    with writing.whole(path) as place:
+        writing.write_text(place, text, private=True)
+    say_secret(path, beside=beside)
 
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
-            whole = Path(folder) / path.name
-            whole.write_text(text, encoding="utf-8")
-            yield
-            whole.replace(path)
-    except OSError as error:
-        raise FailedError(f"{path} cannot be written: {error.strerror or error}") from None
+
+def say_secret(path: Path, *, beside: Path) -> None:
+    """One line for a file that must not leave the house, and a warning where it lies with what does."""
+    import click
+
+    click.echo(f"wrote {path}, which is secret: whoever has it can undo the release", err=True)
+    if path.resolve().parent == beside.resolve().parent:
+        click.echo(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)
 
 
 def provenance(seed: int, paths: tuple[Path | None, ...]) -> dict[str, object]:

@@ -186,7 +186,7 @@ def protect_graph(
     separated = protection(people)
     seconds = time.perf_counter() - start
     release, nodes = _writable(separated, output)
-    write_release(release, output, _origin_text(people, separated, nodes), origin, force=force)
+    write_release(release, output, _origin_text(people, separated, nodes), origin)
     _say_left_out(separated.release.n_nodes - release.n_nodes)
     found = {**_counts(people, separated, release), "seconds": round(seconds, 3)}
     if as_json:

@@ -36,8 +36,15 @@ class Engine(Protocol):
     A number that is NULL or NaN comes out as nan (whole numbers then as doubles), a text that is NULL as None.
     """
 
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for whatever was guessed of the files met so far."""
+        ...
+
     def names(self, source: str) -> list[str]:
-        """The column names of a source: Parquet or CSV files (a path, a glob), a folder of Parquet, `DATABASE::TABLE`.
+        """The column names of a source: Parquet or CSV files, a folder of Parquet, a sheet, or `DATABASE::TABLE`.
+
+        A path that exists is that file or folder; only one that does not is a pattern for several files.
 
         All files of a source have the same columns, Parquet of the same types; others are an error, here or when read.
         """
@@ -89,6 +96,7 @@ def open_engine(
     *,
     memory_limit: int = MEMORY_LIMIT,
     temp_directory: str | PathLike[str] | None = None,
+    encoding: str | None = None,
 ) -> Iterator[Engine]:
     """An engine by name; what it wrote on its temporary disk is gone afterwards.
 
@@ -96,6 +104,7 @@ def open_engine(
         port, or another master such as "spark://local[2]" or "spark://yarn".
     memory_limit : bytes; DuckDB's own limit, the memory of Spark's driver.
     temp_directory : where what exceeds the memory goes; the system's folder for temporary files unless given.
+    encoding : of text files that are not UTF-8; guessed unless given.
 
     >>> with open_engine("duckdb") as engine:
     ...     engine.keep("t", "select 1 as a union all select 2 as a")
@@ -106,12 +115,13 @@ def open_engine(
     if choice == "duckdb":
         from unmask.engines.duck import Duck  # an engine is imported where it runs
 
-        with Duck.open(memory_limit=memory_limit, temp_directory=temp_directory) as duck:
+        with Duck.open(memory_limit=memory_limit, temp_directory=temp_directory, encoding=encoding) as duck:
             yield duck
     elif choice == "spark" or choice.startswith("spark://"):
         from unmask.engines.spark import Spark
 
-        with Spark.open(master_of(choice), memory_limit=memory_limit, temp_directory=temp_directory) as spark:
+        master = master_of(choice)
+        with Spark.open(master, memory_limit=memory_limit, temp_directory=temp_directory, encoding=encoding) as spark:
             yield spark
     else:
         raise UnmaskError(f"engine is {choice!r}, expected duckdb, spark or spark://MASTER")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,28 +18,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.engines import Arrays, Kind
-from unmask.engines.sql import clean, literal, quoted, renamed
-from unmask.engines.text_files import Head, check_distinct, head_of, reason, rows_of
+from unmask.engines.given import SUFFIXES, given, sheet_of
+from unmask.engines.room import scratch
+from unmask.engines.sql import clean, exact_path, literal, quoted, renamed
+from unmask.engines.text_files import Head, check_distinct, head_of, parquet_of, reason, rows_of
 from unmask.errors import FailedError, UnmaskError
+from unmask.writing import whole
 
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _REAL = {"FLOAT", "DOUBLE"}
-_TEXT_FILES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-_PARQUET_FILES = (".parquet", ".pq")
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
 class Duck:
-    """A private in-memory database that spills into a folder of its own."""
+    """A private in-memory database that spills into a folder of its own.
+
+    notes : what was guessed of the files that were read. found : names and SQL of the sources met so far.
+    """
 
     connection: duckdb.DuckDBPyConnection
     thread: ThreadPoolExecutor
+    folder: str
+    encoding: str | None = None
+    notes: list[str] = field(default_factory=list)
+    found: dict[str, tuple[list[str], str]] = field(default_factory=dict)
 
     @classmethod
     @contextmanager
-    def open(cls, *, memory_limit: int, temp_directory: str | PathLike[str] | None = None) -> Iterator[Duck]:
+    def open(
+        cls, *, memory_limit: int, temp_directory: str | PathLike[str] | None = None, encoding: str | None = None
+    ) -> Iterator[Duck]:
         """Open the database; close it, and remove its folder, afterwards."""
         with scratch(temp_directory) as folder:
             config: dict[str, Any] = {
@@ -57,7 +65,7 @@ class Duck:
                 duckdb.connect(":memory:", config=config) as connection,
             ):
                 connection.execute("set enable_progress_bar = false")
-                yield cls(connection, thread)
+                yield cls(connection, thread, folder, encoding)
 
     def names(self, source: str) -> list[str]:
         """See `Engine.names`."""
@@ -129,35 +137,37 @@ class Duck:
 
     def _columns(self, source: str) -> tuple[list[str], str]:
         """The column names of a source, and the SQL of its rows with columns c0, c1, ... in their order."""
+        if source not in self.found:
+            self.found[source] = self._found(source)
+        return self.found[source]
+
+    def _found(self, source: str) -> tuple[list[str], str]:
         database, mark, table = source.rpartition("::")
         path = Path(source)
-        if not mark and not path.is_dir() and source.lower().endswith(_TEXT_FILES):
-            return self._text_files(source)
-        if mark:
-            relation = self._attached(database, table)
-        elif path.is_dir():
-            relation = self._parquet(str(path / "**" / "*.parquet"))
-        elif source.lower().endswith(_PARQUET_FILES):
-            relation = self._parquet(source)
-        else:
-            raise UnmaskError(
-                f"source {path.name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), a folder of "
-                "Parquet files, or DATABASE::TABLE"
-            )
+        if mark and not path.exists() and sheet_of(path)[1] is None:
+            return self._listed(self._attached(database, table))
+        files = [given(Path(file), self.folder, encoding=self.encoding) for file in self._files(source)]
+        self.notes.extend(dict.fromkeys(file.note for file in files if file.note))
+        paths, forms = [file.path for file in files], {file.form for file in files}
+        if len(forms) > 1:
+            raise UnmaskError(f"source {path.name!r} has text files and others, expected files of one kind")
+        return self._text_files(source, paths) if forms == {"text"} else self._listed(self._parquet(paths))
+
+    def _listed(self, relation: str) -> tuple[list[str], str]:
         names = [name for name, _ in self._described(relation)]
         return names, f"{relation} as source({', '.join(f'c{at}' for at in range(len(names)))})"
 
-    def _text_files(self, source: str) -> tuple[list[str], str]:
+    def _text_files(self, source: str, files: Sequence[Path]) -> tuple[list[str], str]:
         """Files with the same columns, in any order of them."""
-        of_head: dict[Head, list[str]] = {}
-        for path in self._files(source):
-            of_head.setdefault(head_of(Path(path)), []).append(path)
+        of_head: dict[Head, list[Path]] = {}
+        for path in files:
+            of_head.setdefault(head_of(path), []).append(path)
         names = next(iter(of_head)).names
         check_distinct(names, f"file {Path(source).name!r}")
         for head, paths in of_head.items():
             if sorted(head.names) != sorted(names):
                 raise UnmaskError(
-                    f"file {Path(paths[0]).name!r} has the columns {', '.join(head.names)}, and the first file "
+                    f"file {paths[0].name!r} has the columns {', '.join(head.names)}, and the first file "
                     f"{', '.join(names)}; expected the same in every file of the source"
                 )
         parts = []
@@ -166,11 +176,10 @@ class Duck:
             parts.append(f"select {cells} from {rows_of(paths, head)}")
         return list(names), f"({' union all '.join(parts)}) as source"
 
-    def _parquet(self, source: str) -> str:
+    def _parquet(self, files: Sequence[Path]) -> str:
         """Files whose columns are found by name; one type holds a column in all of them, or its cells would change."""
-        self._files(source)
-        relation = f"read_parquet({literal(source)})"
-        together = dict(self._described(f"read_parquet({literal(source)}, union_by_name=true)"))
+        relation = parquet_of(files)
+        together = dict(self._described(parquet_of(files, by_name=True)))
         for name, kind in self._described(relation):
             if together[name] != kind:
                 raise UnmaskError(
@@ -180,10 +189,19 @@ class Duck:
         return relation
 
     def _files(self, source: str) -> list[str]:
-        """The files that a path or a glob stands for, at least one."""
-        files = [str(row[0]) for row in self._run(f"select file from glob({literal(source)}) order by file").fetchall()]
+        """The files that a source stands for, at least one: the file of that name, or else what a pattern matches."""
+        path, name = Path(source), Path(source).name
+        if not (path.is_dir() or source.lower().endswith(SUFFIXES) or sheet_of(path)[1] is not None):
+            raise UnmaskError(
+                f"source {name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), .xlsx, a folder of "
+                "Parquet files, or DATABASE::TABLE"
+            )
+        if path.is_file() or sheet_of(path)[1] is not None:
+            return [source]
+        pattern = f"{exact_path(path)}/**/*.parquet" if path.is_dir() else source
+        found = self._run(f"select file from glob({literal(pattern)}) order by file").fetchall()
+        files = [str(row[0]) for row in found]
         if not files:
-            name = Path(source).name
             wrong = "matches no file" if any(letter in name for letter in "*?[") else "does not exist or is no file"
             raise FailedError(f"file {name!r} {wrong}; check the path")
         return files
@@ -194,37 +212,6 @@ class Duck:
         alias = "source_" + hashlib.sha256(str(Path(database).resolve()).encode()).hexdigest()[:16]
         self._run(f"attach if not exists {literal(database)} as {alias} (read_only)")
         return ".".join([alias, *map(quoted, table.split("."))])
-
-
-# --- folders and files ------------------------------------------------------------------------------------
-
-
-@contextmanager
-def scratch(parent: str | PathLike[str] | None) -> Iterator[str]:
-    """A private folder for what does not fit the memory; gone afterwards."""
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="unmask-", dir=parent, ignore_cleanup_errors=True)
-    except OSError as error:
-        where = "the system's temporary folder" if parent is None else f"temporary directory {Path(parent).name!r}"
-        raise FailedError(f"{where} cannot be written: {error.strerror}; name another (--temp-directory)") from None
-    with folder as name:
-        yield name
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A place to write to that takes its name only when everything is written; a part is removed."""
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
-            part = Path(folder) / path.name
-            yield part
-            if path.is_dir():  # of another engine, which writes a folder
-                shutil.rmtree(path)
-            elif part.is_dir():
-                path.unlink(missing_ok=True)
-            part.replace(path)
-    except OSError as error:
-        raise FailedError(f"output {path.name!r} cannot be written: {error.strerror or error}") from None
 
 
 # --- types and wording ------------------------------------------------------------------------------------

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from tempfile import gettempdir
 
 from unmask.errors import FailedError, UnmaskError
 
@@ -53,7 +55,7 @@ def check_disk(
     the beginning of the sentence.
     """
     try:
-        free = shutil.disk_usage(temp_directory or gettempdir()).free
+        free = shutil.disk_usage(temp_directory or tempfile.gettempdir()).free
     except OSError as error:
         raise FailedError(f"the temporary directory cannot be read: {error.strerror}; name another") from None
     if disk_bytes > free:
@@ -73,6 +75,20 @@ def check_output(path: Path, *, force: bool = False) -> None:
         raise UnmaskError(f"output {path.name!r} exists; choose another name or overwrite it (--force, or force=True)")
     if not path.parent.is_dir():
         raise FailedError(f"output {path.name!r} is to be written to a folder that does not exist; make it first")
+
+
+@contextmanager
+def scratch(parent: str | PathLike[str] | None) -> Iterator[str]:
+    """A private folder for what does not fit the memory, and for copies of files; gone afterwards."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="unmask-", dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        where = "the temporary folder" if parent is None else f"temporary folder {Path(parent).name!r}"
+        raise FailedError(
+            f"{where} cannot be written: {error.strerror}; name another (TMPDIR, or --temp-directory)"
+        ) from None
+    with folder as name:
+        yield name
 
 
 def in_words(n_bytes: int) -> str:

@@ -14,10 +14,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from unmask.engines import Arrays, Kind
-from unmask.engines.duck import scratch, whole
+from unmask.engines.given import SUFFIXES, TEXT_FILES, Given, given, sheet_of
+from unmask.engines.room import scratch
 from unmask.engines.sql import clean, quoted, renamed
 from unmask.engines.text_files import head_of
 from unmask.errors import FailedError, UnmaskError
+from unmask.writing import whole
 
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 _REAL = {"float", "double"}
@@ -28,17 +30,26 @@ class Spark:
     """A session of its own for names of tables, on a Spark application that may be shared."""
 
     session: Any
+    folder: str
+    encoding: str | None = None
     kept: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    given: dict[str, list[Given]] = field(default_factory=dict)
 
     @classmethod
     @contextmanager
     def open(
-        cls, master: str | None, *, memory_limit: int, temp_directory: str | PathLike[str] | None = None
+        cls,
+        master: str | None,
+        *,
+        memory_limit: int,
+        temp_directory: str | PathLike[str] | None = None,
+        encoding: str | None = None,
     ) -> Iterator[Spark]:
         """Start Spark, or join the application that runs; stop only what was started here."""
         with scratch(temp_directory) as folder:
             application, started = _started(master, memory_limit=memory_limit, folder=folder)
-            engine = cls(application.newSession())
+            engine = cls(application.newSession(), folder, encoding)
             engine.session.conf.set("spark.sql.session.timeZone", "UTC")
             if application.sparkContext.master.startswith("local"):  # 200, the default, is meant for a cluster
                 engine.session.conf.set("spark.sql.shuffle.partitions", 4 * application.sparkContext.defaultParallelism)
@@ -111,23 +122,35 @@ class Spark:
 
     def _frame(self, source: str) -> Any:
         database, mark, table = source.rpartition("::")
-        reader = self.session.read
         with _told(source):
-            if mark:
-                return reader.jdbc(database, table) if database else reader.table(table)
-            if Path(source).exists() or _here(source):
-                source = _local(Path(source))
-            lower = source.lower()
-            if lower.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
-                options = {"header": True, "sep": _delimiter(source), "quote": '"', "escape": '"', "mode": "FAILFAST"}
+            if mark and not Path(source).exists() and sheet_of(Path(source))[1] is None:
+                return self.session.read.jdbc(database, table) if database else self.session.read.table(table)
+            local = self._local_files(source)
+            # A folder is read with what is below it, and its name is no column; a name is no pattern.
+            reader = self.session.read.option("recursiveFileLookup", True).option("__globPaths__", not local)
+            paths = [_local(file.path) for file in local] or [_local(Path(source)) if _here(source) else source]
+            text = local[0].form == "text" if local else source.lower().endswith(TEXT_FILES)
+            if text:
+                delimiter = head_of(local[0].path).delimiter if local else "\t" if ".tsv" in source.lower() else ","
+                options = {"header": True, "sep": delimiter, "quote": '"', "escape": '"', "mode": "FAILFAST"}
                 options["enforceSchema"] = False  # another order of columns in another file is an error
-                return reader.options(**options, multiLine=True).csv(source)
-            if lower.endswith((".parquet", ".pq")) or "." not in Path(source).name:
-                return reader.parquet(source)
+                return reader.options(**options, multiLine=True).csv(paths)
+            if local or source.lower().endswith((".parquet", ".pq")) or "." not in Path(source).name:
+                return reader.parquet(*paths)
         raise UnmaskError(
-            f"source {Path(source).name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), a folder of "
-            "Parquet files, or ::TABLE for a table of Spark's catalog"
+            f"source {Path(source).name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), .xlsx, a "
+            "folder of Parquet files, or ::TABLE for a table of Spark's catalog"
         )
+
+    def _local_files(self, source: str) -> list[Given]:
+        """The files of this machine that a source stands for: the file of that name, or else what a pattern matches."""
+        if source not in self.given:
+            alone = Path(source).is_file() or sheet_of(Path(source))[1] is not None
+            files = [source] if alone else [file for file in _here(source) if Path(file).is_file()]
+            known = alone or source.lower().endswith(SUFFIXES)
+            self.given[source] = [given(Path(file), self.folder, encoding=self.encoding) for file in files if known]
+            self.notes.extend(dict.fromkeys(file.note for file in self.given[source] if file.note))
+        return self.given[source]
 
 
 def _started(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any, bool]:
@@ -165,14 +188,6 @@ def _local(path: Path) -> str:
 def _here(pattern: str) -> list[str]:
     """The files of this machine that a path or a glob stands for."""
     return sorted(glob(pattern))  # noqa: PTH207  # it may be absolute, which Path.glob refuses
-
-
-def _delimiter(source: str) -> str:
-    """What separates the cells of text files: found in the first of them where this machine sees it, else by suffix."""
-    files = _here(source.removeprefix("file://"))
-    if files:
-        return head_of(Path(files[0])).delimiter
-    return "\t" if ".tsv" in source.lower() else ","
 
 
 def _kind(type_name: str) -> Kind:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from unmask.engines.sql import literal
+from unmask.engines.sql import exact_path, literal
 from unmask.errors import FailedError, UnmaskError
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -49,6 +49,15 @@ def head_of(path: Path, delimiter: str | None = None) -> Head:
     return Head(tuple(name.strip() for name in names), delimiter)
 
 
+def parquet_of(paths: Sequence[str | Path], *, by_name: bool = False) -> str:
+    """The SQL of the rows of Parquet files: their own columns, and none that a folder is called after.
+
+    by_name : columns that one file lacks are empty there, instead of an error.
+    """
+    files = ", ".join(literal(exact_path(path)) for path in paths)
+    return f"read_parquet([{files}], hive_partitioning=false, union_by_name={str(by_name).lower()})"
+
+
 def check_distinct(names: Sequence[str], where: str) -> None:
     """Refuse a name that two columns have."""
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
@@ -63,9 +72,9 @@ def rows_of(paths: Sequence[str | Path], head: Head, *, header: bool = True) -> 
     """
     columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(head.names)))
     return (
-        f"read_csv([{', '.join(literal(str(path)) for path in paths)}], delim={literal(head.delimiter)}, quote='\"', "
+        f"read_csv([{', '.join(literal(exact_path(path)) for path in paths)}], delim={literal(head.delimiter)}, quote='\"', "
         f"escape='\"', auto_detect=false, header={str(header).lower()}, columns={{{columns}}}, null_padding=false, "
-        "max_line_size=16777216)"
+        "hive_partitioning=false, max_line_size=16777216)"
     )
 
 
@@ -78,9 +87,6 @@ def reason(text: str) -> str | None:
             f"line {line[1]} of the file has {width[2]} columns, expected {width[1]} as in the header; "
             "quote values that hold the delimiter"
         )
-    if "unicode" in text or "utf-8" in text:
-        where = f"line {line[1]} of " if line else ""
-        return f"{where}the file is not UTF-8 text; convert it, for example with iconv"
     if "GZIP" in text:
         return "the file is truncated or damaged; fetch it again"
     return None
@@ -90,15 +96,12 @@ def _first_lines(path: Path) -> list[str]:
     name = f"file {path.name!r}"
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     try:
-        with opened(path, "rt", encoding="utf-8-sig", errors="surrogateescape") as file:
+        with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:  # it may be cut, or not yet decoded
             lines = list(itertools.islice(file, 20))
-        "".join(lines).encode()  # no further: what is wrong later is found with its line
     except OSError as error:
         raise FailedError(f"{name} cannot be read: {error.strerror or 'it is no valid gzip file'}") from None
     except (EOFError, zlib.error):
         raise FailedError(f"{name} is truncated or damaged; fetch it again") from None
-    except UnicodeEncodeError:
-        raise FailedError(f"{name} is not UTF-8 text; convert it, for example with iconv") from None
     return [line for line in lines if line.strip()]
 
 

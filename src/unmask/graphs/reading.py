@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import os
 import re
 import zlib
@@ -18,9 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from unmask.engines.given import given
+from unmask.engines.room import scratch
+from unmask.engines.sql import exact_path, literal
+from unmask.engines.text_files import parquet_of
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
 from unmask.graphs import graphml, pajek
+
+_log = logging.getLogger(__name__)
 
 _HEADERS = {"source", "target", "from", "to", "src", "dst", "fromnodeid", "tonodeid", "u", "v"}
 _HEADERS |= {f"{word}{gap}{number}" for word in ("node", "id", "user") for gap in ("", "_") for number in (1, 2)}
@@ -94,20 +101,26 @@ def _from_networkx(graph: Any) -> LinkList:
 def _from_path(path: Path, delimiter: str | None, header: bool | None) -> LinkList:
     if not path.is_file():
         raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
+    if path.name.lower().removesuffix(".gz").endswith(".graphml"):  # says its own encoding
+        return _graphml(path)
+    with scratch(None) as folder:
+        file = given(path, folder)
+        if file.note:
+            _log.warning("%s", file.note)
+        return _from_file(file.path, file.form, delimiter, header)
+
+
+def _from_file(path: Path, form: str, delimiter: str | None, header: bool | None) -> LinkList:
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".net"):
         return _pajek(path)
-    if name.endswith(".graphml"):
-        return _graphml(path)
     with engine() as connection:
         try:
-            if name.endswith((".parquet", ".pq")):
+            if form == "parquet":
                 return _coded(connection, path, _parquet_relation(connection, path), lambda: _gap(path))
             return _from_text(connection, path, delimiter, header)
         except duckdb.Error:  # the engine's own message quotes the line
-            raise FailedError(
-                f"file {path.name!r} cannot be read; expected whole UTF-8 text (.gz) or Parquet"
-            ) from None
+            raise FailedError(f"file {path.name!r} cannot be read; expected whole text (.gz) or Parquet") from None
 
 
 def _from_text(
@@ -130,7 +143,7 @@ def _from_text(
 
 def _parquet_relation(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
     """The SQL of rows (u, v, bad) of the first two columns; bad where one of them is missing."""
-    file = f"read_parquet({_quoted(str(path))})"
+    file = parquet_of([path])
     described = connection.execute(f"describe from {file}").fetchall()
     if len(described) < 2:
         raise UnmaskError(f"file {path.name!r} has {len(described)} column, expected two of node ids")
@@ -146,14 +159,10 @@ def _text_relation(path: Path, pattern: str, skipped: int) -> str:
     return (
         "(select trim(p.u, '\"') as u, trim(p.v, '\"') as v, "
         "case when p.u = '' then not regexp_full_match(line, '\\s*([#%].*)?') else false end as bad "
-        f"from (select line, regexp_extract(line, {_quoted(pattern)}, ['u', 'v']) as p from "
-        f"read_csv({_quoted(str(path))}, delim='\x1f', quote='', escape='', header=false, auto_detect=false, "
-        f"strict_mode=false, skip={skipped}, columns={{'line': 'varchar'}})) where p.u <> '' or bad)"
+        f"from (select line, regexp_extract(line, {literal(pattern)}, ['u', 'v']) as p from "
+        f"read_csv({literal(exact_path(path))}, delim='\x1f', quote='', escape='', header=false, auto_detect=false, "
+        f"strict_mode=false, hive_partitioning=false, skip={skipped}, columns={{'line': 'varchar'}})) where p.u <> '' or bad)"
     )
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 # --- lines of text --------------------------------------------------------------------------------------------------
@@ -165,8 +174,6 @@ def _lines(path: Path) -> Iterator[TextIO]:
         opener = gzip.open if path.name.lower().endswith(".gz") else open
         with cast("TextIO", opener(path, "rt", encoding="utf-8-sig")) as file:
             yield file
-    except UnicodeDecodeError:
-        raise FailedError(f"file {path.name!r} is not UTF-8 text; convert it, for example with iconv") from None
     except (OSError, EOFError, zlib.error):
         raise FailedError(f"file {path.name!r} cannot be read or is damaged; fetch it again") from None
 
@@ -223,10 +230,14 @@ def first_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
 
     A line alone names columns only where it looks like a header.
     """
-    file = Path(os.fspath(path))
-    if file.name.lower().removesuffix(".gz").endswith((".net", ".graphml", ".parquet", ".pq")) or not file.is_file():
+    named = Path(os.fspath(path))
+    if named.name.lower().removesuffix(".gz").endswith((".net", ".graphml")) or not named.is_file():
         return ()
-    start = _start(file, None)
+    with scratch(None) as folder:
+        file = given(named, folder)
+        if file.form != "text":
+            return ()
+        start = _start(file.path, None)
     if start.first is None or start.second is None:
         return start.header()
     cells = tuple(cell.strip('"') for cell in start.first.groups())

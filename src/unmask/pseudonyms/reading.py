@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,10 +14,14 @@ import duckdb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.engines.sql import clean, literal
-from unmask.engines.text_files import check_distinct, head_of, reason, rows_of
+from unmask.engines.given import given
+from unmask.engines.room import scratch
+from unmask.engines.sql import clean
+from unmask.engines.text_files import check_distinct, head_of, parquet_of, reason, rows_of
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
+
+_log = logging.getLogger(__name__)
 
 
 def read_columns(
@@ -24,11 +29,13 @@ def read_columns(
     names: Sequence[str],
     *,
     header: Sequence[str] = (),
+    encoding: str | None = None,
 ) -> dict[str, NDArray[Any]]:
     """The columns of these names, of equal length; at least one name.
 
     Cells of a text file are texts, trimmed, None where empty; those of a Parquet file or a mapping keep their type.
     header : the names of all columns of a text file that has none in its first line
+    encoding : of a text file that is not UTF-8; guessed unless given, which is logged as a warning
 
     >>> read_columns({"a": [1, 2], "b": ["x", "y"]}, ["b"])
     {'b': array(['x', 'y'], dtype='<U1')}
@@ -38,15 +45,12 @@ def read_columns(
     if isinstance(source, Mapping):
         return _from_mapping(source, names)
     path = Path(os.fspath(source))
-    if not path.is_file():
-        raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
-    with engine() as connection:
+    with engine() as connection, scratch(None) as folder:
+        relation, known = _relation(connection, path, folder, header, encoding)
+        _check_known(names, list(known), f"file {path.name!r}")
+        chosen = ", ".join(f"{known[name]} as n{at}" for at, name in enumerate(names))
         try:
-            relation, known = _relation(connection, path, header)
-            _check_known(names, list(known), f"file {path.name!r}")
-            chosen = ", ".join(f"{known[name]} as n{at}" for at, name in enumerate(names))
-            cells = connection.execute(f"select {chosen} from {relation}")
-            arrays = list(cells.fetchnumpy().values())
+            arrays = list(connection.execute(f"select {chosen} from {relation}").fetchnumpy().values())
         except duckdb.Error as error:
             raise _unreadable(path, error) from None
     if not len(arrays[0]):
@@ -54,16 +58,24 @@ def read_columns(
     return {name: _plain(array) for name, array in zip(names, arrays, strict=True)}
 
 
-def _relation(connection: duckdb.DuckDBPyConnection, path: Path, header: Sequence[str]) -> tuple[str, dict[str, str]]:
+def _relation(
+    connection: duckdb.DuckDBPyConnection, path: Path, folder: str, header: Sequence[str], encoding: str | None
+) -> tuple[str, dict[str, str]]:
     """The SQL of the rows of a file, and of the cells of each of its columns by trimmed name."""
-    if path.suffix.lower() in {".parquet", ".pq"}:
-        relation = f"read_parquet({literal(str(path))})"
-        described = connection.execute(f"describe from {relation}").fetchall()
+    file = given(path, folder, encoding=encoding)
+    if file.note:
+        _log.warning("%s", file.note)
+    if file.form == "parquet":
+        relation = parquet_of([file.path])
+        try:
+            described = connection.execute(f"describe from {relation}").fetchall()
+        except duckdb.Error as error:
+            raise _unreadable(path, error) from None
         names = [str(row[0]).strip() for row in described]
         cells = [clean(f"c{at}", "text") if row[1] == "VARCHAR" else f"c{at}" for at, row in enumerate(described)]
     else:
-        head = head_of(path)
-        relation = rows_of([path], replace(head, names=tuple(header or head.names)), header=not header)
+        head = head_of(file.path)
+        relation = rows_of([file.path], replace(head, names=tuple(header or head.names)), header=not header)
         names = list(header or head.names)
         cells = [clean(f"c{at}", "text") for at in range(len(names))]
     check_distinct(names, f"file {path.name!r}")
@@ -73,7 +85,7 @@ def _relation(connection: duckdb.DuckDBPyConnection, path: Path, header: Sequenc
 
 def _unreadable(path: Path, error: duckdb.Error) -> FailedError:
     """What is wrong with a file; the engine's own message quotes the row."""
-    wrong = reason(str(error)) or "expected CSV or TSV (.gz) with a header, in UTF-8, or Parquet"
+    wrong = reason(str(error)) or "expected CSV or TSV (.gz) with a header, or Parquet"
     return FailedError(f"file {path.name!r} cannot be read: {wrong}")
 
 
@@ -107,13 +119,7 @@ def _check_known(names: Sequence[str], known: Sequence[str], where: str) -> None
         raise UnmaskError(f"column {unknown!r} is not in {where}; its columns are {', '.join(known)}")
 
 
-def column_names(source: str | PathLike[str]) -> list[str]:
+def column_names(source: str | PathLike[str], *, encoding: str | None = None) -> list[str]:
     """The names of the columns of a file."""
-    path = Path(os.fspath(source))
-    if not path.is_file():
-        raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
-    with engine() as connection:
-        try:
-            return list(_relation(connection, path, ())[1])
-        except duckdb.Error as error:
-            raise _unreadable(path, error) from None
+    with engine() as connection, scratch(None) as folder:
+        return list(_relation(connection, Path(os.fspath(source)), folder, (), encoding)[1])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask import __version__
+from unmask.engines.sql import exact_path
 from unmask.files import engine
 from unmask.reports.study.values import Headlines, Measured, Missing, Plane, Spot, StudyData, headlines, judged
 from unmask.reports.words import SHARES
@@ -193,7 +194,9 @@ def _value(value: Any) -> str:
 
 def _seeds(path: Path) -> list[int]:
     with engine() as connection:
-        found = connection.execute("select distinct seed from read_parquet(?) order by seed", [str(path)]).fetchall()
+        found = connection.execute(
+            "select distinct seed from read_parquet(?) order by seed", [exact_path(path)]
+        ).fetchall()
     return [int(seed) for (seed,) in found]
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import duckdb
 import numpy as np
 
+from unmask.engines.sql import exact_path
 from unmask.errors import FailedError
 from unmask.files import engine
 from unmask.studies.run import RESULTS
@@ -83,8 +84,8 @@ def read_results(folder: Path) -> Results:
     with engine() as connection:
         try:
             return Results(
-                tuple(_summary(row) for row in connection.execute(_SUMMARIES, [str(path)]).fetchall()),
-                tuple(Gap(*row) for row in connection.execute(_GAPS, [str(path)]).fetchall()),
+                tuple(_summary(row) for row in connection.execute(_SUMMARIES, [exact_path(path)]).fetchall()),
+                tuple(Gap(*row) for row in connection.execute(_GAPS, [exact_path(path)]).fetchall()),
             )
         except duckdb.Error:
             raise FailedError(

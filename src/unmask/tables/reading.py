@@ -9,20 +9,21 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.engines import text_files
-from unmask.engines.sql import BLANKS, literal
+from unmask.engines.given import given
+from unmask.engines.room import scratch
+from unmask.engines.sql import BLANKS
 from unmask.errors import FailedError, UnmaskError
 
 _MEMORY_LIMIT = 4 << 30
@@ -57,6 +58,7 @@ def read_encoded(
     dropped: Sequence[str] = (),
     delimiter: str | None = None,
     header: Sequence[str] | None = None,
+    encoding: str | None = None,
 ) -> Source:
     """The columns of a source that are asked for, in the source's column and row order.
 
@@ -64,6 +66,7 @@ def read_encoded(
     dropped : names that must be there and are not read.
     delimiter : of a text file; None guesses it from the first lines.
     header : column names of a text file whose first line is already a row.
+    encoding : of a text file that is not UTF-8; None guesses it, with a note.
 
     >>> columns = read_encoded({"age": [30, 20, 30], "zip": [1, 2, 3]}, asked=["age"]).columns
     >>> list(columns)
@@ -72,6 +75,7 @@ def read_encoded(
     (('20', '30'), [1, 0, 1])
     """
     wanted = (*(asked or ()), *dropped)
+    notes: tuple[str, ...] = ()
 
     def is_read(name: str) -> bool:
         return name not in dropped if asked is None else name in asked
@@ -82,18 +86,19 @@ def read_encoded(
         columns = _from_arrays(_fetch(*source), wanted, is_read)
     else:
         with engine() as (connection, folder):
-            names, relation = _relation(connection, folder, source, wanted, delimiter, header)
+            as_text = _AsText(delimiter, header, encoding)
+            names, relation, notes = _relation(connection, folder, source, wanted, as_text)
             kept = [at for at, name in enumerate(names) if is_read(name)]
             columns = {names[at]: column for at, column in zip(kept, _encode(connection, relation, kept), strict=True)}
     if not columns or not next(iter(columns.values())).codes.size:
         raise UnmaskError(f"{_described(source)} has no rows; expected a header and at least one row")
-    return Source(columns)
+    return Source(columns, notes)
 
 
-def column_names(path: str | PathLike[str], *, delimiter: str | None = None) -> list[str]:
+def column_names(path: str | PathLike[str], *, delimiter: str | None = None, encoding: str | None = None) -> list[str]:
     """The names of the columns of a file, as `read_encoded` reads them; no row is read."""
     with engine() as (connection, folder):
-        return _relation(connection, folder, path, (), delimiter, None)[0]
+        return _relation(connection, folder, path, (), _AsText(delimiter, None, encoding)).names
 
 
 @contextmanager
@@ -104,7 +109,7 @@ def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     ...     connection.execute("select 1 + 1").fetchall()
     [(2,)]
     """
-    with _scratch() as folder:
+    with scratch(None) as folder:
         connection = duckdb.connect(
             ":memory:",
             config={
@@ -121,16 +126,6 @@ def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
             raise FailedError(_reason(error)) from None  # the engine's own message quotes the row
         finally:
             connection.close()
-
-
-@contextmanager
-def _scratch() -> Iterator[str]:
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise FailedError(f"no temporary folder can be made: {error.strerror}; set TMPDIR to one") from None
-    with folder as name:
-        yield name
 
 
 def _memory_limit() -> int:
@@ -160,22 +155,33 @@ def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hi
 # --- sources ------------------------------------------------------------------------------------------------------
 
 
+class _AsText(NamedTuple):
+    """How a text file is read: what is given of it."""
+
+    delimiter: str | None
+    header: Sequence[str] | None
+    encoding: str | None
+
+
+class _Rows(NamedTuple):
+    """Column names of a source, the SQL of its rows, and what was guessed of the file."""
+
+    names: list[str]
+    relation: str
+    notes: tuple[str, ...] = ()
+
+
 def _relation(
-    connection: duckdb.DuckDBPyConnection,
-    folder: str,
-    source: object,
-    wanted: Sequence[str],
-    delimiter: str | None,
-    header: Sequence[str] | None,
-) -> tuple[list[str], str]:
-    """Column names of a source and the SQL of its rows; names are checked before rows are touched."""
+    connection: duckdb.DuckDBPyConnection, folder: str, source: object, wanted: Sequence[str], as_text: _AsText
+) -> _Rows:
+    """The rows of a source; names are checked before rows are touched."""
     if isinstance(source, str | PathLike):
-        path = Path(os.fspath(source))
-        if not path.is_file():
-            raise FailedError(f"file {str(path)!r} does not exist or is no file; check the path")
-        if path.suffix.lower() not in {".parquet", ".pq"}:
-            return _text_file(path, wanted, delimiter, header)
-        return _parquet(connection, path, wanted, _described(source))
+        path, where = Path(os.fspath(source)), _described(source)
+        file = given(path, folder, encoding=as_text.encoding)
+        notes = (file.note,) if file.note else ()
+        if file.form == "parquet":
+            return _parquet(connection, file.path, wanted, where)._replace(notes=notes)
+        return _text_file(file.path, wanted, as_text, where)._replace(notes=notes)
     if isinstance(source, tuple) and len(source) != 2:
         raise UnmaskError(f"a tuple of {len(source)} cannot be read as a table; expected (connection, SQL)")
     if isinstance(source, tuple | duckdb.DuckDBPyRelation):
@@ -196,33 +202,30 @@ def _relation(
     if hasattr(source, "iloc"):
         source = cast("Any", source).copy()  # DuckDB cannot scan a pandas frame of negative strides (reversed rows)
     connection.register("source_frame", source)
-    return names, "source_frame"
+    return _Rows(names, "source_frame")
 
 
-def _parquet(
-    connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence[str], where: str
-) -> tuple[list[str], str]:
-    relation = f"read_parquet({literal(str(path))})"
+def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence[str], where: str) -> _Rows:
+    relation = text_files.parquet_of([path])
     try:
         described = connection.execute(f"describe select * from {relation}").fetchall()
     except duckdb.Error:
         raise FailedError(f"{where} is no readable Parquet file; it may be truncated") from None
     names = [str(row[0]) for row in described]
     check_columns(names, wanted, where=where)
-    return names, relation
+    return _Rows(names, relation)
 
 
-def _text_file(
-    path: Path, wanted: Sequence[str], delimiter: str | None, header: Sequence[str] | None
-) -> tuple[list[str], str]:
-    where, head, hint = _described(path), text_files.head_of(path, delimiter), ""
+def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, where: str) -> _Rows:
+    delimiter, header, _ = as_text
+    head, hint = text_files.head_of(path, delimiter), ""
     if len(head.names) == 1 and (guess := text_files.head_of(path).delimiter) != head.delimiter:
         hint = f"only one column was found with delimiter {head.delimiter!r}, {guess!r} seems right; "
     if header is not None and len(header) != len(head.names):
         raise UnmaskError(f"{where} has {len(head.names)} columns, {len(header)} names were given in `header`; {hint}")
     names = list(head.names) if header is None else [str(name) for name in header]
     check_columns(names, wanted, where=where, hint=hint)
-    return names, text_files.rows_of([path], head, header=header is None)
+    return _Rows(names, text_files.rows_of([path], head, header=header is None))
 
 
 def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:

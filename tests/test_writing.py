@@ -1,0 +1,71 @@
+"""Files are whole or not there, alone and together; secret ones are their owner's from the first byte."""
+
+import os
+import stat
+
+import pytest
+
+from unmask import FailedError
+from unmask.cli.files import write_secret
+from unmask.writing import together, whole, write_text
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_several_files_take_their_names_together(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    with together(one, None, two) as places:
+        write_text(places[one], "1")
+        write_text(places[two], "2")
+        assert not one.exists()
+        assert not two.exists()
+    assert (one.read_text(), two.read_text()) == ("1", "2")
+    assert names_in(tmp_path) == ["one", "two"]
+
+
+def test_an_error_leaves_none_of_them(tmp_path):  # R21
+    one, two = tmp_path / "one", tmp_path / "two"
+    with pytest.raises(FileNotFoundError), together(one, two) as places:
+        places[one].replace(places[two] / "nowhere")
+    assert names_in(tmp_path) == []
+
+
+def test_a_file_that_cannot_take_its_name_takes_the_others_with_it(tmp_path):  # R21
+    one, two = tmp_path / "one", tmp_path / "two"
+    with pytest.raises(FailedError, match="output 'two' cannot be written"), together(one, two) as places:
+        places[one].touch()  # and nothing for the other
+    assert names_in(tmp_path) == []
+
+
+def test_a_folder_that_is_missing_is_told_before_anything_is_written(tmp_path):  # R21
+    with pytest.raises(FailedError, match="output 'b' cannot be written: No such file"):
+        write_text(tmp_path / "x" / "b", "")
+    with pytest.raises(FailedError, match="output 'b' cannot be written: No such file"):
+        together(tmp_path / "a", tmp_path / "x" / "b").__enter__()
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_secret_file_is_its_owners_from_the_first_byte(tmp_path, capsys):  # R6
+    old = os.umask(0)
+    try:
+        with whole(tmp_path / "place") as place:
+            write_text(place, "secret", private=True)
+            assert stat.S_IMODE(place.stat().st_mode) == 0o600
+            assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+        write_secret(tmp_path / "origin.csv", "row\n0\n", beside=tmp_path / "release.csv")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "origin.csv").stat().st_mode) == 0o600
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert "is secret" in told[0]
+    assert "lies in the folder of the release" in told[1]
+
+
+def test_a_secret_file_elsewhere_draws_no_warning(tmp_path, capsys):  # R6
+    (tmp_path / "safe").mkdir()
+    write_secret(tmp_path / "safe" / "origin.csv", "row\n0\n", beside=tmp_path / "release.csv")
+    assert "warning" not in capsys.readouterr().err
