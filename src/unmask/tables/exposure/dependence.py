@@ -79,7 +79,7 @@ class _Side:
     @property
     def varied(self) -> bool:
         """Whether it holds several values."""
-        return np.count_nonzero(self.sizes) > 1
+        return bool(np.count_nonzero(self.sizes) > 1)
 
 
 def _dependence(by: _Side, of: _Side, counts: csr_array) -> Restored | None:
