@@ -100,14 +100,13 @@ def _roles(table: Table) -> dict[str, str]:
     return {column.name: role for role, columns in parts for column in columns}
 
 
-def words(release: Table, original: Table | None, quasi_identifiers: str) -> dict[str, str]:
+def words(release: Table, original: Table | None) -> dict[str, str]:
     """What each adversary knows, in words that complete "an adversary who ..."."""
     kept, sensitive = _known_in(release.kept, original), _known_in(release.sensitive, original)
     found = {}
     if kept:
-        more = ", ".join(column.name for column in kept[:3])
-        more += f" and {len(kept) - 3} more released columns" if len(kept) > 3 else ""
-        found[COLUMNS] = f"knows {quasi_identifiers}, and {more}, of people who are in the table"
+        n = len(kept) + len(release.quasi_identifiers)
+        found[COLUMNS] = f"knows all {n} released columns that are not sensitive, of people who are in the table"
     if sensitive:
         found[INSIDER] = "knows every released column, sensitive ones too, but the one they ask for"
     if original is not None:

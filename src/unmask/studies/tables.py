@@ -128,7 +128,7 @@ def study_tables(
         assumptions=(*assumptions(first, evidence), _KNOWN_COLUMNS),
         not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run), *_campaigns_not_run(price)),
         reproduce=reproduce or {},
-        adversaries=adversaries(first, evidence) | more_words(first, evidence.original, _names(first)),
+        adversaries=adversaries(first, evidence) | more_words(first, evidence.original),
         price=price,
         exposure=exposure(releases, evidence.original, evidence.origins),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from unmask.facts import ColumnFacts
 from unmask.reports.data import Scope
 from unmask.reports.exposure.values import Exposure
+from unmask.reports.exposure.words import few
 from unmask.reports.sections import Grid
 from unmask.reports.words import percent
 
@@ -40,9 +41,9 @@ def _columns(facts: tuple[ColumnFacts, ...], caption: str) -> Grid:
             one.name,
             one.role,
             f"{one.distinct:,}",
-            percent(one.missing / one.rows),
-            percent(one.alone / one.rows),
-            "" if one.together is None else percent(one.together / one.rows),
+            few(one.missing, one.rows),
+            few(one.alone, one.rows),
+            "" if one.together is None else few(one.together, one.rows),
             ", ".join(f"{d.column}{'' if d.exact else ' (nearly)'}" for d in one.determines),
         )
         for one in facts
@@ -71,7 +72,7 @@ def _printed(exposure: Exposure) -> Grid | None:
         (
             release if len(exposure.printed) > 1 else "",
             tuple(
-                (one.column, f"{one.values:,}", "not run" if one.alone is None else percent(one.alone / one.people))
+                (one.column, f"{one.values:,}", "not run" if one.alone is None else few(one.alone, one.people))
                 for one in found
             ),
         )

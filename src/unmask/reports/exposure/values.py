@@ -13,6 +13,11 @@ COLUMNS = "all columns"
 INSIDER = "insider"
 """The adversary who knows the sensitive columns, too, but for the one asked for."""
 
+APART = frozenset({INSIDER})
+"""Adversaries who know to begin with what others are to learn: none of their rows leads the findings, and a gate or a
+summary speaks of them only where they are named.
+"""
+
 ORDER = "order"
 """The adversary who reads the order of the rows, and nothing else."""
 

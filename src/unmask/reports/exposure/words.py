@@ -6,42 +6,43 @@ from collections.abc import Iterator, Mapping
 
 from unmask.facts import Printed, Restored
 from unmask.reports.data import Heads, Scope
-from unmask.reports.exposure.values import INSIDER, ORDER, Exposure
+from unmask.reports.exposure.values import APART, INSIDER, ORDER, Exposure
 from unmask.reports.words import IDENTITY, needs_truth, percent, release_name, row_estimate
 from unmask.results import Row
 
 SHOWN = 3
 """Columns that a sentence names."""
 
+FEWEST = 10
+"""The fewest people of whom a page tells how many they are."""
+
 
 def leading(heads: Heads) -> Heads:
-    """The rows that may lead the findings: not the insider's, who knows sensitive values to begin with, and the order's
-    only where it is the strongest.
-    """
-    outsiders = {key: row for key, row in heads.items() if key[1] not in (INSIDER, ORDER)}
+    """The rows that may lead the findings: none of an adversary apart, and the order's only where it is strongest."""
+    others = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER}}
     strongest: dict[str, float] = {}
-    for (release, _, target), row in outsiders.items():
+    for (release, _, target), row in others.items():
         if target == IDENTITY:
             strongest[release] = max(strongest.get(release, 0.0), row.posterior)
-    by_order = {
-        key: row for key, row in heads.items() if key[1] == ORDER and row.posterior > strongest.get(key[0], 0.0)
-    }
-    return {key: row for key, row in heads.items() if key in outsiders or key in by_order}
+
+    def leads(release: str, adversary: str, row: Row) -> bool:
+        return adversary == ORDER and row.posterior > strongest.get(release, 0.0)
+
+    return {key: row for key, row in heads.items() if key in others or leads(key[0], key[1], row)}
 
 
 def exposure_findings(exposure: Exposure | None, scope: Scope, heads: Heads) -> list[str]:
     """A sentence each about the order of rows, those who know sensitive values, restored cells, and membership."""
     if exposure is None:
         return []
-    led = leading(heads)
-    several = len(scope.protected) > 1
-    found = []
+    led, found = leading(heads), []
     for release in scope.protected:
-        where = f"From {release_name(release)}, " if several else ""
         own = {key[1:]: row for key, row in heads.items() if key[0] == release}
-        lines = [*_ordered(own, told=(release, ORDER, IDENTITY) in led), *_insider(own)]
-        lines += [*_restored(exposure.restored.get(release, ())), *_printed(exposure.printed.get(release, ()))]
-        found += [where + (line if where else line[0].upper() + line[1:]) for line in lines]
+        lines = [] if (release, ORDER, IDENTITY) in led else list(_ordered(own))
+        lines += [*_insider(own), *_restored(exposure.restored.get(release, ()))]
+        lines += _printed(exposure.printed.get(release, ()))
+        where = f"From {release_name(release)}, " if len(scope.protected) > 1 else ""
+        found += [where + line if where else line[0].upper() + line[1:] for line in lines]
     return found
 
 
@@ -54,20 +55,24 @@ def _did(row: Row) -> str:
     return f"{verb} {row_estimate(row)} of {row.n:,} people correctly; guessing gives {percent(row.prior)}"
 
 
-def _ordered(own: Own, *, told: bool) -> Iterator[str]:
+def _ordered(own: Own) -> Iterator[str]:
     row = own.get((ORDER, IDENTITY))
-    if row is not None and not told:
+    if row is not None:
         yield f"an adversary who has the original in its order and reads only the order of the rows {_did(row)}."
 
 
 def _insider(own: Own) -> Iterator[str]:
+    """Sensitive columns are quasi-identifiers of each other, for whoever knows one."""
     row = own.get((INSIDER, IDENTITY))
     if row is not None:
-        yield f"whoever knows the sensitive values, too, {_did(row)}."
-    inferred = [row for (who, target), row in own.items() if who == INSIDER and target != IDENTITY]
-    if inferred:
-        each = ", ".join(f"{row.target} for {row_estimate(row)} (guessing {percent(row.prior)})" for row in inferred)
-        yield f"whoever knows all columns but one of the sensitive ones infers {each}."
+        yield f"an insider who knows the sensitive values, too, {_did(row)}."
+    told = []
+    for (who, target), row in own.items():
+        others = [one.posterior for (other, what), one in own.items() if what == target and other not in APART]
+        if who == INSIDER and target != IDENTITY and row.posterior > max(others, default=1.0):
+            told.append(f"{target} for {row_estimate(row)} ({percent(max(others))} without them)")
+    if told:
+        yield f"an insider who knows the other sensitive values infers {', '.join(told)}."
 
 
 def _restored(pairs: tuple[Restored, ...]) -> Iterator[str]:
@@ -84,23 +89,29 @@ def _restored(pairs: tuple[Restored, ...]) -> Iterator[str]:
 
 
 def _printed(columns: tuple[Printed, ...]) -> Iterator[str]:
+    """Who is seen to be inside; without an original only how many values are printed."""
     if not columns:
         return
     if columns[0].alone is None:
-        many = max(columns, key=lambda one: one.values)
-        if many.values:
-            yield (
-                f"released cells print up to {many.values:,} exact values of {many.column}: whoever knows that only one "
-                f"person has such a value reads off that they are inside."
-            )
-    elif any(one.alone for one in columns):
-        each = ", ".join(
-            f"{one.column} of {percent((one.alone or 0) / one.people)} of all people" for one in columns if one.alone
-        )
+        most = max(columns, key=lambda one: one.values)
+        yield f"released cells print up to {most.values:,} exact values of {most.column}, each of somebody in the data."
+        return
+    alone = [f"{few(one.alone or 0, one.people)} by {one.column}" for one in columns if one.alone]
+    if alone:
         yield (
             f"released cells print exact values that one person alone has, so that whoever knows the value reads off "
-            f"that they are inside: {each}."
+            f"that they are inside: {', '.join(alone)}."
         )
-        return
-    if not any(one.values if one.alone is None else one.alone for one in columns):
-        yield "no released cell prints an exact value that one person alone has: none tells who is inside."
+    else:
+        yield "no released cell prints an exact value that one person alone has: by that, nobody is seen to be inside."
+
+
+def few(count: int, whole: int) -> str:
+    """How many of all, never telling of fewer than `FEWEST`.
+
+    >>> few(0, 500), few(3, 500), few(250, 500).replace("\u00a0", " ")
+    ('none', 'fewer than 10', '50.0 %')
+    """
+    if not count:
+        return "none"
+    return f"fewer than {FEWEST}" if count < FEWEST else percent(count / whole)
