@@ -13,6 +13,7 @@ import click
 from unmask.cli.advise import advise
 from unmask.cli.channel import audit_channel, design
 from unmask.cli.choose import choose, choose_columns
+from unmask.cli.columns import columns, read_original, read_released
 from unmask.cli.files import (
     as_text,
     provenance,
@@ -123,7 +124,7 @@ def audit(
         of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
         tables: dict[str, Table] = {}
         for name, path in zip(names, paths, strict=True):
-            tables[name], without_role = read_used(path, of_release)
+            tables[name], without_role = read_released(path, of_release)
             unused.update(without_role)
         people = None if register is None else Path(register)
         found = study_tables(
@@ -170,7 +171,7 @@ def _evidence(
     people = None if register is None else read_register(register, reading)
     if original is None:
         return Evidence(register=people, **more)
-    before, _ = read_used(original, reading)
+    before = read_original(original, reading, list(dict.fromkeys(c.name for t in tables.values() for c in t.kept)))
     of = {
         name: read_origin(path, table.n_rows, before.n_rows)
         for (name, table), path in zip(tables.items(), origins, strict=bool(origins))
@@ -240,9 +241,7 @@ def protect(
         _say_release(written, output, as_json=as_json)
 
 
-def _protect_in_memory(
-    table: Table, protection: Mondrian, output: Path, origin: Path | None
-) -> dict[str, Any]:
+def _protect_in_memory(table: Table, protection: Mondrian, output: Path, origin: Path | None) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
     from unmask.tables import criteria, utility
 
@@ -276,6 +275,7 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None
 
 
 main.add_command(advise)
+main.add_command(columns)
 main.add_command(audit_channel)
 main.add_command(design)
 main.add_command(price)
@@ -356,8 +356,10 @@ def _audit_json(found: ReportData, names: list[str], unused: set[str]) -> dict[s
     warnings = [f"not run: {what}: {why}" for what, why in found.not_run]
     warnings += found.price.warnings if found.price is not None else ()
     if unused:
-        warnings.insert(0, f"columns without a role, used by no adversary: {', '.join(sorted(unused))}")
+        warnings.insert(0, f"released columns without a role, taken as known: {', '.join(sorted(unused))}")
     result = {"release": criteria[names[0]], "measures": [row.as_dict() for row in found.rows], "warnings": warnings}
     if found.price is not None:
         result["price"] = asdict(found.price)
+    if found.exposure is not None:
+        result["exposure"] = asdict(found.exposure)
     return result if len(names) == 1 else {**result, "releases": criteria}

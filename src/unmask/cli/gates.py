@@ -50,6 +50,13 @@ fail_above = click.option(
 )  # fmt: skip
 
 
+def _meant(named: str | None, adversary: str) -> bool:
+    """Whether a gate is about an adversary: the one it names, or all but those apart."""
+    from unmask.reports import APART
+
+    return adversary not in APART if named is None else adversary == named
+
+
 def check(found: ReportData, gates: tuple[Gate, ...]) -> None:
     """Exit 3, with a line for every condition that a release meets; the table before protection is no release."""
     from unmask.errors import UnmaskError
@@ -58,7 +65,7 @@ def check(found: ReportData, gates: tuple[Gate, ...]) -> None:
     broken = []
     for gate in gates:
         measure, adversary = gate.condition.measure, gate.condition.adversary
-        taken = [row for row in found.rows if row.measure == measure and adversary in (None, row.adversary)]
+        taken = [row for row in found.rows if row.measure == measure and _meant(adversary, row.adversary)]
         if not taken:
             known = ", ".join(dict.fromkeys(row.measure for row in found.rows))
             raise UnmaskError(f"--fail-above {gate.condition}: nobody took this measure; the audit has {known}")

@@ -2,6 +2,7 @@
 
 from unmask.reports.channel.values import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
 from unmask.reports.data import ORIGINAL, ClassRisk, ColumnRisk, Distribution, ReportData, headlines
+from unmask.reports.exposure.values import APART, COLUMNS, INSIDER, ORDER, Exposure
 from unmask.reports.findings import sentences
 from unmask.reports.graph.values import (
     AnonymityLink,
@@ -20,7 +21,11 @@ from unmask.reports.price.values import Price, PriceCurve, ReleasePrice, Swing
 from unmask.reports.study.values import NO_ATTACK
 
 __all__ = [
+    "APART",
+    "COLUMNS",
+    "INSIDER",
     "NO_ATTACK",
+    "ORDER",
     "ORIGINAL",
     "AnonymityLink",
     "BoundRow",
@@ -30,6 +35,7 @@ __all__ = [
     "ColumnRisk",
     "DegreeRisk",
     "Distribution",
+    "Exposure",
     "GraphRisk",
     "GuessLinkage",
     "Linkage",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from unmask.errors import UnmaskError
 from unmask.reports.channel.values import ChannelRisk
+from unmask.reports.exposure.values import Exposure
 from unmask.reports.graph.values import GraphRisk
 from unmask.reports.linkage.values import Linkage
 from unmask.reports.price.values import Price
@@ -76,6 +77,7 @@ class ReportData:
     linkage      : what adversaries who cluster pseudonyms do, where they were audited
     channel      : what the best adversary can still estimate through a channel or mechanisms
     graph        : what structural attacks name in a released network, where it was audited
+    exposure     : what the columns and the order of rows of tables give away
     """
 
     title: str
@@ -95,6 +97,7 @@ class ReportData:
     linkage: Linkage | None = None
     channel: ChannelRisk | None = None
     graph: GraphRisk | None = None
+    exposure: Exposure | None = None
 
     def __post_init__(self) -> None:
         """Refuse a report about nothing, and distributions that cannot be drawn."""

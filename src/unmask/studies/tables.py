@@ -12,8 +12,10 @@ from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import ORIGINAL, ClassRisk, ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import ORDER, ORIGINAL, ClassRisk, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
+from unmask.studies.exposure import by_columns, by_order, exposure
+from unmask.studies.exposure import words as more_words
 from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
@@ -61,6 +63,7 @@ class Attack:
     target: str
     belief: Posterior
     truth: Truth | None
+    note: str = ""
 
     @property
     def linked_to(self) -> str:
@@ -76,7 +79,8 @@ def study_tables(
     reproduce: Mapping[str, object] | None = None,
     motive: Motive | None = None,
 ) -> ReportData:
-    """Attack every release as prosecutor (identity and each sensitive column) and, with a register, as its holder.
+    """Attack every release as prosecutor (identity and each sensitive column), as those who know every released column,
+    by the order of its rows (with an original) and, with a register, as its holder.
 
     The same people are attacked in every release. With an original, the original itself is attacked too, as the case
     without protection. With a motive, the strongest knowledge about identity, the register's if there is one, is also
@@ -102,6 +106,7 @@ def study_tables(
             release=attack.release,
             adversary=attack.adversary,
             target=attack.target,
+            note=attack.note,
             measures=STANDARD + (price_measures(motive.attacker) if motive is not None and pricing else ()),
         )
         if pricing:
@@ -120,11 +125,12 @@ def study_tables(
         class_risk={name: _worst_classes(table) for name, table in releases.items()},
         column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
         distribution=tuple(spread),
-        assumptions=assumptions(first, evidence),
+        assumptions=(*assumptions(first, evidence), _KNOWN_COLUMNS),
         not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run), *_campaigns_not_run(price)),
         reproduce=reproduce or {},
-        adversaries=adversaries(first, evidence),
+        adversaries=adversaries(first, evidence) | more_words(first, evidence.original),
         price=price,
+        exposure=exposure(releases, evidence.original, evidence.origins),
     )
 
 
@@ -157,9 +163,15 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         for column in table.sensitive:
             belief = AttributeInference(column.name).through(link, table)
             yield Attack(name, PROSECUTOR, column.name, belief, _value_truth(column.name, table, known, evidence))
+        for adversary, target, belief in by_columns(table, known, evidence.original):
+            of_value = None if target == "identity" else _value_truth(target, table, known, evidence)
+            yield Attack(name, adversary, target, belief, truth if target == "identity" else of_value)
         if evidence.register is not None:
             belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
             yield Attack(name, REGISTER, "identity", belief, None)
+        if known is not None and evidence.original is not None:
+            note, belief = by_order(table, known, evidence.original)
+            yield Attack(name, ORDER, "identity", belief, truth, note)
 
 
 def _claimed(release: Table) -> NDArray[np.int64] | None:
@@ -292,7 +304,6 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
         f"Missing cells: {rule}.",
         "The prosecutor knows that his target is in the table and reads generalized cells by containment.",
         "Attribute inference uses the sensitive values of the records that fit; its prior is the whole table's.",
-        "Columns that are neither quasi-identifiers nor sensitive were not used by any adversary.",
     ]
     if evidence.original is None:
         found.append("Without the original, every row is taken as a target whose class the adversary sees.")
@@ -301,13 +312,21 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
     return tuple(found)
 
 
+_KNOWN_COLUMNS = "Every released column may be known; those that leave unchanged are compared as exact values."
+
+_NEEDS_ORIGIN = "needs the origin of the records (--origin)"
+
+
 def _missing_evidence(evidence: Evidence, releases: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
     if evidence.original is None:
         yield "Realised success", "needs the original table (--original)"
     without = [name for name in releases if name not in evidence.origins]
+    if evidence.original is None:
+        yield "The order of the rows", "needs the original table (--original)"
+    if without:
+        yield f"Which generalized cells of {', '.join(without)} other columns restore", _NEEDS_ORIGIN
     if evidence.original is not None and without:
-        what = f"Realised identity success and utility of {', '.join(without)}"
-        yield what, "needs the origin of the records (--origin)"
+        yield f"Realised identity success and utility of {', '.join(without)}", _NEEDS_ORIGIN
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"

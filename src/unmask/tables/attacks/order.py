@@ -237,14 +237,18 @@ def _any_missing(pairing: Pairing) -> NDArray[np.bool_]:
 
 def _explanations(scene: _Scene, largest: int) -> Iterator[_Explanation]:
     """Every explanation but chance that the rows allow, with log(prior times likelihood / likelihood by chance)."""
-    orders, every = list(scene.orders()), np.arange(scene.n)
+    orders, every, found = list(scene.orders()), np.arange(scene.n), False
     for order in orders:
         log_ratio = scene.log_explained(order, every)
         if log_ratio > -np.inf:
+            found = found or order.block is None
             yield _Explanation("unshuffled", order, every, log_ratio + np.log(0.25 / len(orders)))
     if scene.grouped:
         yield _Explanation("grouped", *_inside(scene), scene.log_grouped + np.log(0.125))
-    prior = np.log(0.25 / len(orders) / len(SHUFFLES) / (largest + 1))
+    n_seeded = len(orders) * len(SHUFFLES) * (largest + 1)
+    if found and scene.log_fit > np.log(n_seeded / NEGLIGIBLE):  # explained, and no seed would fit by accident
+        return
+    prior = np.log(0.25 / n_seeded)
     for shuffle in SHUFFLES:
         passed = list(_passing(scene, orders, shuffle, largest))
         for seed in dict.fromkeys(seed for seed, _ in passed):

@@ -79,12 +79,12 @@ class _Side:
     @property
     def varied(self) -> bool:
         """Whether it holds several values."""
-        return np.count_nonzero(self.sizes) > 1
+        return bool(np.count_nonzero(self.sizes) > 1)
 
 
 def _dependence(by: _Side, of: _Side, counts: csr_array) -> Restored | None:
     shared = by.sizes[by.sizes > 1].sum() / len(by.column.codes)
-    exact = bool(np.diff(counts.indptr).max() == 1) and shared >= SUPPORTED
+    exact = bool(np.diff(counts.indptr).max() == 1 and shared >= SUPPORTED)
     n, enough = len(by.column.codes), of.guessed + NEAR * (1 - of.guessed)
     most = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
     if not exact and most < enough * n:  # not even with the row itself among the others
