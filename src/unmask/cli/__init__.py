@@ -37,12 +37,13 @@ from unmask.cli.large import (
     roles_of,
 )
 from unmask.cli.linkage import audit_linkage
-from unmask.cli.options import Sentences, attacker_option, share, table_options, without_seed
+from unmask.cli.options import Input, Sentences, attacker_option, share, table_options, without_seed
 from unmask.cli.output import Output, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
+from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
@@ -63,7 +64,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("releases", nargs=-1, required=True)  # as written: an engine knows more than paths
+@click.argument("releases", nargs=-1, required=True, type=Input())
 @table_options
 @click.option(
     "--original", type=click.Path(path_type=Path), help="The table before protection: gives targets and truth."
@@ -136,6 +137,7 @@ def audit(
     else:
         refuse_in_engine(original=original, targets=targets, coverage=coverage)
         room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
+        room["encoding"] = reading["encoding"]
         known: dict[str, Any] = {"register": register, "attacker": attacker, "seed": seed}
         sources = dict(zip(names, releases, strict=True))
         kept = audit_in_engine(engine, sources, roles_of(reading), **known, **room)
@@ -179,7 +181,7 @@ def _evidence(
 
 
 @main.command()
-@click.argument("data")
+@click.argument("data", type=Input())
 @table_options
 @click.option("--k", default=10, show_default=True, help="Rows in every class.")
 @click.option("--l", "l_", type=int, help="Distinct values of every sensitive column in every class.")
@@ -223,7 +225,9 @@ def protect(
     from unmask.errors import UnmaskError
     from unmask.tables import Mondrian
 
-    refuse_to_overwrite(output, origin, force=force)
+    refuse_to_overwrite(origin, force=force, stream=output)
+    if as_json and output == STANDARD_OUTPUT:
+        raise click.UsageError("--json and -o - both say what is printed; leave one out")
     protection = Mondrian(k=k, l=l_, t=t, strict=not relaxed)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
@@ -235,14 +239,13 @@ def protect(
     if origin is not None:
         raise UnmaskError("--origin needs the table in memory; leave it or --engine out")
     room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
+    room["encoding"] = reading["encoding"]
     written = protect_in_engine(engine, data, roles_of(reading), protection, output, force=force, **room)
     if written is not None:
         _say_release(written, output, as_json=as_json)
 
 
-def _protect_in_memory(
-    table: Table, protection: Mondrian, output: Path, origin: Path | None
-) -> dict[str, Any]:
+def _protect_in_memory(table: Table, protection: Mondrian, output: Path, origin: Path | None) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
     from unmask.tables import criteria, utility
 

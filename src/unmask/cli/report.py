@@ -34,6 +34,7 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     from unmask.reports.summary import summary
     from unmask.studies.page import study_page
 
+    refuse_to_overwrite(folder, force=force or folder is None or folder.is_dir())
     refuse_to_overwrite(output, force=force)
     found = study_page(run)
     if output is not None:
