@@ -23,6 +23,7 @@ from unmask.cli.files import (
     refuse_to_overwrite,
     say_dropped,
     say_findings,
+    say_formulas,
     stems,
     write_release,
     write_report,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from unmask.reports import ReportData
     from unmask.studies.tables import Evidence
     from unmask.tables import Mondrian, Table
+    from unmask.tables.formulas import Formulas
 
 
 @click.group(cls=Sentences, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -195,6 +197,10 @@ def _evidence(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.option(
+    "--formulas", type=click.Choice(["keep", "escape", "refuse"]), default="keep", show_default=True,
+    help="What to do about cells that a spreadsheet would run; escape puts an apostrophe before them.",
+)  # fmt: skip
 @without_seed
 @engine_options
 def protect(
@@ -207,6 +213,7 @@ def protect(
     origin: Path | None,
     as_json: bool,
     force: bool,
+    formulas: Formulas,
     engine: str | None,
     memory_limit: int,
     temp_directory: Path | None,
@@ -233,26 +240,35 @@ def protect(
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
         table, dropped = read_used(Path(data), reading)
         say_dropped(dropped)
-        result = _protect_in_memory(table, protection, output, origin)
+        result = _protect_in_memory(table, protection, output, origin, formulas)
         _say_release({**result, "dropped": dropped}, output, as_json=as_json)
         return
     if origin is not None:
         raise UnmaskError("--origin needs the table in memory; leave it or --engine out")
     room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
     room["encoding"] = reading["encoding"]
-    written = protect_in_engine(engine, data, roles_of(reading), protection, output, force=force, **room)
+    written = protect_in_engine(
+        engine, data, roles_of(reading), protection, output, formulas=formulas, force=force, **room
+    )
     if written is not None:
         _say_release(written, output, as_json=as_json)
 
 
-def _protect_in_memory(table: Table, protection: Mondrian, output: Path, origin: Path | None) -> dict[str, Any]:
+def _protect_in_memory(
+    table: Table, protection: Mondrian, output: Path, origin: Path | None, formulas: Formulas
+) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
     from unmask.tables import criteria, utility
+    from unmask.tables.formulas import check_formulas, escaped, formula_cells
 
     start = time.perf_counter()
     release, rows = protection(table)
     seconds = time.perf_counter() - start
-    write_release(release, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin)
+    run = formula_cells(release)
+    check_formulas(run, formulas)
+    say_formulas(run, formulas)
+    leaving = escaped(release) if formulas == "escape" else release
+    write_release(leaving, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
     use = {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes}
     if protection.l is not None or protection.t is not None:
@@ -343,7 +359,7 @@ def demo(report: Path, people: int, seed: int) -> None:
     found = study_tables(
         tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance(seed, ())
     )
-    write_report(found, report, force=True)
+    write_report(found, report)
     say_findings(found)
     click.echo(f"wrote {report} (seed {seed})", err=True)
 

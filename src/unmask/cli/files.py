@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from unmask.graphs.release import SocialGraph
     from unmask.reports import ReportData
     from unmask.studies.price import Motive
+    from unmask.tables.formulas import Formulas
     from unmask.tables.release import Table
 
 
@@ -216,11 +217,10 @@ def _files(text: str) -> list[Path]:
     return [path] if path.is_file() else [Path(file) for file in glob(text)]  # noqa: PTH207  # it may be absolute
 
 
-def write_report(found: ReportData, path: Path, *, force: bool) -> None:
-    """Render the report and write it."""
+def write_report(found: ReportData, path: Path) -> None:
+    """Render the report and write it, whole or not at all."""
     from unmask.reports import render
 
-    refuse_to_overwrite(path, force=force)
     write_text(path, render(found))
 
 
@@ -230,6 +230,16 @@ def say_dropped(names: Sequence[str]) -> None:
 
     if names:
         click.echo(f"dropped, without a role: {', '.join(names)}; --keep releases a column unchanged", err=True)
+
+
+def say_formulas(found: Mapping[str, int], given: Formulas) -> None:
+    """Cells of the release that a spreadsheet would run, by column, on standard error; none, and nothing is said."""
+    import click
+
+    if found:
+        each = ", ".join(f"{name} {n:,}" for name, n in found.items())
+        done = "an apostrophe stands before them" if given == "escape" else "--formulas escape or refuse changes that"
+        click.echo(f"cells that a spreadsheet would run as formulas: {each}; {done}", err=True)
 
 
 def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None) -> None:

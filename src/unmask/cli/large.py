@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
+    from unmask.tables.formulas import Formulas
     from unmask.tables.large import Plan, Roles
     from unmask.tables.protections import Mondrian
 
@@ -177,12 +178,13 @@ def protect_in_engine(
     temp_directory: Path | None,
     encoding: str | None,
     dry_run: bool,
+    formulas: Formulas,
     force: bool,
 ) -> dict[str, Any] | None:
     """Protect a table where it is and write the release; returns what is said about it, None after a dry run."""
     import time
 
-    from unmask.cli.files import say_dropped, say_notes
+    from unmask.cli.files import say_dropped, say_formulas, say_notes
     from unmask.engines import open_engine
     from unmask.tables.large import check_output, generalise, loss, plan, reduce, shares, write_release
 
@@ -201,7 +203,8 @@ def protect_in_engine(
         made = generalise(reduced, protection, at_once=planned.at_once)
         dropped = [name for name in engine.names(source) if name not in roles.named]
         say_dropped(dropped)
-        write_release(reduced, made, output, keep=roles.keep, force=force)
+        found = write_release(reduced, made, output, keep=roles.keep, formulas=formulas, force=force)
+        say_formulas(found, formulas)
         lost = loss(made)
     return {
         "rows": lost.released_rows,

@@ -129,7 +129,7 @@ class Input(click.ParamType[str]):
         if ctx.meta.setdefault(__name__, False):
             self.fail("the standard input (-) can be read once; name a file for the other", param, ctx)
         ctx.meta[__name__] = True
-        path = Path(ctx.with_resource(scratch(None))) / "stdin.csv"
+        path = Path(ctx.find_root().with_resource(scratch(None))) / "stdin.csv"
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         return str(path)
