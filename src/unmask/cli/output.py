@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from unmask import writing
 from unmask.cli.files import as_text, refuse_to_overwrite, say_findings, write_report
 from unmask.cli.gates import Gate, check, fail_above
 
@@ -28,12 +29,13 @@ class Output(NamedTuple):
 
     def give(self, found: ReportData, result: Callable[[], dict[str, Any]]) -> None:
         """Write, print, and exit 3 where a gate is broken. `result` makes the JSON object."""
-        if self.report is not None:
-            write_report(found, self.report, force=self.force)
-        if self.export is not None:
-            from unmask.reports.export import export
+        with writing.together(self.report) as places:  # which takes its name once all is exported
+            if self.report is not None:
+                write_report(found, places[self.report])
+            if self.export is not None:
+                from unmask.reports.export import export
 
-            export(found, self.export, force=self.force)
+                export(found, self.export, force=self.force)
         if self.as_json:
             click.echo(as_text(result()))
         elif self.in_short:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,12 +16,13 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.engines.sql import quoted
-from unmask.errors import FailedError, UnmaskError
+from unmask.engines.sql import exact_path, literal, quoted
+from unmask.errors import UnmaskError
 from unmask.tables.cells import Kind, Levels, Missing, plain_levels, read_levels
 from unmask.tables.counts import group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.reading import Encoded, check_columns, engine, read_encoded
+from unmask.writing import whole
 
 __all__ = ["Classes", "Column", "Missing", "Rows", "Table"]
 
@@ -181,6 +181,7 @@ class Table:
         na: str | Sequence[str] = (),
         delimiter: str | None = None,
         header: Sequence[str] | None = None,
+        encoding: str | None = None,
     ) -> Self:
         """Read a table, give its columns their roles and its cells their meaning.
 
@@ -192,6 +193,7 @@ class Table:
         kinds, orders, hierarchies : by column; what is not declared is guessed (see `cells.parse_levels`).
         na : texts that stand for a missing cell, besides empty and NULL.
         delimiter, header : of a text file; guessed, and its first line, when not given.
+        encoding : of a text file that is not UTF-8; cp1252 when not given, which is noted.
 
         >>> Table.read({"age": ["20-29", "*"]}, quasi_identifiers="age").quasi_identifiers[0].levels.labels
         ('*', '[20, 29]')
@@ -204,7 +206,8 @@ class Table:
         declared = (*(kinds or {}), *(orders or {}), *trees)
         idle = [name for name in declared if name not in asked]
         dropped = (*roles["identifiers"], *idle)
-        found = read_encoded(source, asked=asked, dropped=dropped, delimiter=delimiter, header=header)
+        as_text: dict[str, Any] = {"delimiter": delimiter, "header": header, "encoding": encoding}
+        found = read_encoded(source, asked=asked, dropped=dropped, **as_text)
         if idle:
             raise UnmaskError(
                 f"the kind, order or hierarchy of column {idle[0]!r} was given, and the column is dropped; make it a "
@@ -252,13 +255,8 @@ class Table:
             raise UnmaskError(
                 f"output {target.name!r} exists; choose another name or overwrite it (--force, or force=True)"
             )
-        try:
-            with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
-                whole = Path(folder) / target.name
-                _write_parquet(self, whole) if name.endswith((".parquet", ".pq")) else _write_text(self, whole)
-                whole.replace(target)
-        except OSError as error:
-            raise FailedError(f"output {target.name!r} cannot be written: {error.strerror or error}") from None
+        with whole(target) as place:
+            _write_parquet(self, place) if name.endswith((".parquet", ".pq")) else _write_text(self, place)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -345,12 +343,11 @@ def _write_parquet(table: Table, path: Path) -> None:
             f"cast(c{at} as {stored}) as {quoted(name)}"
             for at, (name, stored) in enumerate(zip(names, types, strict=True))
         )
-        source = str(plain).replace("'", "''")
-        target = str(path).replace("'", "''")
-        statement = (
-            f"copy (select {chosen} from read_csv('{source}', delim=',', quote='\"', escape='\"', header=true, "
-            f"auto_detect=false, columns={{{texts}}}, max_line_size=16777216)) to '{target}' (format parquet)"
+        rows = (
+            f"read_csv({literal(exact_path(plain))}, delim=',', quote='\"', escape='\"', header=true, "
+            f"auto_detect=false, columns={{{texts}}}, hive_partitioning=false, max_line_size=16777216)"
         )
+        statement = f"copy (select {chosen} from {rows}) to {literal(str(path))} (format parquet)"
         try:
             connection.execute(statement)
         except duckdb.Error as error:
