@@ -534,3 +534,21 @@ def test_an_audit_in_short_and_its_charts_and_tables(folder):
     both = unmask("audit", "release.csv", *ROLES, "--summary", "--json")
     assert both.exit_code == 2
     assert "--json and --summary both say what is printed; leave one out" in both.stderr
+
+
+def test_protect_says_what_diversity_costs(folder):  # T15
+    done = unmask("protect", "people.csv", *ROLES, "--k", 5, "--l", 2, "-o", "diverse.csv", "--json")
+    alone = strict(unmask("protect", "people.csv", *ROLES, "--k", 5, "-o", "alone.csv", "--json").stdout)["utility"]
+    use = strict(done.stdout)["utility"]
+    assert use["gcp_of_k_alone"] == alone["gcp"] < use["gcp"]
+    assert f"information lost {use['gcp']:.1%} ({alone['gcp']:.1%} by k alone)" in done.stderr
+
+
+def test_a_survey_weight_is_released_and_gives_the_risk_of_a_sample(folder):  # T21
+    rows = read("people.csv")
+    write("survey.csv", [[*rows[0], "pesos"], *([*row.values(), at % 7 + 1] for at, row in enumerate(rows))])
+    done = unmask("protect", "survey.csv", *ROLES, "--weight", "pesos", "--k", 5, "-o", "weighted.csv")
+    assert done.exit_code == 0, done.stderr
+    assert "pesos" not in done.stderr
+    found = strict(unmask("audit", "weighted.csv", *ROLES, "--weight", "pesos", "--json").stdout)
+    assert 0 < found["release"]["sample_weight_average"] < 1 / 5

@@ -13,7 +13,8 @@ from unmask.tables import attacks as attacks_module
 from unmask.tables import protections as protections_module
 
 OF_TABLES = [name for name in ATTACKS if name.startswith("tables.")]
-LINKS = [name for name in OF_TABLES if name not in ("tables.RegisterAttack", "tables.AttributeInference")]
+NO_LINKS = ("tables.RegisterAttack", "tables.OrderAttack", "tables.AttributeInference")
+LINKS = [name for name in OF_TABLES if name not in NO_LINKS]
 PROTECT_TABLES = [name for name in PROTECTIONS if name.startswith("tables.")]
 
 

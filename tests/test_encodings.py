@@ -75,7 +75,7 @@ def test_a_large_file_is_copied_piece_by_piece(tmp_path):
 
 def test_utf8_that_is_damaged_is_no_guess(tmp_path):  # T23
     (tmp_path / "late.csv").write_bytes("straße;zip\nä;1\n".encode() + b"\xe9;SECRET\n")
-    with pytest.raises(FailedError, match="line 3 of the file 'late.csv' is not UTF-8 text, though") as raised:
+    with pytest.raises(FailedError, match=r"line 3 of the file 'late.csv' is not UTF-8 text, though") as raised:
         texts(tmp_path / "late.csv")
     assert "SECRET" not in str(raised.value)
     assert read_encoded(tmp_path / "late.csv", encoding="cp1252").notes == ()  # it was said
@@ -84,7 +84,7 @@ def test_utf8_that_is_damaged_is_no_guess(tmp_path):  # T23
 @pytest.mark.parametrize("content", [b"a;b\n\x81;1\n", b"a;b\n\xe9\x00;1\n", bytes(range(128, 256)) * 9])
 def test_what_is_no_text_is_refused(tmp_path, content):  # T23
     (tmp_path / "odd.csv").write_bytes(content)
-    with pytest.raises(FailedError, match="'odd.csv' is not UTF-8 text, nor cp1252; name its encoding"):
+    with pytest.raises(FailedError, match=r"'odd.csv' is not UTF-8 text, nor cp1252; name its encoding"):
         texts(tmp_path / "odd.csv")
 
 
@@ -144,10 +144,10 @@ def test_a_sheet_is_named_behind_the_file(tmp_path):  # U5
 
 def test_what_is_called_a_workbook_and_is_none(tmp_path):  # U5
     (tmp_path / "text.xlsx").write_text("a,b\n1,2\n")
-    with pytest.raises(FailedError, match="'text.xlsx' is no workbook, as its name says"):
+    with pytest.raises(FailedError, match=r"'text.xlsx' is no workbook, as its name says"):
         read_encoded(tmp_path / "text.xlsx")
     (tmp_path / "zip.xlsx").write_bytes(b"PK\x03\x04 and nothing more")
-    with pytest.raises(FailedError, match="'zip.xlsx' is no readable Excel workbook"):
+    with pytest.raises(FailedError, match=r"'zip.xlsx' is no readable Excel workbook"):
         read_encoded(tmp_path / "zip.xlsx")
     write_workbook(tmp_path / "twice.xlsx", People=[["age", "Age"], [1, 2]])
     with pytest.raises(UnmaskError, match="two columns of one name"):

@@ -18,8 +18,8 @@ from unmask.tables import Table
 from unmask.tables.reading import column_names
 
 STEMS = (
-    "[b]", "*", "[a]", "a?b", "[!x]", "it's", 'say "x"', "two\nlines", "größe-名", "-dash", ".dot", "back\\slash", "{a,b}",
-    "zip=9", "%20", "~", "a b", "[[]]", "**", "file:x", "http:x", "c;drop table x", "x.csv.gz.tsv",
+    "[b]", "*", "[a]", "a?b", "[!x]", "it's", 'say "x"', "two\nlines", "größe-名", "-dash", ".dot", "back\\slash",
+    "{a,b}",    "zip=9", "%20", "~", "a b", "[[]]", "**", "file:x", "http:x", "c;drop table x", "x.csv.gz.tsv",
 )  # fmt: skip
 FOLDERS = (".", "zip=99999", "year=2020/zip=1", "d[1]", "*", ".hidden")
 

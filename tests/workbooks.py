@@ -16,8 +16,8 @@ def write_workbook(path, **sheets):
     links = "".join(_link(at, "worksheet", f"worksheets/sheet{at}.xml") for at in numbers)
     formats = '<cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/></cellXfs>'
     with zipfile.ZipFile(path, "w") as book:
-        book.writestr("_rels/.rels", f'<Relationships xmlns="{_PACKAGE}">{_link(1, "officeDocument", "xl/workbook.xml")}'
-                      "</Relationships>")  # fmt: skip
+        first = _link(1, "officeDocument", "xl/workbook.xml")
+        book.writestr("_rels/.rels", f'<Relationships xmlns="{_PACKAGE}">{first}</Relationships>')
         book.writestr("xl/workbook.xml", f'<workbook xmlns="{_SHEET}" xmlns:r="{_OFFICE}"><sheets>{listed}</sheets>'
                       "</workbook>")  # fmt: skip
         book.writestr("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{_PACKAGE}">{links}'

@@ -37,6 +37,7 @@ ATTACKS: Mapping[str, object] = {
     "tables.BayesAttack": attacks.BayesAttack(),
     "tables.NearestNeighbour": attacks.NearestNeighbour(),
     "tables.StringLinkage": attacks.StringLinkage(),
+    "tables.OrderAttack": attacks.OrderAttack(),
     "tables.AttributeInference": attacks.AttributeInference("diagnosis"),
     "pseudonyms.ExactMatch": ExactMatch(),
     "pseudonyms.Threshold": Threshold(0.1),

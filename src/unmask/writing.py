@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -64,15 +65,21 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """What must not be cut in two: a Ctrl-C or a termination is heard afterwards, where the system can hold it."""
-    if not hasattr(signal, "pthread_sigmask"):
+    """What must not be cut in two: a Ctrl-C or a termination that comes meanwhile is heard afterwards."""
+    if threading.current_thread() is not threading.main_thread():  # which is where signals are heard
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    heard: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, lambda late, _frame: heard.append(late))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if heard:
+            signal.raise_signal(heard[0])
 
 
 def _for_owner(path: str, flags: int) -> int:

@@ -60,6 +60,22 @@ def test_what_the_adversary_does_not_know_changes_no_weight():
     assert dense(ClassAttack()(release, known))[1] == pytest.approx([0.5, 0.5, 0])
 
 
+def test_wide_columns_of_exact_values_are_joined_as_a_table_of_them_says(monkeypatch):
+    rng = np.random.default_rng(2)
+    for n_values in (3, 40):
+        columns = {name: rng.integers(0, n_values, 90).astype(str) for name in "ab"}
+        released = Table.read(
+            columns | {"age": ["[20, 29]", "[25, 39]", "30"] * 30}, quasi_identifiers=("a", "b", "age")
+        )
+        columns = {name: rng.integers(0, n_values, 50).astype(str) for name in "ab"}
+        known = Table.read(columns | {"age": rng.integers(20, 40, 50)}, quasi_identifiers=("a", "b", "age"))
+        by_table, register_by_table = dense(ClassAttack()(released, known)), dense(RegisterAttack()(released, known))
+        with monkeypatch.context() as patch:
+            patch.setattr("unmask.tables.attacks.classes._WIDE", 0)
+            assert np.array_equal(dense(ClassAttack()(released, known)), by_table)
+            assert np.array_equal(dense(RegisterAttack()(released, known)), register_by_table)
+
+
 def test_a_person_nobody_fits_is_believed_absent():
     belief = ClassAttack()(ages("[20, 29]"), ages(50))
     assert belief.unlisted.tolist() == [1.0]

@@ -416,7 +416,7 @@ def test_parquet_keeps_numbers_and_weights(tmp_path):
     )
     table.write(tmp_path / "out.parquet")
     rows = duckdb.sql(f"select * from '{tmp_path / 'out.parquet'}'")
-    assert rows.columns == ["age", "pay", "weight"]
+    assert rows.columns == ["age", "pay", "w"]
     assert [str(kind) for kind in rows.types] == ["BIGINT", "DOUBLE", "DOUBLE"]
     assert rows.fetchall() == [(1, 0.5, 1.5), (None, 1.0, 2.0), (2, 2.0, 3.0)]
 
@@ -468,3 +468,13 @@ def test_a_disk_that_fills_while_writing(tmp_path, csv_file, monkeypatch):
     with pytest.raises(FailedError, match="No space left on device"):
         table.write(tmp_path / "out.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_a_weight_leaves_under_its_name_and_in_its_place(tmp_path):  # T21
+    path = written(tmp_path, "people.csv", "age,pesos,ill\n30,1.5,flu\n31,2,flu\n30,10,none\n31,9,none\n")
+    table = Table.read(path, quasi_identifiers="age", sensitive="ill", weight="pesos")
+    release, origin = Mondrian(k=4)(table)
+    release.write(tmp_path / "release.csv")
+    back = Table.read(tmp_path / "release.csv", quasi_identifiers="age", sensitive="ill", weight="pesos")
+    assert (tmp_path / "release.csv").read_text().splitlines()[0] == "age,pesos,ill"
+    assert back.weight.tolist() == [1.5, 2, 9, 10] == table.weight[origin].tolist()

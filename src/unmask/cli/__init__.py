@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import click
 from unmask.cli.advise import advise
 from unmask.cli.channel import audit_channel, design
 from unmask.cli.choose import choose, choose_columns
+from unmask.cli.columns import columns, read_original, read_released
 from unmask.cli.files import (
     as_text,
     provenance,
@@ -22,6 +24,7 @@ from unmask.cli.files import (
     refuse_to_overwrite,
     say_dropped,
     say_findings,
+    say_formulas,
     stems,
     write_release,
     write_report,
@@ -36,12 +39,13 @@ from unmask.cli.large import (
     roles_of,
 )
 from unmask.cli.linkage import audit_linkage
-from unmask.cli.options import Sentences, attacker_option, share, table_options, without_seed
+from unmask.cli.options import Input, Sentences, attacker_option, share, table_options, without_seed
 from unmask.cli.output import Output, at_risk_option, audit_output, measures
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
+from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from unmask.reports.words import Value
     from unmask.studies.tables import Evidence
     from unmask.tables import Mondrian, Table
+    from unmask.tables.formulas import Formulas
 
 
 @click.group(cls=Sentences, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -65,7 +70,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("releases", nargs=-1, required=True)  # as written: an engine knows more than paths
+@click.argument("releases", nargs=-1, required=True, type=Input())
 @table_options
 @click.option(
     "--original", type=click.Path(path_type=Path), help="The table before protection: gives targets and truth."
@@ -128,7 +133,7 @@ def audit(
         of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
         tables: dict[str, Table] = {}
         for name, path in zip(names, paths, strict=True):
-            tables[name], without_role = read_used(path, of_release)
+            tables[name], without_role = read_released(path, of_release)
             unused.update(without_role)
         people = None if register is None else Path(register)
         found = study_tables(
@@ -142,6 +147,7 @@ def audit(
     else:
         refuse_in_engine(original=original, targets=targets, coverage=coverage)
         room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
+        room["encoding"] = reading["encoding"]
         known: dict[str, Any] = {"register": register, "attacker": attacker}
         sources = dict(zip(names, releases, strict=True))
         kept = audit_in_engine(engine, sources, roles_of(reading), **known, **room)
@@ -188,7 +194,7 @@ def _evidence(
     people = None if register is None else read_register(register, reading)
     if original is None:
         return Evidence(register=people, **more)
-    before, _ = read_used(original, reading)
+    before = read_original(original, reading, list(dict.fromkeys(c.name for t in tables.values() for c in t.kept)))
     of = {
         name: read_origin(path, table.n_rows, before.n_rows)
         for (name, table), path in zip(tables.items(), origins, strict=bool(origins))
@@ -197,7 +203,7 @@ def _evidence(
 
 
 @main.command()
-@click.argument("data")
+@click.argument("data", type=Input())
 @table_options
 @click.option("--k", default=10, show_default=True, help="Rows in every class.")
 @click.option("--l", "l_", type=int, help="Distinct values of every sensitive column in every class.")
@@ -211,6 +217,10 @@ def _evidence(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.option(
+    "--formulas", type=click.Choice(["keep", "escape", "refuse"]), default="keep", show_default=True,
+    help="What to do about cells that a spreadsheet would run; escape puts an apostrophe before them.",
+)  # fmt: skip
 @without_seed
 @engine_options
 def protect(
@@ -223,6 +233,7 @@ def protect(
     origin: Path | None,
     as_json: bool,
     force: bool,
+    formulas: Formulas,
     engine: str | None,
     memory_limit: int,
     temp_directory: Path | None,
@@ -241,52 +252,70 @@ def protect(
     from unmask.errors import UnmaskError
     from unmask.tables import Mondrian
 
-    refuse_to_overwrite(output, origin, force=force)
+    refuse_to_overwrite(origin, force=force, stream=output)
+    if as_json and output == STANDARD_OUTPUT:
+        raise click.UsageError("--json and -o - both say what is printed; leave one out")
     protection = Mondrian(k=k, l=l_, t=t, strict=not relaxed)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
         table, dropped = read_used(Path(data), reading)
         say_dropped(dropped)
-        result = _protect_in_memory(table, protection, output, origin)
+        result = _protect_in_memory(table, protection, output, origin, formulas)
         _say_release({**result, "dropped": dropped}, output, as_json=as_json)
         return
     if origin is not None:
         raise UnmaskError("--origin needs the table in memory; leave it or --engine out")
     room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
-    written = protect_in_engine(engine, data, roles_of(reading), protection, output, force=force, **room)
+    room["encoding"] = reading["encoding"]
+    written = protect_in_engine(
+        engine, data, roles_of(reading), protection, output, formulas=formulas, force=force, **room
+    )
     if written is not None:
         _say_release(written, output, as_json=as_json)
 
 
-def _protect_in_memory(table: Table, protection: Mondrian, output: Path, origin: Path | None) -> dict[str, Any]:
+def _protect_in_memory(
+    table: Table, protection: Mondrian, output: Path, origin: Path | None, formulas: Formulas
+) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
     from unmask.tables import criteria, utility
+    from unmask.tables.formulas import check_formulas, escaped, formula_cells
 
     start = time.perf_counter()
     release, rows = protection(table)
     seconds = time.perf_counter() - start
-    write_release(release, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin)
+    run = formula_cells(release)
+    check_formulas(run, formulas)
+    say_formulas(run, formulas)
+    leaving = escaped(release) if formulas == "escape" else release
+    write_release(leaving, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
+    use = {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes}
+    if protection.l is not None or protection.t is not None:
+        use["gcp_of_k_alone"] = utility.evaluate(table, *replace(protection, l=None, t=None)(table)).gcp
     return {
         "rows": release.n_rows,
         "classes": found.classes,
         "k": found.k,
         "seconds": round(seconds, 3),
-        "utility": {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes},
+        "utility": use,
     }
 
 
 def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None:
     if as_json:
         click.echo(as_text(result))
+    use = result["utility"]
+    alone = f" ({use['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in use else ""
     click.echo(
         f"wrote {output}: {result['rows']:,} rows in {result['classes']:,} classes of at least {result['k']}, "
-        f"information lost {result['utility']['gcp']:.1%}",
+        f"information lost {use['gcp']:.1%}{alone}",
         err=True,
     )
 
 
 main.add_command(advise)
+main.add_command(columns)
 main.add_command(audit_channel)
 main.add_command(design)
 main.add_command(price)
@@ -351,7 +380,7 @@ def demo(report: Path, people: int, seed: int) -> None:
     found = study_tables(
         tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance()
     )
-    write_report(found, report, force=True)
+    write_report(found, report)
     say_findings(found)
     click.echo(f"wrote {report} (seed {seed})", err=True)
 
@@ -370,8 +399,10 @@ def _audit_json(
     warnings = [f"not run: {what}: {why}" for what, why in shown.not_run]
     warnings += shown.price.warnings if shown.price is not None else ()
     if unused:
-        warnings.insert(0, f"columns without a role, used by no adversary: {', '.join(sorted(unused))}")
+        warnings.insert(0, f"released columns without a role, taken as known: {', '.join(sorted(unused))}")
     result = {"release": exact[names[0]], "measures": measures(shown), "warnings": warnings}
     if shown.price is not None:
         result["price"] = asdict(shown.price)
+    if shown.exposure is not None:
+        result["exposure"] = asdict(shown.exposure)
     return result if len(names) == 1 else {**result, "releases": exact}

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, provenance, refuse_to_overwrite, stems, write_text
+from unmask.cli.files import as_text, provenance, refuse_to_overwrite, stems, write_texts
 from unmask.cli.options import share
 from unmask.cli.output import Output, audit_output, measures
+from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,7 +115,9 @@ def design(
 
     from unmask.channels import optimal_mechanism
 
-    refuse_to_overwrite(output, curve, force=force)
+    refuse_to_overwrite(curve, force=force, stream=output)
+    if as_json and output == STANDARD_OUTPUT:
+        raise click.UsageError("--json and -o - both say what is printed; leave one out")
     secrets, chance = _prior(prior)
     table, _ = _loss(loss, secrets, coordinates)
     if distortion is None:
@@ -134,11 +137,12 @@ def design(
         "gap": found.gap,
         "prior_error": float((table @ chance).min()),
     }
-    budgets = np.linspace(budget / CURVE_POINTS, 2 * budget, CURVE_POINTS) if budget > 0 else np.zeros(1)
-    trade_off = "" if curve is None else _curve(solve, budgets)
-    write_text(output, _written(secrets, found.channel.dense()))
+    most = max(budget, min(2 * budget, float(cost.max())))  # what costs more than any output is not bounded at all
+    budgets = np.linspace(budget / CURVE_POINTS, most, CURVE_POINTS) if budget > 0 else np.zeros(1)
+    texts = {output: _written(secrets, found.channel.dense())}
     if curve is not None:
-        write_text(curve, trade_off)
+        texts[curve] = _curve(solve, budgets)
+    write_texts(texts)
     if as_json:
         click.echo(as_text(result))
     click.echo(
@@ -150,7 +154,7 @@ def design(
 
 def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
     """The trade-off as CSV; budgets that the constraints do not allow are left out."""
-    from unmask.errors import UnmaskError
+    from unmask.errors import FailedError, UnmaskError
 
     lines = ["distortion,privacy,worst,leakage_bits"]
     for budget in budgets.tolist():
@@ -159,6 +163,10 @@ def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
         except UnmaskError:  # below the least feasible budget
             continue
         lines.append(f"{point.distortion!r},{point.privacy!r},{point.worst!r},{point.leakage / math.log(2)!r}")
+    if len(lines) == 1:
+        raise FailedError(
+            "no budget of the curve has a mechanism, so there is nothing to write; check --budget, or leave --curve out"
+        )
     return "\n".join(dict.fromkeys(lines)) + "\n"  # beyond the budget that hides all, points repeat
 
 

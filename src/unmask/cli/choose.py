@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import as_text, read
-from unmask.cli.options import table_options
+from unmask.cli.options import Input, table_options
 
 if TYPE_CHECKING:
     from unmask.studies.choice import Verdict
@@ -68,10 +68,10 @@ def _say(verdict: Verdict, maximize: str) -> None:
 
 
 @click.command("choose columns")
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=Input())
 @table_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-def choose_columns(data: Path, as_json: bool, **reading: Any) -> None:
+def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
     r"""Rank the quasi-identifiers of a table by what they give an adversary: drop or coarsen the first ones first.
 
     The Shapley value is a column's share of all that he gains; "last" is what dropping it alone takes away from him.
@@ -82,7 +82,7 @@ def choose_columns(data: Path, as_json: bool, **reading: Any) -> None:
     from unmask.errors import visible
     from unmask.tables.criteria import contributions
 
-    found = contributions(read(data, reading))
+    found = contributions(read(Path(data), reading))
     if as_json:
         click.echo(as_text({"contributions": [vars(one) for one in found]}))
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unmask.graphs.release import SocialGraph
     from unmask.reports import ReportData
     from unmask.studies.price import Motive
+    from unmask.tables.formulas import Formulas
     from unmask.tables.release import Table
 
 
@@ -36,11 +37,17 @@ def stems(paths: tuple[Path, ...]) -> list[str]:
     names: list[str] = []
     for path in paths:
         pattern = set("*?[") & set(str(path)) and not path.exists()
-        name = path.name if pattern else path.name.strip(".").split(".")[0] or "release"
+        name = path.name if pattern else _stem(path)
         taken = {ORIGINAL, *names}
         numbered = (f"{name} ({number})" for number in range(2, len(taken) + 3))
         names.append(next(one for one in (name, *numbered) if one not in taken))
     return names
+
+
+def _stem(path: Path) -> str:
+    """The name before its first dot, but for one that it begins with."""
+    name = path.name.lstrip(".").split(".")[0]
+    return name or path.name
 
 
 def say_findings(found: ReportData) -> None:
@@ -73,7 +80,17 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
     """A table, with what the command line says about reading it."""
     from unmask.tables import Table
 
-    return Table.read(path, **reading)
+    table = Table.read(path, **reading)
+    say_notes(table.notes)
+    return table
+
+
+def say_notes(notes: Sequence[str]) -> None:
+    """What was recognized or guessed while reading, on standard error."""
+    import click
+
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
 
 
 def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
@@ -82,7 +99,8 @@ def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
 
     table = read(path, reading)
     named = {name for role in ("quasi_identifiers", "sensitive", "keep", "identifiers") for name in reading[role]}
-    return table, [name for name in column_names(path, delimiter=reading["delimiter"]) if name not in named]
+    named.add(reading["weight"])
+    return table, [name for name in column_names(path, **_text(reading)) if name not in named]
 
 
 def read_register(path: Path, reading: dict[str, Any]) -> Table:
@@ -91,7 +109,7 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
     from unmask.tables import Table
     from unmask.tables.reading import column_names
 
-    names = column_names(path, delimiter=reading["delimiter"])
+    names = column_names(path, **_text(reading))
     wanted = reading["quasi_identifiers"]
     shared = [name for name in wanted if name in names]
     if not shared:
@@ -111,8 +129,13 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
         hierarchies=only(reading["hierarchies"]),
         missing=reading["missing"],
         na=reading["na"],
-        delimiter=reading["delimiter"],
+        **_text(reading),
     )
+
+
+def _text(reading: dict[str, Any]) -> dict[str, Any]:
+    """What is said about text files."""
+    return {name: reading[name] for name in ("delimiter", "encoding")}
 
 
 def read_motive(attacker: str) -> Motive:
@@ -148,12 +171,18 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
     return origin
 
 
-def refuse_to_overwrite(*outputs: Path | None, force: bool) -> None:
-    """An error for a file that is named twice, or exists, unless --force was given; and for a device, a pipe or a link
-    (`/dev/stdout` is one), since what is written whole takes its place.
+def refuse_to_overwrite(*outputs: Path | None, force: bool, stream: Path | None = None) -> None:
+    """An error for a file that is named twice, exists without --force, or is an input, even with --force; and for a
+    device, a pipe or a link (`/dev/stdout` is one), since what is written whole takes its place.
+
+    stream : one more output, which may be `-`, the standard output.
     """
     from unmask.errors import UnmaskError
 
+    if writing.STANDARD_OUTPUT in outputs:
+        raise UnmaskError("- is the standard output, where this command says something else; name a file")
+    if stream != writing.STANDARD_OUTPUT:
+        outputs = (stream, *outputs)
     paths = [path for path in outputs if path is not None]
     for path in paths:
         if path.is_symlink() or (path.exists() and not (path.is_file() or path.is_dir())):
@@ -162,13 +191,48 @@ def refuse_to_overwrite(*outputs: Path | None, force: bool) -> None:
             raise UnmaskError(f"{path} exists; choose another name or give --force")
     if len({path.resolve() for path in paths}) < len(paths):
         raise UnmaskError(f"{paths[0]} is named for two outputs, expected two files; choose another name for one")
+    _refuse_inputs(paths)
 
 
-def write_report(found: ReportData, path: Path, *, force: bool) -> None:
-    """Render the report and write it."""
+def _refuse_inputs(outputs: Sequence[Path]) -> None:
+    """An error for an output that is a file which the command is given to read, under whatever name."""
+    import click
+
+    from unmask.errors import UnmaskError
+
+    context = click.get_current_context(silent=True)
+    given = [] if context is None else [*context.params.values()]
+    named = _texts([one for one in given if not any(one is path for path in outputs)])
+    inputs = [file for text in named for file in _files(text)]
+    for path in outputs:
+        if path.is_dir() and any(file.resolve().parent == path.resolve() for file in inputs):
+            raise UnmaskError(f"{path} is the folder of an input, whose files could be replaced; choose another folder")
+        if path.is_file() and any(path.samefile(file) for file in inputs):
+            raise UnmaskError(f"{path} is an input of this command, which would be lost; choose another name")
+
+
+def _texts(given: object) -> list[str]:
+    """Every text and path in the values of options."""
+    if isinstance(given, str | Path):
+        return [str(given)]
+    inside = given.values() if isinstance(given, dict) else given if isinstance(given, list | tuple) else ()
+    return [text for item in inside for text in _texts(item)]
+
+
+def _files(text: str) -> list[Path]:
+    """The files that a text names: one, those in a folder that commands read, or those that a pattern matches."""
+    from glob import glob
+
+    path = Path(text.partition("::")[0] or text)
+    if path.is_dir():
+        return [file for kind in ("parquet", "jsonl", "toml") for file in path.rglob(f"*.{kind}")]
+    return [path] if path.is_file() else [Path(file) for file in glob(text)]  # noqa: PTH207  # it may be absolute
+
+
+def write_report(found: ReportData, path: Path) -> None:
+    """Render the report and write it, whole or not at all."""
     from unmask.reports import render
 
-    refuse_to_overwrite(path, force=force)
     write_text(path, render(found))
 
 
@@ -183,6 +247,16 @@ def say_dropped(names: Sequence[str]) -> None:
         click.echo(f"dropped, without a role: {listed}; --keep releases a column unchanged", err=True)
 
 
+def say_formulas(found: Mapping[str, int], given: Formulas) -> None:
+    """Cells of the release that a spreadsheet would run, by column, on standard error; none, and nothing is said."""
+    import click
+
+    if found:
+        each = ", ".join(f"{name} {n:,}" for name, n in found.items())
+        done = "an apostrophe stands before them" if given == "escape" else "--formulas escape or refuse changes that"
+        click.echo(f"cells that a spreadsheet would run as formulas: {each}; {done}", err=True)
+
+
 def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None) -> None:
     """The release and the text of its origin, both or neither: an origin of another would spoil every later audit."""
     with writing.together(output, origin) as places:
@@ -195,8 +269,14 @@ def write_release(release: Table | SocialGraph, output: Path, text: str, origin:
 
 def write_text(path: Path, text: str) -> None:
     """Whole or not at all."""
-    with writing.whole(path) as place:
-        writing.write_text(place, text)
+    write_texts({path: text})
+
+
+def write_texts(texts: Mapping[Path, str]) -> None:
+    """All of these files whole, or none of them."""
+    with writing.together(*texts) as places:
+        for path, text in texts.items():
+            writing.write_text(places[path], text)
 
 
 def write_secret(path: Path, text: str, *, beside: Path, why: str = UNDOES) -> None:

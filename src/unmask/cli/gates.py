@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -62,6 +62,9 @@ class Criterion:
     target: str = ""
 
 
+Item = TypeVar("Item", "Row", Criterion)
+
+
 def check(found: ReportData, gates: tuple[Condition, ...]) -> None:
     """Exit 3, with a line for every gate that a release breaks; the table before protection is no release.
 
@@ -100,7 +103,7 @@ def _meant(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) 
         meant = gate.named([*rows, *criteria])
     except UnmaskError as error:
         raise UnmaskError(f"--fail-above {gate}: {error}. {_known(rows, criteria)}") from None
-    of_rows, of_criteria = any(map(meant.about, rows)), any(map(meant.about, criteria))
+    of_rows, of_criteria = bool(_asked(meant, rows)), bool(_asked(meant, criteria))
     if not of_rows and not of_criteria:
         raise UnmaskError(f"--fail-above {gate}: nobody took this measure. {_known(rows, criteria)}")
     if of_rows and of_criteria:
@@ -130,15 +133,22 @@ def _known(rows: Sequence[Row], criteria: Sequence[Criterion]) -> str:
 
 def _broken(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) -> Iterator[str]:
     """A line for everything that breaks a gate."""
-    everything: list[Row | Criterion] = [*rows, *criteria]
-    for item in (item for item in everything if gate.about(item)):
+    asked: list[Row | Criterion] = [*_asked(gate, rows), *_asked(gate, criteria)]
+    for item in asked:
         value = gate.value(item)
         if math.isnan(value):
             yield f"{_spoken(gate, item)} is not known, and what is not known is not safe ({gate})"
         elif gate.holds(value):
             yield f"{_spoken(gate, item)} is {value:.6g} ({gate})"
-    for release, adversary in _without_result(rows, {row.adversary for row in rows if gate.about(row)}):
+    for release, adversary in _without_result(rows, {row.adversary for row in _asked(gate, rows)}):
         yield f"{release}: {adversary} has no result, and what is not known is not safe ({gate})"
+
+
+def _asked(gate: Condition, items: Sequence[Item]) -> list[Item]:
+    """What a gate is about; adversaries who know what others are to learn are asked about where they are named."""
+    from unmask.reports import APART
+
+    return [item for item in items if gate.about(item) and (gate.adversary or item.adversary not in APART)]
 
 
 def _spoken(gate: Condition, item: Row | Criterion) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from unmask.cli.files import as_text
+from unmask.cli.files import as_text, refuse_to_overwrite
 from unmask.cli.large import refuse_without_engine
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def _check_pairs(pairs: Path, n_attacks: int, *, force: bool) -> None:
 
     if n_attacks != 1:
         raise UnmaskError(f"--pairs holds the names of one attack, {n_attacks} were given; choose one (--attack)")
+    refuse_to_overwrite(pairs, force=force)
     check_output(pairs, force=force)
 
 

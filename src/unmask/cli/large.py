@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
+    from unmask.tables.formulas import Formulas
     from unmask.tables.large import Plan, Roles
     from unmask.tables.protections import Mondrian
 
@@ -69,7 +70,9 @@ def roles_of(reading: dict[str, Any]) -> Roles:
         raise UnmaskError(
             "--delimiter is for tables that are read into memory; an engine finds it in the first line: leave it out"
         )
-    return Roles(**{name: value for name, value in reading.items() if name != "delimiter"})
+    if reading["weight"] is not None:
+        raise UnmaskError("--weight needs the table in memory; leave it or --engine out")
+    return Roles(**{name: value for name, value in reading.items() if name not in ("delimiter", "encoding", "weight")})
 
 
 def refuse_in_engine(*, original: Path | None, targets: int | None, coverage: float) -> None:
@@ -94,17 +97,18 @@ def audit_in_engine(
     attacker: str | None,
     memory_limit: int,
     temp_directory: Path | None,
+    encoding: str | None,
     dry_run: bool,
 ) -> ReportData | None:
     """Audit the releases where they are; None after a dry run."""
-    from unmask.cli.files import provenance, read_motive
+    from unmask.cli.files import provenance, read_motive, say_notes
     from unmask.engines import open_engine
     from unmask.studies.large import Held, study_large
     from unmask.tables.large import check_together, plan, reduce, shares
 
     engine_bytes, _ = shares(memory_limit)
     motive = None if attacker is None else read_motive(attacker)
-    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory) as engine:
+    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory, encoding=encoding) as engine:
         room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory}
         known = planned = people = None
         if register is not None:
@@ -115,6 +119,7 @@ def audit_in_engine(
         for name, source in sources.items():
             plans[name] = plan(engine, source, roles, register=planned, **room)
             click.echo(f"{name}: {plans[name]}", err=True)
+        say_notes(engine.notes)
         check_together([*plans.values(), *([] if planned is None else [planned])], temp_directory)
         if dry_run:
             return None
@@ -170,31 +175,35 @@ def protect_in_engine(
     *,
     memory_limit: int,
     temp_directory: Path | None,
+    encoding: str | None,
     dry_run: bool,
+    formulas: Formulas,
     force: bool,
 ) -> dict[str, Any] | None:
     """Protect a table where it is and write the release; returns what is said about it, None after a dry run."""
     import time
 
-    from unmask.cli.files import say_dropped
+    from unmask.cli.files import say_dropped, say_formulas, say_notes
     from unmask.engines import open_engine
     from unmask.tables.large import check_output, generalise, loss, plan, reduce, shares, write_release
 
     start = time.perf_counter()
     check_output(output, force=force)
     engine_bytes, _ = shares(memory_limit)
-    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory) as engine:
+    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory, encoding=encoding) as engine:
         counted = protection.l is not None or protection.t is not None
         room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory}
         planned = plan(engine, source, roles, work="protect", counted=counted, k=protection.k, **room)
         click.echo(f"{source}: {planned}", err=True)
+        say_notes(engine.notes)
         if dry_run:
             return None
         reduced = reduce(engine, source, roles, counted=counted)
         made = generalise(reduced, protection, at_once=planned.at_once)
         dropped = [name for name in engine.names(source) if name not in roles.named]
         say_dropped(dropped)
-        write_release(reduced, made, output, keep=roles.keep, force=force)
+        found = write_release(reduced, made, output, keep=roles.keep, formulas=formulas, force=force)
+        say_formulas(found, formulas)
         lost = loss(made)
     return {
         "rows": lost.released_rows,

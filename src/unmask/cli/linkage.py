@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from unmask.cli.files import provenance, stems
+from unmask.cli.files import provenance, say_notes, stems
 from unmask.cli.large import engine_options, refuse_without_engine
-from unmask.cli.options import share
+from unmask.cli.options import Input, encoding_option, share
 from unmask.cli.output import Output, audit_output, measures
 
 if TYPE_CHECKING:
@@ -20,11 +20,12 @@ SHARE = click.FloatRange(0, 1)
 
 
 @click.command("audit linkage")
-@click.option("--truth", required=True, metavar="PATH", help="Table of items and their subjects.")
+@click.option("--truth", required=True, metavar="PATH", type=Input(), help="Table of items and their subjects.")
 @click.option(
-    "--guess", "guesses", multiple=True, required=True, metavar="PATH",
+    "--guess", "guesses", multiple=True, required=True, metavar="PATH", type=Input(),
     help="Table of items and the clusters an adversary puts them in; given again for another adversary.",
 )  # fmt: skip
+@encoding_option
 @click.option("--item", default="item", show_default=True, help="Column of the item's id, in every file.")
 @click.option("--subject", default="subject", show_default=True, help="Column of the subject, in the truth.")
 @click.option("--cluster", default="cluster", show_default=True, help="Column of the cluster, in a guess.")
@@ -54,6 +55,7 @@ SHARE = click.FloatRange(0, 1)
 def audit_linkage(
     truth: str,
     guesses: tuple[str, ...],
+    encoding: str | None,
     item: str,
     subject: str,
     cluster: str,
@@ -97,8 +99,8 @@ def audit_linkage(
     said: dict[str, Any] = {"title": f"Linkage by {', '.join(sources)}", "reproduce": provenance()}
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-        solution = _partition(files[0], item, subject)
-        named = {name: _guess(Path(path), item, cluster, probability) for name, path in sources.items()}
+        solution = _partition(files[0], item, subject, encoding)
+        named = {name: _guess(Path(path), item, cluster, probability, encoding) for name, path in sources.items()}
         found = study_linkage(solution, named, sensitivity, **said)
     else:
         counted = _counted(
@@ -109,6 +111,7 @@ def audit_linkage(
             missing=missing,
             memory_limit=memory_limit,
             temp_directory=temp_directory,
+            encoding=encoding,
             dry_run=dry_run,
         )
         if counted is None:
@@ -126,6 +129,7 @@ def _counted(
     missing: Literal["error", "singleton"],
     memory_limit: int,
     temp_directory: Path | None,
+    encoding: str | None,
     dry_run: bool,
 ) -> dict[str, Contingency] | None:
     """What guesses and truth have in common, counted by an engine that is closed again; None after a dry run."""
@@ -138,7 +142,7 @@ def _counted(
     solution = Labelled(truth, item, subject)
     named = {name: Labelled(path, item, cluster) for name, path in guesses.items()}
     room = shares(memory_limit)
-    with open_engine(choice, memory_limit=room[0], temp_directory=temp_directory) as engine:
+    with open_engine(choice, memory_limit=room[0], temp_directory=temp_directory, encoding=encoding) as engine:
         for guess in named.values():
             if probability in engine.names(guess.source):
                 raise UnmaskError(
@@ -146,6 +150,7 @@ def _counted(
                     "or name another column (--probability)"
                 )
         click.echo(str(plan(engine, solution, named, shares=room, temp_directory=temp_directory)), err=True)
+        say_notes(engine.notes)
         if dry_run:
             return None
         return contingencies(engine, solution, named, missing=missing, array_bytes=room[1])
@@ -161,19 +166,19 @@ def _json(found: Any) -> dict[str, Any]:
     }
 
 
-def _partition(path: Path, item: str, label: str) -> Partition:
+def _partition(path: Path, item: str, label: str, encoding: str | None) -> Partition:
     from unmask.errors import UnmaskError
     from unmask.pseudonyms.reading import read_columns
     from unmask.view import Partition
 
-    columns = read_columns(path, [item, label])
+    columns = read_columns(path, [item, label], encoding=encoding)
     try:
         return Partition(columns[label], columns[item])
     except UnmaskError as error:
         raise UnmaskError(f"{path.name}: {error}") from None
 
 
-def _guess(path: Path, item: str, cluster: str, probability: str) -> Partition | View:
+def _guess(path: Path, item: str, cluster: str, probability: str, encoding: str | None) -> Partition | View:
     """A partition; or a view, where there is a column of probabilities."""
     import numpy as np
 
@@ -181,11 +186,11 @@ def _guess(path: Path, item: str, cluster: str, probability: str) -> Partition |
     from unmask.pseudonyms.reading import column_names, read_columns
     from unmask.view import Partition, View
 
-    names = column_names(path)
+    names = column_names(path, encoding=encoding)
     if probability not in names:
-        return _partition(path, item, cluster)
+        return _partition(path, item, cluster, encoding)
     by = "partition" if "partition" in names else probability
-    columns = read_columns(path, list(dict.fromkeys([item, cluster, probability, by])))
+    columns = read_columns(path, list(dict.fromkeys([item, cluster, probability, by])), encoding=encoding)
     try:
         chance = np.asarray(columns[probability], dtype=np.float64)
     except (TypeError, ValueError):

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
+import shutil
 import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import click
+
+from unmask.errors import FailedError, UnmaskError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
+"""What a device or a disk says that takes no more."""
 
 KINDS = ("numeric", "ordinal", "categorical")
 
@@ -17,16 +28,31 @@ class Sentences(click.Group):
     A SIGTERM is a Ctrl-C: temporary files are removed, and a study writes what is finished.
     """
 
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        """Run the command line; output that cannot be taken, also that of --help, is a sentence."""
+        try:
+            return super().main(*arguments, **settings)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            _give_up_output()
+            click.echo(f"Error: the output cannot be written: {error.strerror}; make room, or name a file", err=True)
+            sys.exit(FailedError.exit_code)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an `UnmaskError` and a Ctrl-C become a sentence and an exit code."""
-        from unmask.errors import FailedError, UnmaskError
-
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a Ctrl-C, which cleans up
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a Ctrl-C, which cleans up
         try:
             return super().invoke(ctx)
         except UnmaskError as error:
             click.echo(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.filename is None:  # of the output, or ours
+                raise
+            click.echo(f"Error: {_named(error)} cannot be used: {error.strerror}; check the path", err=True)
+            ctx.exit(FailedError.exit_code)
         except KeyboardInterrupt:
             click.echo("Error: interrupted before the end; run the same command again", err=True)
             ctx.exit(FailedError.exit_code)
@@ -43,7 +69,6 @@ class Sentences(click.Group):
     def _with_second_word(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take "audit linkage" for one command; a near miss that is no file is told apart from a release."""
         from difflib import get_close_matches
-        from pathlib import Path
 
         name = " ".join(args[:2])
         if name in self.commands:
@@ -59,17 +84,55 @@ class Sentences(click.Group):
         from difflib import get_close_matches
 
         args = self._with_second_word(ctx, args)
+        name = args[0]  # click takes the arguments away
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            near = get_close_matches(name, self.list_commands(ctx), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(self.list_commands(ctx))}"
-            raise click.UsageError(f"{args[0]!r} is not a command; {hint}", ctx) from None
+            raise click.UsageError(f"{name!r} is not a command; {hint}", ctx) from None
+
+
+def _named(error: OSError) -> str:
+    """The file that the system has something against, without its folder, and not all of a name that is too long."""
+    name = os.path.basename(os.fsdecode(error.filename))  # noqa: PTH119  # it may be no path at all
+    return f"file {name if len(name) < 100 else name[:100] + '...'!r}"
+
+
+def _give_up_output() -> None:
+    """Leave nothing in a buffer that the end of the process would try to write once more."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(nowhere, sys.stdout.fileno())
 
 
 def _marked(text: str | None) -> str:
     """Help with click's mark of a paragraph that is not to be rewrapped; in a raw docstring it is two characters."""
     return (text or "").replace("\\b\n", "\b\n")
+
+
+class Input(click.ParamType[str]):
+    """A file to read, as it is written; `-` is the standard input, kept in a private folder while the command runs."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The path, or that of what the standard input held."""
+        from unmask.engines.room import scratch
+
+        if value != "-" or ctx is None:
+            return str(value)
+        if ctx.meta.setdefault(__name__, False):
+            self.fail("the standard input (-) can be read once; name a file for the other", param, ctx)
+        ctx.meta[__name__] = True
+        path = Path(ctx.find_root().with_resource(scratch(None))) / "stdin.csv"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        return str(path)
 
 
 def split(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -115,6 +178,21 @@ def delimiter(ctx: click.Context, parameter: click.Parameter, value: str | None)
     return character
 
 
+def encoding(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """The name of an encoding of text."""
+    from unmask.engines.encodings import check_encoding
+
+    try:
+        return None if value is None else check_encoding(value)
+    except UnmaskError as error:
+        raise click.BadParameter(str(error), ctx, parameter) from None
+
+
+encoding_option = click.option(
+    "--encoding", callback=encoding, help="Encoding of text files that are not UTF-8; guessed when left out."
+)
+
+
 def share(ctx: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     """A number; click's range lets nan through."""
     if value is not None and math.isnan(value):
@@ -152,7 +230,8 @@ attacker_option = click.option(
 
 def _reading_options(command: Any, *, required: bool) -> Any:
     for option in (
-        click.option("--delimiter", callback=delimiter, help="Of a text file; guessed when left out."),
+        encoding_option,
+        click.option("--delimiter", callback=delimiter, help="Delimiter of text files; guessed when left out."),
         click.option("--na", callback=split, help="Texts that stand for a missing cell, separated by commas."),
         click.option(
             "--missing",
@@ -179,6 +258,9 @@ def _reading_options(command: Any, *, required: bool) -> Any:
             "--hierarchy", "hierarchies", multiple=True, callback=pairs, help="COLUMN=FILE, generalization hierarchy."
         ),
         click.option("--identifiers", callback=split, help="Columns that identify a person; dropped."),
+        click.option(
+            "--weight", help="Column with the number of people that a row stands for, such as a survey weight."
+        ),
         click.option(
             "--keep",
             callback=split,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from unmask import writing
 from unmask.cli.files import as_text, refuse_to_overwrite, say_findings, write_report, write_secret
 from unmask.cli.gates import check, fail_above
 
@@ -36,12 +37,13 @@ class Output(NamedTuple):
         from unmask.reports import without_small
 
         shown = without_small(replace(found, least=self.smallest_shown))
-        if self.report is not None:
-            write_report(shown, self.report, force=self.force)
-        if self.export is not None:
-            from unmask.reports.export import export
+        with writing.together(self.report) as places:  # which takes its name once all is exported
+            if self.report is not None:
+                write_report(shown, places[self.report])
+            if self.export is not None:
+                from unmask.reports.export import export
 
-            export(shown, self.export, force=self.force)
+                export(shown, self.export, force=self.force)
         if self.as_json:
             click.echo(as_text(result(shown)))
         elif self.in_short:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import as_text, read
-from unmask.cli.options import attacker_option, optional_table_options
+from unmask.cli.options import Input, attacker_option, optional_table_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ SHOWN = 12
 
 
 @click.command()
-@click.argument("target")
+@click.argument("target", type=Input())
 @attacker_option
 @optional_table_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")

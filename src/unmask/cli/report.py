@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, refuse_to_overwrite, write_text
+from unmask import writing
+from unmask.cli.files import as_text, refuse_to_overwrite
 
 if TYPE_CHECKING:
     from unmask.reports.study.values import StudyData
@@ -36,14 +37,16 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
 
     refuse_to_overwrite(output, force=force)
     found = study_page(run)
-    if output is not None:
-        write_text(output, render_study(found))
-        click.echo(f"wrote {output}", err=True)
-    if folder is not None:
-        from unmask.reports.export import export
+    with writing.together(output) as places:  # which takes its name once all is exported
+        if output is not None:
+            writing.write_text(places[output], render_study(found))
+        if folder is not None:
+            from unmask.reports.export import export
 
-        names = export(found, folder, force=force)
-        click.echo(f"wrote {len(names)} files in {folder}", err=True)
+            names = export(found, folder, force=force)
+            click.echo(f"wrote {len(names)} files in {folder}", err=True)
+    if output is not None:
+        click.echo(f"wrote {output}", err=True)
     if as_json:
         told = {"summary": summary(found)} if in_words else {}
         click.echo(as_text({**_json(run, found), **told}))

@@ -179,7 +179,7 @@ def protect_graph(
     """
     from unmask.graphs.release import SocialGraph
 
-    refuse_to_overwrite(output, origin, force=force)
+    refuse_to_overwrite(origin, force=force, stream=output)
     protection = _protection(**separation)
     people = SocialGraph.read(graph, delimiter=delimiter)
     start = time.perf_counter()

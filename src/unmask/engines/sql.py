@@ -343,6 +343,34 @@ def dressed(
     return f"select {', '.join(cells)} from {table} {' '.join(joins)}"
 
 
+def formulas(query: str, columns: Sequence[str], starts: str) -> str:
+    """One row with the number of cells of each text column that begin with one of the letters and are no number.
+
+    >>> print(formulas("select * from t", ["a"], "=+"))
+    select cast(sum(case when substr(a, 1, 1) in ('=', '+') and length(a) > 1 and try_cast(a as double) is null
+    then 1 else 0 end) as bigint) as a from (select * from t) as cells
+    """
+    counts = [f"cast(sum(case when {_formula(one, starts)} then 1 else 0 end) as bigint) as {one}" for one in columns]
+    return f"select {', '.join(counts)} from ({query}) as cells"
+
+
+def escaped(query: str, columns: Sequence[str], every: Sequence[str], starts: str) -> str:
+    """The rows of a query with an apostrophe before such cells. columns : that are text. every : column there is."""
+    mark = literal("'")
+    cells = [
+        f"case when {_formula(one, starts)} then concat({mark}, {one}) else {one} end as {one}"
+        if one in columns
+        else one
+        for one in every
+    ]
+    return f"select {', '.join(cells)} from ({query}) as cells"
+
+
+def _formula(column: str, starts: str) -> str:
+    begins = f"substr({column}, 1, 1) in ({', '.join(map(literal, starts))})"
+    return f"{begins} and length({column}) > 1 and try_cast({column} as double) is null"
+
+
 def part(keys: Sequence[str], parts: int) -> str:
     """A number below `parts`, the same for equal combinations of bigints, and about equally often each.
 

@@ -71,8 +71,9 @@ def rows_of(paths: Sequence[str | Path], head: Head, *, header: bool = True) -> 
     header : whether the first line of each file is the head, and no row.
     """
     columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(head.names)))
+    files = ", ".join(literal(exact_path(path)) for path in paths)
     return (
-        f"read_csv([{', '.join(literal(exact_path(path)) for path in paths)}], delim={literal(head.delimiter)}, quote='\"', "
+        f"read_csv([{files}], delim={literal(head.delimiter)}, quote='\"', "
         f"escape='\"', auto_detect=false, header={str(header).lower()}, columns={{{columns}}}, null_padding=false, "
         "hive_partitioning=false, max_line_size=16777216)"
     )

@@ -161,7 +161,8 @@ def _text_relation(path: Path, pattern: str, skipped: int) -> str:
         "case when p.u = '' then not regexp_full_match(line, '\\s*([#%].*)?') else false end as bad "
         f"from (select line, regexp_extract(line, {literal(pattern)}, ['u', 'v']) as p from "
         f"read_csv({literal(exact_path(path))}, delim='\x1f', quote='', escape='', header=false, auto_detect=false, "
-        f"strict_mode=false, hive_partitioning=false, skip={skipped}, columns={{'line': 'varchar'}})) where p.u <> '' or bad)"
+        f"strict_mode=false, hive_partitioning=false, skip={skipped}, "
+        "columns={'line': 'varchar'})) where p.u <> '' or bad)"
     )
 
 

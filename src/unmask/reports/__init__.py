@@ -2,6 +2,7 @@
 
 from unmask.reports.channel.values import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
 from unmask.reports.data import FEWEST, LIMITS, ORIGINAL, ColumnRisk, Distribution, ReportData, headlines
+from unmask.reports.exposure.values import APART, COLUMNS, INSIDER, ORDER, Exposure
 from unmask.reports.findings import sentences
 from unmask.reports.graph.values import (
     AnonymityLink,
@@ -20,9 +21,13 @@ from unmask.reports.small import without_small
 from unmask.reports.study.values import NO_ATTACK
 
 __all__ = [
+    "APART",
+    "COLUMNS",
     "FEWEST",
+    "INSIDER",
     "LIMITS",
     "NO_ATTACK",
+    "ORDER",
     "ORIGINAL",
     "AnonymityLink",
     "BoundRow",
@@ -31,6 +36,7 @@ __all__ = [
     "ColumnRisk",
     "DegreeRisk",
     "Distribution",
+    "Exposure",
     "GraphRisk",
     "GuessLinkage",
     "Linkage",

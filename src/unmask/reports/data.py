@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from unmask.errors import UnmaskError
 from unmask.reports.channel.values import ChannelRisk
+from unmask.reports.exposure.values import Exposure
 from unmask.reports.graph.values import GraphRisk
 from unmask.reports.linkage.values import Linkage
 from unmask.reports.price.values import Price
@@ -72,6 +73,7 @@ class ReportData:
     linkage      : what adversaries who cluster pseudonyms do, where they were audited
     channel      : what the best adversary can still estimate through a channel or mechanisms
     graph        : what structural attacks name in a released network, where it was audited
+    exposure     : what the columns and the order of rows of tables give away
     least        : the fewest people that may stand for a cell of a page, see `unmask.reports.small`
     """
 
@@ -91,6 +93,7 @@ class ReportData:
     linkage: Linkage | None = None
     channel: ChannelRisk | None = None
     graph: GraphRisk | None = None
+    exposure: Exposure | None = None
     least: int = FEWEST
 
     def __post_init__(self) -> None:

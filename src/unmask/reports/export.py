@@ -7,9 +7,11 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 
 from unmask.errors import FailedError, UnmaskError
@@ -20,6 +22,7 @@ from unmask.reports.sections import Figure, Grid, not_run_groups
 from unmask.reports.study import sections as study_sections
 from unmask.reports.study.values import StudyData
 from unmask.results import Row
+from unmask.writing import told, undisturbed
 
 INDEX = "index.json"
 
@@ -41,18 +44,30 @@ def export(data: ReportData | StudyData, folder: Path, *, force: bool = False) -
         raise UnmaskError(f"{folder} is no folder; choose another one")
     if folder.exists() and any(folder.iterdir()) and not force:
         raise UnmaskError(f"{folder} exists and is not empty; choose another folder or give --force")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".export-", dir=folder) as draft:
-            index = list(_write(data, Path(draft)))
-            listed = {"title": data.title, "files": index}
-            (Path(draft) / INDEX).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
-            names = (*(str(item["file"]) for item in index), INDEX)
+    with _made(folder), told(folder), tempfile.TemporaryDirectory(prefix=".export-", dir=folder) as draft:
+        index = list(_write(data, Path(draft)))
+        listed = {"title": data.title, "files": index}
+        (Path(draft) / INDEX).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+        names = (*(str(item["file"]) for item in index), INDEX)
+        with undisturbed():
             for name in names:
                 (Path(draft) / name).replace(folder / name)
-    except OSError as error:
-        raise FailedError(f"{folder} cannot be written: {error.strerror or error}; choose another folder") from None
     return names
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """A folder that is there, and gone after an error where it was not there before."""
+    missing = [part for part in (folder, *folder.parents) if not part.exists()]
+    try:
+        with told(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for part in missing:
+            with suppress(OSError):
+                part.rmdir()
+        raise
 
 
 def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
@@ -123,7 +138,11 @@ def _table(folder: Path, name: str, columns: Mapping[str, Any], caption: str) ->
         connection.register("shown", dict(columns))
         for kind, options in (("csv", "format csv, header"), ("parquet", "format parquet, compression zstd")):
             target = str(folder / f"{name}.{kind}").replace("'", "''")
-            connection.execute(f"copy (select {listed} from shown) to '{target}' ({options})")
+            try:
+                connection.execute(f"copy (select {listed} from shown) to '{target}' ({options})")
+            except duckdb.Error as error:
+                wrong = f"the tables of {folder.parent.name!r} cannot be written ({type(error).__name__})"
+                raise FailedError(f"{wrong}; is the disk full?") from None
     for kind in ("csv", "parquet"):
         yield {"file": f"{name}.{kind}", "kind": "table", "caption": caption}
 

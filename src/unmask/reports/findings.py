@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from unmask.reports.channel.words import channel_findings
 from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
+from unmask.reports.exposure.words import exposure_findings, leading
 from unmask.reports.graph.words import TOLD, graph_findings
 from unmask.reports.linkage.words import linkage_findings
 from unmask.reports.price.words import price_findings
@@ -18,9 +19,11 @@ def sentences(data: ReportData) -> list[str]:
     scope = Scope.of(data)
     heads = headlines(data)
     told = {key: row for key, row in heads.items() if data.graph is None or row.measure not in TOLD}
-    rows = findings(scope, told)
+    rows = findings(scope, leading(told))
     channel, graph = channel_findings(data.channel, scope), graph_findings(data.graph, scope, heads)
-    return [*channel, *graph, *rows, *linkage_findings(data.linkage), *price_findings(data.price, scope)]
+    exposed = exposure_findings(data.exposure, scope, heads)
+    linked, priced = linkage_findings(data.linkage), price_findings(data.price, scope)
+    return [*channel, *graph, *rows, *exposed, *linked, *priced]
 
 
 def findings(scope: Scope, heads: Heads) -> list[str]:

@@ -15,6 +15,7 @@ from unmask.reports import canvas, ledger, sections
 from unmask.reports.channel import sections as channel_sections
 from unmask.reports.channel.words import impersonal, of_cases
 from unmask.reports.data import ReportData, Scope, headlines
+from unmask.reports.exposure import sections as exposure_sections
 from unmask.reports.findings import contrasts, sentences
 from unmask.reports.graph import sections as graph_sections
 from unmask.reports.linkage import sections as linkage_sections
@@ -85,6 +86,7 @@ def contents(data: ReportData) -> dict[str, Any]:
         "distribution": sections.distribution_figures(data, scope),
         "quantiles": [] if cases else sections.quantile_tables(data, scope),
         "columns": sections.column_tables(data),
+        "exposure": exposure_sections.exposure_section(data.exposure, scope),
         "price": price_sections.price_section(data.price, scope),
         "plane": sections.plane_figures(data, scope, heads),
         "utility": sections.listing(data.utility, UTILITIES, "Utility lost"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from unmask.errors import visible
 from unmask.reports.data import ORIGINAL, ReportData, Scope
+from unmask.reports.exposure.values import APART
 from unmask.reports.sections import not_run_groups
 from unmask.reports.study.values import SUCCESS, Measured, StudyData, headlines
 from unmask.reports.study.words import LINKAGE, did, risky, spoken, who, without
@@ -117,7 +118,8 @@ def _study(data: StudyData) -> list[_Told]:
 
 def _audit(data: ReportData) -> list[_Told]:
     scope = Scope.of(data)
-    rows = tuple(Measured("", row, 1) for row in data.rows if row.release in scope.protected)
+    heard = (row for row in data.rows if row.release in scope.protected and row.adversary not in APART)
+    rows = tuple(Measured("", row, 1) for row in heard)
     heads = headlines(rows, tuple(dict.fromkeys((*data.success, *SUCCESS))))
     several = len(scope.releases) > 1
     return [
@@ -131,7 +133,7 @@ def _rows(data: ReportData | StudyData) -> list[Row]:
     if isinstance(data, StudyData):
         rows, bare = [item.row for item in data.rows], data.unprotected
     else:
-        rows, bare = list(data.rows), frozenset({ORIGINAL})
+        rows, bare = [row for row in data.rows if row.adversary not in APART], frozenset({ORIGINAL})
     return [row for row in rows if row.release not in bare] or rows
 
 

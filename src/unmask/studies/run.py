@@ -13,10 +13,12 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
 from unmask.studies.journal import Journal, Result
 from unmask.studies.plan import Cell, Plan
 from unmask.studies.workers import run_cells
+from unmask.writing import whole
 
 JOURNAL = "journal.jsonl"
 RESULTS = "results.parquet"
@@ -83,6 +85,7 @@ def run_study(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FailedError(f"folder {folder} cannot be made: {error.strerror}; choose another one") from None
+    _refuse_others(folder)
     journal, interrupted = Journal(folder / JOURNAL), False
     start = time.monotonic()
     with journal.appending():
@@ -119,11 +122,19 @@ def run_study(
     )
 
 
+def _refuse_others(folder: Path) -> None:
+    """An error for a folder without a journal that holds what a study would replace."""
+    taken = next((name for name in (PLAN, RESULTS) if (folder / name).exists()), None)
+    if taken is not None and not (folder / JOURNAL).exists():
+        raise UnmaskError(f"folder {folder} has a {taken} that no study wrote there; choose another folder")
+
+
 def _keep_plan(plan: Path, folder: Path) -> None:
     """Put a copy of the plan beside its results: what they are of."""
     try:
         if plan.resolve() != (folder / PLAN).resolve():
-            (folder / PLAN).write_bytes(plan.read_bytes())
+            with whole(folder / PLAN) as place:
+                place.write_bytes(plan.read_bytes())
     except OSError as error:
         raise FailedError(f"folder {folder} cannot be written: {error.strerror}; choose another one") from None
 
@@ -158,16 +169,16 @@ def _export(plan: Plan, journal: Journal, path: Path) -> None:
             columns[name] = np.array([value or "" for value in values], dtype=object)
     unknown = [name for name in _NUMBERS if name != "seconds"]
     listed = ", ".join(f"nullif({name}, 'nan'::double) as {name}" if name in unknown else name for name in COLUMNS)
-    part = path.with_suffix(".part")
-    try:
-        with engine() as connection:
-            connection.register("found", columns)
-            target = str(part).replace("'", "''")
-            connection.execute(f"copy (select {listed} from found) to '{target}' (format parquet, compression zstd)")
-        part.replace(path)
-    except (OSError, duckdb.Error):
-        part.unlink(missing_ok=True) if part.is_file() else None
-        raise FailedError(f"{path} cannot be written; make room or choose another folder, nothing is lost") from None
+    with whole(path) as place, engine() as connection:
+        connection.register("found", columns)
+        try:
+            connection.execute(
+                f"copy (select {listed} from found) to {literal(str(place))} (format parquet, compression zstd)"
+            )
+        except duckdb.Error:
+            raise FailedError(
+                f"{path} cannot be written; make room or choose another folder, nothing is lost"
+            ) from None
 
 
 def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:

@@ -12,9 +12,11 @@ from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import LIMITS, ORIGINAL, ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
 from unmask.studies.at_risk import Watched
+from unmask.studies.exposure import by_columns, by_order, exposure
+from unmask.studies.exposure import words as more_words
 from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
@@ -64,6 +66,7 @@ class Attack:
     target: str
     belief: Posterior
     truth: Truth | None
+    note: str = ""
     rows: NDArray[np.int64] | None = None
 
     @property
@@ -81,7 +84,8 @@ def study_tables(
     motive: Motive | None = None,
     watched: Watched | None = None,
 ) -> ReportData:
-    """Attack every release as prosecutor (identity and each sensitive column) and, with a register, as its holder.
+    """Attack every release as prosecutor (identity and each sensitive column), as those who know every released column,
+    by the order of its rows (with an original) and, with a register, as its holder.
 
     The same people are attacked in every release. With an original, the original itself is attacked too, as the case
     without protection. With a motive, the strongest knowledge about identity, the register's if there is one, is also
@@ -108,11 +112,12 @@ def study_tables(
             release=attack.release,
             adversary=attack.adversary,
             target=attack.target,
+            note=attack.note,
             measures=STANDARD + (price_measures(motive.attacker) if motive is not None and pricing else ()),
         )
         if pricing:
             priced[attack.release] = attack.belief
-        if watched is not None and attack.release != ORIGINAL:
+        if watched is not None and attack.release != ORIGINAL and attack.adversary not in APART:
             assert attack.rows is not None
             names = {"release": attack.release, "adversary": attack.adversary, "target": attack.target}
             watched.see(attack.belief, attack.rows, **names)
@@ -129,11 +134,12 @@ def study_tables(
         utility=_utilities(releases, evidence),
         column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
         distribution=tuple(spread),
-        assumptions=assumptions(first, evidence),
+        assumptions=(*assumptions(first, evidence), _KNOWN_COLUMNS),
         not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run), *_campaigns_not_run(price)),
         reproduce=reproduce or {},
-        adversaries=adversaries(first, evidence),
+        adversaries=adversaries(first, evidence) | more_words(first, evidence.original),
         price=price,
+        exposure=exposure(releases, evidence.original, evidence.origins),
     )
 
 
@@ -165,14 +171,20 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         records = records if origin is None else origin
         people = records if known is None else known.person
         link = ClassAttack()(table, auxiliary)
-        yield Attack(name, PROSECUTOR, "identity", link, truth, people)
+        yield Attack(name, PROSECUTOR, "identity", link, truth, rows=people)
         for column in table.sensitive:
             belief = AttributeInference(column.name).through(link, table)
             value = _value_truth(column.name, table, known, evidence)
-            yield Attack(name, PROSECUTOR, column.name, belief, value, people)
+            yield Attack(name, PROSECUTOR, column.name, belief, value, rows=people)
+        for adversary, target, belief in by_columns(table, known, evidence.original):
+            of_value = None if target == "identity" else _value_truth(target, table, known, evidence)
+            yield Attack(name, adversary, target, belief, truth if target == "identity" else of_value, rows=people)
         if evidence.register is not None:
             belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
-            yield Attack(name, REGISTER, "identity", belief, None, records)
+            yield Attack(name, REGISTER, "identity", belief, None, rows=records)
+        if known is not None and evidence.original is not None:
+            note, belief = by_order(table, known, evidence.original)
+            yield Attack(name, ORDER, "identity", belief, truth, note, people)
 
 
 def _claimed(release: Table) -> NDArray[np.int64] | None:
@@ -288,7 +300,6 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
         f"Missing cells: {rule}.",
         "The prosecutor knows that his target is in the table and reads generalized cells by containment.",
         "Attribute inference uses the sensitive values of the records that fit; its prior is the whole table's.",
-        "Columns that are neither quasi-identifiers nor sensitive were not used by any adversary.",
     ]
     if evidence.original is None:
         found.append("Without the original, every row is taken as a target whose class the adversary sees.")
@@ -297,13 +308,21 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
     return tuple(found)
 
 
+_KNOWN_COLUMNS = "Every released column may be known; those that leave unchanged are compared as exact values."
+
+_NEEDS_ORIGIN = "needs the origin of the records (--origin)"
+
+
 def _missing_evidence(evidence: Evidence, releases: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
     if evidence.original is None:
         yield "Realised success", "needs the original table (--original)"
     without = [name for name in releases if name not in evidence.origins]
+    if evidence.original is None:
+        yield "The order of the rows", "needs the original table (--original)"
+    if without:
+        yield f"Which generalized cells of {', '.join(without)} other columns restore", _NEEDS_ORIGIN
     if evidence.original is not None and without:
-        what = f"Realised identity success and utility of {', '.join(without)}"
-        yield what, "needs the origin of the records (--origin)"
+        yield f"Realised identity success and utility of {', '.join(without)}", _NEEDS_ORIGIN
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"

@@ -6,6 +6,7 @@ from unmask.tables.attacks import (
     BayesAttack,
     ClassAttack,
     NearestNeighbour,
+    OrderAttack,
     RegisterAttack,
     StringLinkage,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "Knowledge",
     "Mondrian",
     "NearestNeighbour",
+    "OrderAttack",
     "Register",
     "RegisterAttack",
     "StringLinkage",

@@ -288,8 +288,7 @@ def _ordered(release: Table, origin: NDArray[np.int64], rng: np.random.Generator
     shuffled = secret_unless(rng).permutation(release.n_rows)
     columns = release.written
     content, _, _ = group([column.codes for column in columns], [len(column.levels) for column in columns])
-    weight = np.zeros(release.n_rows) if release.weight is None else release.weight
-    order = shuffled[np.lexsort((weight[shuffled], content[shuffled]))]  # a stable sort
+    order = shuffled[np.argsort(content[shuffled], kind="stable")]
     return release.take(order), origin[order]
 
 

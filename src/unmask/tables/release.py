@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,12 +16,13 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.engines.sql import quoted
-from unmask.errors import FailedError, UnmaskError
+from unmask.engines.sql import exact_path, literal, quoted
+from unmask.errors import UnmaskError
 from unmask.tables.cells import Kind, Levels, Missing, plain_levels, read_levels
 from unmask.tables.counts import group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.reading import Encoded, check_columns, engine, read_encoded
+from unmask.writing import whole
 
 __all__ = ["Classes", "Column", "Missing", "Rows", "Table"]
 
@@ -119,9 +119,18 @@ class Table:
 
     @property
     def written(self) -> tuple[Column, ...]:
-        """All columns as they stand in a file: in the order of the source."""
+        """All columns as they stand in a file, the weight among them: in the order of the source."""
+        columns = self.columns if self.weight is None else (*self.columns, self._weight_column(self.weight))
         place = {name: at for at, name in enumerate(self.order)}
-        return tuple(sorted(self.columns, key=lambda column: place.get(column.name, len(place))))
+        return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
+
+    def _weight_column(self, weight: NDArray[np.float64]) -> Column:
+        """The weight under its name in the source, the one that no other column has."""
+        names = [column.name for column in self.columns]
+        name = next((name for name in self.order if name not in names), "weight")
+        values, codes = np.unique(weight, return_inverse=True)
+        levels, code = read_levels([repr(value) for value in values.tolist()], kind="numeric", column=name)
+        return Column(name, code[codes], levels)
 
     @property
     def n_rows(self) -> int:
@@ -172,6 +181,7 @@ class Table:
         na: str | Sequence[str] = (),
         delimiter: str | None = None,
         header: Sequence[str] | None = None,
+        encoding: str | None = None,
     ) -> Self:
         """Read a table, give its columns their roles and its cells their meaning.
 
@@ -183,6 +193,7 @@ class Table:
         kinds, orders, hierarchies : by column; what is not declared is guessed (see `cells.parse_levels`).
         na : texts that stand for a missing cell, besides empty and NULL.
         delimiter, header : of a text file; guessed, and its first line, when not given.
+        encoding : of a text file that is not UTF-8; cp1252 when not given, which is noted.
 
         >>> Table.read({"age": ["20-29", "*"]}, quasi_identifiers="age").quasi_identifiers[0].levels.labels
         ('*', '[20, 29]')
@@ -195,7 +206,8 @@ class Table:
         declared = (*(kinds or {}), *(orders or {}), *trees)
         idle = [name for name in declared if name not in asked]
         dropped = (*roles["identifiers"], *idle)
-        found = read_encoded(source, asked=asked, dropped=dropped, delimiter=delimiter, header=header)
+        as_text: dict[str, Any] = {"delimiter": delimiter, "header": header, "encoding": encoding}
+        found = read_encoded(source, asked=asked, dropped=dropped, **as_text)
         if idle:
             raise UnmaskError(
                 f"the kind, order or hierarchy of column {idle[0]!r} was given, and the column is dropped; make it a "
@@ -226,7 +238,7 @@ class Table:
 
         The file appears under its name only when it is complete. Columns stand in the order of the source. Missing
         cells are empty (NULL in Parquet). In Parquet a column of exact values keeps the type that it had in the source;
-        from text, numbers become numbers. Weights go into a column `weight`.
+        from text, numbers become numbers.
 
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -243,13 +255,8 @@ class Table:
             raise UnmaskError(
                 f"output {target.name!r} exists; choose another name or overwrite it (--force, or force=True)"
             )
-        try:
-            with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
-                whole = Path(folder) / target.name
-                _write_parquet(self, whole) if name.endswith((".parquet", ".pq")) else _write_text(self, whole)
-                whole.replace(target)
-        except OSError as error:
-            raise FailedError(f"output {target.name!r} cannot be written: {error.strerror or error}") from None
+        with whole(target) as place:
+            _write_parquet(self, place) if name.endswith((".parquet", ".pq")) else _write_text(self, place)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -314,32 +321,20 @@ def _weights(name: str, encoded: Encoded) -> NDArray[np.float64]:
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
-def _cells(table: Table) -> tuple[list[str], list[list[str]]]:
-    """Column names and the text of every cell, by column."""
-    names = [column.name for column in table.written]
-    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in table.written]
-    if table.weight is not None:
-        names.append("weight")
-        cells.append([repr(weight) for weight in table.weight.tolist()])
-    return names, cells
-
-
 def _write_text(table: Table, path: Path) -> None:
-    names, cells = _cells(table)
+    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in table.written]
     tabs = ".tsv" in path.name.lower()
     with path.open("wb") as raw:
         packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if path.name.lower().endswith(".gz") else raw
         with io.TextIOWrapper(packed, encoding="utf-8", newline="") as text:
             writer = csv.writer(text, delimiter="\t" if tabs else ",", lineterminator="\n")
-            writer.writerow(names)
+            writer.writerow([column.name for column in table.written])
             writer.writerows(zip(*cells, strict=True))
 
 
 def _write_parquet(table: Table, path: Path) -> None:
     types = [stored_type(column) for column in table.written]
     names = [column.name for column in table.written]
-    if table.weight is not None:
-        names, types = [*names, "weight"], [*types, "DOUBLE"]
     plain = path.with_suffix(".csv")
     _write_text(table, plain)
     with engine() as (connection, _):
@@ -348,12 +343,11 @@ def _write_parquet(table: Table, path: Path) -> None:
             f"cast(c{at} as {stored}) as {quoted(name)}"
             for at, (name, stored) in enumerate(zip(names, types, strict=True))
         )
-        source = str(plain).replace("'", "''")
-        target = str(path).replace("'", "''")
-        statement = (
-            f"copy (select {chosen} from read_csv('{source}', delim=',', quote='\"', escape='\"', header=true, "
-            f"auto_detect=false, columns={{{texts}}}, max_line_size=16777216)) to '{target}' (format parquet)"
+        rows = (
+            f"read_csv({literal(exact_path(plain))}, delim=',', quote='\"', escape='\"', header=true, "
+            f"auto_detect=false, columns={{{texts}}}, hive_partitioning=false, max_line_size=16777216)"
         )
+        statement = f"copy (select {chosen} from {rows}) to {literal(str(path))} (format parquet)"
         try:
             connection.execute(statement)
         except duckdb.Error as error:

@@ -30,6 +30,8 @@ Objective = Literal["average", "worst"]
 LARGEST_WHOLE = 60**3
 """Entries n_answers * n * m above which the program is solved by cutting planes: they are faster from there on."""
 
+_ANY_RATIO = -math.log(np.finfo(np.float64).eps)
+
 
 @dataclass(frozen=True, eq=False)
 class Design:
@@ -78,6 +80,7 @@ def optimal_mechanism(
     worst_case   : tau: privacy at least this, given each output
     epsilon      : p(y given x) <= e^epsilon p(y given x') for all x, x', y (local differential privacy)
     delta        : |ln p(x given y) / p(x)| <= delta for all x of positive prior and all outputs (delta-disclosure)
+                   from 36 nats on neither bounds anything: e^-36 is less than doubles tell apart from none
     method       : "full": one linear program with n_answers * m rows of n entries; "cuts": the rows and columns that it
                    turns out to need; "auto": the closed form of `constant_risk_channel` where privacy_loss is the
                    transpose of distortion and nothing else is asked, else "full" up to n_answers * n * m = 60^3, then
@@ -141,6 +144,7 @@ def _program(
             f"worst_case is {worst_case:.9g}, expected at most {before:.9g}, the adversary's expected loss before any "
             "release: lower it"
         )
+    epsilon, delta = (None if value is None or value >= _ANY_RATIO else value for value in (epsilon, delta))
     return Program(p, loss, d, float(budget), floor=worst_case, epsilon=epsilon, delta=delta)
 
 

@@ -27,9 +27,20 @@ from unmask.tables.reading import column_names
 from unmask.tables.release import Table
 from unmask.truth import Truth
 
-DATASET = ("quasi_identifiers", "sensitive", "identifiers", "kinds", "orders", "hierarchies", "missing", "na")
+DATASET = (
+    "quasi_identifiers",
+    "sensitive",
+    "keep",
+    "identifiers",
+    "weight",
+    "kinds",
+    "orders",
+    "hierarchies",
+    "missing",
+    "na",
+)
 ADVERSARY = ("knows", "attacker")
-COLUMNS = ("quasi_identifiers", "sensitive", "identifiers", "kinds", "orders", "hierarchies")
+COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "kinds", "orders", "hierarchies")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
 MEASURES = (

@@ -4,6 +4,7 @@ from unmask.tables.attacks.attribute import AttributeInference
 from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
 from unmask.tables.attacks.fitting import fit_errors
 from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbour
+from unmask.tables.attacks.order import OrderAttack
 from unmask.tables.attacks.strings import StringLinkage, StringMatches
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "CellError",
     "ClassAttack",
     "NearestNeighbour",
+    "OrderAttack",
     "RegisterAttack",
     "StringLinkage",
     "StringMatches",

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from unmask.inference import from_classes, from_likelihood
 from unmask.posterior import Posterior
-from unmask.tables.attacks.pairing import pair, pairs_where
-from unmask.tables.cells import compatible
+from unmask.tables.attacks.pairing import Fit, Same, pair, pairs_where
+from unmask.tables.cells import Levels, compatible
 from unmask.tables.release import Column, Missing, Table
 
 
@@ -48,10 +48,12 @@ class ClassAttack:
             classes = release.classes
             return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)
         pairing = pair(release if auxiliary is None else auxiliary, release)
-        tables = fitting(pairing.columns, missing=release.missing)
+        tables = fits_of(pairing.columns, missing=release.missing)
         row, klass = pairs_where(pairing, tables)
         log_volume = np.zeros(len(row))
         for i, ((known, _), table) in enumerate(zip(pairing.columns, tables, strict=True)):
+            if isinstance(table, Same):
+                continue  # each box holds one value
             stated = np.arange(len(known.levels)) != known.levels.missing
             log_size = np.log(np.maximum(table[stated].sum(axis=0), 1))[pairing.classes[klass, i]]
             log_volume += np.where(stated[pairing.observed[row, i]], log_size, 0.0)
@@ -94,7 +96,7 @@ class RegisterAttack:
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
         """The belief about the person behind each released record; the auxiliary table is the register."""
         pairing = pair(release, auxiliary)
-        row, klass = pairs_where(pairing, fitting(pairing.columns, missing=release.missing, observed_is_release=True))
+        row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing, observed_is_release=True))
         indptr, candidate, log_likelihood = pairing.expand(row, klass, np.zeros(len(row)))
         share = np.diff(indptr) / pairing.n_candidates
         with np.errstate(divide="ignore"):
@@ -131,3 +133,25 @@ def fitting(
                 table[known.levels.missing, :] = True
         tables.append(table)
     return tables
+
+
+_WIDE = 1 << 22
+"""Pairs of levels from which on two columns of exact values are joined."""
+
+
+def fits_of(
+    columns: Iterable[tuple[Column, Column]], *, missing: Missing, observed_is_release: bool = False
+) -> list[Fit]:
+    """As `fitting`, but columns of very many exact values on both sides are compared as equal or not: no table."""
+    return [
+        Same.of(one, other)
+        if _wide_and_exact(one.levels, other.levels)
+        else fitting([(one, other)], missing=missing, observed_is_release=observed_is_release)[0]
+        for one, other in columns
+    ]
+
+
+def _wide_and_exact(one: Levels, other: Levels) -> bool:
+    """Whether a table of the levels would be large, and every cell of both is one value and none is missing."""
+    large = len(one) * len(other) > _WIDE and one.kind == other.kind
+    return large and all(levels.missing < 0 and bool(levels.atomic.all()) for levels in (one, other))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,13 +108,42 @@ def pair(observed: Table, candidates: Table) -> Pairing:
     )
 
 
-def pairs_where(pairing: Pairing, tables: list[NDArray[np.bool_]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(observation, class) of every pair that all columns allow, ordered by observation then class.
+@dataclass(frozen=True, eq=False)
+class Same:
+    """Two columns of exact values: cells go together when they are one value. For columns too wide for a table.
 
-    tables : for each column (n_observed_levels, n_candidate_levels), whether the two cells go together.
-    Works on bits: for each column and observed level, the set of classes it allows, eight to a byte.
+    observed, candidate : number of the value of each level, counted over both columns
     """
-    packed = [np.packbits(table[:, pairing.classes[:, i]], axis=1, bitorder="little") for i, table in enumerate(tables)]
+
+    observed: NDArray[np.int32]
+    candidate: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, observed: Column, candidate: Column) -> Same:
+        """The values of two columns, by label."""
+        labels = dict.fromkeys(observed.levels.labels + candidate.levels.labels)
+        number = {label: at for at, label in enumerate(labels)}
+        sides = ([number[label] for label in column.levels.labels] for column in (observed, candidate))
+        return cls(*(np.array(side, dtype=np.int32) for side in sides))
+
+
+Fit = NDArray[np.bool_] | Same
+"""Which levels of two columns go together: (n_observed_levels, n_candidate_levels), or equal values."""
+
+
+def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(observation, class) of every pair that all columns allow, ordered by observation then class; fits : by column.
+
+    Tables work on bits: for each column and observed level, the set of classes it allows, eight to a byte. Columns of
+    equal values are joined first, and the others asked for the pairs that are left.
+    """
+    if any(isinstance(fit, Same) for fit in fits):
+        return _joined(pairing, fits)
+    packed = [
+        np.packbits(fit[:, pairing.classes[:, i]], axis=1, bitorder="little")
+        for i, fit in enumerate(fits)
+        if not isinstance(fit, Same)
+    ]
     step = max(1, 8 * CHUNK // max(len(pairing.classes), 1))
     rows, columns = [], []
     for start in range(0, len(pairing.observed), step):
@@ -127,6 +156,38 @@ def pairs_where(pairing: Pairing, tables: list[NDArray[np.bool_]]) -> tuple[NDAr
         rows.append(row[which] + start)
         columns.append(8 * byte[which] + bit)
     return np.concatenate(rows), np.concatenate(columns)
+
+
+def _joined(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    observed, candidate = _keys(pairing, fits)
+    order = np.argsort(candidate, kind="stable")
+    first = np.searchsorted(candidate[order], observed, side="left")
+    size = np.searchsorted(candidate[order], observed, side="right") - first
+    rows, columns = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    ends = np.cumsum(size)
+    cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + CHUNK, CHUNK)))
+    for start, stop in zip(cuts, [*cuts[1:], len(observed)], strict=True):
+        part = size[start:stop]
+        row = np.repeat(np.arange(start, stop), part)
+        column = order[np.repeat(first[start:stop] - (np.cumsum(part) - part), part) + np.arange(part.sum())]
+        for i, fit in enumerate(fits):
+            if not isinstance(fit, Same):
+                good = fit[pairing.observed[row, i], pairing.classes[column, i]]
+                row, column = row[good], column[good]
+        rows.append(row)
+        columns.append(column)
+    return np.concatenate(rows), np.concatenate(columns)
+
+
+def _keys(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """What observations and classes hold in the columns of equal values, as one number each."""
+    sides = [
+        np.concatenate([fit.observed[pairing.observed[:, i]], fit.candidate[pairing.classes[:, i]]])
+        for i, fit in enumerate(fits)
+        if isinstance(fit, Same)
+    ]
+    key, _, _ = group(sides, [int(side.max()) + 1 for side in sides])
+    return key[: len(pairing.observed)], key[len(pairing.observed) :]
 
 
 def sums_over(

@@ -9,30 +9,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.engines import sql
+from unmask.engines import Engine, sql
 from unmask.engines.room import check_output
 from unmask.tables.cells import Levels
+from unmask.tables.formulas import STARTS, Formulas, check_formulas, escape, is_formula
 from unmask.tables.large.mondrian import Generalised
 from unmask.tables.large.reduce import Reduced
 from unmask.tables.release import Column
 
 
 def write_release(
-    reduced: Reduced, made: Generalised, path: Path, *, keep: Sequence[str] = (), force: bool = False
-) -> None:
+    reduced: Reduced,
+    made: Generalised,
+    path: Path,
+    *,
+    keep: Sequence[str] = (),
+    formulas: Formulas = "keep",
+    force: bool = False,
+) -> dict[str, int]:
     """Write the rows of a table with the cells of its release as Parquet, whole or not at all.
 
     Rows are sorted by their class and by all that is released with them: their order is a function of what they say, so
     it tells nothing about the order of the source, and the same release is the same file.
 
     keep : columns that are released unchanged. Those without a role are left out; the others stand in the order of the
-    source.
+    source. formulas : what is done about cells that a spreadsheet would run; their number by column is returned.
     """
     check_output(path, force=force)
     engine, name = reduced.engine, reduced.name
     quasi, secret = reduced.short
     other = {f"o{at}": column for at, column in enumerate(keep)}
-    engine.table(f"{name}_rows", reduced.source, {**reduced.columns, **other})
+    kinds = engine.table(f"{name}_rows", reduced.source, {**reduced.columns, **other})
     cells = {
         short: _labels(column)[column.codes]
         for short, column in zip(quasi, made.release.quasi_identifiers, strict=True)
@@ -52,7 +59,22 @@ def write_release(
     order = ["box", *(f"code_{short}" for short in secret), *other]
     place = engine.names(reduced.source).index
     named = dict(sorted({**reduced.columns, **other}.items(), key=lambda column: place(column[1])))
+    texts = [*(short for short in types if types[short] == "string"), *(s for s in labels if labels[s][1] == "string")]
+    texts += [short for short in other if kinds[short] == "text"]
+    found = _formulas(engine, text, {short: named[short] for short in texts})
+    check_formulas(found, formulas)
+    if found and formulas == "escape":
+        text = sql.escaped(text, texts, [*named, *(column for column in order if column not in named)], STARTS)
+        named = {short: escape(column) for short, column in named.items()}
     engine.write_parquet(text, path, named, order=order)
+    return found
+
+
+def _formulas(engine: Engine, text: str, texts: dict[str, str]) -> dict[str, int]:
+    """Cells by column that a spreadsheet would run. texts : column of text in the query -> its name in the file."""
+    counts = engine.rows(sql.formulas(text, list(texts), STARTS)) if texts else {}
+    every = {column: int(counts[short][0]) + is_formula(column) for short, column in texts.items()}
+    return {column: n for column, n in every.items() if n}
 
 
 def _labels(column: Column) -> NDArray[Any]:

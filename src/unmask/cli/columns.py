@@ -1,0 +1,160 @@
+"""`unmask columns`: what each column of a file gives away, and the role that fits it; and how releases are read."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unmask.cli.files import as_text, read
+from unmask.cli.options import optional_table_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from unmask.facts import ColumnFacts
+    from unmask.tables import Table
+
+ROLES = {"identifiers": "identifier", "quasi_identifiers": "quasi-identifier", "sensitive": "sensitive", "keep": "keep"}
+"""Options -> the role that they give."""
+
+WIDE = 100
+"""Characters of a line from which on the reason stands beside the role."""
+
+NAME = 24
+"""The longest name that stands in its column; a longer one has a line of its own."""
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@optional_table_options
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as one JSON object.")
+def columns(file: Path, as_json: bool, **reading: Any) -> None:
+    r"""Show what each column of a table gives away, and suggest a role for it. No cell is shown.
+
+    \b
+    unmask columns people.csv
+    unmask columns people.csv -q age,sex,zip -s diagnosis --json
+
+    Alone is the share of rows whose value no other row has; with -q, the share of rows that no other row is like in the
+    quasi-identifiers and this column.
+    """
+    from dataclasses import asdict
+
+    from unmask.tables.exposure import column_facts
+
+    roles = {name: role for option, role in ROLES.items() for name in reading[option]}
+    facts = column_facts(_every_column(file, reading, tuple(roles)).written, roles=roles)
+    if as_json:
+        click.echo(as_text({"rows": facts[0].rows, "columns": [asdict(one) for one in facts]}))
+        return
+    for line in (*_lines(facts, max(shutil.get_terminal_size((WIDE + 10, 24)).columns, 60)), *_given_away(facts)):
+        click.echo(line)
+    if not roles:
+        click.echo(f"next: {_next(file, facts)}", err=True)
+
+
+def read_released(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
+    """A released table with every column of its file, since anybody can read them, and the names of those without a
+    role: they count as kept.
+    """
+    named = {*(name for option in ROLES for name in reading[option]), reading["weight"]}
+    unnamed = [name for name in _names(path, reading) if name not in named]
+    return read(path, {**reading, "keep": (*reading["keep"], *unnamed)}), unnamed
+
+
+def read_original(path: Path, reading: dict[str, Any], kept: Sequence[str]) -> Table:
+    """The table before protection, with those of its columns that leave unchanged in some release."""
+    there = _names(path, reading)
+    known = [name for name in kept if name in there and name not in reading["keep"]]
+    return read(path, {**reading, "keep": (*reading["keep"], *known)})
+
+
+def _every_column(file: Path, reading: dict[str, Any], named: Sequence[str]) -> Table:
+    """The file, every column read for what its cells mean, whatever its role."""
+    from unmask.tables.reading import check_columns
+
+    names = _names(file, reading)
+    check_columns(names, named, where=f"file {file.name!r}")
+    return read(file, {**reading, **dict.fromkeys(ROLES, ()), "quasi_identifiers": names, "weight": None})
+
+
+def _names(path: Path, reading: dict[str, Any]) -> list[str]:
+    from unmask.tables.reading import column_names
+
+    return column_names(path, **{name: reading[name] for name in ("delimiter", "encoding") if name in reading})
+
+
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+
+def _lines(facts: Sequence[ColumnFacts], width: int) -> Iterator[str]:
+    name = min(max(len(one.name) for one in facts), NAME)
+    beside = any(one.together is not None for one in facts)
+    yield f"{facts[0].rows:,} rows, {len(facts):,} columns; ? marks a role that is suggested"
+    head = f"{'':{name}}  distinct  missing    alone" + ("  with -q" if beside else "") + "  role"
+    yield head
+    at = len(head) - len("role")
+    for one in facts:
+        if len(one.name) > name:
+            yield one.name
+        shown = one.name if len(one.name) <= name else ""
+        start = f"{shown:{name}}  {one.distinct:8,}  {_share(one.missing, one.rows)}  {_share(one.alone, one.rows)}"
+        start += f"  {_share(one.together, one.rows)}" if one.together is not None else ""
+        yield from _with_reason(f"{start}  {one.role or one.suggestion + '?'}", _reason(one), at, width)
+
+
+def _with_reason(line: str, reason: str, at: int, width: int) -> Iterator[str]:
+    """The reason beside the role on a wide line, below it on a narrow one."""
+    wide = width >= WIDE
+    indent = " " * (at + len("quasi-identifier?") + 2 if wide else 4)
+    first, *more = wrap(reason, width - len(indent) - 1) or [""]
+    if wide or not first:
+        yield f"{line:{len(indent)}}{first}".rstrip()
+    else:
+        yield line
+        yield indent + first
+    for text in more:
+        yield indent + text
+
+
+def _reason(one: ColumnFacts) -> str:
+    """Why a role is suggested; of one that was given only what speaks against it."""
+    against = one.suggestion in ("identifier", "drop") and one.role not in ("identifier", "drop")
+    return one.reason if not one.role or against else ""
+
+
+def _share(count: int, whole: int) -> str:
+    """A share in percent, 7 characters."""
+    if not count:
+        return f"{'-':>7}"
+    percent = 100 * count / whole
+    text = "<0.1" if percent < 0.1 else ">99.9" if 99.9 < percent < 100 else f"{percent:.1f}"
+    return f"{text + ' %':>7}"
+
+
+def _given_away(facts: Sequence[ColumnFacts]) -> Iterator[str]:
+    """Which columns give others away."""
+    said = False
+    for one in facts:
+        exact = [other.column for other in one.determines if other.exact]
+        near = [f"{other.column} ({100 * other.restored:.0f} %)" for other in one.determines if not other.exact]
+        parts = [", ".join(exact)] * bool(exact) + [f"nearly {', '.join(near)}"] * bool(near)
+        if parts:
+            if not said:
+                yield ""
+            said = True
+            yield f"{one.name} gives away {'; '.join(parts)}"
+
+
+def _next(file: Path, facts: Sequence[ColumnFacts]) -> str:
+    """The command that protects the file with the suggested roles."""
+    words = ["unmask", "protect", str(file)]
+    for option, role in (("-q", "quasi-identifier"), ("-s", "sensitive"), ("--identifiers", "identifier")):
+        names = [one.name for one in facts if one.suggestion == role]
+        words += [option, ",".join(names)] if names else []
+    return shlex.join([*words, "-o", "release.csv"])

@@ -1,0 +1,68 @@
+"""What is counted about the columns of a table, beside what adversaries believe: values, none of which shows a cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "keep", "drop"]
+"""What becomes of a column: dropped since it names a person; generalized; not to be learned; unchanged; dropped."""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """How often the commonest value among *other* rows that look alike is the right one for a cell.
+
+    column   : what is guessed; by : the column beside it that is read
+    cells    : cells guessed
+    guessed  : share right without `by`
+    restored : share right with it; a cell whose `by` no other row has is guessed without
+    exact    : whether no value of `by` goes with two values of `column`
+    """
+
+    column: str
+    by: str
+    cells: int
+    guessed: float
+    restored: float
+    exact: bool
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """One column, in figures.
+
+    role       : given to it; "" for none
+    rows       : of the table; distinct : values other than a missing cell; missing : cells
+    alone      : rows whose value no other row has
+    together   : rows that no other row is like in the quasi-identifiers and this column; None without any
+    determines : other columns whose cells it gives, exactly or nearly (see `tables.exposure.dependencies`)
+    suggestion, reason : the role that fits it, and why, in words
+    """
+
+    name: str
+    role: str
+    rows: int
+    distinct: int
+    missing: int
+    alone: int
+    together: int | None
+    determines: tuple[Restored, ...]
+    suggestion: Role
+    reason: str
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What the cells of a quasi-identifier print of exact values: each belongs to somebody in the data.
+
+    values : distinct exact values among cells, members of sets and closed ends of intervals; where the original is
+             given, those that it has
+    alone  : people of the original whose value is printed and shared with nobody else in it; None without the original
+    people : rows of the original, or of the release without it
+    """
+
+    column: str
+    values: int
+    alone: int | None
+    people: int

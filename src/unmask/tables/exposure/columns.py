@@ -1,0 +1,111 @@
+"""Facts about columns, and the role that fits each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.facts import ColumnFacts, Role
+from unmask.tables.cells import plain_levels
+from unmask.tables.counts import class_counts, group
+from unmask.tables.exposure.dependence import dependencies
+from unmask.tables.exposure.names import meant_by
+from unmask.tables.release import Column
+
+DISTINCT = 0.999
+"""Share of distinct values from which on a column is taken to number the people."""
+
+RARE = 0.05
+"""Share of rows that a column may single out alone before it is better dropped."""
+
+NOTHING = "\N{SYMBOL FOR NULL}"
+"""Stands for a missing cell where it is known that it is missing."""
+
+
+def known_as_values(column: Column) -> Column:
+    """The column as somebody knows it who knows what was released: each cell a value of its own, a missing one, too."""
+    levels, code = plain_levels([label or NOTHING for label in column.levels.labels])
+    return Column(column.name, code[column.codes], levels)
+
+
+def column_facts(columns: Sequence[Column], *, roles: Mapping[str, str]) -> tuple[ColumnFacts, ...]:
+    """What each column gives away, and the role that fits it. roles : name -> role, for the columns that have one.
+
+    A suggestion is made from what was counted and from the column's name; it is a place to start from, no finding.
+    """
+    quasi = [column for column in columns if roles.get(column.name) == "quasi-identifier"]
+    classes = group([column.codes for column in quasi], [len(column.levels) for column in quasi]) if quasi else None
+    found = dependencies(columns)
+    facts: list[ColumnFacts] = []
+    for column in columns:
+        sizes = np.bincount(column.codes, minlength=len(column.levels))
+        missing = int(sizes[column.levels.missing]) if column.levels.missing >= 0 else 0
+        counted = ColumnFacts(
+            name=column.name,
+            role=roles.get(column.name, ""),
+            rows=len(column.codes),
+            distinct=int(np.count_nonzero(sizes)) - (missing > 0),
+            missing=missing,
+            alone=int(np.count_nonzero(sizes == 1)) - (missing == 1),
+            together=None if classes is None else _alone_with(classes[0], len(classes[1]), column),
+            determines=tuple(one for one in found if one.by == column.name),
+            suggestion="quasi-identifier",
+            reason="",
+        )
+        role, reason = _suggested(counted, column, facts, roles)
+        facts.append(replace(counted, suggestion=role, reason=reason))
+    return tuple(facts)
+
+
+def _alone_with(of_row: NDArray[np.int32], n_classes: int, column: Column) -> int:
+    return int(np.count_nonzero(class_counts(of_row, n_classes, column.codes, len(column.levels)).data == 1))
+
+
+def _suggested(
+    facts: ColumnFacts, column: Column, before: Sequence[ColumnFacts], roles: Mapping[str, str]
+) -> tuple[Role, str]:
+    """The role that fits a column, and why; before : the columns to its left."""
+    present = max(facts.rows - facts.missing, 1)
+    meant = meant_by(facts.name)
+    if facts.distinct <= 1:
+        return "keep", "one value: tells nobody apart"
+    if facts.distinct >= DISTINCT * present and not _measured(column):
+        return "identifier", f"{_share(facts.distinct, present)} distinct: names a person"
+    if meant == "identifier":
+        return "identifier", "its name says that it names a person"
+    if twin := _twin(facts, before):
+        return "drop", f"says the same as {twin}"
+    given = [one.column for one in facts.determines if roles.get(one.column) in ("quasi-identifier", "sensitive")]
+    if given and not facts.role:
+        return "drop", f"determines {', '.join(given[:3])}"
+    if meant is not None:
+        return meant, _WHY[meant]
+    if facts.alone > RARE * facts.rows:
+        return "drop", f"alone it singles out {_share(facts.alone, facts.rows)} of the rows"
+    return "quasi-identifier", "somebody may know it"
+
+
+_WHY: Mapping[str, str] = {
+    "quasi-identifier": "people know it of each other",
+    "sensitive": "nobody should learn it",
+}
+
+
+def _measured(column: Column) -> bool:
+    """Whether the column holds numbers with fractions: measured, not dealt out."""
+    low = column.levels.low[np.isfinite(column.levels.low)]
+    return bool(low.size and np.any(low != np.floor(low)))
+
+
+def _twin(facts: ColumnFacts, before: Sequence[ColumnFacts]) -> str:
+    """The name of a column to the left that says exactly the same, if there is one."""
+    mine = {one.column for one in facts.determines if one.exact}
+    likewise = (one.name for one in before if any(d.exact and d.column == facts.name for d in one.determines))
+    return next((name for name in likewise if name in mine), "")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{min(100 * part / whole, 99.9 if part < whole else 100):.3g} %"

@@ -1,0 +1,142 @@
+"""What one column says of another: guesses by the commonest value among other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.facts import Restored
+from unmask.tables.counts import class_counts, group
+from unmask.tables.release import Column, Table
+
+NEAR = 0.9
+"""Share of what a guess alone gets wrong that a column must put right to determine another one nearly."""
+
+SUPPORTED = 0.5
+"""Share of rows whose value another row has, from which on a column may determine others exactly."""
+
+MARGIN = 0.01
+"""Least difference between two shares of cells that is told, beside four standard errors of the smaller one."""
+
+
+def right_by_others(counts: csr_array) -> NDArray[np.float64]:
+    """Chance that the commonest value among the *other* rows of its class is a row's own; equally common ones share it.
+
+    counts : (J, L) rows of class j that hold value s. Returns one number for each stored count, nan for a row that is
+    its whole class. Leaving the row itself out keeps a class of one from "guessing" its own value.
+
+    >>> right_by_others(csr_array(np.array([[3, 1], [1, 1], [1, 0]])))
+    array([ 1.,  0.,  0.,  0., nan])
+    """
+    size, first = counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]
+    owner = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(size))))
+    top = size == np.maximum.reduceat(size, first)[owner]
+    others = np.where(top, 0, size)
+    second = np.maximum.reduceat(others, first)[owner]
+    n_second = np.add.reduceat((others == second) & ~top, first)[owner]
+    only_top = top & (np.add.reduceat(top, first)[owner] == 1)
+    own = size - 1
+    found = np.where(only_top & (own > second), 1.0, 0.0)
+    found = np.where(only_top & (own == second), 1.0 / (1 + n_second), found)
+    return np.where(only_top & (own == 0) & (second == 0), np.nan, found)
+
+
+def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
+    """Which columns determine which others, exactly or nearly; `Restored.column` is determined by `Restored.by`.
+
+    Exactly: no value of the one goes with two of the other, and at least half of the rows share their value with
+    another row (a column of distinct values determines everything, and says nothing by it). Nearly: it puts at least
+    0.9 of what the commonest value alone gets wrong right, (restored - guessed) / (1 - guessed) >= 0.9, every row
+    guessed from the others.
+
+    >>> table = Table.read({"zip": [1, 1, 2, 2], "town": list("aabb")}, quasi_identifiers=["zip", "town"])
+    >>> [(one.by, one.column, one.exact) for one in dependencies(table.columns)]
+    [('zip', 'town', True), ('town', 'zip', True)]
+    """
+    varied = [side for side in map(_Side, columns) if side.varied]
+    found = []
+    for one, other in combinations(varied, 2):
+        counts = class_counts(one.column.codes, one.n_levels, other.column.codes, other.n_levels)
+        found += [_dependence(one, other, counts), _dependence(other, one, csr_array(counts.T.tocsr()))]
+    return tuple(one for one in found if one is not None)
+
+
+class _Side:
+    """A column and how its own cells are guessed."""
+
+    def __init__(self, column: Column) -> None:
+        self.column, self.n_levels = column, len(column.levels)
+        self.sizes = np.bincount(column.codes, minlength=self.n_levels)
+        counts = csr_array(self.sizes[None, :])
+        self.right = np.zeros(self.n_levels)
+        self.right[counts.indices] = np.nan_to_num(right_by_others(counts))
+        self.guessed = float(self.sizes @ self.right) / len(column.codes)
+
+    @property
+    def varied(self) -> bool:
+        """Whether it holds several values."""
+        return bool(np.count_nonzero(self.sizes) > 1)
+
+
+def _dependence(by: _Side, of: _Side, counts: csr_array) -> Restored | None:
+    shared = by.sizes[by.sizes > 1].sum() / len(by.column.codes)
+    exact = bool(np.diff(counts.indptr).max() == 1 and shared >= SUPPORTED)
+    n, enough = len(by.column.codes), of.guessed + NEAR * (1 - of.guessed)
+    most = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
+    if not exact and most < enough * n:  # not even with the row itself among the others
+        return None
+    found = right_by_others(counts)
+    found = np.where(np.isnan(found), of.right[counts.indices], found)
+    restored = float(counts.data @ found) / n
+    return (
+        Restored(of.column.name, by.column.name, n, of.guessed, restored, exact)
+        if exact or restored >= enough
+        else None
+    )
+
+
+def restored_cells(original: Table, release: Table, origin: NDArray[np.int64]) -> tuple[Restored, ...]:
+    """Which generalized cells a column beside them restores, of those that leave unchanged or are sensitive.
+
+    For each quasi-identifier c and each such column d, over the cells of c that were generalized: how often the
+    commonest original value among the other rows of the same released cell and the same d is the right one, against
+    the same without d. Told are pairs whose difference exceeds 0.01 and four standard errors of the latter.
+
+    origin : (n_released,) the row of the original behind each record
+    """
+    beside = release.sensitive + release.kept
+    names = {column.name for column in original.columns}
+    found = [
+        one
+        for cell in release.quasi_identifiers
+        if cell.name in names
+        for one in _restored(original.column(cell.name).take(origin), cell, beside)
+    ]
+    return tuple(found)
+
+
+def _restored(true: Column, cell: Column, beside: Sequence[Column]) -> Iterator[Restored]:
+    label = np.array(cell.levels.labels, dtype=object)[cell.codes]
+    changed = np.flatnonzero(label != np.array(true.levels.labels, dtype=object)[true.codes])
+    if not changed.size:
+        return
+    value, n_levels = true.codes[changed], len(true.levels)
+    within, sizes, _ = group([cell.codes[changed]], [len(cell.levels)])
+    alone = class_counts(within, len(sizes), value, n_levels)
+    right = csr_array((np.nan_to_num(right_by_others(alone)), alone.indices, alone.indptr), shape=alone.shape)
+    guessed = float(alone.data @ right.data) / len(changed)
+    noise = max(MARGIN, 4 * np.sqrt(guessed * (1 - guessed) / len(changed)))
+    for column in beside:
+        of_row, classes, levels = group([within, column.codes[changed]], [len(sizes), len(column.levels)])
+        counts = class_counts(of_row, len(classes), value, n_levels)
+        found = right_by_others(counts)
+        owner = np.repeat(levels[:, 0], np.diff(counts.indptr))
+        found = np.where(np.isnan(found), np.asarray(right[owner, counts.indices]).reshape(-1), found)
+        restored = float(counts.data @ found) / len(changed)
+        if restored - guessed > noise:
+            exact = bool(np.diff(counts.indptr).max() == 1)
+            yield Restored(cell.name, column.name, len(changed), guessed, restored, exact)

@@ -1,0 +1,80 @@
+"""Cells that a spreadsheet would run: texts that begin like a formula and are no number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from unmask.errors import UnmaskError
+from unmask.tables.release import Column, Table
+
+Formulas: TypeAlias = Literal["keep", "escape", "refuse"]
+"""What is done about them: nothing, an apostrophe before them, or no release."""
+
+STARTS = "=+-@\t\r"
+"""With which a formula begins."""
+
+
+def formula_cells(table: Table) -> dict[str, int]:
+    """Cells of each column that begin with =, +, -, @, a tab or a carriage return and are no number; none, no column.
+
+    A column whose name does counts one more.
+
+    >>> formula_cells(Table.read({"note": ["=1+1", "-3", "-"]}, quasi_identifiers="note"))
+    {'note': 1}
+    """
+    found = {}
+    for column in table.columns:
+        like = np.array([is_formula(label) for label in column.levels.labels], dtype=np.int64)
+        if n := int(like[column.codes].sum()) + is_formula(column.name):
+            found[column.name] = n
+    return found
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would run a text; a sign alone, or before a number, it does not.
+
+    >>> is_formula("=A1"), is_formula("@SUM(A1)"), is_formula("-1.5e3"), is_formula("+"), is_formula("[-1, 2]")
+    (True, True, False, False, False)
+    """
+    if len(text) < 2 or text[0] not in STARTS:
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
+
+
+def escaped(table: Table) -> Table:
+    """The table to be written with an apostrophe before every such cell and name."""
+
+    def of(column: Column) -> Column:
+        labels = tuple(map(escape, column.levels.labels))
+        return replace(column, name=escape(column.name), levels=replace(column.levels, labels=labels))
+
+    return replace(
+        table,
+        quasi_identifiers=tuple(map(of, table.quasi_identifiers)),
+        sensitive=tuple(map(of, table.sensitive)),
+        kept=tuple(map(of, table.kept)),
+        order=tuple(map(escape, table.order)),
+    )
+
+
+def escape(text: str) -> str:
+    """A text that no spreadsheet runs."""
+    return f"'{text}" if is_formula(text) else text
+
+
+def check_formulas(found: Mapping[str, int], given: Formulas) -> None:
+    """Refuse a release that has such cells, if that was asked for. found : column -> how many."""
+    if found and given == "refuse":
+        each = ", ".join(f"{name} {n:,}" for name, n in found.items())
+        raise UnmaskError(
+            f"cells that a spreadsheet would run as formulas, by column: {each}; --formulas escape puts an apostrophe "
+            "before them, keep leaves them"
+        )

@@ -1,0 +1,288 @@
+"""The order attacker finds what is not shuffled or shuffled by a small seed, and finds nothing in what we write."""
+
+from __future__ import annotations
+
+import random
+from itertools import groupby, permutations
+from math import factorial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unmask import ABSENT, Truth, UnmaskError, audit
+from unmask.tables import Identity, Mondrian, OrderAttack, Suppress, Table, datasets
+from unmask.tables.attacks.shuffles import SHUFFLES, LastPlaces
+from unmask.tables.attacks.sortedness import sorted_by_content
+
+N = 600
+FEW = OrderAttack(seeds=500)
+SEEDS = (0, 7391, 20261, 99999)
+
+
+def people(n=N, seed=5, *, by=None):
+    rng = np.random.default_rng(seed)
+    columns = {
+        "age": rng.integers(18, 90, n),
+        "sex": rng.choice(["f", "m"], n),
+        "zip": rng.integers(100, 140, n),
+        "illness": rng.choice(list("abcdef"), n),
+    }
+    table = Table.read(columns, quasi_identifiers=("age", "sex", "zip"), sensitive="illness")
+    return table if by is None else table.take(np.argsort(table.column(by).codes, kind="stable"))
+
+
+def in_source_order(source, k=10):
+    """A release of the source whose row i is person i."""
+    release, origin = Mondrian(k=k)(source)
+    return release.take(np.argsort(origin))
+
+
+def found(attack, release, origin, source):
+    """What the adversary announces, and what is true of it."""
+    record = np.full(source.n_rows, ABSENT)
+    record[origin] = np.arange(len(origin))
+    result = audit(attack(release, source), Truth(record))
+    return result.row("success_probability"), result.row("realised_success")
+
+
+def finds_nothing(attack, release, origin, source):
+    return all(
+        row.posterior == pytest.approx(1 / release.n_rows, rel=1e-6) for row in found(attack, release, origin, source)
+    )
+
+
+# --- planted leaks ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("shuffle", SHUFFLES, ids=lambda shuffle: shuffle.name)
+def test_a_release_shuffled_with_a_seed_that_can_be_tried_is_undone(shuffle, seed):  # T1, R1
+    source = people()
+    order = shuffle.permutation(seed, N)
+    release = in_source_order(source).take(order)
+    largest = 100_000 if seed > 50_000 else 25_000
+    announced, realised = found(OrderAttack(seeds=largest), release, order, source)
+    assert announced.posterior > 0.99
+    assert realised.posterior == 1
+
+
+def test_a_shuffle_of_a_sorted_source_is_undone():  # T1: the source was sorted by a column, then shuffled
+    source = people()
+    by_age = np.argsort(source.column("age").codes, kind="stable")
+    order = by_age[np.random.default_rng(17).permutation(N)]
+    announced, realised = found(FEW, in_source_order(source).take(order), order, source)
+    assert announced.posterior > 0.99
+    assert realised.posterior == 1
+
+
+@pytest.mark.parametrize("order", [np.arange(N), np.arange(N)[::-1]], ids=["as it is", "reversed"])
+def test_a_release_that_was_not_shuffled_is_read_off(order):  # T1
+    source = people()
+    announced, realised = found(FEW, in_source_order(source).take(order), order, source)
+    assert announced.posterior > 0.99
+    assert realised.posterior == 1
+
+
+def test_rows_that_were_left_out_do_not_hide_the_order():
+    source = people()
+    release, origin = Suppress(k=2)(source.take(np.arange(N)))
+    assert release.n_rows < N
+    kept = np.sort(origin)
+    back = release.take(np.argsort(origin))
+    order = np.random.default_rng(3).permutation(len(kept))
+    announced, realised = found(FEW, back.take(order), kept[order], source)
+    assert announced.posterior == pytest.approx(len(kept) / N, abs=0.01)  # nobody is sought who was left out
+    assert realised.posterior == pytest.approx(len(kept) / N)
+
+
+def test_a_release_sorted_by_exact_ages_gives_people_of_one_age_alike():
+    source = people()
+    order = np.lexsort((np.random.default_rng(8).random(N), source.column("age").codes))
+    announced, realised = found(FEW, in_source_order(source).take(order), order, source)
+    assert announced.low <= realised.posterior <= announced.high
+    assert announced.posterior > 0.2
+
+
+def test_classes_written_by_a_stable_sort_keep_the_order_of_the_source():
+    source = people()
+    release = in_source_order(source)
+    order = np.argsort(release.classes.of_row, kind="stable")
+    assert not sorted_by_content(release.take(order))
+    announced, realised = found(FEW, release.take(order), order, source)
+    assert announced.posterior > 0.4  # inside the classes, chance is as likely
+    assert realised.posterior == 1
+
+
+# --- nothing to find --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", [None, "age", "sex", "zip", "illness"])
+@pytest.mark.parametrize("k", [2, 10, 50])
+def test_what_we_release_tells_nothing_by_its_order(by, k):
+    source = people(by=by)
+    assert finds_nothing(FEW, *Mondrian(k=k)(source), source)
+
+
+def test_what_we_release_tells_nothing_after_it_was_written_and_read(tmp_path):
+    source = people(by="age")
+    release, origin = Mondrian(k=5)(source)
+    release.write(tmp_path / "release.csv")
+    again = Table.read(tmp_path / "release.csv", quasi_identifiers=("age", "sex", "zip"), sensitive="illness")
+    assert finds_nothing(FEW, again, origin, source)
+
+
+@pytest.mark.parametrize("by", [None, "age"])
+@pytest.mark.parametrize("protection", [Mondrian(k=5), Identity()])
+def test_a_shuffle_that_nobody_can_repeat_tells_nothing(by, protection):
+    source = people(by=by)
+    release, origin = protection(source)
+    order = np.random.default_rng().permutation(N)
+    assert finds_nothing(FEW, release.take(order), origin[order], source)
+
+
+def test_releases_of_adult_tell_nothing_by_their_order():  # the published claim: k = 2, 10, 50
+    adult = datasets.adult()
+    for k in (2, 10, 50):
+        assert finds_nothing(OrderAttack(), *Mondrian(k=k)(adult), adult)
+
+
+def test_a_sample_is_not_put_in_order():
+    source = people()
+    some = np.sort(np.random.default_rng(4).choice(N, N // 2, replace=False))
+    assert FEW(in_source_order(source).take(some), source).provenance["order"] == "sampled"
+
+
+def test_seeds_below_zero_are_refused():
+    with pytest.raises(UnmaskError, match="expected a largest seed from 0"):
+        OrderAttack(seeds=-1)
+
+
+# --- its parts --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shuffle", SHUFFLES, ids=lambda shuffle: shuffle.name)
+@pytest.mark.parametrize("n", [2, 5, 8, 9, 1000, 70_000])
+def test_the_last_places_are_those_of_the_permutation(shuffle, n):
+    seeds = np.array([0, 1, 2, *SEEDS])
+    places, told = LastPlaces(shuffle, seeds, n), np.arange(len(seeds))
+    for step in range(min(n - 1, 20)):
+        told, source = places.next(told)
+        for at, place in zip(told, source, strict=True):
+            assert shuffle.permutation(int(seeds[at]), n)[n - 1 - step] == place
+    assert len(told) == len(seeds)
+
+
+def test_the_shuffles_are_those_of_their_libraries():
+    pandas = pytest.importorskip("pandas")
+    numpy_new, numpy_old, python = SHUFFLES
+    assert numpy_new.permutation(7, 50).tolist() == np.random.default_rng(7).permutation(50).tolist()
+    sample = pandas.DataFrame({"at": range(50)}).sample(frac=1, random_state=7)["at"]
+    assert numpy_old.permutation(7, 50).tolist() == sample.tolist()
+    rows = list(range(50))
+    random.Random(7).shuffle(rows)
+    assert python.permutation(7, 50).tolist() == rows
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=7), st.permutations([0, 1, 2]))
+def test_sorting_by_any_priority_is_recognized(rows, priority):
+    ordered = sorted(rows, key=lambda row: tuple(row[at] for at in priority))
+    columns = {name: [row[at] for row in ordered] for at, name in enumerate("abc")}
+    assert sorted_by_content(Table.read(columns, quasi_identifiers=tuple("abc")))
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 2), min_size=1, max_size=5))
+def test_sortedness_is_that_of_some_sort(rows):
+    sorts = [
+        sorted(rows, key=lambda row: tuple(sign * row[at] for at, sign in zip(priority, signs, strict=True)))
+        for priority in ((0, 1), (1, 0))
+        for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    ]
+    columns = {name: [row[at] for row in rows] for at, name in enumerate("ab")}
+    assert sorted_by_content(Table.read(columns, quasi_identifiers=("a", "b"))) == (rows in sorts)
+
+
+# --- the arithmetic, against an enumeration of all permutations -----------------------------------------------------
+
+
+def explanations(ages, classes, shown, seeds):
+    """Each explanation as {places of the people: probability}, with its prior; None for chance."""
+    n = len(ages)
+    orders = [(tuple(range(n)), None), (tuple(reversed(range(n))), None)]
+    for sign in (1, -1):
+        by_age = tuple(sorted(range(n), key=lambda i: sign * ages[i]))
+        orders += [(by_age, None), (by_age, [ages[i] for i in by_age])]
+
+    def placed(order, ties, row_of_rank):
+        """People of one value may be at any of its ranks."""
+        ways = [
+            order_
+            for order_ in permutations(order)
+            if (order_ == order if ties is None else [ages[i] for i in order_] == ties)
+        ]
+        return {tuple(row_of_rank[way.index(i)] for i in range(n)): 1 / len(ways) for way in ways}
+
+    ranks = [(None, tuple(range(n)))]
+    for shuffle in SHUFFLES:
+        ranks += [(shuffle, tuple(np.argsort(shuffle.permutation(seed, n)).tolist())) for seed in range(seeds + 1)]
+    for shuffle, row_of_rank in ranks:
+        prior = 1 / 4 / len(orders) / (1 if shuffle is None else len(SHUFFLES) * (seeds + 1))
+        for order, ties in orders:
+            yield prior, placed(order, ties, row_of_rank)
+    blocks = [key for key, _ in groupby(shown)]
+    if len(blocks) == len(set(shown)) < n:
+        member = {block: [i for i in range(n) if classes[i] == block] for block in blocks}
+        share = 1 / factorial(len(blocks))
+        rows = {block: [at for at in range(n) if shown[at] == block] for block in blocks}
+        inside = {i: rows[block][member[block].index(i)] for block in blocks for i in member[block]}
+        yield 1 / 8, {tuple(inside[i] for i in range(n)): share}
+        alike = [places for places in permutations(range(n)) if all(classes[i] == shown[places[i]] for i in range(n))]
+        yield 1 / 8, (None, {places: share / len(alike) for places in alike})
+    every = list(permutations(range(n)))
+    yield 1 / 4, (None, dict.fromkeys(every, 1 / len(every)))
+
+
+def enumerated(ages, classes, contents, seeds):
+    """(n, n) the belief by Bayes' rule over all permutations; contents : (class, secret) of each row."""
+    n = len(ages)
+    shown = [content[0] for content in contents]
+    ways = [way for way in permutations(contents) if all(way[i][0] == classes[i] for i in range(n))]
+    belief, total = np.zeros((n, n)), 0.0
+    for prior, explained in explanations(ages, classes, shown, seeds):
+        by_chance = isinstance(explained, tuple)
+        for places, probability in (explained[1] if by_chance else explained).items():
+            fitting = sum(all(way[i] == contents[places[i]] for i in range(n)) for way in ways) / len(ways)
+            mass = prior * probability * fitting
+            total += mass
+            for i in range(n):
+                if by_chance:
+                    belief[i] += mass / n
+                else:
+                    belief[i, places[i]] += mass
+    return belief / total
+
+
+@pytest.mark.parametrize(
+    ("ages", "secrets", "order"),
+    [
+        ([31, 57, 22, 44], "bdac", [0, 1, 2, 3]),
+        ([31, 57, 22, 44, 23], "abcda", [3, 1, 0, 4, 2]),
+        ([31, 31, 22, 44, 23], "bcbda", [2, 4, 1, 0, 3]),
+        ([31, 57, 22, 44, 23], "cbade", [1, 3, 0, 2, 4]),
+        ([22, 22, 31, 57], "dcba", [0, 2, 1, 3]),
+    ],
+)
+def test_the_belief_is_bayes_rule_over_all_permutations(ages, secrets, order):
+    classes = ["[20, 29]" if age < 30 else "[30, 59]" for age in ages]
+    contents = [(classes[i], secrets[i]) for i in order]
+    columns = {"age": [cell for cell, _ in contents], "secret": [secret for _, secret in contents]}
+    release = Table.read(columns, quasi_identifiers="age", sensitive="secret")
+    belief = OrderAttack(seeds=20)(release, Table.read({"age": ages}, quasi_identifiers="age"))
+    assert belief.provenance["order"] != "sorted"
+    dense = np.zeros((len(ages), len(ages)))
+    owner = np.repeat(np.arange(belief.n_observations), belief.row_length)
+    dense[owner, belief.candidate] = np.exp(belief.log_probability)
+    rest = len(ages) - belief.row_length
+    dense += np.where(dense == 0, (belief.unlisted / np.maximum(rest, 1))[:, None], 0.0)
+    assert dense[belief.observation] == pytest.approx(enumerated(ages, classes, contents, seeds=20), abs=1e-6)

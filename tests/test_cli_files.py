@@ -1,0 +1,291 @@
+"""What a command reads and writes: literal, whole, never its own input, through pipes, and safe to open."""
+
+import csv
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from unmask.cli import main
+
+ROWS = ["age,sex,diagnosis", *(f"{20 + i % 7},{'fm'[i % 2]},{'abc'[i % 3]}" for i in range(60))]
+ROLES = ("-q", "age,sex", "-s", "diagnosis", "--k", "5")
+COMMAND = (sys.executable, "-m", "unmask")
+
+
+def unmask(*arguments, stdin=None):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+    crashed = result.exception is not None and not isinstance(result.exception, SystemExit)
+    assert not crashed, repr(result.exception)
+    return result
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("\n".join(ROWS) + "\n")
+    Path("prior.csv").write_text("secret,probability\na,0.5\nb,0.5\n")
+    Path("friends.txt").write_text("".join(f"{i} {i + 1}\n" for i in range(9)))
+    return tmp_path
+
+
+def content(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# --- an output is no input ------------------------------------------------------------------------------------------
+
+
+def protect(data, *more):
+    return unmask("protect", data, *ROLES, "--force", *more)
+
+
+def test_a_release_does_not_replace_its_original(folder):  # R4
+    Path("link.csv").symlink_to("people.csv")
+    os.link("people.csv", "hard.csv")
+    before = content(folder)
+    for output in ("people.csv", "./people.csv", folder / "people.csv", "hard.csv"):
+        done = protect("people.csv", "-o", output)
+        assert done.exit_code == 2
+        assert "is an input of this command, which would be lost" in done.stderr
+    assert protect("link.csv", "-o", "people.csv").exit_code == 2
+    assert protect("people.csv", "-o", "new.csv", "--origin", "hard.csv").exit_code == 2
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize("source", ["people.parquet", "peop*.parquet", "."])
+def test_a_release_does_not_replace_a_file_of_its_source_in_an_engine(folder, source):  # R4
+    duckdb.sql("copy (select * from 'people.csv') to 'people.parquet'")
+    before = content(folder)
+    done = protect(source, "--engine", "duckdb", "-o", "people.parquet")
+    assert (done.exit_code, content(folder)) == (2, before)
+    assert "is an input" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("audit", "people.csv", "-q", "age", "--report", "people.csv"),
+        ("audit", "people.csv", "-q", "age", "--export", "."),
+        ("audit", "release.csv", "-q", "age", "--original", "people.csv", "--report", "people.csv"),
+        ("audit", "people.csv", "-q", "age", "--hierarchy", "age=prior.csv", "--report", "prior.csv"),
+        ("audit", "people.csv", "-q", "age", "--attacker", "prior.csv", "--report", "prior.csv"),
+        ("audit", "linkage", "--truth", "people.csv", "--guess", "people.csv", "--report", "people.csv"),
+        ("audit", "channel", "prior.csv", "--report", "prior.csv"),
+        ("audit", "graph", "friends.txt", "--overlap", "0.5,0.5", "--report", "friends.txt"),
+        ("protect", "graph", "friends.txt", "-o", "friends.txt"),
+        ("protect", "graph", "friends.txt", "-o", "new.txt", "--origin", "friends.txt"),
+        ("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "prior.csv"),
+        ("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "new.csv", "--curve", "prior.csv"),
+    ],
+)
+def test_no_command_replaces_what_it_reads(folder, command):  # R4
+    Path("release.csv").write_bytes(Path("people.csv").read_bytes())
+    before = content(folder)
+    done = unmask(*command, "--force")
+    assert (done.exit_code, content(folder)) == (2, before)
+    assert "input" in done.stderr
+
+
+def test_a_study_does_not_replace_files_that_it_did_not_write(folder):  # R4
+    Path("other.toml").write_text('title = "t"\n')
+    Path("mine").mkdir()
+    Path("mine/plan.toml").write_text("mine")
+    before = content(folder)
+    assert unmask("study", "other.toml", "-o", "mine").exit_code != 0
+    assert content(folder) == before
+
+
+# --- pipes ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_comes_from_the_standard_input_and_goes_to_the_standard_output(folder):
+    given = Path("people.csv").read_bytes()
+    done = unmask("protect", "-", *ROLES, "-o", "-", stdin=given)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("age,sex,diagnosis\n")
+    assert len(done.stdout.splitlines()) == 61
+    assert "wrote -: 60 rows" in done.stderr
+    assert unmask("protect", "people.csv", *ROLES, "-o", "file.csv").exit_code == 0
+    assert sorted(Path("file.csv").read_text().splitlines()) == sorted(done.stdout.splitlines())
+    audited = unmask("audit", "-", "-q", "age,sex", stdin=done.stdout)
+    assert audited.exit_code == 0, audited.stderr
+    assert unmask("price", "-", "-q", "age", stdin=given).exit_code == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["file.csv", "friends.txt", "people.csv", "prior.csv"]
+
+
+def test_a_pipe_is_used_once(folder):
+    twice = unmask("audit", "-", "-", "-q", "age", stdin="age\n1\n")
+    assert twice.exit_code == 2
+    assert "can be read once" in twice.stderr
+    for more in (["-o", "-", "--json"], ["-o", "x.csv", "--origin", "-"], ["-o", "-", "--origin", "-"]):
+        done = unmask("protect", "people.csv", *ROLES, *more)
+        assert (done.exit_code, done.stdout) == (2, "")
+    assert unmask("audit", "people.csv", "-q", "age", "--report", "-").exit_code == 2
+    assert not Path("x.csv").exists()
+
+
+def test_a_design_goes_to_the_standard_output(folder):
+    done = unmask("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "-")
+    assert (done.exit_code, done.stdout.splitlines()[0]) == (0, ",a,b")
+
+
+# --- secret files ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_an_origin_is_its_owners(folder):  # R6
+    Path("safe").mkdir()
+    old = os.umask(0)
+    try:
+        beside = protect("people.csv", "-o", "release.csv", "--origin", "origin.csv")
+        apart = protect("people.csv", "-o", "release.csv", "--origin", "safe/origin.csv")
+        graph = unmask("protect", "graph", "friends.txt", "-o", "g.txt", "--origin", "who.csv", "--adopters", "0.5")
+    finally:
+        os.umask(old)
+    for path in ("origin.csv", "safe/origin.csv", "who.csv"):
+        assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
+    assert stat.S_IMODE(Path("release.csv").stat().st_mode) == 0o666
+    for done in (beside, graph):
+        assert "which is secret" in done.stderr
+        assert "lies in the folder of the release" in done.stderr
+    assert "which is secret" in apart.stderr
+    assert "lies in" not in apart.stderr
+
+
+# --- formulas -------------------------------------------------------------------------------------------------------
+
+RUN = [
+    ("age", "=note", "diagnosis", "change"),
+    *(
+        (str(20 + i % 2), text, ill, change)
+        for i, (text, ill, change) in enumerate(
+            [('=HYPERLINK("x";"y")', "@flu", "-5"), ("+1+2", "flu", "+3"), ("-", "flu", "-0.5"), ("plain", "@flu", "2")]
+        )
+    ),
+]
+FORMULA = ("-q", "age", "-s", "diagnosis", "--keep", "=note,change", "--k", "2")
+
+
+@pytest.fixture
+def formulas(folder):
+    with Path("run.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(RUN)
+    return folder
+
+
+def released(name):
+    if name.endswith(".parquet"):
+        found = duckdb.sql(f"from '{name}'")
+        return [found.columns, *([str(cell) for cell in row] for row in found.fetchall())]
+    with Path(name).open(newline="") as file:
+        return list(csv.reader(file))
+
+
+@pytest.mark.parametrize(("name", "engine"), [("r.csv", ()), ("r.parquet", ()), ("r.parquet", ("--engine", "duckdb"))])
+def test_cells_that_a_spreadsheet_would_run_are_said_escaped_or_refused(formulas, name, engine):  # R8
+    kept = unmask("protect", "run.csv", *FORMULA, "-o", name, *engine)
+    assert kept.exit_code == 0, kept.stderr
+    said = next(line for line in kept.stderr.splitlines() if "formulas" in line)
+    assert {"=note 3", "diagnosis 2"} <= {part.strip() for part in said.split(";")[0].split(":")[1].split(",")}
+    assert "HYPERLINK" not in kept.stderr
+    assert sorted(row[1] for row in released(name)[1:]) == sorted(row[1] for row in RUN[1:])
+
+    done = unmask("protect", "run.csv", *FORMULA, "-o", name, "--force", "--formulas", "escape", *engine)
+    assert done.exit_code == 0, done.stderr
+    names, *rows = released(name)
+    assert names == ["age", "'=note", "diagnosis", "change"]
+    assert sorted(row[1] for row in rows) == sorted(["'" + RUN[1][1], "'+1+2", "-", "plain"])
+    assert sorted(row[2] for row in rows) == ["'@flu", "'@flu", "flu", "flu"]
+    assert sorted(float(row[3]) for row in rows) == [-5, -0.5, 2, 3]
+
+    before = content(formulas)
+    refused = unmask("protect", "run.csv", *FORMULA, "-o", name, "--force", "--formulas", "refuse", *engine)
+    assert (refused.exit_code, content(formulas)) == (2, before)
+    assert "HYPERLINK" not in refused.stderr
+
+
+def test_a_release_without_formulas_says_nothing_of_them(folder):  # R8
+    assert "formula" not in protect("people.csv", "-o", "r.csv", "--formulas", "refuse").stderr
+
+
+# --- encodings on the command line ----------------------------------------------------------------------------------
+
+
+def test_an_encoding_is_guessed_and_said_or_told(folder):  # T23, U5
+    text = "\n".join(["straße,alter", *(f"Köln,{30 + i % 2}" for i in range(10))])
+    Path("west.csv").write_bytes(text.encode("cp1252"))
+    Path("dos.csv").write_bytes(text.encode("cp850"))
+    for engine in ((), ("--engine", "duckdb")):
+        guessed = unmask("audit", "west.csv", "-q", "straße,alter", *engine)
+        assert guessed.exit_code == 0, guessed.stderr
+        assert "was read as cp1252 (--encoding changes that)" in guessed.stderr
+        told = unmask("audit", "dos.csv", "-q", "straße,alter", "--encoding", "cp850", *engine)
+        assert (told.exit_code, "cp1252" in told.stderr) == (0, False)
+    wrong = unmask("audit", "dos.csv", "-q", "straße", "--encoding", "cp85")
+    assert wrong.exit_code == 2
+    assert "encoding 'cp85' is not known" in wrong.stderr
+
+
+# --- every failure is a sentence ------------------------------------------------------------------------------------
+
+
+def test_a_word_behind_two_dashes_is_no_crash(folder):  # R12
+    done = unmask("--", "-q")
+    assert (done.exit_code, "'-q' is not a command" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("bound", [("--delta", "1000"), ("--epsilon", "1000"), ("--epsilon", "700", "--delta", "705")])
+def test_a_bound_that_bounds_nothing_is_none(folder, bound):  # R13
+    assert unmask("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "free.csv").exit_code == 0
+    done = unmask("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "m.csv", *bound)
+    assert done.exit_code == 0, done.stderr
+    assert Path("m.csv").read_text() == Path("free.csv").read_text()
+
+
+@pytest.mark.parametrize("engine", [(), ("--engine", "duckdb")])
+@pytest.mark.parametrize("name", [".ok.csv", "..csv", ".x"])
+def test_a_name_that_begins_with_a_dot_is_a_name(folder, name, engine):  # R14
+    if engine and name == ".x":
+        pytest.skip("an engine goes by the suffix")
+    Path("truth.csv").write_text("item,subject\na,1\nb,1\n")
+    Path(name).write_text("item,cluster\na,1\nb,1\n")
+    done = unmask("audit", "linkage", "--truth", "truth.csv", "--guess", name, *engine)
+    assert done.exit_code == 0, done.stderr
+    assert '""' not in done.stdout
+
+
+def test_outputs_are_there_together_or_not_at_all(folder):  # R21
+    before = content(folder)
+    for command in (
+        ("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "m.csv", "--curve", "/dev/null/x"),
+        ("protect", "people.csv", *ROLES, "-o", "r.csv", "--origin", "/dev/null/x"),
+        ("protect", "graph", "friends.txt", "-o", "r.txt", "--origin", "/dev/null/x"),
+        ("audit", "people.csv", "-q", "age", "--report", "r.html", "--export", "/dev/null/x"),
+        ("audit", "people.csv", "-q", "age", "--report", "/dev/null/r.html", "--export", "x"),
+    ):
+        done = unmask(*command)
+        assert (done.exit_code, content(folder)) == (1, before), command
+        assert "cannot be written" in done.stderr
+        assert not Path("x").exists()
+
+
+def test_a_curve_has_a_point(folder):  # R11
+    done = unmask("design", "--prior", "prior.csv", "--budget", "1e308", "-o", "m.csv", "--curve", "c.csv")
+    assert done.exit_code == 0, done.stderr
+    assert len(Path("c.csv").read_text().splitlines()) > 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+@pytest.mark.parametrize("command", [["list"], ["--help"], ["--version"], ["price", "1-5"], ["protect", "--help"]])
+def test_an_output_that_is_full_is_a_sentence(command):  # R16
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        done = subprocess.run([*COMMAND, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: the output cannot be written: No space left on device")
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,167 @@
+"""Do the order and the labels of a release tell whose its records are? Adult, a graph and items, and planted leaks.
+
+    UNMASK_DATA=... python verification/secrecy.py
+
+The claim is ours: whoever guesses is right about 1 of n people, and an adversary who knows how the source was ordered,
+or tries seeds, does no better on what unmask writes. Three adversaries try it: one who takes the order of the file for
+granted, one who is told which of 100,000 seeds was the best, and `OrderAttack`, which says how sure it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom, poisson
+from show import Section, Verdict, run
+
+from unmask import Truth, audit
+from unmask.graphs.protections import IdentitySeparation
+from unmask.graphs.release import SocialGraph
+from unmask.pseudonyms import Items, PerItem
+from unmask.tables import Mondrian, Table, datasets
+from unmask.tables.attacks import OrderAttack
+
+RELEASES = 20
+SEEDS = 100_000
+PEOPLE = 1000
+"""People of the table on which every seed is tried in full."""
+
+
+def order_of_the_file() -> Section:
+    """Releases of the whole table, against its order, and against `OrderAttack`.
+
+    The table lies in another order each time: in one order the rows that equal no other always stand at one place, and
+    what happens to stand at its own place once does so every time.
+    """
+    adult = datasets.adult(rows="all")
+    n, rows, verdicts = adult.n_rows, [], []
+    low, high = binom.interval(0.95, RELEASES * n, 1 / n)
+    for k in (2, 10, 50):
+        right = turned = 0
+        success = []
+        for seed in range(RELEASES):
+            people = adult.take(np.random.default_rng(seed).permutation(n))
+            release, origin = Mondrian(k=k)(people)
+            right += int(np.count_nonzero(origin == np.arange(n)))
+            turned += int(np.count_nonzero(origin == np.arange(n)[::-1]))
+            success.append(_success(OrderAttack(), release, people, origin))
+        announced, realized = (float(np.mean(one)) * n for one in zip(*success, strict=True))
+        rows.append((str(k), str(right), str(turned), f"{announced:.2f}", f"{realized:.2f}"))
+        verdicts += [
+            Verdict(f"k = {k}: the order of the file", f"{low:.0f} to {high:.0f}", str(right), low <= right <= high),
+            Verdict(f"k = {k}: its reverse", f"{low:.0f} to {high:.0f}", str(turned), low <= turned <= high),
+            Verdict(f"k = {k}: OrderAttack", "1.00, 1.00", ", ".join(rows[-1][3:]), max(announced, realized) < 1.01),
+        ]
+    return Section(
+        f"Right about how many of {RELEASES} x {n:,} people, the order taken for granted; of {n:,}, by OrderAttack",
+        ("k", "order of the file", "reverse", "announced", "realized"),
+        tuple(rows),
+        (f"Guessing is right about {RELEASES} of {RELEASES} x {n:,}, and about 1 of {n:,}.",),
+        tuple(verdicts),
+    )
+
+
+def every_seed() -> Section:
+    """The best of all seeds, on releases of a part of the table."""
+    people = datasets.adult(rows="all").take(np.arange(PEOPLE))
+    made = {f"k = {k}": Mondrian(k=k)(people)[1] for k in (2, 10, 50)}
+    made["planted: seed 7391"] = np.random.default_rng(7391).permutation(PEOPLE)
+    best = dict.fromkeys(made, 0)
+    for seed in range(SEEDS):
+        guess = np.random.default_rng(seed).permutation(PEOPLE)
+        for name, origin in made.items():
+            best[name] = max(best[name], int(np.count_nonzero(guess == origin)))
+    most = int(poisson.ppf(0.999 ** (1 / SEEDS), 1))
+    verdicts = [
+        Verdict(name, f"at most {most}" if name[0] == "k" else "all", str(found), (found <= most) == (name[0] == "k"))
+        for name, found in best.items()
+    ]
+    rows = tuple((name, str(found)) for name, found in best.items())
+    note = f"A random permutation agrees with {SEEDS:,} others in at most {most} places, 999 times in 1,000."
+    return Section(
+        f"Right about how many of {PEOPLE:,} people, the best of {SEEDS:,} seeds",
+        ("release", "best"),
+        rows,
+        (note,),
+        tuple(verdicts),
+    )
+
+
+def every_seed_of_labels() -> Section:
+    """The best of all seeds, each replayed through the protection itself, on the labels of a graph and of items."""
+    n = 100
+    ends = np.random.default_rng(1).integers(0, n, (2, 4 * n))
+    graph = SocialGraph.from_edges(*ends[:, ends[0] != ends[1]])
+    items = Items.read({"user": np.arange(n)}, pseudonym="user")
+    separation = IdentitySeparation(adopters=0.1)
+
+    def of_graph(rng: np.random.Generator | None = None) -> NDArray[np.int64]:
+        return separation(graph, rng=rng).origin[:n]
+
+    def of_items(rng: np.random.Generator | None = None) -> NDArray[np.int64]:
+        release, solution = PerItem()(items, rng=rng)
+        assert release.pseudonym is not None
+        return np.asarray(release.pseudonym)[np.argsort(solution.code)]
+
+    most = int(poisson.ppf(0.999 ** (1 / SEEDS), 1))
+    verdicts = []
+    for name, labels in (("graph", of_graph), ("items", of_items)):
+        secret, planted = labels(), labels(np.random.default_rng(7391))
+        best = np.zeros(2, dtype=np.int64)
+        for seed in range(SEEDS):
+            guess = labels(np.random.default_rng(seed))
+            best = np.maximum(best, [np.count_nonzero(guess == secret), np.count_nonzero(guess == planted)])
+        verdicts.append(Verdict(name, f"at most {most}", str(best[0]), bool(best[0] <= most)))
+        verdicts.append(Verdict(f"{name}, planted: seed 7391", "all", str(best[1]), bool(best[1] == n)))
+    rows = tuple((verdict.claim, verdict.ours) for verdict in verdicts)
+    title = f"Right about how many of {n} labels, the best of {SEEDS:,} seeds"
+    return Section(title, ("release", "best"), rows, (), tuple(verdicts))
+
+
+def planted_leaks() -> Section:
+    """Releases in an order that somebody can know."""
+    people = datasets.adult(rows="all")
+    release, origin = Mondrian(k=10)(people)
+    verdicts, rows = [], []
+    for name, order in _leaks(release, origin, people):
+        announced, realized = _success(OrderAttack(), release.take(order), people, origin[order])
+        rows.append((name, f"{announced:.3f}", f"{realized:.3f}"))
+        verdicts.append(Verdict(name, "above 0.4", rows[-1][2], announced > 0.4 < realized))
+    note = "Within classes in the order of the source cannot be told from chance by what the adversary sees: one half."
+    return Section(
+        "Adult at k = 10, in orders that leak",
+        ("order", "announced", "realized"),
+        tuple(rows),
+        (note,),
+        tuple(verdicts),
+    )
+
+
+def _leaks(release: Table, origin: NDArray[np.int64], people: Table) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Names and rows of the release in an order that leaks."""
+    record = np.argsort(origin)  # of each person
+    age = np.argsort(people.column("age").codes, kind="stable")
+    yield "as the source", record
+    yield "the source's reverse", record[::-1]
+    yield "sorted by age, like any sort that keeps what is equal", record[age]
+    yield "by class, inside as the source", record[np.argsort(release.classes.of_row[record], kind="stable")]
+    generators: dict[str, Callable[[int], NDArray[np.int64]]] = {
+        "default_rng": lambda seed: np.random.default_rng(seed).permutation(people.n_rows),
+        "RandomState": lambda seed: np.random.RandomState(seed).permutation(people.n_rows),
+    }
+    for kind, permutation in generators.items():
+        for seed in (0, 7391, 20261, SEEDS - 1):
+            yield f"{kind}({seed})", record[permutation(seed)]
+    yield "sorted by age, then default_rng(20261)", record[age][generators["default_rng"](20261)]
+
+
+def _success(attack: OrderAttack, release: Table, people: Table, origin: NDArray[np.int64]) -> tuple[float, float]:
+    found = audit(attack(release, people), Truth(np.argsort(origin)))
+    return found.row("success_probability").posterior, found.row("realised_success").posterior
+
+
+if __name__ == "__main__":
+    sys.exit(run([order_of_the_file, every_seed, every_seed_of_labels, planted_leaks]))
