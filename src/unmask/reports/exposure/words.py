@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from unmask.facts import Printed, Restored
-from unmask.reports.data import Heads, Scope
+from unmask.reports.data import FEWEST, Heads, Scope
 from unmask.reports.exposure.values import APART, INSIDER, ORDER, Exposure
 from unmask.reports.words import IDENTITY, needs_truth, percent, release_name, row_estimate
 from unmask.results import Row
 
 SHOWN = 3
 """Columns that a sentence names."""
-
-FEWEST = 10
-"""The fewest people of whom a page tells how many they are."""
 
 
 def leading(heads: Heads) -> Heads:
@@ -31,8 +28,11 @@ def leading(heads: Heads) -> Heads:
     return {key: row for key, row in heads.items() if key in others or leads(key[0], key[1], row)}
 
 
-def exposure_findings(exposure: Exposure | None, scope: Scope, heads: Heads) -> list[str]:
-    """A sentence each about the order of rows, those who know sensitive values, restored cells, and membership."""
+def exposure_findings(exposure: Exposure | None, scope: Scope, heads: Heads, least: int = FEWEST) -> list[str]:
+    """A sentence each about the order of rows, those who know sensitive values, restored cells, and membership.
+
+    least : the fewest people of whom is told how many they are
+    """
     if exposure is None:
         return []
     led, found = leading(heads), []
@@ -40,7 +40,7 @@ def exposure_findings(exposure: Exposure | None, scope: Scope, heads: Heads) -> 
         own = {key[1:]: row for key, row in heads.items() if key[0] == release}
         lines = [] if (release, ORDER, IDENTITY) in led else list(_ordered(own))
         lines += [*_insider(own), *_restored(exposure.restored.get(release, ()))]
-        lines += _printed(exposure.printed.get(release, ()))
+        lines += _printed(exposure.printed.get(release, ()), least)
         where = f"From {release_name(release)}, " if len(scope.protected) > 1 else ""
         found += [where + line if where else line[0].upper() + line[1:] for line in lines]
     return found
@@ -88,7 +88,7 @@ def _restored(pairs: tuple[Restored, ...]) -> Iterator[str]:
     yield f"columns beside the generalized ones give them away: {each}{more}."
 
 
-def _printed(columns: tuple[Printed, ...]) -> Iterator[str]:
+def _printed(columns: tuple[Printed, ...], least: int) -> Iterator[str]:
     """Who is seen to be inside; without an original only how many values are printed."""
     if not columns:
         return
@@ -96,7 +96,7 @@ def _printed(columns: tuple[Printed, ...]) -> Iterator[str]:
         most = max(columns, key=lambda one: one.values)
         yield f"released cells print up to {most.values:,} exact values of {most.column}, each of somebody in the data."
         return
-    alone = [f"{few(one.alone or 0, one.people)} by {one.column}" for one in columns if one.alone]
+    alone = [f"{few(one.alone or 0, one.people, least)} by {one.column}" for one in columns if one.alone]
     if alone:
         yield (
             f"released cells print exact values that one person alone has, so that whoever knows the value reads off "
@@ -106,12 +106,12 @@ def _printed(columns: tuple[Printed, ...]) -> Iterator[str]:
         yield "no released cell prints an exact value that one person alone has: by that, nobody is seen to be inside."
 
 
-def few(count: int, whole: int) -> str:
-    """How many of all, never telling of fewer than `FEWEST`.
+def few(count: int, whole: int, least: int) -> str:
+    """How many of all, never telling of fewer than `least`.
 
-    >>> few(0, 500), few(3, 500), few(250, 500).replace("\u00a0", " ")
+    >>> few(0, 500, 10), few(3, 500, 10), few(250, 500, 10).replace("\u00a0", " ")
     ('none', 'fewer than 10', '50.0 %')
     """
     if not count:
         return "none"
-    return f"fewer than {FEWEST}" if count < FEWEST else percent(count / whole)
+    return f"fewer than {least:,}" if count < least else percent(count / whole)

@@ -53,7 +53,7 @@ class GraphSection:
     blocks: tuple[Block, ...]
 
 
-def graph_section(graph: GraphRisk | None, scope: Scope) -> GraphSection | None:
+def graph_section(graph: GraphRisk | None, scope: Scope, least: int) -> GraphSection | None:
     """The section, or None where no network was attacked."""
     if graph is None:
         return None
@@ -75,7 +75,7 @@ def graph_section(graph: GraphRisk | None, scope: Scope) -> GraphSection | None:
         setting=setting(graph),
         cautions=tuple(cautions(graph)),
         attacks=attack_table(graph, looks),
-        attack_notes=tuple(_attack_notes(graph)),
+        attack_notes=(*_attack_notes(graph), *_left_out(least)),
         blocks=tuple(block for block in blocks if block.figures or block.tables),
     )
 
@@ -111,6 +111,11 @@ def _rates(graph: GraphRisk) -> dict[str, list[str]]:
         "Given a name": [rate(item.coverage) for item in graph.attacks],
     }
     return {name: cells for name, cells in columns.items() if {*cells} != {rate(None)}}
+
+
+def _left_out(least: int) -> list[str]:
+    """What charts and tables leave out."""
+    return [f"Groups of fewer than {least:,} people, or names, are left out of what follows."] if least > 1 else []
 
 
 def _attack_notes(graph: GraphRisk) -> list[str]:

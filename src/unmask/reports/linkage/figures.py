@@ -266,8 +266,8 @@ def _largest(points: Sequence[tuple[int, int, int]]) -> str:
     return f"The most, {subjects:,}, have {miss:,} misses and {include:,} includes."
 
 
-def error_notes(linkage: Linkage) -> list[str]:
-    """How the chart of misses and includes is read."""
+def error_notes(linkage: Linkage, least: int) -> list[str]:
+    """How the chart of misses and includes is read; least : the fewest subjects that a bubble stands for."""
     points = [point for guess in linkage.guesses for point in guess.miss_include]
     if not points:
         return []
@@ -277,6 +277,8 @@ def error_notes(linkage: Linkage) -> list[str]:
             "bottom, nothing foreign is with them; in the corner the adversary is right about the subject."
         )
     ]
+    if least > 1:
+        notes.append(f"Errors of fewer than {least:,} subjects are left out.")
     if any(plots.stretched(max(point[axis] for point in points)) for axis in (0, 1)):
         notes.append("Long scales are logarithmic in 1 + items.")
     return notes

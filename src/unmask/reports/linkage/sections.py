@@ -32,7 +32,7 @@ class LinkageSection:
     error_notes: tuple[str, ...]
 
 
-def linkage_section(linkage: Linkage | None, scope: Scope) -> LinkageSection | None:
+def linkage_section(linkage: Linkage | None, scope: Scope, least: int) -> LinkageSection | None:
     """The section, or None where nobody clustered anything."""
     if linkage is None:
         return None
@@ -51,7 +51,7 @@ def linkage_section(linkage: Linkage | None, scope: Scope) -> LinkageSection | N
         thresholds=figures.threshold_figures(linkage, drawn),
         threshold_notes=tuple(figures.threshold_notes(linkage)),
         errors=figures.error_figures(drawn[:PANELS]),
-        error_notes=tuple(figures.error_notes(linkage)),
+        error_notes=tuple(figures.error_notes(linkage, least)),
     )
 
 
