@@ -8,7 +8,7 @@ import pytest
 
 from unmask import UnmaskError
 from unmask.cli.gates import EXIT_ABOVE, check, fail_above
-from unmask.reports import ORIGINAL, ReportData
+from unmask.reports import INSIDER, ORIGINAL, ReportData
 from unmask.results import Row
 
 ROW = Row(
@@ -130,5 +130,13 @@ def test_the_table_before_protection_breaks_no_gate_and_satisfies_none():
     rows = [ROW, replace(ROW, release=ORIGINAL, posterior=1.0), replace(ROW, release=ORIGINAL, measure="rank")]
     criteria = {ORIGINAL: {"k": 1}, "r": {"k": 20}}
     assert code("success_probability>0.5", "k<11", rows=rows, criteria=criteria) == 0
+    with pytest.raises(UnmaskError, match="nobody took this measure"):
+        code("rank<3", rows=rows)
+
+
+def test_an_adversary_who_knows_what_others_are_to_learn_is_asked_about_where_they_are_named():
+    rows = [ROW, replace(ROW, adversary=INSIDER, posterior=0.99), replace(ROW, adversary=INSIDER, measure="rank")]
+    assert code("success_probability>0.5", "identity:success_probability>0.5", "0.5", rows=rows) == 0
+    assert code(f"{INSIDER}:success_probability>0.5", rows=rows) == EXIT_ABOVE
     with pytest.raises(UnmaskError, match="nobody took this measure"):
         code("rank<3", rows=rows)

@@ -128,6 +128,29 @@ def test_the_page_of_a_study_quotes_no_path_of_its_plan(house, tmp_path):  # R7
     assert "This page may be handed to" in text
 
 
+EVIL = "job\u202e\x1b[31m\u2066"
+
+
+def test_a_terminal_gets_no_control_character_of_a_name(tmp_path):  # R8
+    file = write(
+        tmp_path / "r.csv", ("age", "zip", EVIL), [(20 + i % 3, 100 + i % 2, "ab"[i % 5 > 2]) for i in range(60)]
+    )
+    asked = (file, "-q", "age,zip", "-s", EVIL)
+    gate = "success_probability>0.01"
+    told = [
+        unmask("audit", *asked, "--fail-above", gate),
+        unmask("audit", *asked, "--summary", "--fail-above", f"nobody:{gate}"),
+        unmask("audit", *asked, "--json"),
+        unmask("choose", "columns", *asked),
+        unmask("audit", file, "-q", "age,nothing"),
+        unmask("protect", file, "-q", "age,zip", "--k", 2, "-o", tmp_path / "out.csv"),
+    ]
+    for done in told:
+        assert done.exit_code in (0, 2, 3), done.stderr
+        assert not set(done.stdout + done.stderr) & set(EVIL[3:5] + "\u2066")
+    assert "job\\u202e\\x1b[31m\\u2066" in told[0].stdout + told[0].stderr
+
+
 # --- the owner's list ---------------------------------------------------------------------------------------------
 
 
