@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from unmask import Posterior, UnmaskError
+from unmask import Posterior, UnmaskError, audit
 from unmask.inference import from_classes
+from unmask.measures import success_probability
+from unmask.posterior import stored
 
 
 @pytest.fixture
@@ -61,3 +63,17 @@ def test_open_world_prior_keeps_its_chance_of_none():
     assert np.allclose(np.exp(prior.log_probability), 0.25)
     assert prior.unlisted[0] == pytest.approx(0.5)
     assert prior.n_unlisted[0] == 0
+
+
+def test_a_small_belief_is_held_in_double_precision():  # U6
+    class_of = np.repeat([0, 1], [10, 20])
+    belief = from_classes(class_of, class_of)
+    row = audit(belief, measures=[success_probability]).row("success_probability")
+    assert row.posterior == pytest.approx(2 / 30, rel=1e-14)
+    assert row.worst == pytest.approx(1 / 10, rel=1e-14)
+
+
+def test_a_belief_with_very_many_entries_is_held_in_single_precision(monkeypatch):
+    monkeypatch.setattr("unmask.posterior.MOST_IN_DOUBLE", 2)
+    assert stored(np.log([0.5, 0.5])).dtype == np.float64
+    assert stored(np.log([0.5, 0.25, 0.25])).dtype == np.float32

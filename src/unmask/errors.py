@@ -1,7 +1,21 @@
 """The errors of unmask: one root that is a `ValueError`, one child that the command line tells apart."""
 
+import unicodedata
 from collections.abc import Sequence
 from difflib import get_close_matches
+
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Categories of characters that nobody sees, or that change the order of what is seen."""
+
+
+def visible(text: str) -> str:
+    r"""A line of text in which control characters, marks of direction and the like are written as escapes.
+
+    >>> print(visible("\u202eega\x1b[1m"), visible("\u00e2ge"))
+    \u202eega\x1b[1m âge
+    """
+    unseen = {character for character in text if unicodedata.category(character) in UNSEEN}
+    return text.translate({ord(one): one.encode("unicode_escape").decode() for one in unseen})
 
 
 class UnmaskError(ValueError):
@@ -12,6 +26,9 @@ class UnmaskError(ValueError):
     """
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class FailedError(UnmaskError):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, Status, equal_weights, segment_max, segment_sum
+from unmask.posterior import Posterior, Status, equal_weights, segment_max, segment_sum, stored
 
 __all__ = [
     "calibrate",
@@ -52,7 +52,7 @@ def from_classes(
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(sizes))),
         candidate=by_class(class_of_candidate, n),
-        log_probability=np.repeat(-np.log(np.maximum(sizes, 1)), sizes).astype(np.float32),
+        log_probability=stored(np.repeat(-np.log(np.maximum(sizes, 1)), sizes)),
         unlisted=np.where(sizes > 0, 0.0, 1.0),
         n_unlisted=np.zeros(n, dtype=np.int64),
         observation=class_of_target.astype(np.int64),
@@ -118,12 +118,12 @@ def from_likelihood(
     row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     evidence = top + np.log(segment_sum(np.exp(joint - top[row]), indptr) + np.exp(none - top))
     log_p, unlisted = joint - evidence[row], np.exp(none - evidence)
-    keep = log_p > -80.0  # float32 holds exp(-87); what is dropped weighs less than 1e-34
+    keep = log_p > -80.0  # float32, in which many are held, ends at exp(-87); what is dropped weighs less than 1e-34
     kept = np.bincount(row[keep], minlength=len(indptr) - 1)
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(kept))),
         candidate=candidate[keep].astype(np.int32),
-        log_probability=np.minimum(log_p[keep], 0.0).astype(np.float32),
+        log_probability=stored(log_p[keep]),
         unlisted=unlisted,
         n_unlisted=np.zeros(len(indptr) - 1, dtype=np.int64),
         observation=np.asarray(observation, dtype=np.int64),
@@ -164,7 +164,7 @@ def from_match_probabilities(
     ...     pair_prior=0.5,
     ... )
     >>> np.exp(belief.log_probability).round(4), belief.unlisted.round(4)
-    (array([0.8182, 0.0909], dtype=float32), array([0.0909]))
+    (array([0.8182, 0.0909]), array([0.0909]))
     """
     p = np.asarray(match_probability, dtype=np.float64)
     if not (np.all(p >= 0) and np.all(p < 1)):
@@ -280,7 +280,7 @@ def compose(
     >>> link = from_classes(np.array([0, 1, 1]), np.array([1]))
     >>> belief = compose(link, np.array([0, 0, 1]), labels=("flu", "gout"))
     >>> np.exp(belief.log_probability[1:]).round(3)
-    array([0.5, 0.5], dtype=float32)
+    array([0.5, 0.5])
     """
     m, shape = len(labels), (link.n_observations, len(labels))
     prior = np.bincount(value_of_candidate, minlength=m) / link.n_candidates
@@ -299,7 +299,7 @@ def compose(
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=link.n_observations)))),
         candidate=listed.indices[possible].astype(np.int32),
-        log_probability=np.minimum(log_p[possible], 0.0).astype(np.float32),
+        log_probability=stored(log_p[possible]),
         unlisted=np.zeros(link.n_observations),
         n_unlisted=np.zeros(link.n_observations, dtype=np.int64),
         observation=link.observation,

@@ -15,7 +15,12 @@ from unmask.errors import UnmaskError
 Status = Literal["exact", "model", "calibrated", "scores"]
 
 MASS_TOLERANCE = 1e-5
-"""How far the probabilities of a row may be from 1: entries are float32, a row may have a million of them."""
+"""How far the probabilities of a row may be from 1: entries may be float32, a row may have a million of them."""
+
+MOST_IN_DOUBLE = 1 << 24
+"""Entries that a belief holds in double precision; one with more holds them in single, in half of the memory."""
+
+LogProbabilities = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +32,7 @@ class Posterior:
 
     indptr          : (n_observations + 1,) int64, row i is the slice indptr[i]:indptr[i + 1] of the next two
     candidate       : (n_entries,) int32, ascending and unique within a row
-    log_probability : (n_entries,) float32, finite and at most 0
+    log_probability : (n_entries,) finite and at most 0; float64, or float32 where there are very many, see `stored`
     unlisted        : (n_observations,) probability that the truth is none of the listed candidates
     n_unlisted      : (n_observations,) how many candidates share it equally: 0 nobody (closed world, `unlisted` is 0,
                       or the truth may be no candidate at all), -1 unknown
@@ -49,7 +54,7 @@ class Posterior:
 
     indptr: NDArray[np.int64]
     candidate: NDArray[np.int32]
-    log_probability: NDArray[np.float32]
+    log_probability: LogProbabilities
     unlisted: NDArray[np.float64]
     n_unlisted: NDArray[np.int64]
     observation: NDArray[np.int64]
@@ -115,19 +120,19 @@ class Posterior:
         one = np.zeros(self.n_targets, dtype=np.int64)
         if isinstance(self.log_prior, float) and abs(n * np.exp(self.log_prior) - 1.0) <= MASS_TOLERANCE:
             candidate, unlisted, n_unlisted = np.empty(0, dtype=np.int32), 1.0, n
-            listed = np.empty(0, dtype=np.float32)
+            listed = np.empty(0)
         else:
             every = np.arange(n, dtype=np.int32)
             log_prior = self.prior_of(every)
             candidate = every[np.isfinite(log_prior)]
-            listed = log_prior[candidate].astype(np.float32)
+            listed = log_prior[candidate]
             unlisted = max(0.0, 1.0 - float(np.exp(log_prior).sum()))
             unlisted = unlisted if unlisted > MASS_TOLERANCE else 0.0
             n_unlisted = 0
         return Posterior(
             indptr=np.array([0, len(candidate)]),
             candidate=candidate,
-            log_probability=np.minimum(listed, 0),
+            log_probability=stored(listed),
             unlisted=np.array([unlisted]),
             n_unlisted=np.array([n_unlisted]),
             observation=one,
@@ -179,7 +184,7 @@ class Posterior:
         return cls(
             indptr=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(table))))),
             candidate=candidate.astype(np.int32),
-            log_probability=np.minimum(np.log(table[row, candidate]), 0).astype(np.float32),
+            log_probability=stored(np.log(table[row, candidate])),
             unlisted=unlisted,
             n_unlisted=np.zeros(len(table), dtype=np.int64),
             observation=targets,
@@ -190,6 +195,20 @@ class Posterior:
             provenance=provenance or {},
             candidate_label=candidate_label,
         )
+
+
+def stored(log_probability: NDArray[np.float64]) -> LogProbabilities:
+    """Log-probabilities as a belief holds them: none above 0, in double precision up to `MOST_IN_DOUBLE` of them.
+
+    >>> np.exp(stored(np.log([0.5, 1.0])))
+    array([0.5, 1. ])
+    """
+    return np.asarray(np.minimum(log_probability, 0.0), dtype=precision(len(log_probability)))
+
+
+def precision(n_entries: int) -> type[np.floating[Any]]:
+    """The type in which a belief of so many entries is held."""
+    return np.float64 if n_entries <= MOST_IN_DOUBLE else np.float32
 
 
 def equal_weights(n_targets: int) -> NDArray[np.float64]:

@@ -16,7 +16,6 @@ from unmask.reports import (
     CertaintyBin,
     DegreeRisk,
     GraphRisk,
-    NodeRisk,
     OverlapPoint,
     ReportData,
     StructureAttack,
@@ -119,20 +118,16 @@ def anonymity() -> tuple[AnonymityLink, ...]:
     )
 
 
-def worst() -> tuple[NodeRisk, ...]:
-    return tuple(NodeRisk(17 + 911 * i, 812 - 37 * i, 0.9999 - i * 1e-4, 4, 4, i != 7) for i in range(12))
-
-
 def graph(*attacks: StructureAttack, **changes) -> GraphRisk:
     values = {"source_nodes": 26_412, "source_edges": 150_233, "target_nodes": 26_398, "target_edges": 149_870}
     values |= {"common": 19_160, "truth_known": True, "most_recall": 0.712}
-    values |= {"transition": transition(), "overlaps": overlaps(), "anonymity": anonymity(), "worst": worst()}
+    values |= {"transition": transition(), "overlaps": overlaps(), "anonymity": anonymity()}
     return GraphRisk(attacks=attacks or (nar09(), grasshopper(), bumblebee(), attack()), **(values | changes))
 
 
 def bare(*attacks: StructureAttack, **changes) -> GraphRisk:
     """Without charts, which take their time, and without the other findings."""
-    empty = {"transition": (), "overlaps": (), "anonymity": (), "worst": (), "most_recall": None}
+    empty = {"transition": (), "overlaps": (), "anonymity": (), "most_recall": None}
     plain = [replace(one, steps=(), certainty=(), by_degree=()) for one in attacks or (attack(),)]
     return graph(*plain, **(empty | changes))
 
@@ -377,7 +372,6 @@ def test_the_page_is_well_formed_whole_and_self_contained():
         "By overlap of the two networks",
         "How the attack runs through the network",
         "What foretells who is named",
-        "The people at most risk",
     ]
     assert len(captions(whole())) == len(labels(whole())) == 12
 
@@ -464,9 +458,8 @@ def test_without_truth_the_page_says_so_and_shows_no_share_that_nobody_knows():
     nan = math.nan
     blind = {"recall": nan, "recall_low": None, "recall_high": None, "error": nan, "ghosts": None, "by_degree": ()}
     own = tuple(replace(item, right=nan) for item in bins())
-    risky = tuple(replace(item, right=None) for item in worst())
     attacks = (attack(**blind, certainty=own, n_seeds=25), nar09(**blind, precision=None, n_seeds=25))
-    of = graph(*attacks, common=None, truth_known=False, transition=(), overlaps=(), anonymity=(), worst=risky)
+    of = graph(*attacks, common=None, truth_known=False, transition=(), overlaps=(), anonymity=())
     held = tuple(row("r", name, "identity", "success_probability", posterior=0.2, n=9) for name in ("rematch", "nar09"))
     said = found(of, rows=held, success=("success_probability",))
     assert said[0] == (
@@ -544,7 +537,6 @@ def test_no_two_lines_of_a_chart_look_alike_and_an_attack_keeps_its_look():
         (lambda: AnonymityLink("degree", 1.5, ()), "the correlation of 'degree' is 1.5"),
         (lambda: AnonymityLink("degree", 0.5, ((0.5, 0.1), (0.2, 0.1))), "the percentiles of 'degree' do not rise"),
         (lambda: AnonymityLink("degree", 0.5, ((0.5, 1.1),)), "a percentile or share of 'degree' lies outside 0 to 1"),
-        (lambda: NodeRisk(3, 4, 0.5, 5, 4, None), "node 3 is named by 5 of 4 attacks"),
         (lambda: bare(attack(), attack()), "2 attacks have 1 names"),
         (lambda: bare(common=30_000), "30,000 people are in both of graphs of 26,412 and 26,398 nodes"),
         (lambda: replace(bare(), attacks=()), "the graph report has 0 attacks"),

@@ -13,7 +13,7 @@ import pytest
 
 from unmask.catalog import MEASURES
 from unmask.errors import UnmaskError
-from unmask.reports import ClassRisk, ColumnRisk, Distribution, ReportData, plots, render, words
+from unmask.reports import ColumnRisk, Distribution, ReportData, plots, render, words
 from unmask.results import Row
 
 N = 30162
@@ -91,19 +91,6 @@ def release_rows(i: int, adversary: str, strength: float) -> list[Row]:
     ]
 
 
-def class_risk(i: int) -> tuple[ClassRisk, ...]:
-    k = int(RELEASES[i][2:])
-    return tuple(
-        ClassRisk(
-            number=(37 * j + 11 * i) % CLASSES[i],
-            rows=k + j,
-            identity=1 / (k + j),
-            attribute={"occupation": 1 - j / 20},
-        )
-        for j in range(10)
-    )
-
-
 def sample() -> ReportData:
     """Five releases of one table, two adversaries, two targets; every section has data.
 
@@ -145,7 +132,6 @@ def sample() -> ReportData:
             for i, name in enumerate(RELEASES)
         },
         utility={name: {"gcp": LOST[i], "average_class_size": N / CLASSES[i]} for i, name in enumerate(RELEASES)},
-        class_risk={name: class_risk(i) for i, name in enumerate(RELEASES)},
         column_risk=tuple(
             ColumnRisk(name, target, column, success, success - (success - base) * share)
             for target, values, base in (("identity", NAMED, 1 / N), ("occupation", INFERRED, OCCUPATION_PRIOR))
@@ -153,7 +139,9 @@ def sample() -> ReportData:
             for column, share in columns.items()
         ),
         distribution=tuple(
-            Distribution(name, adversary, target, EDGES, shares[target][i])
+            Distribution(
+                name, adversary, target, EDGES, shares[target][i], N, {0.09: 400 - i, 0.5: (211, 7, 0, 0, 0)[i]}
+            )
             for adversary in (ALL, TWO)
             for target in ("identity", "occupation")
             for i, name in enumerate(RELEASES)
@@ -169,11 +157,8 @@ def sample() -> ReportData:
             ("realised success on the original table", "failed: the disk was full after 12 minutes"),
         ),
         reproduce={
-            "Command": "unmask audit k3.csv k10.csv k20.csv k50.csv k100.csv --original all.csv --seed 7",
-            "Seed": 7,
             "Version": "unmask 0.1.0",
             "Missing cells": "own: a missing cell is compatible only with a missing cell",
-            "Digest of all.csv": "sha256 9d7f0a4e2c5b1f38a6e0c4d2b7395e81f0aa6c3d4be8172915c06d3f2e8b7a",
         },
     )
 
@@ -334,9 +319,8 @@ def test_names_are_escaped_everywhere():
         adversaries={ALL: evil},
         criteria={evil: {f"k {evil}": 3, "missing": evil, evil: None}},
         utility={r.release: {evil: 0.2} for r in rows},
-        class_risk={evil: (ClassRisk(1, 3, 0.3, {evil: 0.2}),)},
         column_risk=(ColumnRisk(evil, evil, evil, 0.2, 0.1),),
-        distribution=(Distribution(evil, evil, evil, (0.0, 1.0), (1.0,)),),
+        distribution=(Distribution(evil, evil, evil, (0.0, 1.0), (1.0,), 50),),
         assumptions=(evil,),
         not_run=((evil, evil),),
         reproduce={evil: evil},
@@ -498,8 +482,8 @@ def test_dominated_releases_are_hollow():
 
 def test_distributions_that_cannot_be_drawn_are_refused():
     with pytest.raises(UnmaskError, match="2 edges for 2 shares"):
-        replace(single(), distribution=(Distribution("k=3", ALL, "identity", (0.0, 1.0), (0.5, 0.5)),))
-    spread = tuple(Distribution(f"k={end}", ALL, "identity", (0.0, end), (1.0,)) for end in (1.0, 0.5))
+        replace(single(), distribution=(Distribution("k=3", ALL, "identity", (0.0, 1.0), (0.5, 0.5), 50),))
+    spread = tuple(Distribution(f"k={end}", ALL, "identity", (0.0, end), (1.0,), 50) for end in (1.0, 0.5))
     with pytest.raises(UnmaskError, match="same edges"):
         replace(single(), distribution=spread)
 

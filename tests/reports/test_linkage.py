@@ -11,17 +11,12 @@ import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
 from unmask.errors import UnmaskError
-from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk, render, sentences
+from unmask.reports import GuessLinkage, Linkage, ReportData, render, sentences
 from unmask.reports.linkage import plots as linkage_plots
 from unmask.reports.linkage.figures import horizon
 from unmask.reports.linkage.words import strongest_first
 
 BETAS = (0.2, 0.5, 0.8, 1.0)
-
-
-def subject(number: int = 17, **changes) -> SubjectRisk:
-    values = {"items": 4, "pieces": 2, "linked": 0.75, "foreign": 0.25, "mergings": 0.2, "slope": 0.84}
-    return SubjectRisk(number, **(values | {"miss": 1.0, "include": 1.0, "clusters": (9051, 3)} | changes))
 
 
 def guess(name: str = "name_bd", **changes) -> GuessLinkage:
@@ -44,7 +39,6 @@ def guess(name: str = "name_bd", **changes) -> GuessLinkage:
         "slopes": tuple((alpha, (1.0, 1.0, 0.67 * alpha, 0.5 * alpha)) for alpha in (0.0, 0.5, 1.0)),
         "breach_rates": (1.0, 1.0, 0.259, 0.259),
         "miss_include": ((0, 0, 250), (0, 1, 8), (0, 2, 1), (1, 0, 741)),
-        "worst": (subject(), subject(46, pieces=1, linked=1.0, mergings=0.0, slope=1.0, miss=0.0, clusters=(3174,))),
         "whole": {"ari": 0.342, "voi_over_log_n": 0.015, "transfer_over_n": 0.093, "bcubed_precision": 0.976},
         "kind": "conservative",
     } | changes
@@ -299,7 +293,7 @@ def test_a_guess_that_mixes_far_more_does_not_hide_the_others():
 
 
 def test_degenerate_linkages_are_drawn():
-    alone = guess(worst=(subject(0, items=1, clusters=()),), miss_include=((0, 0, 1),), whole={"voi": math.nan})
+    alone = guess(miss_include=((0, 0, 1),), whole={"voi": math.nan})
     spared = guess(breached=0.0, clean=0.0, breach_rates=(0.0,) * 4)
     undefined = guess("u", gini=math.nan, most_mergings=math.inf, slopes=((0.5, (math.nan, 1.0, math.nan, 0.2)),))
     for guesses in (
@@ -331,20 +325,6 @@ def test_very_many_errors_are_gathered_without_losing_a_subject():
     points = tuple((miss, include, 1) for miss in range(60) for include in range(60))
     drawn = linkage_plots.bubbles(points, largest=(59, 59, 1), colour="#000000", label="x", key="e")
     assert len(re.findall(r"aria-label|<path ", drawn)) < 41 * 41 + 200
-
-
-def test_the_list_names_subjects_and_clusters_by_number_in_order():
-    lines = table(guess(worst=(subject(clusters=tuple(range(100, 120))), subject(46, clusters=()))))
-    merged = "100, 101, 102, 103, 104, 105, 106, 107 ... and 12 more"
-    assert ["17", "4", "2", "75.0 %", "1", "1", "25.0 %", "0.2", "0.84", merged] in lines
-    assert ["46", "\u2013"] in [[line[0], line[-1]] for line in lines]
-
-
-def test_only_the_first_ten_subjects_are_listed_and_that_is_said():
-    many = bare(guess(worst=tuple(subject(i) for i in range(25))))
-    text = page(many, betas=())
-    assert [line[0] for line in cells(text) if len(line) == 10][1:] == [str(i) for i in range(10)]
-    assert "The first 10 of the subjects at most risk are listed." in words(text)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from unmask.errors import FailedError, UnmaskError
-from unmask.studies.choice import Requirement, choose
+from unmask.studies.choice import choose
+from unmask.studies.conditions import Condition
 from unmask.studies.journal import Journal, Result
 from unmask.studies.reading import read_plan
 from unmask.studies.run import JOURNAL, run_study
@@ -23,7 +24,7 @@ def results(*summaries, gaps=()):
     return Results(tuple(summaries), tuple(gaps))
 
 
-RISK = Requirement.parse("risk<=0.1")
+RISK = Condition.parse("risk<=0.1")
 
 
 def test_the_most_useful_of_those_that_pass_comes_first():
@@ -46,8 +47,21 @@ def test_every_adversary_and_target_must_be_held_unless_one_is_named():
         summary("p", "utility", 1.0),
     )
     assert len(choose(found, [RISK])[0].failures) == 2
-    assert len(choose(found, [Requirement.parse("a: risk <= 0.1")])[0].failures) == 1
-    assert choose(found, [Requirement.parse("a: risk <= 0.6")])[0].satisfied
+    assert len(choose(found, [Condition.parse("a: risk <= 0.1")])[0].failures) == 1
+    assert choose(found, [Condition.parse("a: risk <= 0.6")])[0].satisfied
+
+
+def test_a_requirement_may_be_about_a_target_and_any_field():  # U8
+    found = results(
+        summary("p", "risk", 0.05), summary("p", "risk", 0.6, target="job"), summary("p", "utility", 1.0)
+    )  # fmt: skip
+    assert choose(found, [Condition.parse("identity:risk.worst<=0.1")])[0].satisfied
+    assert choose(found, [Condition.parse("a:job:risk<=0.1")])[0].failures == (
+        "a:job:risk<=0.1 fails: 0.6 against a, job",
+    )
+    assert not choose(found, [Condition.parse("risk.gain<=0.1")])[0].satisfied
+    with pytest.raises(UnmaskError, match="keeps no quantiles"):
+        choose(found, [Condition.parse("risk.q95<=0.1")])
 
 
 def test_a_bound_inside_the_interval_is_said_to_hold_narrowly():
@@ -87,7 +101,7 @@ def test_what_no_requirement_is_about_is_not_judged():
         summary("p", "risk", 0.05), summary("p", "utility", 1.0),
         summary("q", "risk", 0.9, adversary="b", dataset="e"), summary("q", "utility", 1.0, adversary="b", dataset="e"),
     )  # fmt: skip
-    verdicts = {one.protection: one for one in choose(found, [Requirement.parse("a:risk<=0.1")])}
+    verdicts = {one.protection: one for one in choose(found, [Condition.parse("a:risk<=0.1")])}
     assert (verdicts["p"].satisfied, verdicts["q"].judged, verdicts["q"].satisfied) == (True, False, False)
 
 
@@ -101,28 +115,48 @@ def test_scores_of_several_units_are_not_averaged():
 
 @pytest.mark.parametrize("text", ["inf k=3:risk<=0.1", "a:b<c:risk<=0.1"])
 def test_any_name_of_an_adversary_can_be_asked_about(text):
-    assert Requirement.parse(text).adversary == text.rpartition(":")[0]
+    name = text.rpartition(":")[0]
+    assert Condition.parse(text).named([summary("p", "risk", 0.1, adversary=name)]).adversary == name
 
 
 @pytest.mark.parametrize(
     ("sign", "holds"), [("<=", (True, True, False)), ("<", (True, False, False)), (">=", (False, True, True))]
 )
 def test_the_signs_mean_what_they_say(sign, holds):
-    assert tuple(Requirement.parse(f"x{sign}0.5").holds(value) for value in (0.4, 0.5, 0.6)) == holds
+    assert tuple(Condition.parse(f"x{sign}0.5").holds(value) for value in (0.4, 0.5, 0.6)) == holds
+
+
+@pytest.mark.parametrize(("sign", "holds"), [(">", False), ("<", False), (">=", True), ("<=", True)])
+def test_a_value_equal_to_the_bound_but_for_its_rounding_is_the_bound(sign, holds):  # U6
+    for value in (0.1 + 2e-17, 0.1 - 2e-17, 0.30000000000000004 - 0.2):
+        assert Condition.parse(f"risk{sign}0.1").holds(value) == holds
+    assert Condition.parse("risk>0.1").holds(0.1000001)
+
+
+def test_a_name_that_is_an_adversary_and_a_target_is_ambiguous():
+    both = [summary("p", "risk", 0.1, target="job"), summary("p", "risk", 0.1, adversary="job")]
+    with pytest.raises(UnmaskError, match="may be the adversary 'job' or the target 'job'"):
+        Condition.parse("job:risk<1").named(both)
+    assert Condition.parse("job:identity:risk<1").named(both).adversary == "job"
+
+
+def test_a_field_that_is_none_is_told():
+    with pytest.raises(UnmaskError, match="no field 'wurst'; did you mean 'worst'"):
+        Condition.parse("risk.wurst<1")
 
 
 @pytest.mark.parametrize("text", ["risk", "risk=3", "risk<=much", "<=3", "risk<=nan"])
 def test_a_requirement_that_is_none_is_refused(text):
     with pytest.raises(UnmaskError, match="expected for example"):
-        Requirement.parse(text)
+        Condition.parse(text)
 
 
 def test_a_misspelt_measure_or_adversary_is_told():
     found = results(summary("p", "risk", 0.05), summary("p", "utility", 1.0))
     with pytest.raises(UnmaskError, match="did you mean 'risk'"):
-        choose(found, [Requirement.parse("risc<=0.1")])
-    with pytest.raises(UnmaskError, match="no adversary 'c'"):
-        choose(found, [Requirement.parse("c:risk<=0.1")])
+        choose(found, [Condition.parse("risc<=0.1")])
+    with pytest.raises(UnmaskError, match="'c' is no adversary and no target"):
+        choose(found, [Condition.parse("c:risk<=0.1")])
 
 
 def test_points_on_the_front_are_those_that_nothing_beats():

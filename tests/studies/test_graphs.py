@@ -11,6 +11,7 @@ from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.evaluation import Outcome, Rates, rates
 from unmask.graphs.knowledge import SeedPairs
 from unmask.reports import render, sentences
+from unmask.studies.at_risk import Watched
 from unmask.studies.graph_attacks import parse_attacks
 from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, summary
 from unmask.studies.graphs import Acquired, Derived, Plan, study_graph
@@ -155,11 +156,14 @@ def test_another_attack_changes_no_figure():
 
 def test_people_keep_their_numbers_under_every_shuffle():
     graph = friends()
-    found = study_graph({"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(n_seeds=30))
-    assert found.graph.worst
-    for person in found.graph.worst:
-        assert person.degree == graph.degree[person.number - 1]
-        assert person.right is True
+    watched = Watched("id_in_release")
+    found = study_graph({"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(n_seeds=30), watched=watched)
+    assert watched.found
+    for person in watched.found:  # U11: by the ids of the file
+        assert (
+            person.reason
+            == f"{graph.degree[int(person.row)]:,} ties, taken for {person.row} of the release, which is right"
+        )
     assert found.graph.common == graph.n_nodes
 
 
@@ -175,14 +179,16 @@ def test_criteria_foretell_who_is_named():
 def test_without_truth_nothing_is_called_right():
     graph = friends()
     seeds = SeedPairs(np.arange(20), np.arange(20))
-    found = study_graph({"r": Acquired(graph, graph, given=seeds)}, plan(runs=3))
+    watched = Watched("id_in_release")
+    found = study_graph({"r": Acquired(graph, graph, given=seeds)}, plan(runs=3), watched=watched)
     assert not found.graph.truth_known
     assert found.graph.common is None
     assert found.graph.attacks[0].n_seeds == 20  # all, whatever number is planned
     assert found.graph.attacks[0].runs == 1  # the same seeds would give the same again
     assert {row.measure for row in found.rows}.isdisjoint({"recall", "precision", "realised_success"})
     assert measure(found, "coverage").posterior == pytest.approx(found.graph.attacks[0].coverage)
-    assert all(person.right is None for person in found.graph.worst)
+    assert watched.found
+    assert not any("which is" in person.reason for person in watched.found)
     assert any("truth is not known" in sentence for sentence in (found.who, *sentences(found)))
 
 

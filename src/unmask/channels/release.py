@@ -24,7 +24,7 @@ from unmask.channels._matrices import (
 )
 from unmask.channels._refinement import degrading_matrix
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.posterior import LogProbabilities, Posterior, precision, stored
 
 NEVER = float(np.finfo(np.float64).tiny)
 """Outputs that are less likely, below 3e-308, do not occur: their shares would be lost in rounding."""
@@ -53,7 +53,7 @@ class Channel:
     >>> channel.p_y
     array([0.375, 0.625])
     >>> np.exp(channel.posterior().log_probability).round(2)
-    array([1. , 0.2, 0.8], dtype=float32)
+    array([1. , 0.2, 0.8])
 
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
     """
@@ -170,7 +170,8 @@ class Channel:
         output with p(y) > 0, of weight p(y), candidates the secrets with p(x given y) > 0; status `exact`.
 
         E_Y p(x given y) = p(x), the martingale that a right posterior obeys. Observation i is output `observed[i]`.
-        Stored as float32 logarithms: an entry of probability p has relative error below 6e-8 (1 + |ln p|).
+        Held as logarithms, see `unmask.posterior.stored`: in single precision an entry of probability p has a relative
+        error below 6e-8 (1 + |ln p|).
         """
         indptr, candidate, log_p = (_dense_rows if isinstance(self.p_y_given_x, np.ndarray) else _sparse_rows)(self)
         weight = self.p_y[self.observed]
@@ -301,7 +302,7 @@ def _row_blocks(channel: Channel) -> Iterator[tuple[slice, NDArray[np.float64]]]
         yield rows, block if isinstance(block, np.ndarray) else block.toarray()
 
 
-def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], LogProbabilities]:
     matrix, y = channel.dense(), channel.observed
     secret = np.flatnonzero(channel.prior > 0).astype(np.int32)
     whole = len(secret) == channel.n_x
@@ -309,7 +310,7 @@ def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32],
     length = np.count_nonzero(matrix if whole else matrix[secret], axis=0)[y]
     indptr = np.concatenate(([0], np.cumsum(length, dtype=np.int64)))
     candidate = np.empty(indptr[-1], dtype=np.int32)
-    log_p = np.empty(indptr[-1], dtype=np.float32)
+    log_p = np.empty(indptr[-1], dtype=precision(indptr[-1]))
     step = max(1, BLOCK // max(1, len(secret)))
     for first in range(0, len(y), step):
         columns = y[first : first + step]
@@ -329,7 +330,7 @@ def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32],
     return indptr, candidate, log_p
 
 
-def _sparse_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+def _sparse_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], LogProbabilities]:
     by_output = csr_array(channel.p_y_given_x).tocsc()
     secret = by_output.indices.astype(np.int32)
     output = np.repeat(np.arange(channel.n_y), np.diff(by_output.indptr))
@@ -341,7 +342,7 @@ def _sparse_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32]
     length = np.bincount(output, minlength=channel.n_y)[channel.observed]
     with np.errstate(divide="ignore"):  # a secret of prior 0 and an output of probability 0 are not read
         log_p = np.log(p) + np.log(channel.prior)[secret] - np.log(channel.p_y)[output]
-    return np.concatenate(([0], np.cumsum(length))), secret, np.minimum(log_p, 0.0).astype(np.float32)
+    return np.concatenate(([0], np.cumsum(length))), secret, stored(log_p)
 
 
 def _names(given: Sequence[str] | None, size: int, letter: str) -> tuple[str, ...] | None:

@@ -40,7 +40,7 @@ from unmask.cli.large import (
 )
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.options import Input, Sentences, attacker_option, share, table_options, without_seed
-from unmask.cli.output import Output, audit_output
+from unmask.cli.output import Output, at_risk_option, audit_output, measures
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
@@ -48,7 +48,10 @@ from unmask.cli.study import study
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from unmask.reports import ReportData
+    from unmask.reports.words import Value
     from unmask.studies.tables import Evidence
     from unmask.tables import Mondrian, Table
     from unmask.tables.formulas import Formulas
@@ -91,6 +94,7 @@ def main() -> None:
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
 @attacker_option
 @engine_options
+@at_risk_option
 @audit_output
 def audit(
     releases: tuple[str, ...],
@@ -121,6 +125,8 @@ def audit(
     paths = tuple(map(Path, releases))
     names = stems(paths)
     _check_origins(len(releases), original, origins)
+    _check_at_risk(output, original, origins, engine)
+    watched = output.watch(f"row_of_{'release' if original is None else 'original'}_from_0")
     unused: set[str] = set()
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
@@ -134,20 +140,22 @@ def audit(
             tables,
             _evidence(tables, original, origins, people, reading, coverage=coverage, targets=targets, seed=seed),
             title=f"Audit of {', '.join(names)}",
-            reproduce=provenance(seed, (*paths, original, people, None if attacker is None else Path(attacker))),
+            reproduce=provenance(),
             motive=None if attacker is None else read_motive(attacker),
+            watched=watched,
         )
     else:
         refuse_in_engine(original=original, targets=targets, coverage=coverage)
         room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
         room["encoding"] = reading["encoding"]
-        known: dict[str, Any] = {"register": register, "attacker": attacker, "seed": seed}
+        known: dict[str, Any] = {"register": register, "attacker": attacker}
         sources = dict(zip(names, releases, strict=True))
         kept = audit_in_engine(engine, sources, roles_of(reading), **known, **room)
         if kept is None:  # a dry run
             return
         found = kept
-    output.give(found, lambda: _audit_json(found, names, unused))
+    output.keep(watched, paths)
+    output.give(found, lambda shown: _audit_json(shown, found.criteria, names, unused))
 
 
 def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, ...]) -> None:
@@ -159,6 +167,17 @@ def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, 
         )
     if origins and original is None:
         raise UnmaskError("--origin gives rows of the original, and no --original was given; give both")
+
+
+def _check_at_risk(output: Output, original: Path | None, origins: tuple[Path, ...], engine: str | None) -> None:
+    from unmask.errors import UnmaskError
+
+    if output.at_risk is None:
+        return
+    if engine is not None:
+        raise UnmaskError("--at-risk lists rows one by one and needs the table in memory; leave it or --engine out")
+    if original is not None and not origins:
+        raise UnmaskError("--at-risk lists rows of the original and needs --origin; give it, or leave --original out")
 
 
 def _evidence(
@@ -359,7 +378,7 @@ def demo(report: Path, people: int, seed: int) -> None:
     register = Register(columns=("age", "sex", "zip"), coverage=0.8)(census, origins["k=3"], rng=rng)
     evidence = Evidence(original=census, origins=origins, register=register.auxiliary, coverage=0.8, seed=seed)
     found = study_tables(
-        tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance(seed, ())
+        tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance()
     )
     write_report(found, report)
     say_findings(found)
@@ -370,17 +389,20 @@ def _first_line(item: object) -> str:
     return (type(item).__doc__ or "").strip().splitlines()[0]
 
 
-def _audit_json(found: ReportData, names: list[str], unused: set[str]) -> dict[str, Any]:
+def _audit_json(
+    shown: ReportData, criteria: Mapping[str, Mapping[str, Value]], names: list[str], unused: set[str]
+) -> dict[str, Any]:
+    """criteria : as they are, for pipelines: k and the number of unique rows are what a gate asks about."""
     from dataclasses import asdict
 
-    criteria = {name: dict(found.criteria[name]) for name in names}
-    warnings = [f"not run: {what}: {why}" for what, why in found.not_run]
-    warnings += found.price.warnings if found.price is not None else ()
+    exact = {name: dict(criteria[name]) for name in names}
+    warnings = [f"not run: {what}: {why}" for what, why in shown.not_run]
+    warnings += shown.price.warnings if shown.price is not None else ()
     if unused:
         warnings.insert(0, f"released columns without a role, taken as known: {', '.join(sorted(unused))}")
-    result = {"release": criteria[names[0]], "measures": [row.as_dict() for row in found.rows], "warnings": warnings}
-    if found.price is not None:
-        result["price"] = asdict(found.price)
-    if found.exposure is not None:
-        result["exposure"] = asdict(found.exposure)
-    return result if len(names) == 1 else {**result, "releases": criteria}
+    result = {"release": exact[names[0]], "measures": measures(shown), "warnings": warnings}
+    if shown.price is not None:
+        result["price"] = asdict(shown.price)
+    if shown.exposure is not None:
+        result["exposure"] = asdict(shown.exposure)
+    return result if len(names) == 1 else {**result, "releases": exact}

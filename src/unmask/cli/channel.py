@@ -11,7 +11,7 @@ import click
 
 from unmask.cli.files import as_text, provenance, refuse_to_overwrite, stems, write_texts
 from unmask.cli.options import share
-from unmask.cli.output import Output, audit_output
+from unmask.cli.output import Output, audit_output, measures
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
@@ -70,12 +70,10 @@ def audit_channel(
         read,
         stakes,
         title=f"Audit of {', '.join(read)}",
-        reproduce=provenance(
-            0, (*channels, prior, coordinates, distortion, None if loss in NAMED_LOSSES else Path(loss))
-        ),
+        reproduce=provenance(),
         limit=not no_limit,
     )
-    output.give(found, lambda: _json(found))
+    output.give(found, _json)
 
 
 @click.command()
@@ -178,7 +176,7 @@ def _json(found: ReportData) -> dict[str, Any]:
     assert found.channel is not None
     return {
         "channel": asdict(found.channel),
-        "measures": [row.as_dict() for row in found.rows],
+        "measures": measures(found),
         "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
     }
 

@@ -21,7 +21,7 @@ EXIT_NONE = 1
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
     "--require", "required", multiple=True, required=True,
-    help="A bound such as estimation_error>=0.9, or ADVERSARY:success_probability<=0.05; given again for more.",
+    help="Bound [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, as in success_probability.worst<=0.09; repeatable.",
 )  # fmt: skip
 @click.option(
     "--maximize", default="utility", show_default=True, help="The measure that decides among those that pass."
@@ -36,11 +36,11 @@ def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -
     unmask choose results --require "estimation_error>=0.9" --maximize utility
     unmask choose results --require "success_probability<=0.05" --require "employer:information_gain_bits<=0.2"
     """
-    from unmask.studies.choice import Requirement
     from unmask.studies.choice import choose as judge
+    from unmask.studies.conditions import Condition
     from unmask.studies.summary import read_results
 
-    verdicts = judge(read_results(run), [Requirement.parse(text) for text in required], maximize=maximize)
+    verdicts = judge(read_results(run), [Condition.parse(text) for text in required], maximize=maximize)
     chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts if verdict.judged)
     for verdict in reversed(verdicts):  # the best one comes first
         if verdict.satisfied:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,14 +22,22 @@ if TYPE_CHECKING:
 
 
 def stems(paths: tuple[Path, ...]) -> list[str]:
-    """Short names of files, made different where two are called alike; a pattern stays as it is written."""
+    """Short names of files, never a path: they stand on pages. Where two are called alike they are numbered, since the
+    table before protection has a name, too.
+    """
     from unmask.errors import UnmaskError
+    from unmask.reports import ORIGINAL
 
     if len(set(paths)) < len(paths):
         raise UnmaskError("a file was given twice, expected different files; name each one once")
-    patterns = {path for path in paths if set("*?[") & set(str(path)) and not path.exists()}
-    short = [str(path) if path in patterns else _stem(path) for path in paths]
-    return short if len(set(short)) == len(short) and "original" not in short else [str(path) for path in paths]
+    names: list[str] = []
+    for path in paths:
+        pattern = set("*?[") & set(str(path)) and not path.exists()
+        name = path.name if pattern else _stem(path)
+        taken = {ORIGINAL, *names}
+        numbered = (f"{name} ({number})" for number in range(2, len(taken) + 3))
+        names.append(next(one for one in (name, *numbered) if one not in taken))
+    return names
 
 
 def _stem(path: Path) -> str:
@@ -43,10 +50,11 @@ def say_findings(found: ReportData) -> None:
     """The findings on standard output, a sentence each."""
     import click
 
+    from unmask.errors import visible
     from unmask.reports import sentences
 
     for sentence in sentences(found):
-        click.echo(sentence)
+        click.echo(visible(sentence))
 
 
 def as_text(result: dict[str, Any]) -> str:
@@ -283,17 +291,8 @@ def say_secret(path: Path, *, beside: Path) -> None:
         click.echo(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)
 
 
-def provenance(seed: int, paths: tuple[Path | None, ...]) -> dict[str, object]:
-    """What it takes to run this again: command, seed, version, digests of the files read."""
-    import hashlib
-    import shlex
-
+def provenance() -> dict[str, object]:
+    """What a page says of how it was made: no path, no seed and no digest, which could confirm a guess of the data."""
     from unmask import __version__
 
-    digests: dict[str, object] = {}
-    for path in paths:
-        if path is not None and path.is_file():
-            with path.open("rb") as file:  # which may exceed the memory
-                digests[f"sha256 of {path.name}"] = hashlib.file_digest(file, "sha256").hexdigest()[:16]
-    command = shlex.join(["unmask", *sys.argv[1:]])
-    return {"command": command, "seed": seed, "version": __version__, **digests}
+    return {"Version": f"unmask {__version__}"}

@@ -2,79 +2,161 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
-    from unmask.studies.choice import Requirement
+    from unmask.results import Row
+    from unmask.studies.conditions import Condition
 
 EXIT_ABOVE = 3
 """Exit code of an audit whose risk is above --fail-above."""
 
-
-class Gate(NamedTuple):
-    """What must not be found; about one target, or about all of them."""
-
-    condition: Requirement
-    target: str | None
+CRITERION = "criterion"
+"""What stands before the name of a criterion where a measure has the same."""
 
 
-def _gates(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[Gate, ...]:
-    """Each a condition such as estimation_error<0.8; a plain share is one of naming people."""
+def _gates(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[Condition, ...]:
+    """Each a condition such as success_probability.worst>0.09; a plain share is one of people re-identified."""
     from unmask.errors import UnmaskError
-    from unmask.studies.choice import Requirement
 
-    found = []
-    for text in values:
-        try:
-            share = float(text)
-        except ValueError:
-            share = None
-        try:
-            if share is None:
-                found.append(Gate(Requirement.parse(text), None))
-            elif 0 <= share <= 1:
-                found.append(Gate(Requirement("success_probability", ">", share), "identity"))
-            else:
-                raise UnmaskError(f"{text} is no share from 0 to 1")
-        except UnmaskError as error:
-            raise click.BadParameter(str(error).replace("requirement", "condition"), ctx, parameter) from None
-    return tuple(found)
+    try:
+        return tuple(_gate(text) for text in values)
+    except UnmaskError as error:
+        raise click.BadParameter(str(error), ctx, parameter) from None
+
+
+def _gate(text: str) -> Condition:
+    from unmask.errors import UnmaskError
+    from unmask.studies.conditions import Condition
+
+    try:
+        share = float(text)
+    except ValueError:
+        return Condition.parse(text)
+    if not 0 <= share <= 1:
+        raise UnmaskError(f"{text} is no share from 0 to 1")
+    return Condition("success_probability", ">", share, whom="identity")
 
 
 fail_above = click.option(
     "--fail-above", "gates", multiple=True, metavar="CONDITION", callback=_gates,
-    help="Exit 3 when more than this share of people is named, or on a condition such as estimation_error<0.8.",
+    help="Exit 3 on [ADVERSARY:][TARGET:]MEASURE[.FIELD]>NUMBER, such as success_probability.worst>0.09 or k<11; a "
+    "plain share is one of people re-identified. Repeatable.",
 )  # fmt: skip
 
 
-def _meant(named: str | None, adversary: str) -> bool:
-    """Whether a gate is about an adversary: the one it names, or all but those apart."""
-    from unmask.reports import APART
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion of a release in the place of a measure; nan where it was not run."""
 
-    return adversary not in APART if named is None else adversary == named
+    release: str
+    measure: str
+    posterior: float
+    adversary: str = CRITERION
+    target: str = ""
 
 
-def check(found: ReportData, gates: tuple[Gate, ...]) -> None:
-    """Exit 3, with a line for every condition that a release meets; the table before protection is no release."""
-    from unmask.errors import UnmaskError
+def check(found: ReportData, gates: tuple[Condition, ...]) -> None:
+    """Exit 3, with a line for every gate that a release breaks; the table before protection is no release.
+
+    A gate about nothing that the audit has is an error. What it is about and is not known, because it is undefined or
+    its adversary failed on the release, breaks it: what is not known is not safe.
+    """
     from unmask.reports import ORIGINAL
 
-    broken = []
+    rows = [row for row in found.rows if row.release != ORIGINAL]
+    criteria = list(_criteria(found))
+    broken: list[str] = []
     for gate in gates:
-        measure, adversary = gate.condition.measure, gate.condition.adversary
-        taken = [row for row in found.rows if row.measure == measure and _meant(adversary, row.adversary)]
-        if not taken:
-            known = ", ".join(dict.fromkeys(row.measure for row in found.rows))
-            raise UnmaskError(f"--fail-above {gate.condition}: nobody took this measure; the audit has {known}")
-        broken += [
-            f"{row.release}: {measure} is {row.posterior:.4g} for {row.adversary}, {row.target}"
-            for row in taken
-            if row.release != ORIGINAL and gate.target in (None, row.target) and gate.condition.holds(row.posterior)
-        ]
+        meant = _meant(gate, rows, criteria)
+        broken += _broken(meant, [row for row in rows if _concerned(meant, row)], criteria)
     for line in broken:
         click.echo(f"too risky: {line}", err=True)
     if broken:
         raise click.exceptions.Exit(EXIT_ABOVE)
+
+
+def _concerned(gate: Condition, row: Row) -> bool:
+    """Whether a row is of an adversary whom the gate speaks of: those apart have to be named."""
+    from unmask.reports import APART
+
+    return gate.adversary is not None or row.adversary not in APART
+
+
+def _criteria(found: ReportData) -> Iterator[Criterion]:
+    """The criteria that are numbers in some release, in every release."""
+    from unmask.reports import ORIGINAL
+
+    own = {name: values for name, values in found.criteria.items() if name != ORIGINAL}
+    numbers = {name for values in own.values() for name, value in values.items() if isinstance(value, int | float)}
+    for release, values in own.items():
+        for name in (name for name in values if name in numbers):
+            value = values[name]
+            yield Criterion(release, name, float(value) if isinstance(value, int | float) else math.nan)
+
+
+def _meant(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) -> Condition:
+    """The gate, its names resolved; an error where there is nothing that it could be about, or two things."""
+    from unmask.errors import UnmaskError
+
+    try:
+        meant = gate.named([*rows, *criteria])
+    except UnmaskError as error:
+        raise UnmaskError(f"--fail-above {gate}: {error}. {_known(rows, criteria)}") from None
+    of_rows, of_criteria = any(map(meant.about, rows)), any(map(meant.about, criteria))
+    if not of_rows and not of_criteria:
+        raise UnmaskError(f"--fail-above {gate}: nobody took this measure. {_known(rows, criteria)}")
+    if of_rows and of_criteria:
+        raise UnmaskError(
+            f"--fail-above {gate}: {gate.measure} is a measure and a criterion; write ADVERSARY:{gate.measure} or "
+            f"{CRITERION}:{gate.measure}"
+        )
+    if of_criteria and gate.field is not None:
+        raise UnmaskError(f"--fail-above {gate}: a criterion is one number; leave .{gate.field} out")
+    return meant
+
+
+def _known(rows: Sequence[Row], criteria: Sequence[Criterion]) -> str:
+    """What a gate of this audit may be about."""
+    from unmask.studies.conditions import FIELDS
+
+    there: dict[str, Sequence[str]] = {
+        "the measures": [row.measure for row in rows],
+        "each with the fields": FIELDS,
+        "the adversaries": [row.adversary for row in rows],
+        "the targets": [row.target for row in rows],
+        "the criteria": [one.measure for one in criteria],
+    }
+    listed = (f"{what} {', '.join(dict.fromkeys(names))}" for what, names in there.items() if names)
+    return f"The audit has {'; '.join(listed)}"
+
+
+def _broken(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) -> Iterator[str]:
+    """A line for everything that breaks a gate."""
+    everything: list[Row | Criterion] = [*rows, *criteria]
+    for item in (item for item in everything if gate.about(item)):
+        value = gate.value(item)
+        if math.isnan(value):
+            yield f"{_spoken(gate, item)} is not known, and what is not known is not safe ({gate})"
+        elif gate.holds(value):
+            yield f"{_spoken(gate, item)} is {value:.6g} ({gate})"
+    for release, adversary in _without_result(rows, {row.adversary for row in rows if gate.about(row)}):
+        yield f"{release}: {adversary} has no result, and what is not known is not safe ({gate})"
+
+
+def _spoken(gate: Condition, item: Row | Criterion) -> str:
+    if isinstance(item, Criterion):
+        return f"{item.release}: {item.measure}"
+    return f"{item.release}: {item.adversary}, {item.target}: {item.measure}.{gate.field or 'posterior'}"
+
+
+def _without_result(rows: Sequence[Row], adversaries: set[str]) -> list[tuple[str, str]]:
+    """Releases, and who of these adversaries failed on them."""
+    attacked = {(row.release, row.adversary) for row in rows}
+    return sorted({(release, adversary) for release, _ in attacked for adversary in adversaries} - attacked)

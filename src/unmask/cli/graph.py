@@ -12,7 +12,7 @@ from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_withou
 from unmask.cli.large import engine_options
 from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split
-from unmask.cli.output import Output, audit_output
+from unmask.cli.output import Output, at_risk_option, audit_output, measures
 from unmask.cli.separation import separations
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     help="With --engine: keep what each attack has found after every pass, and go on from there.",
 )  # fmt: skip
 @engine_options
+@at_risk_option
 @audit_output
 def audit_graph(
     release: Path,
@@ -161,18 +162,20 @@ def audit_graph(
     refuse_networks_without_engine(**in_engine)
     _check_choice(auxiliary, truth, overlaps, seeds_file, separation)
     plan = Plan(parse_attacks(attacks), *seeds, runs=runs, transition=transition, seed=seed)
-    read = (release, auxiliary, truth, seeds_file)
+    watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
     found = study_graph(
         _scenes(release, auxiliary, truth, overlaps, separation, seeds_file, delimiter),
         plan,
         title=f"Who is named in {stems((release,))[0]}",
-        reproduce=provenance(seed, read),
+        reproduce=provenance(),
         progress=_progress,
+        watched=watched,
     )
     for what, why in found.not_run:
         if why.startswith("failed: "):
             click.echo(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
-    output.give(found, lambda: _json(found))
+    output.keep(watched, (release,))
+    output.give(found, _json)
 
 
 def _check_choice(
@@ -243,7 +246,7 @@ def _json(found: ReportData) -> dict[str, Any]:
     assert found.graph is not None
     return {
         "graph": asdict(found.graph),
-        "measures": [row.as_dict() for row in found.rows],
+        "measures": measures(found),
         "assumptions": found.assumptions,
         "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
     }

@@ -99,7 +99,6 @@ def audit_in_engine(
     temp_directory: Path | None,
     encoding: str | None,
     dry_run: bool,
-    seed: int,
 ) -> ReportData | None:
     """Audit the releases where they are; None after a dry run."""
     from unmask.cli.files import provenance, read_motive, say_notes
@@ -134,7 +133,7 @@ def audit_in_engine(
             held,
             register=people,
             title=f"Audit of {', '.join(sources)}",
-            reproduce=provenance(seed, (None if attacker is None else Path(attacker),)),
+            reproduce=provenance(),
             motive=motive,
         )
 

@@ -10,7 +10,7 @@ import click
 from unmask.cli.files import provenance, say_notes, stems
 from unmask.cli.large import engine_options, refuse_without_engine
 from unmask.cli.options import Input, encoding_option, share
-from unmask.cli.output import Output, audit_output
+from unmask.cli.output import Output, audit_output, measures
 
 if TYPE_CHECKING:
     from unmask.measures.unlinkability import Contingency
@@ -96,7 +96,7 @@ def audit_linkage(
         shuffles=shuffles,
         seed=seed,
     )
-    said: dict[str, Any] = {"title": f"Linkage by {', '.join(sources)}", "reproduce": provenance(seed, tuple(files))}
+    said: dict[str, Any] = {"title": f"Linkage by {', '.join(sources)}", "reproduce": provenance()}
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
         solution = _partition(files[0], item, subject, encoding)
@@ -117,7 +117,7 @@ def audit_linkage(
         if counted is None:
             return
         found = study_contingencies(counted, sensitivity, **said)
-    output.give(found, lambda: _json(found))
+    output.give(found, _json)
 
 
 def _counted(
@@ -161,7 +161,7 @@ def _json(found: Any) -> dict[str, Any]:
 
     return {
         "linkage": asdict(found.linkage),
-        "measures": [row.as_dict() for row in found.rows],
+        "measures": measures(found),
         "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
     }
 

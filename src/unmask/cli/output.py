@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,44 +11,77 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from unmask import writing
-from unmask.cli.files import as_text, refuse_to_overwrite, say_findings, write_report
-from unmask.cli.gates import Gate, check, fail_above
+from unmask.cli.files import as_text, refuse_to_overwrite, say_findings, write_report, write_secret
+from unmask.cli.gates import check, fail_above
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
+    from unmask.studies.at_risk import Watched
+    from unmask.studies.conditions import Condition
 
 
 class Output(NamedTuple):
-    """What the user asked for."""
+    """What the user asked for. smallest_shown : the fewest people that may stand for a cell of what is given."""
 
     report: Path | None
     export: Path | None
+    at_risk: Path | None
     in_short: bool
     as_json: bool
     force: bool
-    gates: tuple[Gate, ...]
+    smallest_shown: int
+    gates: tuple[Condition, ...]
 
-    def give(self, found: ReportData, result: Callable[[], dict[str, Any]]) -> None:
-        """Write, print, and exit 3 where a gate is broken. `result` makes the JSON object."""
+    def give(self, found: ReportData, result: Callable[[ReportData], dict[str, Any]]) -> None:
+        """Write, print, and exit 3 where a gate is broken. `result` makes the JSON object of what may be shown."""
+        from unmask.reports import without_small
+
+        shown = without_small(replace(found, least=self.smallest_shown))
         with writing.together(self.report) as places:  # which takes its name once all is exported
             if self.report is not None:
-                write_report(found, places[self.report])
+                write_report(shown, places[self.report])
             if self.export is not None:
                 from unmask.reports.export import export
 
-                export(found, self.export, force=self.force)
+                export(shown, self.export, force=self.force)
         if self.as_json:
-            click.echo(as_text(result()))
+            click.echo(as_text(result(shown)))
         elif self.in_short:
             from unmask.reports.summary import summary
 
-            click.echo(summary(found))
+            click.echo(summary(shown))
         else:
-            say_findings(found)
+            say_findings(shown)
         for path in (self.report, self.export):
             if path is not None:
                 click.echo(f"wrote {path}", err=True)
         check(found, self.gates)
+
+    def watch(self, rows: str) -> Watched | None:
+        """Who takes down who is at risk, if a list of them is asked for; rows : what its rows are."""
+        from unmask.studies.at_risk import Watched
+
+        return None if self.at_risk is None else Watched(rows)
+
+    def keep(self, watched: Watched | None, releases: tuple[Path, ...]) -> None:
+        """Write the list of those at risk for the owner alone; releases : in whose folders it should not lie."""
+        if self.at_risk is None or watched is None:
+            return
+        folder = self.at_risk.resolve().parent
+        beside = next((path for path in releases if path.resolve().parent == folder), releases[0])
+        write_secret(self.at_risk, watched.text(), beside=beside)
+
+
+def measures(shown: ReportData) -> list[dict[str, Any]]:
+    """The rows for JSON, without the number of the observation that is worst off: it may be that of a person."""
+    return [{name: value for name, value in row.as_dict().items() if name != "worst_observation"} for row in shown.rows]
+
+
+at_risk_option = click.option(
+    "--at-risk", type=click.Path(path_type=Path), metavar="FILE",
+    help="Write who is at risk and why, for the owner alone: rows of the original (of the release without --original), "
+    "counted from 0, or ids of nodes.",
+)  # fmt: skip
 
 
 def audit_output(command: Any) -> Any:
@@ -58,27 +92,38 @@ def audit_output(command: Any) -> Any:
         *,
         report: Path | None,
         export: Path | None,
+        at_risk: Path | None = None,
         in_short: bool,
         as_json: bool,
         force: bool,
-        gates: tuple[Gate, ...],
+        smallest_shown: int,
+        gates: tuple[Condition, ...],
         **others: Any,
     ) -> Any:
         if as_json and in_short:
             raise click.UsageError("--json and --summary both say what is printed; leave one out")
-        refuse_to_overwrite(report, export, force=force)
-        return command(output=Output(report, export, in_short, as_json, force, gates), **others)
+        if at_risk is not None and at_risk.exists():
+            raise click.UsageError(
+                f"{at_risk} exists, and a list of those at risk replaces nothing; choose another name"
+            )
+        refuse_to_overwrite(report, export, at_risk, force=force)
+        output = Output(report, export, at_risk, in_short, as_json, force, smallest_shown, gates)
+        return command(output=output, **others)
 
     wrapped: Any = with_output
     for option in (
         fail_above,
         click.option("--force", is_flag=True, help="Overwrite the report and the exported files."),
+        click.option(
+            "--smallest-shown", default=10, show_default=True, type=click.IntRange(min=1),
+            help="Fewest people that a count, a bin or a class of the output may stand for.",
+        ),
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         click.option(
             "--summary", "in_short", is_flag=True, help="Print a summary in plain language in place of the findings."
         ),
         click.option("--export", type=click.Path(path_type=Path), help="Folder for every chart and table of the page."),
         click.option("--report", type=click.Path(path_type=Path), help="Write the report, one HTML file."),
-    ):
+    ):  # fmt: skip
         wrapped = option(wrapped)
     return wrapped

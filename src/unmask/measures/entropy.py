@@ -166,7 +166,7 @@ def _descending(belief: Posterior) -> Iterator[Sorted]:
         for rows, width in blocks(indptr):
             log_p = rectangle(belief.log_probability, indptr, rows, width)
             real = inside(indptr, rows, width)
-            log_p = np.where(real, log_p, np.float32(-np.inf)) if not real.all() else log_p
+            log_p = np.where(real, log_p, -np.inf) if not real.all() else log_p
             p = np.exp(np.sort(log_p, axis=1)[:, ::-1], dtype=np.float64)
             yield start + rows, p, share[start + rows], many[start + rows]
 

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.rows import Rows, chunks, per_row
-from unmask.posterior import Posterior
+from unmask.posterior import LogProbabilities, Posterior
 from unmask.truth import UNKNOWN, Truth
 
 LOG_TIE = 1e-5
-"""Candidates whose log-probabilities differ by less share their chance: a few units of float32 in the last place."""
+"""Candidates whose log-probabilities differ by less share their chance: a few units in the last place of float32."""
 
 ROUNDING = 1e-6
-"""Probabilities closer than this are equal: beliefs are stored in float32."""
+"""Probabilities closer than this are equal: long beliefs are stored in single precision."""
 
 CALIBRATION_BINS = 10
 
@@ -103,9 +103,9 @@ def _find(belief: Posterior, truth: Truth) -> tuple[NDArray[np.bool_], NDArray[n
     return listed, np.where(listed, belief.log_probability[inside], 0.0)
 
 
-def _sorted_within_rows(belief: Posterior) -> NDArray[np.float32]:
+def _sorted_within_rows(belief: Posterior) -> LogProbabilities:
     """The log-probabilities ascending within each row; rows of one length are sorted together."""
-    log_p = np.array(belief.log_probability)
+    log_p = belief.log_probability.copy()
     for first, last in chunks(belief):
         length = belief.row_length[first:last]
         for n in np.unique(length[length > 1]).tolist():

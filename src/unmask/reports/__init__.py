@@ -1,7 +1,7 @@
 """Showing reads rows: one self-contained page out of what a study filed. Nothing is computed about people here."""
 
 from unmask.reports.channel.values import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
-from unmask.reports.data import ORIGINAL, ClassRisk, ColumnRisk, Distribution, ReportData, headlines
+from unmask.reports.data import FEWEST, LIMITS, ORIGINAL, ColumnRisk, Distribution, ReportData, headlines
 from unmask.reports.exposure.values import APART, COLUMNS, INSIDER, ORDER, Exposure
 from unmask.reports.findings import sentences
 from unmask.reports.graph.values import (
@@ -9,21 +9,23 @@ from unmask.reports.graph.values import (
     CertaintyBin,
     DegreeRisk,
     GraphRisk,
-    NodeRisk,
     OverlapPoint,
     SeparationPoint,
     StructureAttack,
     TransitionPoint,
 )
 from unmask.reports.html import render
-from unmask.reports.linkage.values import GuessLinkage, Linkage, SubjectRisk
+from unmask.reports.linkage.values import GuessLinkage, Linkage
 from unmask.reports.price.values import Price, PriceCurve, ReleasePrice, Swing
+from unmask.reports.small import without_small
 from unmask.reports.study.values import NO_ATTACK
 
 __all__ = [
     "APART",
     "COLUMNS",
+    "FEWEST",
     "INSIDER",
+    "LIMITS",
     "NO_ATTACK",
     "ORDER",
     "ORIGINAL",
@@ -31,7 +33,6 @@ __all__ = [
     "BoundRow",
     "CertaintyBin",
     "ChannelRisk",
-    "ClassRisk",
     "ColumnRisk",
     "DegreeRisk",
     "Distribution",
@@ -40,7 +41,6 @@ __all__ = [
     "GuessLinkage",
     "Linkage",
     "MechanismRisk",
-    "NodeRisk",
     "ObservationRisk",
     "OverlapPoint",
     "Price",
@@ -49,10 +49,10 @@ __all__ = [
     "ReportData",
     "SeparationPoint",
     "StructureAttack",
-    "SubjectRisk",
     "Swing",
     "TransitionPoint",
     "headlines",
     "render",
     "sentences",
+    "without_small",
 ]

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unmask.errors import visible
 from unmask.reports.words import percent
 
 COLOURS = ("#12436d", "#e8702a", "#801650", "#28a197", "#8d6fc4", "#3d3d3d")
@@ -151,11 +152,20 @@ def draw(
         tickColor=SOFT,
         tickSize=4,
     )
-    svg: str = vl_convert.vegalite_to_svg(chart.to_dict())
+    svg: str = vl_convert.vegalite_to_svg(_seen(chart.to_dict()))
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg)
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{key}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{key}-\1)", svg)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(label)}" ', 1)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(visible(label))}" ', 1)
+
+
+def _seen(spec: Any) -> Any:
+    """The chart with names whose every character is seen: the converter aborts the process at a control character."""
+    if isinstance(spec, dict):
+        return {key: _seen(value) for key, value in spec.items()}
+    if isinstance(spec, list):
+        return [_seen(value) for value in spec]
+    return visible(spec) if isinstance(spec, str) else spec
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,12 @@ from unmask.results import Row
 ORIGINAL = "original"
 """The release of this name is the table before protection: shown beside the others, never counted among them."""
 
+LIMITS = {"identity": 0.09, "value": 0.5}
+"""Success probabilities above which a person is at risk: that of EMA's policy 0070, and more likely than not."""
+
+FEWEST = 10
+"""The fewest people that stand for a cell of a page, unless another number is asked for."""
+
 
 @dataclass(frozen=True)
 class Distribution:
@@ -24,6 +30,8 @@ class Distribution:
 
     edges  : (B + 1,) success probabilities in increasing order, between 0 and 1
     shares : (B,) shares of people, summing to 1
+    people : how many there are
+    above  : success probability -> how many people exceed it
     """
 
     release: str
@@ -31,19 +39,8 @@ class Distribution:
     target: str
     edges: tuple[float, ...]
     shares: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class ClassRisk:
-    """One class of a release by its number: its rows, and how often they are named or their values inferred.
-
-    attribute : sensitive column -> success probability inside the class
-    """
-
-    number: int
-    rows: int
-    identity: float
-    attribute: Mapping[str, float] = field(default_factory=dict)
+    people: int
+    above: Mapping[float, int | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,12 +62,11 @@ class ReportData:
     rows         : the measures, of one or several releases (told apart by `Row.release`)
     criteria     : release -> criterion -> value; None is one that was not run
     utility      : release -> loss -> value, lower is better; the first one all releases have is drawn against risk
-    class_risk   : release -> the classes that put people most at risk; the first ten are shown
     column_risk  : what each quasi-identifier contributes
     distribution : people by success probability
     assumptions  : one sentence each
     not_run      : what was left out or failed, and why; a reason that begins with "failed" is shown as a failure
-    reproduce    : command, seed, version, digests, missing-cell rule ...
+    reproduce    : version, settings ...: no path, seed or digest, which would tell of the original
     adversaries  : adversary -> words that complete "an adversary who ..."; by default the name in `Row.adversary`
     success      : the measures that findings and charts speak about, the preferred one first
     price        : the economics of the attack, where an attacker was given
@@ -78,6 +74,7 @@ class ReportData:
     channel      : what the best adversary can still estimate through a channel or mechanisms
     graph        : what structural attacks name in a released network, where it was audited
     exposure     : what the columns and the order of rows of tables give away
+    least        : the fewest people that may stand for a cell of a page, see `unmask.reports.small`
     """
 
     title: str
@@ -85,7 +82,6 @@ class ReportData:
     rows: tuple[Row, ...]
     criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     utility: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    class_risk: Mapping[str, tuple[ClassRisk, ...]] = field(default_factory=dict)
     column_risk: tuple[ColumnRisk, ...] = ()
     distribution: tuple[Distribution, ...] = ()
     assumptions: tuple[str, ...] = ()
@@ -98,6 +94,7 @@ class ReportData:
     channel: ChannelRisk | None = None
     graph: GraphRisk | None = None
     exposure: Exposure | None = None
+    least: int = FEWEST
 
     def __post_init__(self) -> None:
         """Refuse a report about nothing, and distributions that cannot be drawn."""

@@ -1,6 +1,6 @@
 """Rows in, one self-contained page out: who attacks what, what was found, where the risk sits, how to do it again.
 
-Nothing is computed about people here, and no record is shown: classes go by their number. A section without data is
+Nothing is computed about people here, no record is shown, and no group of few people. A section without data is
 left out; what was not run or failed says so in words.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from unmask.errors import visible
 from unmask.reports import canvas, ledger, sections
 from unmask.reports.channel import sections as channel_sections
 from unmask.reports.channel.words import impersonal, of_cases
@@ -19,6 +20,7 @@ from unmask.reports.findings import contrasts, sentences
 from unmask.reports.graph import sections as graph_sections
 from unmask.reports.linkage import sections as linkage_sections
 from unmask.reports.price import sections as price_sections
+from unmask.reports.small import handed_on, without_small
 from unmask.reports.words import CRITERIA, UTILITIES, letter
 
 
@@ -57,6 +59,7 @@ def render(data: ReportData) -> str:
 
 def contents(data: ReportData) -> dict[str, Any]:
     """What stands on the page, by section: its sentences, its figures, its tables."""
+    data = without_small(data)
     scope, heads = Scope.of(data), headlines(data)
     key = [(letter(i), canvas.swatch(i), scope.words[name]) for name, i in scope.styles.items()]
     leading, others = ledger.measure_tables(data, scope)
@@ -66,6 +69,7 @@ def contents(data: ReportData) -> dict[str, Any]:
         note, notes = of_cases([note])[0], of_cases(notes, [row.note for row in data.rows])
     return {
         "data": data,
+        "handed_on": handed_on(data.least),
         "key": key if len(key) > 1 else [],
         "findings": sentences(data),
         "contrast": contrasts(scope, heads),
@@ -82,7 +86,6 @@ def contents(data: ReportData) -> dict[str, Any]:
         "distribution": sections.distribution_figures(data, scope),
         "quantiles": [] if cases else sections.quantile_tables(data, scope),
         "columns": sections.column_tables(data),
-        "classes": sections.class_tables(data),
         "exposure": exposure_sections.exposure_section(data.exposure, scope),
         "price": price_sections.price_section(data.price, scope),
         "plane": sections.plane_figures(data, scope, heads),
@@ -94,7 +97,9 @@ def contents(data: ReportData) -> dict[str, Any]:
 
 
 def fill(template: str, values: Mapping[str, Any]) -> str:
-    """A template of this package with values in it: names are escaped, what is not given is an error."""
+    """A template of this package with values in it: names are escaped, what is not seen is written as an escape, and
+    what is not given is an error.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -106,4 +111,5 @@ def fill(template: str, values: Mapping[str, Any]) -> str:
         undefined=StrictUndefined,
     )
     environment.filters["safe_svg"] = Markup
-    return environment.get_template(template).render(values)
+    page = environment.get_template(template).render(values)
+    return "\n".join(map(visible, page.split("\n")))

@@ -111,7 +111,7 @@ def _measure_cells(rows: Mapping[bool, Row]) -> tuple[str, ...]:
         _cell(own),
         _cell(real) + (" \u2020" if _disagree(own, real) else ""),
         gain(lead),
-        f"{estimate(worst.worst, worst.unit)} (no. {worst.worst_observation:,})",
+        estimate(worst.worst, worst.unit),
         " / ".join(
             dict.fromkeys(f"{row.n:,}" for row in (own, real) if row is not None and row.status not in FAILURES)
         ),
@@ -143,9 +143,7 @@ def measure_notes(data: ReportData, scope: Scope, tables: Sequence[Grid]) -> lis
     notes = [f"Brackets are 95 % intervals over {'; '.join(kinds)}." if kinds else "No interval was computed."]
     if kinds and any(row.low is None and row.status not in FAILURES for row in data.rows):
         notes.append("A value without brackets has no interval.")
-    notes.append(
-        "Worst-off is the person for whom the adversary does best; the number is that of the observation, not of a row."
-    )
+    notes.append("Worst-off is the person for whom the adversary does best.")
     cells = [cell for table in tables for _, rows in table.groups for row in rows for cell in row]
     if any("\u2020" in cell for cell in cells):
         notes.append(

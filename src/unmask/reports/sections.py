@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from unmask.reports import plots
 from unmask.reports.data import ColumnRisk, Heads, ReportData, Scope
 from unmask.reports.words import (
     FAILURES,
-    IDENTITY,
+    SPACE,
     UTILITIES,
     Value,
     lettered,
@@ -139,10 +139,15 @@ def distribution_figures(data: ReportData, scope: Scope) -> list[Figure]:
 
 
 def quantile_tables(data: ReportData, scope: Scope) -> list[Grid]:
-    """The worst-off: what success is at least, for half, a quarter, a twentieth of the people; of beliefs, not hits."""
+    """The worst-off: what success is at least, for half, a quarter, a twentieth of the people; of beliefs, not hits.
+
+    Beside them how many people exceed the limits of `Distribution.above`, where they were counted.
+    """
     rows = [
         r for r in data.rows if r.measure in data.success and not needs_truth(r.measure) and r.status not in FAILURES
     ]
+    counted = {(item.release, item.adversary, item.target): item.above for item in data.distribution}
+    limits = tuple(dict.fromkeys(limit for above in counted.values() for limit in above))
     tables = []
     for target in scope.targets:
         cells = tuple(
@@ -150,6 +155,7 @@ def quantile_tables(data: ReportData, scope: Scope) -> list[Grid]:
                 *scope.who(row.release, row.adversary),
                 *(percent(row.quantiles[i]) for i in (2, 3, 4)),
                 percent(row.worst),
+                *_above(counted.get((row.release, row.adversary, target), {}), limits),
             )
             for release in scope.releases
             for adversary in scope.adversaries
@@ -157,9 +163,20 @@ def quantile_tables(data: ReportData, scope: Scope) -> list[Grid]:
             if (row.release, row.adversary, row.target) == (release, adversary, target) and len(row.quantiles) == 5
         )
         if cells:
-            head = (*scope.who_head, "Half of people", "Worst-off 25\u00a0%", "Worst-off 5\u00a0%", "Worst-off person")
+            parts = ("Half of people", "Worst-off 25\u00a0%", "Worst-off 5\u00a0%", "Worst-off person")
+            head = (*scope.who_head, *parts, *(f"People above {_limit(limit)}" for limit in limits))
             tables.append(Grid(head, (("", cells),), text=len(scope.who_head), caption=what(target)))
     return tables
+
+
+def _above(counted: Mapping[float, int | str], limits: Sequence[float]) -> Iterator[str]:
+    for limit in limits:
+        value = counted.get(limit, "not run")
+        yield value if isinstance(value, str) else f"{value:,}"
+
+
+def _limit(share: float) -> str:
+    return f"{100 * share:g}{SPACE}%"
 
 
 def column_tables(data: ReportData) -> list[Grid]:
@@ -188,25 +205,6 @@ def _contribution(item: ColumnRisk | None) -> str:
     change = 100 * (item.success_without - item.success_with)
     places = 1 if abs(change) >= 1 else 2
     return f"{percent(item.success_without)} ({'+' if change > 0 else ''}{number(change, places)})"
-
-
-def class_tables(data: ReportData) -> list[Grid]:
-    """The classes at most risk, a table for each release."""
-    tables = []
-    for release, classes in data.class_risk.items():
-        columns = list(dict.fromkeys(name for item in classes for name in item.attribute))
-        rows = tuple(
-            (
-                f"{item.number:,}",
-                f"{item.rows:,}",
-                percent(item.identity),
-                *(percent(item.attribute[name]) if name in item.attribute else "not run" for name in columns),
-            )
-            for item in classes[:10]
-        )
-        if rows:
-            tables.append(Grid(("Class no.", "Rows", IDENTITY, *columns), (("", rows),), text=0, caption=release))
-    return tables
 
 
 def plane_figures(data: ReportData, scope: Scope, heads: Heads) -> list[Figure]:

@@ -3,54 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Literal
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, nearest
+from unmask.studies.conditions import QUANTILES, Condition
 from unmask.studies.summary import Results, Summary
-
-_REQUIREMENT = re.compile(
-    r"\s*(?:(?P<adversary>.+):)?\s*(?P<measure>\w+)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^\s<>=:]+)\s*"
-)
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """A bound that a measure has to keep, against every adversary who has it or against one.
-
-    >>> Requirement.parse("neighbour: success_probability <= 0.05")
-    Requirement(measure='success_probability', sign='<=', bound=0.05, adversary='neighbour')
-    """
-
-    measure: str
-    sign: Literal["<=", ">=", "<", ">"]
-    bound: float
-    adversary: str | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> Requirement:
-        """From MEASURE>=NUMBER, with ADVERSARY: before it where it is about one."""
-        found = _REQUIREMENT.fullmatch(text)
-        try:
-            bound = float(found["bound"]) if found else math.nan
-        except ValueError:
-            bound = math.nan
-        if found is None or math.isnan(bound):
-            raise UnmaskError(f"the requirement is {text!r}, expected for example estimation_error>=0.9")
-        who = found["adversary"]
-        return cls(found["measure"], found["sign"], bound, None if who is None else who.strip())  # type: ignore[arg-type]
-
-    def holds(self, value: float) -> bool:
-        """Whether a value keeps the bound; what is unknown does not."""
-        if self.sign[0] == "<":
-            return value <= self.bound if self.sign == "<=" else value < self.bound
-        return value >= self.bound if self.sign == ">=" else value > self.bound
-
-    def __str__(self) -> str:
-        return f"{self.measure}{self.sign}{self.bound:g}"
 
 
 @dataclass(frozen=True)
@@ -75,37 +33,30 @@ class Verdict:
         return self.judged and not self.failures
 
 
-def choose(results: Results, requirements: Sequence[Requirement], *, maximize: str = "utility") -> tuple[Verdict, ...]:
+def choose(results: Results, requirements: Sequence[Condition], *, maximize: str = "utility") -> tuple[Verdict, ...]:
     """Every protection judged: those that meet all requirements first, the best score first, then the others.
 
-    A requirement is judged by the mean over seeds, against each adversary and target that has the measure. A protection
-    fails where a cell has no result, nobody took a measure that is asked for, some seed lacks it, or the score is not
-    known: what is not known is not safe. One that no requirement is about is not judged, and never chosen.
+    A requirement is judged by the mean over seeds (its field `worst` by the worst of any seed), against each adversary
+    and target that has the measure. A protection fails where a cell has no result, nobody took a measure that is asked
+    for, some seed lacks it, or the score is not known: what is not known is not safe. One that no requirement is about
+    is not judged, and never chosen.
     """
     known = list(dict.fromkeys(summary.measure for summary in results.summaries))
     for name in [maximize, *(requirement.measure for requirement in requirements)]:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
-            raise UnmaskError(f"the study has no measure {name!r}; {hint}")
-    _check_adversaries(results, requirements)
+            raise UnmaskError(f"the study has no measure {name!r}; {nearest(name, known)}")
+    for requirement in requirements:
+        if requirement.field in QUANTILES:
+            raise UnmaskError(f"a study keeps no quantiles, and {requirement} asks for one; ask for worst or posterior")
     groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in results.summaries:
         groups.setdefault((summary.dataset, summary.protection), []).append(summary)
     for gap in results.gaps:
         groups.setdefault((gap.dataset, gap.protection), [])
     missing = _missing(results)
-    verdicts = [_judge(key, found, requirements, maximize, missing.get(key, ())) for key, found in groups.items()]
+    asked = [requirement.named(results.summaries) for requirement in requirements]
+    verdicts = [_judge(key, found, asked, maximize, missing.get(key, ())) for key, found in groups.items()]
     return tuple(sorted(verdicts, key=lambda one: (not one.satisfied, math.isnan(one.score), -one.score)))
-
-
-def _check_adversaries(results: Results, requirements: Sequence[Requirement]) -> None:
-    known = list(dict.fromkeys(summary.adversary for summary in results.summaries))
-    for requirement in requirements:
-        if requirement.adversary is not None and requirement.adversary not in known:
-            near = get_close_matches(requirement.adversary, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
-            raise UnmaskError(f"the study has no adversary {requirement.adversary!r}; {hint}")
 
 
 def _missing(results: Results) -> Mapping[tuple[str, str], tuple[str, ...]]:
@@ -120,25 +71,26 @@ def _missing(results: Results) -> Mapping[tuple[str, str], tuple[str, ...]]:
 def _judge(
     key: tuple[str, str],
     found: Sequence[Summary],
-    requirements: Sequence[Requirement],
+    requirements: Sequence[Condition],
     maximize: str,
     missing: tuple[str, ...],
 ) -> Verdict:
     score, failures, narrow = _score(found, maximize), list(missing), []
-    adversaries = {summary.adversary for summary in found}
-    about = [requirement for requirement in requirements if requirement.adversary in (None, *adversaries)]
+    about = [one for one in requirements if one.whom is None or any(map(one.concerns, found))]
     for requirement in about:
-        judged = list(_judged(found, requirement))
+        judged = [summary for summary in found if requirement.about(summary)]
         if not judged:
             failures.append(f"{requirement} fails: nobody took this measure")
         for summary in judged:
-            whom = f"{summary.adversary}, {summary.target}"
+            against, value = f"{summary.adversary}, {summary.target}", requirement.value(summary)
             if summary.seeds < summary.cells:
-                failures.append(f"{requirement} fails: {summary.seeds} of {summary.cells} seeds have it against {whom}")
-            elif not requirement.holds(summary.posterior):
-                failures.append(f"{requirement} fails: {summary.posterior:.4g} against {whom}")
+                failures.append(
+                    f"{requirement} fails: {summary.seeds} of {summary.cells} seeds have it against {against}"
+                )
+            elif not requirement.holds(value):
+                failures.append(f"{requirement} fails: {value:.4g} against {against}")
             elif not requirement.holds(_far_end(summary, requirement)):
-                narrow.append(f"{requirement} holds narrowly: {summary.posterior:.4g} against {whom}")
+                narrow.append(f"{requirement} holds narrowly: {value:.4g} against {against}")
     if math.isnan(score):
         failures.append(f"{maximize} is not known")
     return Verdict(*key, score=score, failures=tuple(failures), narrow=tuple(narrow), judged=bool(about))
@@ -153,13 +105,11 @@ def _score(found: Sequence[Summary], maximize: str) -> float:
     return sum(summary.posterior for summary in taken) / len(taken) if taken else math.nan
 
 
-def _judged(found: Sequence[Summary], requirement: Requirement) -> Iterator[Summary]:
-    for summary in found:
-        if summary.measure == requirement.measure and requirement.adversary in (None, summary.adversary):
-            yield summary
-
-
-def _far_end(summary: Summary, requirement: Requirement) -> float:
+def _far_end(summary: Summary, requirement: Condition) -> float:
     """The end of the interval that speaks against the requirement; the value itself where there is no interval."""
-    end = summary.high if requirement.sign[0] == "<" else summary.low
-    return summary.posterior if end is None else end
+    ends = {
+        "posterior": (summary.low, summary.high),
+        "gain": (summary.gain_low, summary.gain_high),
+    }.get(requirement.field or "posterior", (None, None))
+    end = ends[1] if requirement.sign[0] == "<" else ends[0]
+    return requirement.value(summary) if end is None else end

@@ -84,6 +84,14 @@ class Scene(Protocol):
         """The nodes of the graph that the adversary's people are from."""
 
     @property
+    def people(self) -> SocialGraph:
+        """The graph that the adversary's people are from, with their ids."""
+
+    @property
+    def released(self) -> SocialGraph | None:
+        """The release, with its ids; None where the target is made."""
+
+    @property
     def truth_known(self) -> bool:
         """Whether who is who is known."""
 
@@ -134,6 +142,15 @@ class Derived:
         return self.graph.n_nodes
 
     @property
+    def people(self) -> SocialGraph:
+        """The one graph."""
+        return self.graph
+
+    @property
+    def released(self) -> None:
+        """None: the target is made, and nobody publishes it."""
+
+    @property
     def overlap(self) -> tuple[float, float]:
         """As asked for, before both graphs are cut to their largest component."""
         return self.node_overlap, self.edge_overlap
@@ -157,7 +174,6 @@ class Derived:
             "Leaked identities are right, and are drawn with the truth at hand."
             if plan.seeds not in BLIND
             else "Leaked identities are found by looking alike, without the truth; some may be wrong.",
-            "Persons go by the number of their node in the file, by ascending id, from 1.",
             *(() if self.separation is None else (_separated(self.separation, plan),)),
         )
 
@@ -205,6 +221,16 @@ class Acquired:
         return self.auxiliary.n_nodes
 
     @property
+    def people(self) -> SocialGraph:
+        """The adversary's graph."""
+        return self.auxiliary
+
+    @property
+    def released(self) -> SocialGraph:
+        """The release."""
+        return self.target
+
+    @property
     def truth_known(self) -> bool:
         """Whether a truth was given."""
         return self.truth is not None
@@ -234,7 +260,6 @@ class Acquired:
             f"Leaked identities {chosen}.",
             *(() if self.origin is None else (SEVERAL,)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
-            "Persons go by the number of their node in the adversary's file, by ascending id, from 1.",
         )
 
     def pair(self, rng: np.random.Generator) -> Pair:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from unmask.errors import UnmaskError
-from unmask.graphs import Pair, SeedPairs
+from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.reports import (
+    LIMITS,
     AnonymityLink,
     GraphRisk,
-    NodeRisk,
     OverlapPoint,
     ReportData,
     SeparationPoint,
@@ -25,13 +25,12 @@ from unmask.reports import (
 )
 from unmask.reports.graph.words import strongest_first
 from unmask.results import Row
+from unmask.studies.at_risk import SURER, AtRisk, Watched
 from unmask.studies.graph_rows import belief_rows, rows
 from unmask.studies.graph_scenes import BLIND, Acquired, Derived, Plan, Scene
 from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, separation_point, summary
 
 __all__ = ["Acquired", "Derived", "Plan", "Scene", "study_graph"]
-
-WORST_PEOPLE = 20
 
 RANKS = 10
 """Groups of people, by rising value of a criterion, whose hit share is drawn."""
@@ -67,11 +66,13 @@ def study_graph(
     title: str = "Audit of a network",
     reproduce: Mapping[str, object] | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    watched: Watched | None = None,
 ) -> ReportData:
     """Every attack on every scene, run by run, against the truth where it is known, else by the adversary's own belief.
 
     Attacks of one run share graphs and seeds. An attack that refuses a pair is told in `not_run`; where all do, the
     first refusal is raised. `progress` is told what is about to be run. Scenes either all know the truth or none does.
+    Who is at risk in the first run of a scene goes to `watched` alone.
     """
     if len({scene.truth_known for scene in scenes.values()}) != 1:
         raise UnmaskError(
@@ -83,7 +84,7 @@ def study_graph(
     for release, scene in scenes.items():
         for run in range(scene.runs(plan)):
             progress(f"{release}, run {run + 1}")
-            _run(ledger, release, scene, plan, run)
+            _run(ledger, release, scene, plan, run, watched)
     _refuse_empty(ledger)
     transition = tuple(_transition(ledger, *next(iter(scenes.items())), plan, progress))
     return _page(ledger, scenes, plan, transition, title=title, reproduce=reproduce or {})
@@ -97,7 +98,7 @@ def _drawn(scene: Scene, plan: Plan, run: int) -> tuple[Pair, SeedPairs]:
     return pair, seeds
 
 
-def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int) -> None:
+def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watched: Watched | None) -> None:
     """All attacks on the graphs and seeds of one run."""
     pair, seeds = _drawn(scene, plan, run) if run else (ledger.first[release], ledger.seeds[release])
     for name, attack in plan.attacks.items():
@@ -114,6 +115,27 @@ def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int) -> N
             ledger.standard += found.rows
             for what, why in found.not_run:
                 ledger.not_run.setdefault(f"{what} of {name}", why)
+            if watched is not None:
+                watched.found += _at_risk(scene, pair, trial, belief, release=release, attack=name)
+
+
+def _at_risk(
+    scene: Scene, pair: Pair, trial: Trial, belief: Matching, *, release: str, attack: str
+) -> Iterator[AtRisk]:
+    """The people whom the attack names with a certainty above the limit, by the ids of their file."""
+    people, nodes = _ids(scene.people), None if scene.released is None else _ids(scene.released)
+    for at in np.flatnonzero(trial.certainty > LIMITS["identity"] + SURER).tolist():
+        said = [f"{trial.degree[at]:,} ties"]
+        if nodes is not None and pair.target.labels is not None:
+            said.append(f"taken for {nodes[pair.target.labels[belief.mapping[at]]]} of the release")
+        if trial.known:
+            said.append("which is right" if trial.outcome[at] == Outcome.HIT else "which is wrong")
+        person, certainty = people[trial.person[at]], float(trial.certainty[at])
+        yield AtRisk(release, person, attack, "identity", certainty, ", ".join(said))
+
+
+def _ids(graph: SocialGraph) -> list[str]:
+    return [str(name) for name in (range(graph.n_nodes) if graph.labels is None else graph.labels)]
 
 
 def _check_left(pair: Pair, seeds: SeedPairs, *, known: bool) -> None:
@@ -204,7 +226,6 @@ def _page(
             transition=transition,
             overlaps=tuple(_overlaps(attacks, scenes)),
             anonymity=tuple(_anonymity(scene, trials)) if scene.truth_known else (),
-            worst=tuple(_worst(trials)),
             separations=tuple(_separations(ledger, scenes)),
         ),
     )
@@ -283,24 +304,3 @@ def _ranked(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[
     for i in np.unique(group).tolist():
         inside = group == i
         yield float(percentile[inside].mean()), float(share[known][inside].mean())
-
-
-def _worst(trials: Trials) -> Iterator[NodeRisk]:
-    """The people of the first run whose name is surest, then whom most attacks name, then who has most ties."""
-    first = [done[0] for done in trials.values()]
-    named = np.sum([trial.named for trial in first], axis=0)
-    sure = np.array([np.where(np.isfinite(trial.certainty), trial.certainty, -1.0) for trial in first])
-    best, top = sure.argmax(axis=0), sure.max(axis=0)
-    order = np.lexsort((first[0].person, -first[0].degree, -named, -top.round(6)))
-    for at in order[named[order] > 0][:WORST_PEOPLE].tolist():
-        trial = first[int(best[at])]
-        if top[at] < 0:
-            trial = next(one for one in first if one.named[at])
-        yield NodeRisk(
-            number=int(trial.person[at]) + 1,
-            degree=int(trial.degree[at]),
-            certainty=float(top[at]) if top[at] >= 0 else None,
-            named_by=int(named[at]),
-            attacks=len(first),
-            right=bool(trial.outcome[at] == Outcome.HIT) if trial.known else None,
-        )

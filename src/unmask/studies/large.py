@@ -13,13 +13,12 @@ from unmask.audit import SELF_ASSESSED, price_measures
 from unmask.measures import Measure, confirmation, information_gain, refutation, total_variation
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
-from unmask.reports import ClassRisk, ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
 from unmask.studies.price import Motive, price_releases
 from unmask.studies.tables import (
     PROSECUTOR,
     REGISTER,
-    WORST_CLASSES,
     Attack,
     Evidence,
     adversaries,
@@ -58,10 +57,10 @@ def study_large(
     """Attack every release as prosecutor (identity and each sensitive column) and, with a register, as its holder.
 
     The adversaries, measures and numbers are those of `study_tables` without an original, whose beliefs list every
-    record in single precision: equal to 1e-6 for identity, to 1e-12 between engines. Where the combinations exceed the
-    memory they are taken in parts, and what the parts say is added up; classes are then numbered in the order they are
-    taken. The register stays in memory. With more than 131,072 different values of a measure its quantiles are rounded
-    to about that part of its range.
+    record: equal to 1e-12, and to 1e-6 where the records are so many that they are held in single precision. Where the
+    combinations exceed the memory they are taken in parts, and what the parts say is added up. The register stays in
+    memory. With more than 131,072 different values of a measure its quantiles are rounded to about that part of its
+    range.
     """
     first, evidence = next(iter(releases.values())).table.face, Evidence(register=register)
     motive = None if motive is None else facing(motive, evidence)
@@ -73,7 +72,6 @@ def study_large(
         who=who(first, evidence),
         rows=tuple(row for one in found.values() for row in one.rows),
         criteria={name: _criteria(one.criteria) for name, one in found.items()},
-        class_risk={name: one.worst for name, one in found.items()},
         column_risk=tuple(risk for one in found.values() for risk in one.columns),
         distribution=tuple(shares for one in found.values() for shares in one.distributions),
         assumptions=assumptions(first, evidence),
@@ -104,32 +102,35 @@ class _Found:
     criteria: criteria.Criteria
     rows: tuple[Row, ...]
     distributions: tuple[Distribution, ...]
-    worst: tuple[ClassRisk, ...]
     columns: tuple[ColumnRisk, ...]
     priced: Posterior
 
 
 @dataclass(frozen=True, eq=False)
 class _Said:
-    """What the people of one part say about one attack: each of its measures, and the shares of its distribution."""
+    """What the people of one part say about one attack: each of its measures, and its distribution."""
 
     tallies: Mapping[Measure, Tally]
     distribution: Distribution
-    people: int
 
     @classmethod
     def of(cls, attack: Attack, people: int, measures: Sequence[Measure]) -> _Said:
         """Take measures of a belief."""
         found = {one: tally(_of_counts(one, attack.belief), attack.belief, people) for one in measures}
-        return cls(found, distribution(attack), people)
+        return cls(found, distribution(attack, people))
 
     def and_then(self, other: _Said) -> _Said:
         """What both say, so that what is in memory does not grow with the number of parts."""
-        people = self.people + other.people
         tallies = {one: joined(one, (found, other.tallies[one])) for one, found in self.tallies.items()}
-        pairs = zip(self.distribution.shares, other.distribution.shares, strict=True)
-        shares = tuple((one * self.people + two * other.people) / people for one, two in pairs)
-        return _Said(tallies, replace(self.distribution, shares=shares), people)
+        return _Said(tallies, _together(self.distribution, other.distribution))
+
+
+def _together(one: Distribution, two: Distribution) -> Distribution:
+    """The people of two parts."""
+    people = one.people + two.people
+    shares = tuple((a * one.people + b * two.people) / people for a, b in zip(one.shares, two.shares, strict=True))
+    above = {limit: int(n) + int(two.above[limit]) for limit, n in one.above.items()}
+    return replace(one, shares=shares, people=people, above=above)
 
 
 def _attacked(name: str, held: Held, register: Combinations | None, priced: str, motive: Motive | None) -> _Found:
@@ -143,14 +144,13 @@ def _attacked(name: str, held: Held, register: Combinations | None, priced: str,
         found = _Said.of(Attack(name, *whom, belief, None), people, measures)
         said[whom] = said[whom].and_then(found) if whom in said else found
 
-    examined, worst, counts = _by_class(held, hear)
+    examined, counts = _by_class(held, hear)
     sizes, people = rows_by_size((part.sizes, part.in_size) for part in examined)
     belief = attacks.identity(sizes, people=people) if register is None else _by_register(held, register, hear)
     return _Found(
         together(held.table, examined),
         tuple(row for whom, found in said.items() for row in _rows(name, *whom, found)),
         tuple(found.distribution for found in said.values()),
-        tuple(worst),
         tuple(counts.risks(name)),
         belief,
     )
@@ -160,17 +160,13 @@ _Hear = Callable[[str, str, Posterior, int], None]
 """Takes the adversary, his target, his belief about the people of a part, and how many they are."""
 
 
-def _by_class(held: Held, hear: _Hear) -> tuple[list[Examined], list[ClassRisk], _NamedRows]:
+def _by_class(held: Held, hear: _Hear) -> tuple[list[Examined], _NamedRows]:
     """The prosecutor, and the criteria: for every part the classes of its people."""
     totals, n_people = held.table.totals(), held.table.n_complete
     counts = _NamedRows(held.table, held.table.dividing(held.parts, at_once=held.at_once))
     examined: list[Examined] = []
-    worst: list[ClassRisk] = []
-    first = 0
     for part in held.table.parts(held.parts, by=counts.by):
         examined.append(examine(part, totals))
-        worst = _worst([*worst, *_worst_classes(part, first=first)])
-        first += len(part.counts)
         if not examined[-1].rows:
             continue
         table = part.complete()
@@ -179,7 +175,7 @@ def _by_class(held: Held, hear: _Hear) -> tuple[list[Examined], list[ClassRisk],
         for column in table.sensitive:
             hear(PROSECUTOR, column.name, attacks.attribute(table, column.name, totals[column.name]), table.n_rows)
         del part, table  # before the next is made
-    return examined, worst, counts
+    return examined, counts
 
 
 def _by_register(held: Held, register: Combinations, hear: _Hear) -> Posterior:
@@ -233,31 +229,6 @@ def _of_counts(measure: Measure, belief: Posterior) -> Measure:
 
 def _criteria(found: criteria.Criteria) -> dict[str, float | int | str | None]:
     return {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
-
-
-def _worst_classes(table: Combinations, *, first: int) -> list[ClassRisk]:
-    """The classes of a part whose people are worst off; first : the number of its first class."""
-    n = len(table.counts)
-    success = {
-        column.name: np.asarray(criteria.alpha(histogram))
-        for column, histogram in zip(table.sensitive, table.histograms, strict=True)
-    }
-    attribute = np.max([*success.values(), np.zeros(n)], axis=0)
-    order = np.lexsort((np.arange(n), -attribute, table.counts))[:WORST_CLASSES]
-    return [
-        ClassRisk(
-            number=first + int(j),
-            rows=int(table.counts[j]),
-            identity=1.0 / int(table.counts[j]),
-            attribute={name: float(share[j]) for name, share in success.items()},
-        )
-        for j in order
-    ]
-
-
-def _worst(classes: Sequence[ClassRisk]) -> list[ClassRisk]:
-    order = sorted(classes, key=lambda one: (one.rows, -max(one.attribute.values(), default=0.0), one.number))
-    return order[:WORST_CLASSES]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,8 @@ from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import clustered_bootstrap, clustered_wilson
 from unmask.measures.unlinkability import Contingency, Unlinkability, evaluate_contingency, fairness
 from unmask.measures.unlinkability.companions import companions_of
-from unmask.measures.unlinkability.curves import LINK_TIE, merging, overall_slope
-from unmask.measures.unlinkability.overlap import Overlap
-from unmask.measures.unlinkability.weighing import as_fraction, counted
-from unmask.reports import GuessLinkage, Linkage, ReportData, SubjectRisk
+from unmask.measures.unlinkability.curves import LINK_TIE, overall_slope
+from unmask.reports import GuessLinkage, Linkage, ReportData
 from unmask.results import Row
 from unmask.view import Partition, View, align, align_view
 
@@ -28,8 +26,6 @@ BETAS = tuple(round(0.05 * i, 2) for i in range(1, 21))
 
 ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Weights of linking against mixing for which the risk slope is drawn."""
-
-WORST_SUBJECTS = 20
 
 LINKAGE_MEASURES = (
     ("breached", "share", "high", True),
@@ -233,7 +229,6 @@ def _shown(name: str, met: Contingency, found: Unlinkability, guessing: float, a
         slopes=tuple(_slopes(met, asked)),
         breach_rates=_breach_rates(met, asked),
         miss_include=_counts(found.miss[keep], found.include[keep]),
-        worst=tuple(_worst(first, found, asked)),
         whole=_whole(met),
         kind=str(found.kind),
     )
@@ -261,26 +256,6 @@ def _counts(miss: Floats, include: Floats) -> tuple[tuple[int, int, int], ...]:
     """How many subjects have so many misses and includes, in whole items."""
     pairs, counts = np.unique(np.rint(np.stack([miss, include])).astype(np.int64), axis=1, return_counts=True)
     return tuple((int(m), int(i), int(c)) for m, i, c in zip(*pairs, counts, strict=True))
-
-
-def _worst(table: Overlap, found: Unlinkability, asked: Sensitivity) -> Iterator[SubjectRisk]:
-    """The subjects nearest to the threshold, then the steepest, then the largest."""
-    keep = np.flatnonzero(found.counted)
-    order = keep[np.lexsort((keep, -found.size[keep], -found.slope[keep], found.mergings[keep]))][:WORST_SUBJECTS]
-    merged = table.cluster[merging(counted(table), as_fraction("alpha", asked.alpha)).cell]
-    for i in order.tolist():
-        yield SubjectRisk(
-            number=i,
-            items=int(found.size[i]),
-            pieces=round(float(found.pieces[i])),
-            linked=float(found.linked_now[i]),
-            foreign=float(found.foreign_share[i]),
-            mergings=float(found.mergings[i]),
-            slope=float(found.slope[i]),
-            miss=float(found.miss[i]),
-            include=float(found.include[i]),
-            clusters=tuple(merged[table.indptr[i] : table.indptr[i + 1]].tolist()),
-        )
 
 
 def _whole(met: Contingency) -> dict[str, float]:
@@ -314,7 +289,6 @@ def _assumptions(asked: Sensitivity, counted: int, subjects: int) -> tuple[str, 
         "A subject with one item is always linked.",
         "Clusters are merged most relevant first: what an adversary does who learns which of them to merge.",
         "Guessing is the same adversary with the labels of his clusters shuffled over the items.",
-        "Subjects and clusters go by their place in the order of their labels, counted from 0.",
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from unmask import __version__
@@ -18,6 +18,9 @@ from unmask.results import Row
 from unmask.studies.plan import NOTHING
 from unmask.studies.run import PLAN, RESULTS
 from unmask.studies.summary import Gap, Results, Summary, read_results, undominated
+
+FILES = frozenset({"file", "hierarchies", "attacker"})
+"""Settings of a plan that name files."""
 
 UTILITY = "utility"
 """The measure that risk is held against."""
@@ -179,9 +182,17 @@ def _said(part: Mapping[str, Any], *, grid: bool = False) -> str:
     """A part of the plan as one line: what it is, and its settings; those of a grid mostly stand in its names."""
     use = "leaves everything as it is" if part["use"] == NOTHING else part["use"]
     settings = {key: value for key, value in part.items() if key not in ("name", "use", "with", "grid")}
-    listed = [f"{key} = {_value(value)}" for key, value in {**part.get("with", {}), **settings}.items()]
+    listed = [f"{key} = {_setting(key, value)}" for key, value in {**part.get("with", {}), **settings}.items()]
     listed += [f"{key} = {_value(value)}" for key, value in part.get("grid", {}).items() if grid]
     return f"{use}: {'; '.join(listed)}" if listed else str(use)
+
+
+def _setting(key: str, value: Any) -> str:
+    """A value, and of a file its name alone: where it lies tells of the house."""
+    if key not in FILES:
+        return _value(value)
+    names = {column: PurePath(str(path)).name for column, path in value.items()} if isinstance(value, dict) else None
+    return _value(names or PurePath(_value(value)).name)
 
 
 def _value(value: Any) -> str:
@@ -201,14 +212,13 @@ def _seeds(path: Path) -> list[int]:
 
 
 def _reproduce(folder: Path, seeds: Sequence[int]) -> dict[str, object]:
-    """Commands with the name of the plan, version, seeds, digests: nothing that depends on where the folder lies."""
+    """Commands with the name of the plan, version, seeds, and the digest of the plan: nothing that depends on where the
+    folder lies. That of the results is none of it: whoever guesses the data could confirm the guess.
+    """
     whole = seeds == list(range(seeds[0], seeds[0] + len(seeds))) if seeds else False
     shown = f"{seeds[0]} to {seeds[-1]}" if whole and len(seeds) > 1 else ", ".join(map(str, seeds))
-    digests = {
-        f"sha256 of {name}": hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16]
-        for name in (PLAN, RESULTS)
-        if (folder / name).is_file()
-    }
+    plan = folder / PLAN
+    digests = {f"sha256 of {PLAN}": hashlib.sha256(plan.read_bytes()).hexdigest()} if plan.is_file() else {}
     return {
         "Run": f"unmask study {PLAN} -o results",
         "Page": "unmask report results -o report.html",

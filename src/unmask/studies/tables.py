@@ -12,8 +12,9 @@ from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import ORDER, ORIGINAL, ClassRisk, ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
+from unmask.studies.at_risk import Watched
 from unmask.studies.exposure import by_columns, by_order, exposure
 from unmask.studies.exposure import words as more_words
 from unmask.studies.price import Motive, price_releases
@@ -29,8 +30,6 @@ REGISTER = "register"
 
 EDGES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Success probabilities between which people are counted."""
-
-WORST_CLASSES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +55,18 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """One belief on its way into the report."""
+    """One belief on its way into the report.
+
+    rows : (n_targets,) the row of each target: of the original where the release's origin is known, else of the
+           release; None where they are not told apart
+    """
 
     release: str
     adversary: str
     target: str
     belief: Posterior
     truth: Truth | None
+    rows: NDArray[np.int64] | None = None
     note: str = ""
 
     @property
@@ -78,13 +82,15 @@ def study_tables(
     title: str = "Audit of a table",
     reproduce: Mapping[str, object] | None = None,
     motive: Motive | None = None,
+    watched: Watched | None = None,
 ) -> ReportData:
     """Attack every release as prosecutor (identity and each sensitive column), as those who know every released column,
     by the order of its rows (with an original) and, with a register, as its holder.
 
     The same people are attacked in every release. With an original, the original itself is attacked too, as the case
     without protection. With a motive, the strongest knowledge about identity, the register's if there is one, is also
-    priced: what a rational attacker does with it. All results are in the rows; nothing in them identifies a person.
+    priced: what a rational attacker does with it. All results are in the rows; nothing in them identifies a person. Who
+    is at risk goes to `watched` alone.
     """
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
@@ -111,6 +117,10 @@ def study_tables(
         )
         if pricing:
             priced[attack.release] = attack.belief
+        if watched is not None and attack.release != ORIGINAL:
+            assert attack.rows is not None
+            names = {"release": attack.release, "adversary": attack.adversary, "target": attack.target}
+            watched.see(attack.belief, attack.rows, **names)
         rows.extend(replace(row, linked_to=attack.linked_to) for row in found.rows)
         not_run |= dict.fromkeys((f"{name}, {attack.adversary}, {attack.target}", why) for name, why in found.not_run)
         spread.append(distribution(attack))
@@ -122,7 +132,6 @@ def study_tables(
         rows=tuple(rows),
         criteria={name: _criteria(table) for name, table in everything.items()},
         utility=_utilities(releases, evidence),
-        class_risk={name: _worst_classes(table) for name, table in releases.items()},
         column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
         distribution=tuple(spread),
         assumptions=(*assumptions(first, evidence), _KNOWN_COLUMNS),
@@ -158,20 +167,24 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         if origin is not None and kept is not None:
             origin = origin[kept]
         truth = known.truth_in(origin) if known is not None and origin is not None else None
+        records = np.arange(published.n_rows) if kept is None else kept
+        records = records if origin is None else origin
+        people = records if known is None else known.person
         link = ClassAttack()(table, auxiliary)
-        yield Attack(name, PROSECUTOR, "identity", link, truth)
+        yield Attack(name, PROSECUTOR, "identity", link, truth, people)
         for column in table.sensitive:
             belief = AttributeInference(column.name).through(link, table)
-            yield Attack(name, PROSECUTOR, column.name, belief, _value_truth(column.name, table, known, evidence))
+            value = _value_truth(column.name, table, known, evidence)
+            yield Attack(name, PROSECUTOR, column.name, belief, value, people)
         for adversary, target, belief in by_columns(table, known, evidence.original):
-            of_value = None if target == "identity" else _value_truth(target, table, known, evidence)
-            yield Attack(name, adversary, target, belief, truth if target == "identity" else of_value)
+            about = truth if target == "identity" else _value_truth(target, table, known, evidence)
+            yield Attack(name, adversary, target, belief, about, people)
         if evidence.register is not None:
             belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
-            yield Attack(name, REGISTER, "identity", belief, None)
+            yield Attack(name, REGISTER, "identity", belief, None, records)
         if known is not None and evidence.original is not None:
             note, belief = by_order(table, known, evidence.original)
-            yield Attack(name, ORDER, "identity", belief, truth, note)
+            yield Attack(name, ORDER, "identity", belief, truth, people, note)
 
 
 def _claimed(release: Table) -> NDArray[np.int64] | None:
@@ -195,13 +208,18 @@ def _value_truth(sensitive: str, table: Table, known: Known | None, evidence: Ev
     return truth if np.any(truth.candidate != UNKNOWN) else None
 
 
-def distribution(attack: Attack) -> Distribution:
-    """People by the adversary's chance of being right about them, self-assessed."""
+def distribution(attack: Attack, people: int | None = None) -> Distribution:
+    """People by the adversary's chance of being right about them, self-assessed.
+
+    people : how many there are, where a target stands for several; else the targets
+    """
     assert success_probability.self_assessed is not None
-    chance = np.round(success_probability.self_assessed(attack.belief), 6)  # float32: 1 / 10 is not below 0.1
-    counts, _ = np.histogram(chance, bins=np.array(EDGES), weights=attack.belief.observation_weight)
+    chance = np.round(success_probability.self_assessed(attack.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
+    weight, people = attack.belief.observation_weight, people or attack.belief.n_targets
+    counts, _ = np.histogram(chance, bins=np.array(EDGES), weights=weight)
     shares = tuple(float(share) for share in counts / counts.sum())
-    return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares)
+    above = {limit: round(people * float(weight[chance > limit].sum())) for limit in LIMITS.values()}
+    return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares, people, above)
 
 
 def _criteria(table: Table) -> dict[str, float | int | str | None]:
@@ -222,28 +240,6 @@ def _utilities(releases: Mapping[str, Table], evidence: Evidence) -> dict[str, d
                 "average_class_size": table.n_rows / len(table.classes.sizes),
             }
     return found
-
-
-def _worst_classes(table: Table) -> tuple[ClassRisk, ...]:
-    classes = table.classes
-    n_classes = len(classes.sizes)
-    success = {
-        column.name: np.asarray(
-            criteria.alpha(class_counts(classes.of_row, n_classes, column.codes, len(column.levels)))
-        )
-        for column in table.sensitive
-    }
-    attribute = np.max([*success.values(), np.zeros(n_classes)], axis=0)
-    order = np.lexsort((np.arange(n_classes), -attribute, classes.sizes))[:WORST_CLASSES]
-    return tuple(
-        ClassRisk(
-            number=int(j),
-            rows=int(classes.sizes[j]),
-            identity=1.0 / int(classes.sizes[j]),
-            attribute={name: float(share[j]) for name, share in success.items()},
-        )
-        for j in order
-    )
 
 
 def _column_risks(release: str, table: Table) -> Iterator[ColumnRisk]:

@@ -11,10 +11,11 @@ from scipy.sparse import csr_array
 from unmask.channels._matrices import Matrix
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum
+from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum, stored
 
 NEGLIGIBLE = -80.0
-"""Candidates with p(x given y) below exp(-80) are not listed: float32 ends there, and together they weigh nothing."""
+"""Candidates with p(x given y) below exp(-80) are not listed: single precision ends there; together they weigh
+nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +32,9 @@ class BayesChannelAttack:
 
     >>> attack = BayesChannelAttack(Channel(np.array([[0.75, 0.25], [0.25, 0.75]])))
     >>> np.exp(attack(np.array([0])).log_probability[:2]).round(3)
-    array([0.75, 0.25], dtype=float32)
+    array([0.75, 0.25])
     >>> np.exp(attack(np.array([[0, 0]])).log_probability).round(3)
-    array([0.9, 0.1], dtype=float32)
+    array([0.9, 0.1])
 
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
     """
@@ -75,7 +76,7 @@ class BayesChannelAttack:
         return Posterior(
             indptr=np.concatenate(([0], np.cumsum(np.bincount(row[keep], minlength=len(distinct))))),
             candidate=candidate[keep].astype(np.int32),
-            log_probability=np.minimum(log_p[keep], 0.0).astype(np.float32),
+            log_probability=stored(log_p[keep]),
             unlisted=np.zeros(len(distinct)),
             n_unlisted=np.zeros(len(distinct), dtype=np.int64),
             observation=observation.ravel().astype(np.int64),

@@ -15,7 +15,7 @@ BLOCK = 1 << 23
 """Distances that are held at once."""
 
 TIE = 1e-6
-"""Beliefs nearer than this are a tie (they are stored as float32)."""
+"""Beliefs nearer than this are a tie (they may be stored as float32)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class FrequencyAttack:
 
     >>> attack = FrequencyAttack(np.array([0, 0, 1]), np.array([0, 0, 0]), n_x=2, n_y=2, smoothing=0.0)
     >>> np.exp(attack(np.array([0, 1])).log_probability).round(3)
-    array([0.667, 0.333, 0.667, 0.333], dtype=float32)
+    array([0.667, 0.333, 0.667, 0.333])
     """
 
     x: NDArray[np.int64]
@@ -86,7 +86,7 @@ class NearestNeighbourAttack:
 
     >>> attack = NearestNeighbourAttack(np.array([0, 0, 1]), np.array([0.0, 1.0, 5.0]), n_x=2, smoothing=0.0)
     >>> np.exp(attack(np.array([0.4, 4.0])).log_probability), attack(np.array([0.4, 4.0])).candidate
-    (array([1., 1.], dtype=float32), array([0, 1], dtype=int32))
+    (array([1., 1.]), array([0, 1], dtype=int32))
 
     C. J. Stone, "Consistent nonparametric regression", Ann. Statist. 1977; G. Cherubin, K. Chatzikokolakis,
     C. Palamidessi, "F-BLEAU: fast black-box leakage estimation", S&P 2019.

@@ -15,7 +15,7 @@ from unmask.channels._matrices import Matrix
 from unmask.channels.attacks._markov import Arcs, Model, Traces, best_paths, path_entropy, through
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, equal_weights
+from unmask.posterior import Posterior, equal_weights, stored
 
 BLOCK = 1 << 24
 """Numbers (users x steps x states) held at once in one table: 128 MB."""
@@ -58,7 +58,7 @@ class HiddenMarkovAttack:
     >>> attack = HiddenMarkovAttack(np.array([[0.9, 0.1], [0.1, 0.9]]), Channel(np.array([[0.8, 0.2], [0.2, 0.8]])))
     >>> belief = attack(np.array([[0, 1, 0]]))
     >>> np.exp(belief.log_probability[0::2]).round(3)  # p(x_t = 0): the 1 was probably noise
-    array([0.753, 0.669, 0.753], dtype=float32)
+    array([0.753, 0.669, 0.753])
 
     L. R. Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 1989, section III; R. Shokri et al., "Quantifying
     location privacy", S&P 2011, section V.
@@ -90,7 +90,7 @@ class HiddenMarkovAttack:
         return Posterior(
             indptr=np.concatenate(([0], np.cumsum(sizes))),
             candidate=np.concatenate([part[1] for part in parts]),
-            log_probability=np.concatenate([part[2] for part in parts]),
+            log_probability=stored(np.concatenate([part[2] for part in parts])),
             unlisted=np.zeros(rows),
             n_unlisted=np.zeros(rows, dtype=np.int64),
             observation=np.arange(rows),
@@ -185,14 +185,13 @@ class HiddenMarkovAttack:
         """(users, steps) log p(y_t given y_1..y_t-1)."""
         return np.concatenate([self._model.ending(part)[0].log_step for part in self._chunks(seen)])
 
-    def _listed(self, part: Traces) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    def _listed(self, part: Traces) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         """CSR pieces of the beliefs about some users: entries in each row, states, log-probabilities."""
         passes = self._model.filtered(part) if self.online else self._model.ending(part)[1]
         flat = passes.belief.reshape(-1, self.mechanism.n_x)
         listed = flat > NEGLIGIBLE
         state = np.broadcast_to(np.arange(self.mechanism.n_x, dtype=np.int32), flat.shape)[listed]
-        log_p = np.log(flat[listed].astype(np.float32))
-        return np.count_nonzero(listed, axis=1), state, np.minimum(log_p, np.float32(0.0))
+        return np.count_nonzero(listed, axis=1), state, np.log(flat[listed])
 
     def _mean_prior(self, n_steps: int) -> NDArray[np.float64]:
         """(n_x,) mean over t of p(x_t)."""

@@ -1,4 +1,4 @@
-"""Whom attacks on a network name: by ties, with what certainty, from how few seeds; and who is at most risk."""
+"""Whom attacks on a network name: by ties, with what certainty, from how few seeds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unmask.reports.graph import plots
 from unmask.reports.graph.knowledge import overlap_block, transition_block
 from unmask.reports.graph.looks import LINES, Block, Looks, Named, figure, of_release, shown
 from unmask.reports.graph.seeds import seed_words
-from unmask.reports.graph.values import GraphRisk, NodeRisk, SeparationPoint, StructureAttack
+from unmask.reports.graph.values import GraphRisk, SeparationPoint, StructureAttack
 from unmask.reports.graph.words import (
     CRITERIA,
     cautions,
@@ -40,9 +40,6 @@ EXPECTED = {
     "Wrong": "share of all other people of his network to whom he expects to give a wrong name",
 }
 """The same, where the truth is not known."""
-
-PEOPLE = 20
-"""People in the list of those at most risk."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,6 @@ def graph_section(graph: GraphRisk | None, scope: Scope) -> GraphSection | None:
         overlap_block(graph, looks),
         pass_block(graph, looks),
         anonymity_block(graph, looks),
-        people_block(graph),
     )
     return GraphSection(
         setting=setting(graph),
@@ -249,7 +245,7 @@ def certainty_block(graph: GraphRisk, looks: Looks) -> Block:
     return Block("With what certainty", figures, tuple(notes))
 
 
-# --- passes, criteria, people -------------------------------------------------------------------------------------
+# --- passes, criteria ---------------------------------------------------------------------------------------------
 
 
 def pass_block(graph: GraphRisk, looks: Looks) -> Block:
@@ -289,23 +285,3 @@ def anonymity_block(graph: GraphRisk, looks: Looks) -> Block:
         ),
     )
     return Block("What foretells who is named", figures, notes, (table,) if rows else ())
-
-
-def people_block(graph: GraphRisk) -> Block:
-    """The people at most risk, by their row."""
-    rows = tuple(_person(item) for item in graph.worst[:PEOPLE])
-    head = ("Person, by row", "Ties", "Certainty", "Named by", *(("Name is right",) if graph.truth_known else ()))
-    if not rows:
-        return Block("")
-    kept = tuple(row if graph.truth_known else row[:-1] for row in rows)
-    notes = (
-        "Numbers of nodes in the network that the adversary's was read from, from 1.",
-        "Certainty: the highest probability that an attack gives to a name. Named by: attacks that give one.",
-    )
-    return Block("The people at most risk", (), notes, (Grid(head, (("", kept),), text=1),))
-
-
-def _person(item: NodeRisk) -> tuple[str, ...]:
-    right = "\u2013" if item.right is None else "yes" if item.right else "no"
-    named = f"{item.named_by:,} of {item.attacks:,} attack{'' if item.attacks == 1 else 's'}"
-    return (f"{item.number:,}", f"{item.degree:,}", rate(item.certainty), named, right)

@@ -1,4 +1,4 @@
-"""What a report shows of structural attacks on a released network, as values. People go by the number of their node."""
+"""What a report shows of structural attacks on a released network, as values: of people together, never of one."""
 
 from __future__ import annotations
 
@@ -192,29 +192,6 @@ class AnonymityLink:
 
 
 @dataclass(frozen=True)
-class NodeRisk:
-    """One person at risk, by the row of the source, from 1.
-
-    certainty : the largest probability that an attack gives to a name, None where none states one
-    named_by, attacks : attacks that give the person a name, of so many
-    right     : whether the likeliest name is right, None where the truth is not known
-    """
-
-    number: int
-    degree: int
-    certainty: float | None
-    named_by: int
-    attacks: int
-    right: bool | None
-
-    def __post_init__(self) -> None:
-        """Refuse a certainty that is none, and more attacks that name than attacks."""
-        _shares(self, ("certainty",))
-        if not 0 <= self.named_by <= self.attacks:
-            raise UnmaskError(f"node {self.number} is named by {self.named_by} of {self.attacks} attacks")
-
-
-@dataclass(frozen=True)
 class GraphRisk:
     """A released network, what the adversary knows, and what attacks make of it.
 
@@ -227,7 +204,6 @@ class GraphRisk:
     transition  : by number of seeds, "how many leaked identities unravel the network"
     overlaps    : by how much the graphs share
     anonymity   : criteria against what was found
-    worst       : the people at most risk, the worst first
     separations : where some people have several identities
     """
 
@@ -242,7 +218,6 @@ class GraphRisk:
     transition: tuple[TransitionPoint, ...] = ()
     overlaps: tuple[OverlapPoint, ...] = ()
     anonymity: tuple[AnonymityLink, ...] = ()
-    worst: tuple[NodeRisk, ...] = ()
     separations: tuple[SeparationPoint, ...] = ()
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What adversaries who cluster items do to each subject: tables, charts, and the subjects at most risk."""
+"""What adversaries who cluster items do to each subject: tables and charts."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ class LinkageSection:
     threshold_notes: tuple[str, ...]
     errors: tuple[Figure, ...]
     error_notes: tuple[str, ...]
-    subjects: tuple[Grid, ...]
-    subject_notes: tuple[str, ...]
 
 
 def linkage_section(linkage: Linkage | None, scope: Scope) -> LinkageSection | None:
@@ -54,8 +52,6 @@ def linkage_section(linkage: Linkage | None, scope: Scope) -> LinkageSection | N
         threshold_notes=tuple(figures.threshold_notes(linkage)),
         errors=figures.error_figures(drawn[:PANELS]),
         error_notes=tuple(figures.error_notes(linkage)),
-        subjects=tables.subject_tables(told[:PANELS]),
-        subject_notes=tuple(tables.subject_notes(linkage)),
     )
 
 

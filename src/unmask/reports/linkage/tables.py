@@ -1,25 +1,19 @@
-"""Tables of the section on linkage: guesses, whole partitions, and the subjects at most risk."""
+"""Tables of the section on linkage: guesses and whole partitions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unmask.reports.data import Scope
-from unmask.reports.linkage.values import GuessLinkage, Linkage, SubjectRisk
+from unmask.reports.linkage.values import GuessLinkage, Linkage
 from unmask.reports.linkage.words import ALIASES, WHOLE, score, strongest_first
 from unmask.reports.sections import Grid, listing
 from unmask.reports.words import lettered, number, percent
 
 PANELS = 4
-"""Guesses that have a chart, and a list of subjects, of their own."""
-
-LISTED = 10
-"""Subjects in one list."""
-
-CLUSTERS = 8
-"""Clusters of one subject that are listed."""
+"""Guesses that have a chart of their own."""
 
 
 @dataclass(frozen=True)
@@ -77,32 +71,6 @@ def whole_tables(told: Sequence[Told]) -> tuple[Grid, ...]:
     return tuple(listing(values, WHOLE, "As a whole"))
 
 
-def subject_tables(told: Sequence[Told]) -> tuple[Grid, ...]:
-    """For each of the first guesses the subjects at most risk, and what to merge to link their items."""
-    now = ("Linked now", "Lacking", "Foreign", "Foreign share")
-    head = ("Subject", "Items", "Pieces", *now, "Mergings", "Slope", "Clusters to merge, in order")
-    return tuple(
-        Grid(head, (("", tuple(_subject(item) for item in one.guess.worst[:LISTED])),), caption=one.name)
-        for one in told
-        if one.guess.worst
-    )
-
-
-def _subject(item: SubjectRisk) -> tuple[str, ...]:
-    return (
-        str(item.number),
-        f"{item.items:,}",
-        f"{item.pieces:,}",
-        percent(item.linked),
-        count(item.miss),
-        count(item.include),
-        percent(item.foreign),
-        count(item.mergings),
-        number(item.slope, 2),
-        listed(item.clusters),
-    )
-
-
 def count(value: float) -> str:
     """Items or mergings: whole numbers as they are, expectations with a decimal.
 
@@ -110,25 +78,3 @@ def count(value: float) -> str:
     ('1,204', '1.4')
     """
     return number(value) if math.isfinite(value) and value == int(value) else number(value, 1)
-
-
-def listed(clusters: Sequence[int]) -> str:
-    """The first numbers, and how many more there are.
-
-    >>> listed([7, 3]), listed(range(10))
-    ('7, 3', '0, 1, 2, 3, 4, 5, 6, 7 ... and 2 more')
-    """
-    if not clusters:
-        return "\u2013"
-    more = f" ... and {len(clusters) - CLUSTERS:,} more" if len(clusters) > CLUSTERS else ""
-    return ", ".join(map(str, clusters[:CLUSTERS])) + more
-
-
-def subject_notes(linkage: Linkage) -> list[str]:
-    """Which subjects and guesses are listed."""
-    longest = max(len(guess.worst) for guess in linkage.guesses)
-    shown: Mapping[str, bool] = {
-        f"The first {LISTED} of the subjects at most risk are listed.": longest > LISTED,
-        f"The {PANELS} strongest guesses have a list.": len(linkage.guesses) > PANELS,
-    }
-    return [text for text, holds in shown.items() if holds] if longest else []

@@ -1,4 +1,4 @@
-"""What a report shows of adversaries who cluster pseudonyms, as values. Subjects and clusters go by their number."""
+"""What a report shows of adversaries who cluster pseudonyms, as values: of subjects together, never of one."""
 
 from __future__ import annotations
 
@@ -6,30 +6,6 @@ import math
 from dataclasses import dataclass
 
 from unmask.errors import UnmaskError
-
-
-@dataclass(frozen=True)
-class SubjectRisk:
-    """One subject by its number, and what it takes to link its items.
-
-    items, pieces   : its items, and the clusters they are spread over
-    linked, foreign : share of its items in its most relevant cluster, and share of foreign items among those there
-    mergings        : until the threshold is linked, 0 where it is already; fractions are interpolated
-    slope           : risk slope in [0, 1]; 1 where breached
-    miss, include   : items missing from the most relevant cluster, and foreign items in it
-    clusters        : numbers of the clusters to merge, the most relevant, from which merging starts, first
-    """
-
-    number: int
-    items: int
-    pieces: int
-    linked: float
-    foreign: float
-    mergings: float
-    slope: float
-    miss: float
-    include: float
-    clusters: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,7 +24,6 @@ class GuessLinkage:
     slopes           : (alpha, risk slope of the average subject at each beta)
     breach_rates     : share breached at each beta
     miss_include     : (misses, includes, subjects): how many subjects have such errors, rounded to whole items
-    worst            : the subjects at most risk, the worst first
     whole            : measure of the partition as a whole -> value, nan where it is undefined: "ari", "voi" (bits),
                        "voi_over_log_n", "transfer" (items), "transfer_over_n", "bcubed_precision", "bcubed_recall" ...
     kind             : "conservative" (more misses than includes), "liberal" (fewer) or "neutral"
@@ -74,7 +49,6 @@ class GuessLinkage:
     slopes: tuple[tuple[float, tuple[float, ...]], ...]
     breach_rates: tuple[float, ...]
     miss_include: tuple[tuple[int, int, int], ...]
-    worst: tuple[SubjectRisk, ...]
     whole: dict[str, float]
     kind: str
 

@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from unmask.reports.data import FEWEST
 from unmask.reports.ledger import LEADING
 from unmask.reports.sections import Figure, Grid
+from unmask.reports.small import handed_on
 from unmask.reports.study import plots
 from unmask.reports.study.curves import curve_figures
 from unmask.reports.study.values import NO_ATTACK, Headlines, Measured, Plane, StudyData
@@ -71,6 +73,7 @@ def contents(data: StudyData) -> dict[str, object]:
     return {
         "data": data,
         "who": who(data),
+        "handed_on": handed_on(FEWEST),
         "findings": findings(data),
         "key": [(letter(i), name, i, data.words.get(("adversaries", name), "")) for name, i in data.styles.items()],
         "protections": [(name, words) for (kind, name), words in data.words.items() if kind == "protections"],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.inference import by_class
-from unmask.posterior import Posterior, equal_weights
+from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.counts import group
 from unmask.tables.release import Column, Table
 
@@ -66,7 +66,7 @@ class Pairing:
         return Posterior(
             indptr=indptr,
             candidate=candidate,
-            log_probability=np.repeat(-np.log(sizes), sizes).astype(np.float32),
+            log_probability=stored(np.repeat(-np.log(sizes), sizes)),
             unlisted=np.zeros(len(sizes)),
             n_unlisted=np.zeros(len(sizes), dtype=np.int64),
             observation=self.observation.astype(np.int64),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.posterior import Posterior, stored
 from unmask.tables.attacks import ClassAttack, RegisterAttack
 from unmask.tables.attacks.classes import fitting
 from unmask.tables.attacks.pairing import shared_columns
@@ -55,7 +55,7 @@ def attribute(table: Combinations, sensitive: str, overall: NDArray[np.int64] | 
     return Posterior(
         indptr=histogram.indptr.astype(np.int64),
         candidate=histogram.indices.astype(np.int32),
-        log_probability=np.log(share).astype(np.float32),
+        log_probability=stored(np.log(share)),
         unlisted=np.zeros(n),
         n_unlisted=np.zeros(n, dtype=np.int64),
         observation=np.arange(n),
@@ -104,7 +104,7 @@ def _alike(
     return Posterior(
         indptr=np.zeros(n + 1, dtype=np.int64),
         candidate=np.zeros(0, dtype=np.int32),
-        log_probability=np.zeros(0, dtype=np.float32),
+        log_probability=np.zeros(0),
         unlisted=np.ones(n),
         n_unlisted=candidates,
         observation=observation,

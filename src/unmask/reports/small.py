@@ -1,0 +1,122 @@
+"""What may be handed on: a page, its files and its JSON tell nothing about fewer people than a stated number.
+
+Criteria of a release and rates over all people stand as they are: k, the worst-off person and an average are what a
+report is for. What counts the people of one cell does not: a class, a bin, a group of people.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from unmask.reports.data import Distribution, ReportData
+from unmask.reports.graph.values import GraphRisk, StructureAttack
+from unmask.reports.linkage.values import GuessLinkage, Linkage
+from unmask.reports.price.values import Price
+from unmask.reports.words import ADOPTERS, Value
+from unmask.results import Row
+
+COUNTS = frozenset({"unique_rows", "rows_missing", "rows_excluded"})
+"""Criteria that count people of one kind."""
+
+ATTACKED = frozenset({"rational_access"})
+"""Measures whose mean is a share of people with something in common."""
+
+TENTH = 10
+"""Groups into which people are divided where a page speaks of a tenth of them."""
+
+
+def handed_on(least: int) -> str:
+    """For whom a page is."""
+    if least <= 1:
+        return "For the owner of the data alone: this page shows groups of any size, single people among them."
+    return (
+        "This page may be handed to those who decide about the release and to those who get it. It shows no record, no "
+        f"file path and no seed; besides k and the worst-off, it shows nothing about fewer than {least:,} people."
+    )
+
+
+def few(count: int | str, least: int) -> int | str:
+    """A count of people as a cell of a page.
+
+    >>> few(0, 10), few(3, 10), few(10, 10)
+    (0, 'fewer than 10', 10)
+    """
+    return f"fewer than {least:,}" if isinstance(count, int) and 0 < count < least else count
+
+
+def rounded_up(share: float, people: int, least: int) -> float:
+    """A share of people, rounded up to a multiple of `least` of them, so that no difference of shares tells fewer.
+
+    >>> rounded_up(0.003, 1000, 10), rounded_up(0.51, 1000, 10), rounded_up(0.0, 1000, 10)
+    (0.01, 0.51, 0.0)
+    """
+    return min(1.0, least * math.ceil(round(share * people / least, 6)) / people)
+
+
+def without_small(data: ReportData) -> ReportData:
+    """The same without what tells about fewer than `data.least` people; doing it again changes nothing."""
+    least = data.least
+    return replace(
+        data,
+        rows=tuple(_row(row, least) for row in data.rows if row.target != ADOPTERS or row.n >= least),
+        criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in data.criteria.items()},
+        distribution=tuple(_spread(item, least) for item in data.distribution),
+        price=None if data.price is None else _price(data.price, least),
+        linkage=None if data.linkage is None else _linkage(data.linkage, least),
+        graph=None if data.graph is None else _graph(data.graph, least),
+    )
+
+
+def _row(row: Row, least: int) -> Row:
+    if row.measure not in ATTACKED or not math.isfinite(row.posterior):
+        return row
+    posterior = rounded_up(row.posterior, row.n, least)
+    return replace(row, posterior=posterior, gain=posterior - row.prior, low=None, high=None)
+
+
+def _criterion(name: str, value: Value, least: int) -> Value:
+    return few(value, least) if name in COUNTS and isinstance(value, int | str) else value
+
+
+def _spread(item: Distribution, least: int) -> Distribution:
+    """People above a limit in multiples of `least`, too: one count less another is a bin."""
+    above = {
+        limit: few(n, least) if isinstance(n, str) or n < least else least * math.ceil(n / least)
+        for limit, n in item.above.items()
+    }
+    shares = tuple(rounded_up(share, item.people, least) for share in item.shares)
+    return replace(item, shares=shares, above=above)
+
+
+def _price(price: Price, least: int) -> Price:
+    releases = (replace(one, attacked=rounded_up(one.attacked, one.n, least)) for one in price.releases)
+    return replace(price, releases=tuple(releases))
+
+
+def _linkage(linkage: Linkage, least: int) -> Linkage:
+    tenths = linkage.counted >= TENTH * least
+    return replace(linkage, guesses=tuple(_guess(one, least, tenths=tenths) for one in linkage.guesses))
+
+
+def _guess(guess: GuessLinkage, least: int, *, tenths: bool) -> GuessLinkage:
+    kept = replace(guess, miss_include=tuple(point for point in guess.miss_include if point[2] >= least))
+    return kept if tenths else replace(kept, worst_linked=(), worst_mixed=())
+
+
+def _graph(graph: GraphRisk, least: int) -> GraphRisk:
+    tenths = graph.common is None or graph.common >= TENTH * least
+    return replace(
+        graph,
+        attacks=tuple(_attack(one, least) for one in graph.attacks),
+        anonymity=graph.anonymity if tenths else tuple(replace(one, ranked=()) for one in graph.anonymity),
+        separations=tuple(one for one in graph.separations if one.adopters >= least),
+    )
+
+
+def _attack(attack: StructureAttack, least: int) -> StructureAttack:
+    return replace(
+        attack,
+        by_degree=tuple(one for one in attack.by_degree if one.people >= least),
+        certainty=tuple(one for one in attack.certainty if one.matches >= least),
+    )

@@ -1,0 +1,167 @@
+"""What is handed on tells nothing about few people: not in a page, nor in JSON or a table, nor by subtraction."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reports.test_graph_section import attack, graph, row
+from tests.reports.test_html import sample, sections
+from tests.reports.test_linkage import guess, linkage
+from unmask.reports import (
+    AnonymityLink,
+    DegreeRisk,
+    Distribution,
+    ReportData,
+    SeparationPoint,
+    render,
+    without_small,
+)
+from unmask.reports.data import Scope
+from unmask.reports.graph.values import CertaintyBin
+from unmask.reports.sections import quantile_tables
+from unmask.studies.tables import Evidence, study_tables
+from unmask.tables import Table
+
+EDGES = (0.0, 0.1, 0.5, 1.0)
+
+
+def spread(*counts, above=()):
+    people = sum(counts)
+    shares = tuple(count / people for count in counts)
+    return Distribution("k=3", "knows all", "identity", EDGES, shares, people, dict(above))
+
+
+def shown(**changes):
+    return without_small(replace(sample(), **changes))
+
+
+@st.composite
+def tables(draw):
+    sizes = draw(st.lists(st.integers(1, 30), min_size=2, max_size=12))
+    values = draw(st.lists(st.integers(0, 3), min_size=sum(sizes), max_size=sum(sizes)))
+    cell = [f"c{at}" for at, size in enumerate(sizes) for _ in range(size)]
+    return Table.read(
+        {"zip": cell, "job": [f"v{value}" for value in values]}, quasi_identifiers=("zip",), sensitive="job"
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(), st.integers(2, 20))
+def test_no_count_of_few_people_is_in_what_is_shown(table, least):  # R7
+    found = replace(study_tables({"release": table}), least=least)
+    told = without_small(found)
+    sizes = table.classes.sizes
+    for item, exact in zip(told.distribution, found.distribution, strict=True):
+        for share, true in zip(item.shares, exact.shares, strict=True):
+            count = share * table.n_rows
+            assert (count == 0) == (true == 0)
+            assert count == 0 or count >= least - 1e-6 or math.isclose(share, 1.0)
+            assert math.isclose(share, 1.0) or math.isclose(count / least, round(count / least), abs_tol=1e-6)
+        for count in item.above.values():
+            assert count == 0 or count == f"fewer than {least}" or (count >= least and count % least == 0)
+    unique = int((sizes == 1).sum())
+    expected = f"fewer than {least}" if 0 < unique < least else unique
+    assert told.criteria["release"]["unique_rows"] == expected
+    assert without_small(told) == told
+    tables = quantile_tables(told, Scope.of(told))
+    cells = {cell for grid in tables for _, rows in grid.groups for line in rows for cell in line}
+    assert not cells & {str(count) for count in range(1, least)}
+
+
+def test_a_bin_of_three_people_is_rounded_up_and_no_difference_tells_it():
+    (item,) = shown(distribution=(spread(3, 0, 997, above={0.09: 1000, 0.5: 3}.items()),)).distribution
+    assert item.shares == (0.01, 0.0, 1.0)
+    assert item.above == {0.09: 1000, 0.5: "fewer than 10"}
+
+
+def test_counts_above_two_limits_differ_by_a_multiple():
+    (item,) = shown(distribution=(spread(3, 997, 3, above={0.09: 1000, 0.5: 997}.items()),)).distribution
+    assert item.above == {0.09: 1000, 0.5: 1000}
+
+
+@pytest.mark.parametrize(("unique", "told"), [(0, "0"), (7, "fewer than 10"), (10, "10"), (412, "412")])
+def test_unique_rows_are_told_where_they_are_many(unique, told):
+    page = render(replace(sample(), criteria={"k=3": {"k": 1, "unique_rows": unique}}))
+    line = page[page.index("rows that nobody else is like") :].partition("</tr>")[0]
+    assert f">{told}</td>" in line
+    assert ">1</td>" in page  # k stands as it is
+
+
+def test_another_number_of_people_may_be_asked_for():
+    few = replace(sample(), criteria={"k=3": {"unique_rows": 7}}, least=5)
+    assert without_small(few).criteria["k=3"]["unique_rows"] == 7
+    assert without_small(replace(few, least=8)).criteria["k=3"]["unique_rows"] == "fewer than 8"
+    assert "nothing about fewer than 8 people" in render(replace(few, least=8))
+    assert "For the owner of the data alone" in render(replace(few, least=1))
+
+
+def test_groups_of_few_are_left_out_of_networks():
+    link = AnonymityLink("degree", 0.5, ((0.1, 0.0), (0.9, 1.0)))
+    few = attack(
+        by_degree=(DegreeRisk(1, 3, 9, 0.1, None), DegreeRisk(4, 7, 10, 0.5, None)),
+        certainty=(CertaintyBin(0.0, 0.5, 3, 0.2, 0.3), CertaintyBin(0.5, 1.0, 30, 0.9, 0.8)),
+    )
+    point = SeparationPoint("r", few.attack, 9, 0.1, None, 0.3, None, 0.3)
+    told = shown(graph=graph(few, common=99, anonymity=(link,), separations=(point, replace(point, adopters=10)))).graph
+    assert [item.people for item in told.attacks[0].by_degree] == [10]
+    assert [item.matches for item in told.attacks[0].certainty] == [30]
+    assert told.anonymity[0].ranked == ()  # tenths of 99 people
+    assert [item.adopters for item in told.separations] == [10]
+
+
+def test_adopters_who_are_few_have_no_rows():
+    rows = (
+        row("r", "a", "adopters", "disclosure", n=9),
+        row("r", "a", "adopters", "exposed", n=10),
+        row("r", "a", "identity", "recall", n=9),
+    )
+    assert [one.measure for one in without_small(ReportData("t", "w", rows)).rows] == ["exposed", "recall"]
+
+
+def test_errors_of_few_subjects_and_a_tenth_of_few_are_left_out():
+    told = shown(linkage=linkage(guess(), counted=99)).linkage.guesses[0]
+    assert told.miss_include == ((0, 0, 250), (1, 0, 741))
+    assert (told.worst_linked, told.worst_mixed) == ((), ())
+    assert shown(linkage=linkage(guess())).linkage.guesses[0].worst_linked == guess().worst_linked
+
+
+def test_people_whom_a_rational_attacker_attacks_are_rounded_up():
+    asked = replace(sample().rows[0], measure="rational_access", unit="share", posterior=3 / 2000, n=2000)
+    (told,) = without_small(replace(sample(), rows=(asked,))).rows
+    assert (told.posterior, told.low, told.high) == (10 / 2000, None, None)
+
+
+def test_no_page_lists_classes_subjects_or_people():  # U11
+    assert "by number" not in render(sample())
+    assert "where" in sections(render(sample()))  # columns stay
+    assert "(no. " not in render(sample())
+
+
+EVIL = "age\u202e\x1b[31m\u2066 of\u2028line\x07"
+
+
+def test_what_nobody_sees_is_shown_in_pages_and_charts():  # R8
+    rows = tuple(replace(one, release=f"{one.release}{EVIL}", target=EVIL) for one in sample().rows[:6])
+    page = render(replace(sample(), title=EVIL, rows=rows, criteria={}, utility={}, distribution=()))
+    assert not set(page) & set("\u202e\x1b\u2066\u2028\x07")
+    assert "age\\u202e\\x1b[31m\\u2066 of\\u2028line\\x07" in page
+
+
+def test_a_page_without_such_characters_is_not_changed():
+    assert "\\u" not in render(sample())
+
+
+def test_the_original_attacked_beside_its_release_is_counted_alike():
+    rng = np.random.default_rng(0)
+    original = Table.read(
+        {"zip": [f"z{value}" for value in rng.integers(0, 40, 120)], "job": ["a", "b"] * 60},
+        quasi_identifiers=("zip",), sensitive="job",
+    )  # fmt: skip
+    found = study_tables({"r": original}, Evidence(original=original, origins={"r": np.arange(120)}))
+    by_release = {(item.release, item.target): item.above for item in found.distribution}
+    assert by_release["original", "identity"] == by_release["r", "identity"]
+    assert by_release["r", "identity"][0.5] == int((original.classes.sizes == 1).sum())
