@@ -62,6 +62,9 @@ def read_released(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]
     """A released table with every column of its file, since anybody can read them, and the names of those without a
     role: they count as kept.
     """
+    from unmask.tables.release import check_roles
+
+    check_roles({option: tuple(reading[option]) for option in ROLES})
     named = {*(name for option in ROLES for name in reading[option]), reading["weight"]}
     unnamed = [name for name in _names(path, reading) if name not in named]
     return read(path, {**reading, "keep": (*reading["keep"], *unnamed)}), unnamed

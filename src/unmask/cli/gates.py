@@ -102,10 +102,10 @@ def _meant(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) 
     try:
         meant = gate.named([*rows, *criteria])
     except UnmaskError as error:
-        raise UnmaskError(f"--fail-above {gate}: {error}. {_known(rows, criteria)}") from None
+        raise UnmaskError(f"--fail-above {gate}: {error} ({_known(rows, criteria)})") from None
     of_rows, of_criteria = bool(_asked(meant, rows)), bool(_asked(meant, criteria))
     if not of_rows and not of_criteria:
-        raise UnmaskError(f"--fail-above {gate}: nobody took this measure. {_known(rows, criteria)}")
+        raise UnmaskError(f"--fail-above {gate}: nobody took this measure ({_known(rows, criteria)})")
     if of_rows and of_criteria:
         raise UnmaskError(
             f"--fail-above {gate}: {gate.measure} is a measure and a criterion; write ADVERSARY:{gate.measure} or "
@@ -128,7 +128,7 @@ def _known(rows: Sequence[Row], criteria: Sequence[Criterion]) -> str:
         "the criteria": [one.measure for one in criteria],
     }
     listed = (f"{what} {', '.join(dict.fromkeys(names))}" for what, names in there.items() if names)
-    return f"The audit has {'; '.join(listed)}"
+    return f"the audit has {'; '.join(listed)}"
 
 
 def _broken(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) -> Iterator[str]:

@@ -66,8 +66,8 @@ class Attack:
     target: str
     belief: Posterior
     truth: Truth | None
-    note: str = ""
     rows: NDArray[np.int64] | None = None
+    note: str = ""
 
     @property
     def linked_to(self) -> str:
@@ -171,20 +171,20 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         records = records if origin is None else origin
         people = records if known is None else known.person
         link = ClassAttack()(table, auxiliary)
-        yield Attack(name, PROSECUTOR, "identity", link, truth, rows=people)
+        yield Attack(name, PROSECUTOR, "identity", link, truth, people)
         for column in table.sensitive:
             belief = AttributeInference(column.name).through(link, table)
             value = _value_truth(column.name, table, known, evidence)
-            yield Attack(name, PROSECUTOR, column.name, belief, value, rows=people)
+            yield Attack(name, PROSECUTOR, column.name, belief, value, people)
         for adversary, target, belief in by_columns(table, known, evidence.original):
-            of_value = None if target == "identity" else _value_truth(target, table, known, evidence)
-            yield Attack(name, adversary, target, belief, truth if target == "identity" else of_value, rows=people)
+            about = truth if target == "identity" else _value_truth(target, table, known, evidence)
+            yield Attack(name, adversary, target, belief, about, people)
         if evidence.register is not None:
             belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
-            yield Attack(name, REGISTER, "identity", belief, None, rows=records)
+            yield Attack(name, REGISTER, "identity", belief, None, records)
         if known is not None and evidence.original is not None:
             note, belief = by_order(table, known, evidence.original)
-            yield Attack(name, ORDER, "identity", belief, truth, note, people)
+            yield Attack(name, ORDER, "identity", belief, truth, people, note)
 
 
 def _claimed(release: Table) -> NDArray[np.int64] | None:

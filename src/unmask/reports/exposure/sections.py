@@ -42,16 +42,16 @@ def _columns(facts: tuple[ColumnFacts, ...], caption: str, least: int) -> Grid:
         (
             one.name,
             one.role,
+            ", ".join(f"{d.column}{'' if d.exact else ' (nearly)'}" for d in one.determines),
             f"{one.distinct:,}",
             few(one.missing, one.rows, least),
             few(one.alone, one.rows, least),
             "" if one.together is None else few(one.together, one.rows, least),
-            ", ".join(f"{d.column}{'' if d.exact else ' (nearly)'}" for d in one.determines),
         )
         for one in facts
     )
-    head = ("Column", "Role", "Distinct", "Missing", "Alone", "With the others", "Gives away")
-    return Grid(head, (("", rows),), text=2, caption=caption)
+    head = ("Column", "Role", "Gives away", "Distinct", "Missing", "Alone", "With the others")
+    return Grid(head, (("", rows),), text=3, caption=caption)
 
 
 def _restored(exposure: Exposure) -> Grid | None:

@@ -21,13 +21,13 @@ DISTINCT = 0.999
 RARE = 0.05
 """Share of rows that a column may single out alone before it is better dropped."""
 
-NOTHING = "\N{SYMBOL FOR NULL}"
-"""Stands for a missing cell where it is known that it is missing."""
-
 
 def known_as_values(column: Column) -> Column:
-    """The column as somebody knows it who knows what was released: each cell a value of its own, a missing one, too."""
-    levels, code = plain_levels([label or NOTHING for label in column.levels.labels])
+    """The column as somebody knows it who knows what was released: each cell a value of its own, a missing one, too.
+
+    Labels get a mark, so that neither `*` nor the empty text has a meaning.
+    """
+    levels, code = plain_levels([f"={label}" for label in column.levels.labels])
     return Column(column.name, code[column.codes], levels)
 
 
@@ -74,10 +74,10 @@ def _suggested(
         return "keep", "one value: tells nobody apart"
     if facts.distinct >= DISTINCT * present and not _measured(column):
         return "identifier", f"{_share(facts.distinct, present)} distinct: names a person"
-    if meant == "identifier":
-        return "identifier", "its name says that it names a person"
     if twin := _twin(facts, before):
         return "drop", f"says the same as {twin}"
+    if meant == "identifier":
+        return "identifier", "its name says that it names a person"
     given = [one.column for one in facts.determines if roles.get(one.column) in ("quasi-identifier", "sensitive")]
     if given and not facts.role:
         return "drop", f"determines {', '.join(given[:3])}"

@@ -1,0 +1,125 @@
+"""An audit attacks every column that leaves, and the order of the rows, and says so first where it is worst."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from unmask.reports import COLUMNS, INSIDER, ORDER, headlines, render, sentences
+from unmask.reports.summary import summary
+from unmask.studies.tables import PROSECUTOR, Evidence, study_tables
+from unmask.tables import Mondrian, Table
+
+
+def people(n=240, **kept):
+    rng = np.random.default_rng(6)
+    columns = {"age": rng.integers(20, 60, n), "sex": rng.choice(["f", "m"], n), "ill": rng.choice(list("abc"), n)}
+    return Table.read(columns | kept, quasi_identifiers=("age", "sex"), sensitive="ill", keep=tuple(kept))
+
+
+def audited(table, release, origin=None):
+    evidence = Evidence(original=table, origins={} if origin is None else {"release": origin})
+    return study_tables({"release": release}, evidence)
+
+
+def success(found, adversary, target="identity", release="release"):
+    return headlines(found)[release, adversary, target].posterior
+
+
+@pytest.mark.parametrize("with_original", [True, False])
+def test_whoever_knows_a_column_that_tells_everybody_apart_leads_the_findings(with_original):  # T2, U3
+    table = people(cost=np.arange(240) * 1.5)
+    release, origin = Mondrian(k=10)(table)
+    found = audited(table, release, origin) if with_original else study_tables({"release": release})
+    assert success(found, COLUMNS) == 1
+    assert success(found, COLUMNS, "ill") == 1
+    assert success(found, PROSECUTOR) < 0.1
+    assert "all 3 released columns that are not sensitive" in sentences(found)[0]
+    assert "all 3 released columns" in summary(found).splitlines()[2]
+
+
+def test_kept_columns_are_compared_as_exact_values():
+    rng = np.random.default_rng(1)
+    table = people(shoe=rng.integers(36, 46, 240), code=rng.choice(["a|b", "a", "*", ""], 240))
+    release, origin = Mondrian(k=20)(table)
+    found = audited(table, release, origin)
+    cells = [
+        np.array(column.levels.labels)[column.codes].tolist() for column in release.columns if column.name != "ill"
+    ]
+    alike = list(zip(*cells, strict=True))
+    assert success(found, COLUMNS) == pytest.approx(len(set(alike)) / len(alike))
+
+
+def test_nothing_beyond_the_quasi_identifiers_is_not_listed_twice():
+    table = people()
+    found = audited(table, *Mondrian(k=10)(table))
+    assert {row.adversary for row in found.rows} == {PROSECUTOR, INSIDER, ORDER}
+    bare = Table.read({"age": [1, 1, 2, 2]}, quasi_identifiers="age")
+    assert {row.adversary for row in study_tables({"release": bare}).rows} == {PROSECUTOR}
+
+
+def test_sensitive_columns_give_each_other_away():  # T12: one class, l = 2 in both columns
+    columns = {"age": ["[20, 29]"] * 4, "s1": list("xxyy"), "s2": list("uuvv")}
+    found = study_tables({"release": Table.read(columns, quasi_identifiers="age", sensitive=("s1", "s2"))})
+    for column in ("s1", "s2"):
+        assert success(found, PROSECUTOR, column) == pytest.approx(0.5)
+        assert success(found, INSIDER, column) == pytest.approx(1)
+    said = "\n".join(sentences(found)).replace("\N{NO-BREAK SPACE}", " ")
+    assert "An insider who knows the other sensitive values infers s1 for 100 %" in said
+    assert "(50.0 % without them)" in said
+
+
+def test_an_insider_leads_no_finding_and_no_summary():
+    table = people()
+    found = audited(table, *Mondrian(k=10)(table))
+    assert success(found, INSIDER) > success(found, PROSECUTOR)
+    assert "knows age and sex" in sentences(found)[0]
+    assert "sensitive ones too" not in summary(found)
+
+
+def test_a_release_that_can_be_put_back_in_order_leads_with_that():  # T1, R1
+    table = people()
+    release, origin = Mondrian(k=10)(table)
+    order = np.random.default_rng(0).permutation(240)
+    found = audited(table, release.take(np.argsort(origin)[order]), order)
+    assert success(found, ORDER) == 1
+    assert "nothing but the order of the rows" in sentences(found)[0]
+    assert {row.note for row in found.rows if (row.adversary, row.release) == (ORDER, "release")} == {
+        "the rows were shuffled with a seed that can be tried"
+    }
+
+
+def test_the_order_of_what_we_release_tells_nothing_and_that_is_said():  # T1
+    table = people()
+    found = audited(table, *Mondrian(k=10)(table))
+    row = headlines(found)["release", ORDER, "identity"]
+    assert row.posterior == pytest.approx(1 / 240)
+    assert any("reads only the order of the rows names 0.42" in sentence for sentence in sentences(found))
+
+
+def test_the_page_says_what_columns_restore_and_who_is_seen_inside():  # T2, U4
+    rng = np.random.default_rng(3)
+    detail = rng.integers(0, 40, 600)
+    columns = {
+        "education": [f"level {i // 4}" for i in detail],
+        "cost": rng.permutation(600),
+        "detail": detail.astype(str),
+    }
+    table = Table.read(columns, quasi_identifiers=("education", "cost"), keep="detail")
+    found = audited(table, *Mondrian(k=30)(table))
+    said = "\n".join(sentences(found))
+    assert "detail restores" in said
+    assert "exact values that one person alone has" in said
+    page = render(found)
+    assert "Generalized cells that a column beside them restores" in page
+    assert "Who is seen to be inside" in page
+
+
+def test_what_needs_an_original_is_not_run_without_one():
+    release, _ = Mondrian(k=10)(people())
+    missing = dict(study_tables({"release": release}).not_run)
+    assert missing["The order of the rows"] == "needs the original table (--original)"
+    assert (
+        missing["Which generalized cells of release other columns restore"]
+        == "needs the origin of the records (--origin)"
+    )

@@ -1,0 +1,209 @@
+"""What columns give away, against literal counts on tables small enough to count by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from unmask.tables import Mondrian, Table
+from unmask.tables.exposure import column_facts, dependencies, printed_values, restored_cells
+from unmask.tables.exposure.dependence import right_by_others
+from unmask.tables.exposure.names import meant_by
+
+rng = np.random.default_rng(7)
+
+
+def table(columns, *, q=None, **roles):
+    return Table.read(columns, quasi_identifiers=tuple(columns) if q is None else q, **roles)
+
+
+def commonest(others, own):
+    """Chance that the commonest of the other values is the own one; equally common ones share it."""
+    counts = Counter(others)
+    best = [value for value, n in counts.items() if n == max(counts.values())]
+    return (own in best) / len(best)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12))
+def test_a_cell_is_guessed_from_the_other_rows_alone(rows):
+    counts = np.zeros((3, 3), dtype=np.int64)
+    for group, value in rows:
+        counts[group, value] += 1
+    found = np.full((3, 3), np.inf)
+    sparse = csr_array(counts)
+    sparse.sort_indices()
+    owner = np.repeat(np.arange(3), np.diff(sparse.indptr))
+    found[owner, sparse.indices] = right_by_others(sparse)
+    for at, (group, value) in enumerate(rows):
+        others = [other for i, (of, other) in enumerate(rows) if of == group and i != at]
+        if others:
+            assert found[group, value] == pytest.approx(commonest(others, value))
+        else:
+            assert np.isnan(found[group, value])
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_column_singles_out_alone_and_with_the_others():
+    people = table({"age": [30, 30, 30, 41], "sex": list("ffmm"), "cost": ["1", "2", "2", ""]})
+    roles = {"age": "quasi-identifier", "sex": "quasi-identifier"}
+    age, sex, cost = column_facts(people.columns, roles=roles)
+    assert (age.distinct, age.missing, age.alone, age.together) == (2, 0, 1, 2)
+    assert (sex.alone, sex.together) == (0, 2)
+    assert (cost.distinct, cost.missing, cost.alone, cost.together) == (2, 1, 1, 4)
+    assert column_facts(people.columns, roles={})[0].together is None
+
+
+def test_columns_that_give_others_away():
+    n = 300
+    town = rng.integers(0, 9, n)
+    columns = {
+        "zip": town * 10 + rng.integers(0, 3, n),  # determines the town, and is not determined
+        "town": town,
+        "mayor": np.where(rng.random(n) < 0.02, 99, town),  # nearly
+        "dice": rng.integers(0, 6, n),
+        "number": np.arange(n),  # all distinct: determines everything, and says nothing by it
+        "one": [1] * n,
+    }
+    found = {(one.by, one.column): one for one in dependencies(table(columns).columns)}
+    assert set(found) == {("zip", "town"), ("zip", "mayor"), ("town", "mayor"), ("mayor", "town")}
+    assert found["zip", "town"].exact
+    assert not found["town", "mayor"].exact
+    assert found["zip", "town"].restored == 1
+    assert found["town", "mayor"].restored == pytest.approx((np.array(columns["mayor"]) == town).mean(), abs=0.01)
+    assert found["zip", "town"].guessed < 0.2
+
+
+def test_roles_are_suggested_with_a_reason():
+    n = 100
+    columns = {
+        "patient": [f"P{i}" for i in range(n)],
+        "cost": [f"{i}.{i % 7 + 1}" for i in range(n)],
+        "birth_date": [f"19{i % 50 + 20}" for i in range(n)],
+        "diagnosis": rng.choice(list("abc"), n),
+        "ward": rng.choice(list("xy"), n),
+        "country": ["US"] * n,
+    }
+    columns["ward_name"] = columns["ward"]
+    columns["family_name"] = rng.choice(list("pqr"), n)
+    found = {one.name: (one.suggestion, one.reason) for one in column_facts(table(columns).columns, roles={})}
+    assert found["patient"] == ("identifier", "100 % distinct: names a person")
+    assert found["cost"] == ("drop", "alone it singles out 100 % of the rows")
+    assert found["birth_date"][0] == "quasi-identifier"
+    assert found["diagnosis"][0] == "sensitive"
+    assert found["ward"][0] == "quasi-identifier"
+    assert found["country"] == ("keep", "one value: tells nobody apart")
+    assert found["ward_name"] == ("drop", "says the same as ward")
+    assert found["family_name"] == ("identifier", "its name says that it names a person")
+
+
+def test_a_column_that_determines_a_quasi_identifier_is_better_dropped():
+    detail = rng.integers(0, 30, 400)
+    people = table({"detail": detail, "education": detail // 5})
+    (detail_facts, _) = column_facts(people.columns, roles={"education": "quasi-identifier"})
+    assert (detail_facts.suggestion, detail_facts.reason) == ("drop", "determines education")
+
+
+def test_facts_show_no_cell():
+    secret = "Rumpelstiltskin"
+    people = table({"who": [secret] * 3 + ["Anna"], "sex": list("ffmm")})
+    assert secret not in str([asdict(one) for one in column_facts(people.columns, roles={})])
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [("Birth-Date", "quasi-identifier"), ("zipCode", "quasi-identifier"), ("last_name", "identifier"), ("x1", None)],
+)
+def test_names_of_columns_say_what_they_hold(name, role):
+    assert meant_by(name) == role
+
+
+# --- restored cells ---------------------------------------------------------------------------------------------------
+
+
+def census(n=900):
+    """Education beside its detail (T2, U3: the detail restores every generalized education), and a die."""
+    detail = rng.integers(0, 40, n)
+    columns = {
+        "age": rng.integers(20, 60, n),
+        "education": [f"level {value // 4}" for value in detail],
+        "detail": [f"detail {value}" for value in detail],
+        "dice": rng.integers(0, 6, n).astype(str),
+    }
+    return table(columns, q=("age", "education"), keep=("detail", "dice"))
+
+
+def test_a_kept_column_restores_the_generalized_one_beside_it():  # T2, U3
+    original = census()
+    release, origin = Mondrian(k=30)(original)
+    (found,) = restored_cells(original, release, origin)
+    changed = sum(
+        label.startswith("{")
+        for label in np.array(release.column("education").levels.labels)[release.column("education").codes]
+    )
+    assert (found.column, found.by, found.exact, found.cells) == ("education", "detail", True, changed)
+    assert found.restored > 0.95  # a detail that no other row of the cell has is guessed without it
+    assert found.guessed < 0.7
+
+
+def test_restored_cells_are_counted_as_by_hand():
+    n = 200
+    age = rng.integers(0, 8, n)
+    tone = np.where(
+        rng.random(n) < 0.3, 50 + np.arange(n), age * 3 + rng.integers(0, 2, n)
+    )  # some have one of their own
+    original = table({"age": age, "tone": tone}, q="age", keep="tone")
+    cells = [f"[{a // 4 * 4}, {a // 4 * 4 + 3}]" for a in age]
+    release = table({"age": cells, "tone": tone}, q="age", keep="tone")
+    (found,) = restored_cells(original, release, np.arange(n))
+    guessed = restored = 0.0
+    for i in range(n):
+        alike = [j for j in range(n) if j != i and cells[j] == cells[i]]
+        beside = [j for j in alike if tone[j] == tone[i]]
+        guessed += commonest(age[alike].tolist(), age[i]) / n
+        restored += commonest(age[beside or alike].tolist(), age[i]) / n
+    assert (found.guessed, found.restored) == (pytest.approx(guessed), pytest.approx(restored))
+
+
+def test_cells_that_were_not_generalized_are_not_restored():
+    original = census()
+    assert restored_cells(original, original, np.arange(original.n_rows)) == ()
+
+
+# --- membership -------------------------------------------------------------------------------------------------------
+
+DATES = ["1956-03-16", "1961-01-10", "1964-03-06", "1964-03-06", "1970-01-01", "1971-12-31"]
+
+
+def test_sets_of_exact_values_tell_who_is_inside():  # U4
+    original = Table.read({"birth": DATES}, quasi_identifiers="birth", kinds={"birth": "categorical"})
+    cells = ["{" + ", ".join(sorted(set(DATES[:4]))) + "}"] * 4 + ["{1970-01-01, 1971-12-31}"] * 2
+    release = Table.read({"birth": cells}, quasi_identifiers="birth", kinds={"birth": "categorical"})
+    assert [(one.values, one.alone, one.people) for one in printed_values(release, original)] == [(5, 4, 6)]
+    assert [(one.values, one.alone) for one in printed_values(release)] == [(5, None)]
+
+
+def test_tight_ends_of_intervals_tell_who_is_inside():  # U4
+    original = table({"cost": [3, 17, 17, 28, 40, 40]})
+    release = table({"cost": ["[3, 17]", "[3, 17]", "[3, 17]", "[28, 40]", "[28, 40]", "[28, 40]"]})
+    (found,) = printed_values(release, original)
+    assert (found.values, found.alone) == (4, 2)  # 3 and 28 are one person's
+
+
+@pytest.mark.parametrize("cells", [["[0, 50)", "[50, 100)"], ["*", "*"], ["<=20", ">60"], ["[0, 49]", "[50, 99]"]])
+def test_fixed_bins_print_nobodys_value(cells):
+    original = table({"age": [31, 57]})
+    (found,) = printed_values(table({"age": cells}), original)
+    assert (found.values, found.alone) == (0, 0)
+
+
+def test_a_value_that_is_released_as_it_is_prints_itself():
+    people = table({"sex": list("ffm")})
+    assert [(one.values, one.alone) for one in printed_values(people, people)] == [(2, 1)]

@@ -1,0 +1,99 @@
+"""`unmask columns`, and audits that read every released column."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from unmask.cli import main
+
+NAMES = ("patient", "age", "sex", "town", "a very long label of a column indeed", "diagnosis")
+
+
+def unmask(*arguments):
+    return CliRunner().invoke(main, list(arguments))
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [
+        [
+            f"Zebedee{i}",
+            rng.integers(20, 60),
+            rng.choice(["f", "m"]),
+            town := rng.choice(["Ux", "Vx"]),
+            town + "!",
+            "flu",
+        ]
+        for i in range(60)
+    ]
+    with Path("people.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([NAMES, *rows])
+
+
+def test_facts_of_every_column_as_json(people):
+    done = unmask("columns", "people.csv", "-q", "age,sex", "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    facts = {one["name"]: one for one in found["columns"]}
+    assert found["rows"] == 60
+    assert list(facts) == list(NAMES)
+    assert facts["patient"]["suggestion"] == "identifier"
+    assert facts["age"]["role"] == "quasi-identifier"
+    assert facts["patient"]["together"] == facts["patient"]["alone"] == 60
+    assert [one["column"] for one in facts["town"]["determines"]] == ["a very long label of a column indeed"]
+    assert "Zebedee" not in done.output
+
+
+@pytest.mark.parametrize("width", [80, 110])
+def test_lines_fit_the_terminal_and_show_no_cell(people, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = unmask("columns", "people.csv", "-q", "age,sex")
+    assert done.exit_code == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= width
+    assert "100 % distinct: names a person" in " ".join(done.stdout.split())
+    assert "town gives away a very long label of a column indeed" in done.stdout
+    assert "Zebedee" not in done.output
+
+
+def test_the_next_command_is_said_where_no_role_was_given(people):
+    said = unmask("columns", "people.csv").stderr
+    assert "next: unmask protect people.csv" in said
+    assert "--identifiers patient" in said
+
+
+def test_a_role_for_a_column_that_is_not_there_is_refused(people):
+    done = unmask("columns", "people.csv", "-q", "agee")
+    assert done.exit_code == 2
+    assert "did you mean 'age'?" in done.stderr
+
+
+def test_an_audit_counts_released_columns_without_a_role(people):  # T2, U3
+    found = json.loads(unmask("audit", "people.csv", "-q", "age,sex", "-s", "diagnosis", "--json").stdout)
+    assert found["warnings"][0].startswith("released columns without a role, taken as known: ")
+    known = {row["adversary"]: row["posterior"] for row in found["measures"] if row["measure"] == "success_probability"}
+    assert known["all columns"] == 1
+    assert [one["name"] for one in found["exposure"]["columns"]["people"]] == list(NAMES)
+
+
+def test_an_original_is_read_with_the_columns_that_leave_unchanged(people):
+    roles = ("-q", "age,sex", "-s", "diagnosis")
+    unmask("protect", "people.csv", *roles, "--keep", "town", "--k", "5", "-o", "release.csv", "--origin", "origin.csv")
+    done = unmask("audit", "release.csv", *roles, "--original", "people.csv", "--origin", "origin.csv", "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    measured = {(row["adversary"], row["measure"]) for row in found["measures"] if row["release"] == "release"}
+    assert {("all columns", "realised_success"), ("order", "realised_success")} <= measured
+    assert found["exposure"]["restored"]["release"] == []
+
+
+def test_a_plain_gate_is_not_about_insiders(people):
+    gate = unmask("audit", "people.csv", "-q", "sex", "-s", "age", "--identifiers", "patient", "--fail-above", "0.2")
+    assert gate.exit_code == 0, gate.stderr
