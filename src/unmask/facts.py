@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Count = int | str
+"""How many, or words such as "fewer than 10" where a page does not tell."""
+
 Role = Literal["identifier", "quasi-identifier", "sensitive", "keep", "drop"]
 """What becomes of a column: dropped since it names a person; generalized; not to be learned; unchanged; dropped."""
 
@@ -44,9 +47,9 @@ class ColumnFacts:
     role: str
     rows: int
     distinct: int
-    missing: int
-    alone: int
-    together: int | None
+    missing: Count
+    alone: Count
+    together: Count | None
     determines: tuple[Restored, ...]
     suggestion: Role
     reason: str
@@ -64,5 +67,5 @@ class Printed:
 
     column: str
     values: int
-    alone: int | None
+    alone: Count | None
     people: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unmask.reports import COLUMNS, INSIDER, ORDER, headlines, render, sentences
+from unmask.reports import COLUMNS, INSIDER, ORDER, headlines, render, sentences, without_small
 from unmask.reports.summary import summary
 from unmask.studies.tables import PROSECUTOR, Evidence, study_tables
 from unmask.tables import Mondrian, Table
@@ -123,3 +123,14 @@ def test_what_needs_an_original_is_not_run_without_one():
         missing["Which generalized cells of release other columns restore"]
         == "needs the origin of the records (--origin)"
     )
+
+
+def test_a_page_does_not_tell_how_many_when_they_are_few():
+    rare = np.array(["common"] * 237 + ["r1", "r2", "r3"])
+    table = people(rare=rare)
+    found = audited(table, *Mondrian(k=10)(table))
+    (facts,) = (one for one in found.exposure.columns["release"] if one.name == "rare")
+    assert facts.alone == 3
+    (facts,) = (one for one in without_small(found).exposure.columns["release"] if one.name == "rare")
+    assert (facts.alone, facts.missing) == ("fewer than 10", 0)
+    assert "fewer than 10" in render(found)

@@ -16,7 +16,7 @@ from unmask.cli.options import optional_table_options
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from unmask.facts import ColumnFacts
+    from unmask.facts import ColumnFacts, Count
     from unmask.tables import Table
 
 ROLES = {"identifiers": "identifier", "quasi_identifiers": "quasi-identifier", "sensitive": "sensitive", "keep": "keep"}
@@ -131,11 +131,11 @@ def _reason(one: ColumnFacts) -> str:
     return one.reason if not one.role or against else ""
 
 
-def _share(count: int, whole: int) -> str:
+def _share(count: Count, whole: int) -> str:
     """A share in percent, 7 characters."""
-    if not count:
+    percent = 100 * int(count) / whole
+    if not percent:
         return f"{'-':>7}"
-    percent = 100 * count / whole
     text = "<0.1" if percent < 0.1 else ">99.9" if 99.9 < percent < 100 else f"{percent:.1f}"
     return f"{text + ' %':>7}"
 

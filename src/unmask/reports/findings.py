@@ -21,7 +21,7 @@ def sentences(data: ReportData) -> list[str]:
     told = {key: row for key, row in heads.items() if data.graph is None or row.measure not in TOLD}
     rows = findings(scope, leading(told))
     channel, graph = channel_findings(data.channel, scope), graph_findings(data.graph, scope, heads)
-    exposed = exposure_findings(data.exposure, scope, heads, data.least)
+    exposed = exposure_findings(data.exposure, scope, heads)
     linked, priced = linkage_findings(data.linkage), price_findings(data.price, scope)
     return [*channel, *graph, *rows, *exposed, *linked, *priced]
 

@@ -7,9 +7,9 @@ report is for. What counts the people of one cell does not: a class, a bin, a gr
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
+from unmask.facts import Count
 from unmask.reports.data import Distribution, ReportData
 from unmask.reports.exposure.values import Exposure
 from unmask.reports.graph.values import GraphRisk, StructureAttack
@@ -71,15 +71,8 @@ def without_small(data: ReportData) -> ReportData:
         price=None if data.price is None else _price(data.price, least),
         linkage=None if data.linkage is None else _linkage(data.linkage, least),
         graph=None if data.graph is None else _graph(data.graph, least),
+        exposure=None if data.exposure is None else _exposure(data.exposure, least),
     )
-
-
-def exposed(exposure: Exposure, least: int) -> dict[str, Any]:
-    """What was counted about columns, for JSON: a count of fewer than `least` people is said in words."""
-    found = asdict(exposure)
-    for one in (one for part in (found["columns"], found["printed"]) for facts in part.values() for one in facts):
-        one |= {name: few(one[name], least) for name in ("missing", "alone", "together") if one.get(name) is not None}
-    return found
 
 
 def _row(row: Row, least: int) -> Row:
@@ -95,12 +88,41 @@ def _criterion(name: str, value: Value, least: int) -> Value:
 
 def _spread(item: Distribution, least: int) -> Distribution:
     """People above a limit in multiples of `least`, too: one count less another is a bin."""
-    above = {
-        limit: few(n, least) if isinstance(n, str) or n < least else least * math.ceil(n / least)
-        for limit, n in item.above.items()
-    }
+    above = {limit: _in_steps(n, least) for limit, n in item.above.items()}
     shares = tuple(rounded_up(share, item.people, least) for share in item.shares)
     return replace(item, shares=shares, above=above)
+
+
+def _in_steps(count: Count, least: int) -> Count:
+    """A count of people in multiples of `least`, rounded up."""
+    return few(count, least) if isinstance(count, str) or count < least else least * math.ceil(count / least)
+
+
+def _exposure(exposure: Exposure, least: int) -> Exposure:
+    """Rows that a column singles out, and people who are seen to be inside, in multiples of `least`."""
+
+    def told(count: Count | None) -> Count | None:
+        return None if count is None else _in_steps(count, least)
+
+    return Exposure(
+        columns={
+            name: tuple(
+                replace(
+                    one,
+                    missing=_in_steps(one.missing, least),
+                    alone=_in_steps(one.alone, least),
+                    together=told(one.together),
+                )
+                for one in facts
+            )
+            for name, facts in exposure.columns.items()
+        },
+        restored={name: tuple(one for one in found if one.cells >= least) for name, found in exposure.restored.items()},
+        printed={
+            name: tuple(replace(one, alone=told(one.alone)) for one in found)
+            for name, found in exposure.printed.items()
+        },
+    )
 
 
 def _price(price: Price, least: int) -> Price:

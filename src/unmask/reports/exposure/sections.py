@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unmask.facts import ColumnFacts
-from unmask.reports.data import FEWEST, Scope
+from unmask.reports.data import Scope
 from unmask.reports.exposure.values import Exposure
 from unmask.reports.exposure.words import share
 from unmask.reports.sections import Grid
@@ -22,31 +22,29 @@ class ExposureSection:
     counted: bool
 
 
-def exposure_section(exposure: Exposure | None, scope: Scope, least: int = FEWEST) -> ExposureSection | None:
-    """The section, or None where nothing was counted; least : the fewest people of whom is told how many they are."""
+def exposure_section(exposure: Exposure | None, scope: Scope) -> ExposureSection | None:
+    """The section, or None where nothing was counted."""
     if exposure is None:
         return None
     several = len(scope.protected) > 1
     return ExposureSection(
-        columns=tuple(
-            _columns(facts, release if several else "", least) for release, facts in exposure.columns.items()
-        ),
+        columns=tuple(_columns(facts, release if several else "") for release, facts in exposure.columns.items()),
         restored=_restored(exposure),
-        printed=_printed(exposure, least),
+        printed=_printed(exposure),
         counted=any(one.alone is not None for found in exposure.printed.values() for one in found),
     )
 
 
-def _columns(facts: tuple[ColumnFacts, ...], caption: str, least: int) -> Grid:
+def _columns(facts: tuple[ColumnFacts, ...], caption: str) -> Grid:
     rows = tuple(
         (
             one.name,
             one.role,
             ", ".join(f"{d.column}{'' if d.exact else ' (nearly)'}" for d in one.determines),
             f"{one.distinct:,}",
-            share(one.missing, one.rows, least),
-            share(one.alone, one.rows, least),
-            "" if one.together is None else share(one.together, one.rows, least),
+            share(one.missing, one.rows),
+            share(one.alone, one.rows),
+            "" if one.together is None else share(one.together, one.rows),
         )
         for one in facts
     )
@@ -69,12 +67,12 @@ def _restored(exposure: Exposure) -> Grid | None:
     return Grid(head, groups, text=2) if any(rows for _, rows in groups) else None
 
 
-def _printed(exposure: Exposure, least: int) -> Grid | None:
+def _printed(exposure: Exposure) -> Grid | None:
     groups = tuple(
         (
             release if len(exposure.printed) > 1 else "",
             tuple(
-                (one.column, f"{one.values:,}", "not run" if one.alone is None else share(one.alone, one.people, least))
+                (one.column, f"{one.values:,}", "not run" if one.alone is None else share(one.alone, one.people))
                 for one in found
             ),
         )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unmask.facts import Printed, Restored
-from unmask.reports.data import FEWEST, Heads, Scope
+from unmask.facts import Count, Printed, Restored
+from unmask.reports.data import Heads, Scope
 from unmask.reports.exposure.values import APART, INSIDER, ORDER, Exposure
-from unmask.reports.small import few
 from unmask.reports.words import IDENTITY, needs_truth, percent, release_name, row_estimate
 from unmask.results import Row
 
@@ -29,11 +28,8 @@ def leading(heads: Heads) -> Heads:
     return {key: row for key, row in heads.items() if key in others or leads(key[0], key[1], row)}
 
 
-def exposure_findings(exposure: Exposure | None, scope: Scope, heads: Heads, least: int = FEWEST) -> list[str]:
-    """A sentence each about the order of rows, those who know sensitive values, restored cells, and membership.
-
-    least : the fewest people of whom is told how many they are
-    """
+def exposure_findings(exposure: Exposure | None, scope: Scope, heads: Heads) -> list[str]:
+    """A sentence each about the order of rows, those who know sensitive values, restored cells, and membership."""
     if exposure is None:
         return []
     led, found = leading(heads), []
@@ -41,7 +37,7 @@ def exposure_findings(exposure: Exposure | None, scope: Scope, heads: Heads, lea
         own = {key[1:]: row for key, row in heads.items() if key[0] == release}
         lines = [] if (release, ORDER, IDENTITY) in led else list(_ordered(own))
         lines += [*_insider(own), *_restored(exposure.restored.get(release, ()))]
-        lines += _printed(exposure.printed.get(release, ()), least)
+        lines += _printed(exposure.printed.get(release, ()))
         where = f"From {release_name(release)}, " if len(scope.protected) > 1 else ""
         found += [where + line if where else line[0].upper() + line[1:] for line in lines]
     return found
@@ -89,7 +85,7 @@ def _restored(pairs: tuple[Restored, ...]) -> Iterator[str]:
     yield f"columns beside the generalized ones give them away: {each}{more}."
 
 
-def _printed(columns: tuple[Printed, ...], least: int) -> Iterator[str]:
+def _printed(columns: tuple[Printed, ...]) -> Iterator[str]:
     """Who is seen to be inside; without an original only how many values are printed."""
     if not columns:
         return
@@ -97,7 +93,7 @@ def _printed(columns: tuple[Printed, ...], least: int) -> Iterator[str]:
         most = max(columns, key=lambda one: one.values)
         yield f"released cells print up to {most.values:,} exact values of {most.column}, each of somebody in the data."
         return
-    alone = [f"{share(one.alone or 0, one.people, least)} by {one.column}" for one in columns if one.alone]
+    alone = [f"{share(one.alone, one.people)} by {one.column}" for one in columns if one.alone]
     if alone:
         yield (
             f"released cells print exact values that one person alone has, so that whoever knows the value reads off "
@@ -107,11 +103,10 @@ def _printed(columns: tuple[Printed, ...], least: int) -> Iterator[str]:
         yield "no released cell prints an exact value that one person alone has: by that, nobody is seen to be inside."
 
 
-def share(count: int, whole: int, least: int) -> str:
-    """How many of all in percent, never telling of fewer than `least`.
+def share(count: Count, whole: int) -> str:
+    """How many of all; words stay as they are.
 
-    >>> share(0, 500, 10), share(3, 500, 10), share(250, 500, 10).replace("\u00a0", " ")
+    >>> share(0, 500), share("fewer than 10", 500), share(250, 500).replace("\u00a0", " ")
     ('none', 'fewer than 10', '50.0 %')
     """
-    shown = few(count, least)
-    return shown if isinstance(shown, str) else percent(shown / whole) if shown else "none"
+    return count if isinstance(count, str) else percent(min(count, whole) / whole) if count else "none"

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.special import gammaln
 
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, equal_weights
+from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.classes import fits_of
 from unmask.tables.attacks.pairing import Pairing, pair, pairs_where
 from unmask.tables.attacks.shuffles import SHUFFLES, LastPlaces, Shuffle
@@ -302,7 +302,7 @@ def _guess(n_records: int, n_people: int, provenance: dict[str, str]) -> Posteri
     return Posterior(
         indptr=np.array([0, 0]),
         candidate=np.empty(0, dtype=np.int32),
-        log_probability=np.empty(0, dtype=np.float32),
+        log_probability=np.empty(0),
         unlisted=np.ones(1),
         n_unlisted=np.array([n_records]),
         observation=np.zeros(n_people, dtype=np.int64),
@@ -331,7 +331,7 @@ def _belief(
     return Posterior(
         indptr=listed.indptr.astype(np.int64),
         candidate=listed.indices.astype(np.int32),
-        log_probability=np.minimum(np.log(listed.data + rest[row] / n), 0.0).astype(np.float32),
+        log_probability=stored(np.log(listed.data + rest[row] / n)),
         unlisted=np.where(absent, 1.0, rest * (n - length) / n),
         n_unlisted=np.where(absent, 0, n - length),
         observation=np.arange(n_people),

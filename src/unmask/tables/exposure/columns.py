@@ -43,19 +43,20 @@ def column_facts(columns: Sequence[Column], *, roles: Mapping[str, str]) -> tupl
     for column in columns:
         sizes = np.bincount(column.codes, minlength=len(column.levels))
         missing = int(sizes[column.levels.missing]) if column.levels.missing >= 0 else 0
+        alone = int(np.count_nonzero(sizes == 1)) - (missing == 1)
         counted = ColumnFacts(
             name=column.name,
             role=roles.get(column.name, ""),
             rows=len(column.codes),
             distinct=int(np.count_nonzero(sizes)) - (missing > 0),
             missing=missing,
-            alone=int(np.count_nonzero(sizes == 1)) - (missing == 1),
+            alone=alone,
             together=None if classes is None else _alone_with(classes[0], len(classes[1]), column),
             determines=tuple(one for one in found if one.by == column.name),
             suggestion="quasi-identifier",
             reason="",
         )
-        role, reason = _suggested(counted, column, facts, roles)
+        role, reason = _suggested(counted, column, facts, roles, present=counted.rows - missing, alone=alone)
         facts.append(replace(counted, suggestion=role, reason=reason))
     return tuple(facts)
 
@@ -65,10 +66,15 @@ def _alone_with(of_row: NDArray[np.int32], n_classes: int, column: Column) -> in
 
 
 def _suggested(
-    facts: ColumnFacts, column: Column, before: Sequence[ColumnFacts], roles: Mapping[str, str]
+    facts: ColumnFacts,
+    column: Column,
+    before: Sequence[ColumnFacts],
+    roles: Mapping[str, str],
+    *,
+    present: int,
+    alone: int,
 ) -> tuple[Role, str]:
-    """The role that fits a column, and why; before : the columns to its left."""
-    present = max(facts.rows - facts.missing, 1)
+    """The role that fits a column, and why; before : the columns to its left; present : cells that are not missing."""
     meant = meant_by(facts.name)
     if facts.distinct <= 1:
         return "keep", "one value: tells nobody apart"
@@ -83,8 +89,8 @@ def _suggested(
         return "drop", f"determines {', '.join(given[:3])}"
     if meant is not None:
         return meant, _WHY[meant]
-    if facts.alone > RARE * facts.rows:
-        return "drop", f"alone it singles out {_share(facts.alone, facts.rows)} of the rows"
+    if alone > RARE * facts.rows:
+        return "drop", f"alone it singles out {_share(alone, facts.rows)} of the rows"
     return "quasi-identifier", "somebody may know it"
 
 
