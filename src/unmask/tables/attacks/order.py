@@ -80,11 +80,10 @@ class OrderAttack:
         if len(scene.people) != release.n_rows:
             return _guess(release.n_rows, auxiliary.n_rows, provenance | {"order": "sampled"})
         found = list(_explanations(scene, self.seeds))
-        chance = np.log(0.25)  # that of chance, beside the explanations it is weighed against
+        chance = np.log(0.25)  # of the four, the one that the others are weighed against
         if scene.grouped:
             chance = np.logaddexp(chance, np.log(0.125) + scene.log_grouped)
-        weight = np.array([one.log_weight for one in found])
-        total = np.logaddexp.reduce([chance, *weight])
+        total = np.logaddexp.reduce([chance, *(one.log_weight for one in found)])
         kept = [(one, float(np.exp(one.log_weight - total))) for one in found if one.log_weight - total > _LOG_LEAST]
         if not kept:
             return _guess(release.n_rows, auxiliary.n_rows, provenance | {"order": "chance"})

@@ -78,7 +78,7 @@ def _suggested(
     meant = meant_by(facts.name)
     if facts.distinct <= 1:
         return "keep", "one value: tells nobody apart"
-    if facts.distinct >= DISTINCT * present and not _measured(column):
+    if facts.distinct >= DISTINCT * present and meant in (None, "identifier") and not _measured(column):
         return "identifier", f"{_share(facts.distinct, present)} distinct: names a person"
     if twin := _twin(facts, before):
         return "drop", f"says the same as {twin}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,8 +11,6 @@ from unmask.facts import Printed
 from unmask.tables.cells import EVERYTHING, Levels
 from unmask.tables.notation import split_set
 from unmask.tables.release import Column, Table
-
-Value = str | float
 
 
 def printed_values(release: Table, original: Table | None = None) -> tuple[Printed, ...]:
@@ -35,30 +33,29 @@ def printed_values(release: Table, original: Table | None = None) -> tuple[Print
 
 
 def _printed(column: Column, original: Column | None) -> Printed:
-    values = {value for at in np.unique(column.codes).tolist() for value in _values(column.levels, at)}
+    texts = {text for at in np.unique(column.codes).tolist() for text in _texts(column.levels, at)}
     if original is None:
-        return Printed(column.name, len(values), None, len(column.codes))
+        return Printed(column.name, len(texts), None, len(column.codes))
     sizes = np.bincount(original.codes, minlength=len(original.levels))
-    people: dict[Value, int] = {}
-    for at in np.flatnonzero((sizes > 0) & original.levels.atomic).tolist():
-        for value in _values(original.levels, at):
-            people[value] = people.get(value, 0) + int(sizes[at])
-    inside = [people[value] for value in values if value in people]
+    people = {original.levels.labels[at]: int(sizes[at]) for at in np.flatnonzero((sizes > 0) & original.levels.atomic)}
+    inside = [people[text] for text in texts if text in people]
     return Printed(column.name, len(inside), sum(n == 1 for n in inside), len(original.codes))
 
 
-def _values(levels: Levels, at: int) -> Iterator[Value]:
-    """The exact values that a cell prints."""
+def _texts(levels: Levels, at: int) -> Iterator[str]:
+    """The values that a cell prints, as they are written."""
     label = levels.labels[at]
     if at == levels.missing or label == EVERYTHING:
         return
-    if levels.low.size:
-        if levels.atomic[at]:
-            yield float(levels.low[at])
-            return
-        ends = (label.startswith(("[", ">=")), levels.low[at]), (label.endswith("]") or "<=" in label, levels.high[at])
-        yield from (float(end) for closed, end in ends if closed and math.isfinite(end))
+    if levels.atomic[at]:
+        yield label
     elif (members := split_set(label)) is not None:
         yield from members
-    elif levels.atomic[at]:
-        yield label
+    elif levels.low.size and (ends := _INTERVAL.fullmatch(label)):
+        yield from (text for closed, text in ((ends[1], ends[2]), (ends[4], ends[3])) if closed in ("[", "]"))
+    elif levels.low.size and label.startswith(("<=", ">=")):
+        yield label[2:]
+
+
+_INTERVAL = re.compile(r"([\[(])(.+), (.+)([\])])")
+"""An interval as releases write it, with the bracket and the text of each end."""
