@@ -59,7 +59,7 @@ def test_lines_fit_the_terminal_and_show_no_cell(people, monkeypatch, width):
     assert done.exit_code == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= width
     assert "100 % distinct: names a person" in " ".join(done.stdout.split())
-    assert "town gives away a very long label of a column indeed" in done.stdout
+    assert "town determines a very long label of a column indeed" in done.stdout
     assert "Zebedee" not in done.output
 
 

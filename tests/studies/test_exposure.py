@@ -109,10 +109,10 @@ def test_the_page_says_what_columns_restore_and_who_is_seen_inside():  # T2, U4
     found = audited(table, *Mondrian(k=30)(table))
     said = "\n".join(sentences(found))
     assert "detail restores" in said
-    assert "exact values that one person alone has" in said
+    assert "exact values that only one person has" in said
     page = render(found)
     assert "Generalized cells that a column beside them restores" in page
-    assert "Who is seen to be inside" in page
+    assert "Who can be seen to be in the data" in page
 
 
 def test_what_needs_an_original_is_not_run_without_one():

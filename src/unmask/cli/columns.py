@@ -52,7 +52,7 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
     if as_json:
         click.echo(as_text({"rows": facts[0].rows, "columns": [asdict(one) for one in facts]}))
         return
-    for line in (*_lines(facts, max(shutil.get_terminal_size((WIDE + 10, 24)).columns, 60)), *_given_away(facts)):
+    for line in (*_lines(facts, max(shutil.get_terminal_size((WIDE + 10, 24)).columns, 60)), *_determined(facts)):
         click.echo(line)
     if not roles:
         click.echo(f"next: {_next(file, facts)}", err=True)
@@ -140,8 +140,8 @@ def _share(count: Count, whole: int) -> str:
     return f"{text + ' %':>7}"
 
 
-def _given_away(facts: Sequence[ColumnFacts]) -> Iterator[str]:
-    """Which columns give others away."""
+def _determined(facts: Sequence[ColumnFacts]) -> Iterator[str]:
+    """Which columns determine others."""
     said = False
     for one in facts:
         exact = [other.column for other in one.determines if other.exact]
@@ -151,7 +151,7 @@ def _given_away(facts: Sequence[ColumnFacts]) -> Iterator[str]:
             if not said:
                 yield ""
             said = True
-            yield f"{one.name} gives away {'; '.join(parts)}"
+            yield f"{one.name} determines {'; '.join(parts)}"
 
 
 def _next(file: Path, facts: Sequence[ColumnFacts]) -> str:

@@ -108,9 +108,9 @@ def words(release: Table, original: Table | None) -> dict[str, str]:
     found = {}
     if kept:
         n = len(kept) + len(release.quasi_identifiers)
-        found[COLUMNS] = f"knows all {n} released columns that are not sensitive, of people who are in the table"
+        found[COLUMNS] = f"knows all {n} released columns that are not sensitive of people who are in the table"
     if sensitive:
-        found[INSIDER] = "knows every released column, sensitive ones too, but the one they ask for"
+        found[INSIDER] = "knows every released column, sensitive ones too, except the one they ask for"
     if original is not None:
         found[ORDER] = "has the original in its order and reads nothing but the order of the rows"
     return found

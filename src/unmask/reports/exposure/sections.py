@@ -48,7 +48,7 @@ def _columns(facts: tuple[ColumnFacts, ...], caption: str) -> Grid:
         )
         for one in facts
     )
-    head = ("Column", "Role", "Gives away", "Distinct", "Missing", "Alone", "With the others")
+    head = ("Column", "Role", "Determines", "Distinct", "Missing", "Alone", "With the others")
     return Grid(head, (("", rows),), text=3, caption=caption)
 
 

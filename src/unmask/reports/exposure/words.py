@@ -62,7 +62,7 @@ def _insider(own: Own) -> Iterator[str]:
     """Sensitive columns are quasi-identifiers of each other, for whoever knows one."""
     row = own.get((INSIDER, IDENTITY))
     if row is not None:
-        yield f"an insider who knows the sensitive values, too, {_did(row)}."
+        yield f"an insider who also knows the sensitive values {_did(row)}."
     told = []
     for (who, target), row in own.items():
         others = [one.posterior for (other, what), one in own.items() if what == target and other not in APART]
@@ -91,16 +91,17 @@ def _printed(columns: tuple[Printed, ...]) -> Iterator[str]:
         return
     if columns[0].alone is None:
         most = max(columns, key=lambda one: one.values)
-        yield f"released cells print up to {most.values:,} exact values of {most.column}, each of somebody in the data."
+        many = f"{most.values:,} exact values of {most.column}"
+        yield f"released cells print up to {many}; each belongs to a person in the data."
         return
     alone = [f"{share(one.alone, one.people)} by {one.column}" for one in columns if one.alone]
     if alone:
         yield (
-            f"released cells print exact values that one person alone has, so that whoever knows the value reads off "
-            f"that they are inside: {', '.join(alone)}."
+            f"released cells print exact values that only one person has; whoever knows such a value learns that "
+            f"this person is in the data: {', '.join(alone)} of all people."
         )
     else:
-        yield "no released cell prints an exact value that one person alone has: by that, nobody is seen to be inside."
+        yield "no released cell prints an exact value that only one person has, so none shows who is in the data."
 
 
 def share(count: Count, whole: int) -> str:
