@@ -74,6 +74,14 @@ def test_an_attribute_a_register_and_a_price(tmp_path):
     assert {row.linked_to for row in attribute} == {""}
 
 
+@pytest.mark.parametrize("protected", [True, False])
+def test_the_order_of_rows_is_attacked_with_the_source_in_its_order(tmp_path, protected):  # T1
+    text = TABLE.replace("tables.ClassAttack", "tables.OrderAttack").replace(", error = 0.1", "")
+    plan = text if protected else text.replace('[[protections]]\nuse = "tables.Mondrian"\nwith = { k = 5 }\n', "")
+    (cell,) = cells_of(tmp_path, plan)
+    assert values(run_cell(cell))["realised_success"] == pytest.approx(1 / 500 if protected else 1)
+
+
 def test_measures_that_are_asked_for_are_the_only_ones(tmp_path):
     (cell,) = cells_of(tmp_path, 'measures = ["utility", "success_probability"]\n' + TABLE)
     assert set(values(run_cell(cell))) == {"utility", "success_probability"}

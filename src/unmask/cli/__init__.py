@@ -395,6 +395,8 @@ def _audit_json(
     """criteria : as they are, for pipelines: k and the number of unique rows are what a gate asks about."""
     from dataclasses import asdict
 
+    from unmask.reports import exposed
+
     exact = {name: dict(criteria[name]) for name in names}
     warnings = [f"not run: {what}: {why}" for what, why in shown.not_run]
     warnings += shown.price.warnings if shown.price is not None else ()
@@ -404,5 +406,5 @@ def _audit_json(
     if shown.price is not None:
         result["price"] = asdict(shown.price)
     if shown.exposure is not None:
-        result["exposure"] = asdict(shown.exposure)
+        result["exposure"] = exposed(shown.exposure, shown.least)
     return result if len(names) == 1 else {**result, "releases": exact}

@@ -17,7 +17,7 @@ from unmask.reports.graph.values import (
 from unmask.reports.html import render
 from unmask.reports.linkage.values import GuessLinkage, Linkage
 from unmask.reports.price.values import Price, PriceCurve, ReleasePrice, Swing
-from unmask.reports.small import without_small
+from unmask.reports.small import exposed, without_small
 from unmask.reports.study.values import NO_ATTACK
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "StructureAttack",
     "Swing",
     "TransitionPoint",
+    "exposed",
     "headlines",
     "render",
     "sentences",

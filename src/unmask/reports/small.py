@@ -7,9 +7,11 @@ report is for. What counts the people of one cell does not: a class, a bin, a gr
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
 from unmask.reports.data import Distribution, ReportData
+from unmask.reports.exposure.values import Exposure
 from unmask.reports.graph.values import GraphRisk, StructureAttack
 from unmask.reports.linkage.values import GuessLinkage, Linkage
 from unmask.reports.price.values import Price
@@ -70,6 +72,14 @@ def without_small(data: ReportData) -> ReportData:
         linkage=None if data.linkage is None else _linkage(data.linkage, least),
         graph=None if data.graph is None else _graph(data.graph, least),
     )
+
+
+def exposed(exposure: Exposure, least: int) -> dict[str, Any]:
+    """What was counted about columns, for JSON: a count of fewer than `least` people is said in words."""
+    found = asdict(exposure)
+    for one in (one for part in (found["columns"], found["printed"]) for facts in part.values() for one in facts):
+        one |= {name: few(one[name], least) for name in ("missing", "alone", "together") if one.get(name) is not None}
+    return found
 
 
 def _row(row: Row, least: int) -> Row:

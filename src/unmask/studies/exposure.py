@@ -41,15 +41,16 @@ def by_columns(release: Table, known: Known | None, original: Table | None) -> I
             yield INSIDER, column.name, AttributeInference(column.name).through(link, release)
 
 
-def by_order(release: Table, known: Known, original: Table) -> tuple[str, Posterior]:
-    """What the order of the rows tells of the people attacked, and how it came about, in words."""
-    belief = OrderAttack()(release, replace(original, sensitive=(), kept=(), weight=None))
-    person = known.person
-    asked = replace(belief, observation=belief.observation[person], weight=equal_weights(len(person)))
-    return _ORDERS[belief.provenance["order"]], asked
+def by_order(release: Table, known: Known, original: Table, *, attack: OrderAttack | None = None) -> Posterior:
+    """What the order of the rows tells of the people attacked; who attacks has the original in its order."""
+    names = {column.name for column in known.auxiliary.quasi_identifiers}
+    columns = tuple(column for column in original.quasi_identifiers if column.name in names)
+    source = replace(original, quasi_identifiers=columns, sensitive=(), kept=(), weight=None)
+    belief, person = (attack or OrderAttack())(release, source), known.person
+    return replace(belief, observation=belief.observation[person], weight=equal_weights(len(person)))
 
 
-_ORDERS: Mapping[str, str] = {
+ORDERS: Mapping[str, str] = {
     "sorted": "the rows stand in the order of what they say",
     "chance": "no order that was tried explains the rows",
     "sampled": "rows were drawn from the original, so that no order was tried",
@@ -57,6 +58,7 @@ _ORDERS: Mapping[str, str] = {
     "seeded": "the rows were shuffled with a seed that can be tried",
     "grouped": "the rows of a class stand together, perhaps in the order of the original",
 }
+"""How an attack on the order says that the rows came to stand as they do -> the same in words."""
 
 
 def _known_in(columns: Sequence[Column], original: Table | None) -> list[Column]:

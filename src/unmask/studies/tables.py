@@ -15,7 +15,7 @@ from unmask.posterior import Posterior
 from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
 from unmask.studies.at_risk import Watched
-from unmask.studies.exposure import by_columns, by_order, exposure
+from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure
 from unmask.studies.exposure import words as more_words
 from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
@@ -183,8 +183,8 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
             belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
             yield Attack(name, REGISTER, "identity", belief, None, records)
         if known is not None and evidence.original is not None:
-            note, belief = by_order(table, known, evidence.original)
-            yield Attack(name, ORDER, "identity", belief, truth, people, note)
+            belief = by_order(table, known, evidence.original)
+            yield Attack(name, ORDER, "identity", belief, truth, people, ORDERS[belief.provenance["order"]])
 
 
 def _claimed(release: Table) -> NDArray[np.int64] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from unmask.facts import ColumnFacts
 from unmask.reports.data import FEWEST, Scope
 from unmask.reports.exposure.values import Exposure
-from unmask.reports.exposure.words import few
+from unmask.reports.exposure.words import share
 from unmask.reports.sections import Grid
 from unmask.reports.words import percent
 
@@ -44,9 +44,9 @@ def _columns(facts: tuple[ColumnFacts, ...], caption: str, least: int) -> Grid:
             one.role,
             ", ".join(f"{d.column}{'' if d.exact else ' (nearly)'}" for d in one.determines),
             f"{one.distinct:,}",
-            few(one.missing, one.rows, least),
-            few(one.alone, one.rows, least),
-            "" if one.together is None else few(one.together, one.rows, least),
+            share(one.missing, one.rows, least),
+            share(one.alone, one.rows, least),
+            "" if one.together is None else share(one.together, one.rows, least),
         )
         for one in facts
     )
@@ -74,7 +74,7 @@ def _printed(exposure: Exposure, least: int) -> Grid | None:
         (
             release if len(exposure.printed) > 1 else "",
             tuple(
-                (one.column, f"{one.values:,}", "not run" if one.alone is None else few(one.alone, one.people, least))
+                (one.column, f"{one.values:,}", "not run" if one.alone is None else share(one.alone, one.people, least))
                 for one in found
             ),
         )

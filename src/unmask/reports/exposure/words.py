@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from unmask.facts import Printed, Restored
 from unmask.reports.data import FEWEST, Heads, Scope
 from unmask.reports.exposure.values import APART, INSIDER, ORDER, Exposure
+from unmask.reports.small import few
 from unmask.reports.words import IDENTITY, needs_truth, percent, release_name, row_estimate
 from unmask.results import Row
 
@@ -96,7 +97,7 @@ def _printed(columns: tuple[Printed, ...], least: int) -> Iterator[str]:
         most = max(columns, key=lambda one: one.values)
         yield f"released cells print up to {most.values:,} exact values of {most.column}, each of somebody in the data."
         return
-    alone = [f"{few(one.alone or 0, one.people, least)} by {one.column}" for one in columns if one.alone]
+    alone = [f"{share(one.alone or 0, one.people, least)} by {one.column}" for one in columns if one.alone]
     if alone:
         yield (
             f"released cells print exact values that one person alone has, so that whoever knows the value reads off "
@@ -106,12 +107,11 @@ def _printed(columns: tuple[Printed, ...], least: int) -> Iterator[str]:
         yield "no released cell prints an exact value that one person alone has: by that, nobody is seen to be inside."
 
 
-def few(count: int, whole: int, least: int) -> str:
-    """How many of all, never telling of fewer than `least`.
+def share(count: int, whole: int, least: int) -> str:
+    """How many of all in percent, never telling of fewer than `least`.
 
-    >>> few(0, 500, 10), few(3, 500, 10), few(250, 500, 10).replace("\u00a0", " ")
+    >>> share(0, 500, 10), share(3, 500, 10), share(250, 500, 10).replace("\u00a0", " ")
     ('none', 'fewer than 10', '50.0 %')
     """
-    if not count:
-        return "none"
-    return f"fewer than {least:,}" if count < least else percent(count / whole)
+    shown = few(count, least)
+    return shown if isinstance(shown, str) else percent(shown / whole) if shown else "none"

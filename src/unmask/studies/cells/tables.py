@@ -17,11 +17,12 @@ from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.results import Row
+from unmask.studies.exposure import by_order
 from unmask.studies.plan import Cell, Part, unknown
 from unmask.studies.rows import plain_row
 from unmask.studies.tables import REGISTER
 from unmask.tables import utility
-from unmask.tables.attacks import AttributeInference, RegisterAttack
+from unmask.tables.attacks import AttributeInference, OrderAttack, RegisterAttack
 from unmask.tables.knowledge import Knowledge, Known, Register, attribute_truth
 from unmask.tables.reading import column_names
 from unmask.tables.release import Table
@@ -94,7 +95,10 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         known = knows(population, rng=rng)
     else:
         known = knows(population, origin, rng=rng)
-    belief = attack(release, known.auxiliary)
+    if isinstance(attack, OrderAttack):
+        belief = by_order(release, known, population, attack=attack)
+    else:
+        belief = attack(release, known.auxiliary)
     target, truth = _target(attack, population, release, origin, known)
     found = audit(
         belief,

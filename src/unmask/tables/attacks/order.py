@@ -178,8 +178,10 @@ class _Scene:
 
     @cached_property
     def grouped(self) -> bool:
-        """Whether classes stand together, each person fits one, and some class has rows to order."""
-        return self.only is not None and self.n_classes < self.n and grouped(self.klass.astype(np.int32))
+        """Whether classes stand together, some with rows to order, and each person fits one, as many as it has rows."""
+        if self.only is None or self.n_classes == self.n or not grouped(self.klass):
+            return False
+        return np.array_equal(np.bincount(self.only[self.seen], minlength=self.n_classes), np.bincount(self.klass))
 
     @property
     def log_grouped(self) -> float:

@@ -38,7 +38,7 @@ def sorted_by_content(table: Table) -> bool:
     return True
 
 
-def grouped(of_row: NDArray[np.int32]) -> bool:
+def grouped(of_row: NDArray[np.int64]) -> bool:
     """Whether the rows of each class stand together."""
     starts = int(np.count_nonzero(np.diff(of_row))) + 1
     return starts == len(np.unique(of_row))
