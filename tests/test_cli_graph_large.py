@@ -53,7 +53,7 @@ def audit(files, *more, **given):
 
 
 def test_the_result_is_the_one_in_memory(world, files):
-    done = audit(files, "--json")
+    done = audit(files, "--json", "--smallest-shown", 1)
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)["graph"]
     source, target, truth = world
@@ -71,6 +71,8 @@ def test_the_result_is_the_one_in_memory(world, files):
         assert attack["steps"] == belief.sweeps.tolist()
         assert sum(one["people"] for one in attack["by_degree"]) == right.findable
     assert "120 and 120 nodes" in done.stderr
+    for attack in json.loads(audit(files, "--json").stdout)["graph"]["attacks"]:  # R7
+        assert min(one["people"] for one in attack["by_degree"]) >= 10
 
 
 def test_findings_are_sentences_and_pairs_a_file(files, tmp_path):

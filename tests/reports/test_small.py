@@ -23,7 +23,7 @@ from unmask.reports import (
 from unmask.reports.data import Scope
 from unmask.reports.graph.values import CertaintyBin
 from unmask.reports.sections import quantile_tables
-from unmask.studies.tables import Evidence, study_tables
+from unmask.studies.tables import PROSECUTOR, Evidence, study_tables
 from unmask.tables import Table
 
 EDGES = (0.0, 0.1, 0.5, 1.0)
@@ -162,6 +162,6 @@ def test_the_original_attacked_beside_its_release_is_counted_alike():
         quasi_identifiers=("zip",), sensitive="job",
     )  # fmt: skip
     found = study_tables({"r": original}, Evidence(original=original, origins={"r": np.arange(120)}))
-    by_release = {(item.release, item.target): item.above for item in found.distribution}
-    assert by_release["original", "identity"] == by_release["r", "identity"]
-    assert by_release["r", "identity"][0.5] == int((original.classes.sizes == 1).sum())
+    above = {(item.release, item.adversary, item.target): item.above for item in found.distribution}
+    assert above["original", PROSECUTOR, "identity"] == above["r", PROSECUTOR, "identity"]
+    assert above["r", PROSECUTOR, "identity"][0.5] == int((original.classes.sizes == 1).sum())

@@ -157,7 +157,8 @@ def audit_graph(
 
     if in_engine["engine"] is not None:
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
-        audit_graph_in_engine(release, as_json=output.as_json, force=output.force, **known, **in_engine)
+        shown: dict[str, Any] = {"as_json": output.as_json, "force": output.force, "least": output.smallest_shown}
+        audit_graph_in_engine(release, **shown, **known, **in_engine)
         return
     refuse_networks_without_engine(**in_engine)
     _check_choice(auxiliary, truth, overlaps, seeds_file, separation)

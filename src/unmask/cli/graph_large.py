@@ -22,7 +22,7 @@ ATTACKS = ("nar09", "korula_lattanzi", "rematch")
 
 _TAKEN = {
     "release", "auxiliary", "truth", "seeds_file", "attacks", "pairs", "engine", "memory_limit", "temp_directory",
-    "checkpoint", "dry_run", "as_json", "force",
+    "checkpoint", "dry_run", "as_json", "force", "smallest_shown",
 }  # fmt: skip
 
 
@@ -38,8 +38,13 @@ def refuse_networks_without_engine(
             raise UnmaskError(f"{option} is for networks that stay in an engine; add --engine duckdb, or leave it out")
 
 
-def audit_graph_in_engine(release: Path, *, pairs: Path | None, as_json: bool, force: bool, **given: Any) -> None:
-    """Attack a network where it is; say what it will take, then what was found. given : other options."""
+def audit_graph_in_engine(
+    release: Path, *, pairs: Path | None, as_json: bool, force: bool, least: int, **given: Any
+) -> None:
+    """Attack a network where it is; say what it will take, then what was found.
+
+    least : the fewest people that a class of degrees stands for. given : other options
+    """
     from unmask.engines import open_engine
     from unmask.graphs import large
 
@@ -64,7 +69,7 @@ def audit_graph_in_engine(release: Path, *, pairs: Path | None, as_json: bool, f
         for at, (name, adversary) in enumerate(adversaries.items()):
             mapped = large.attack(*networks, "seeds", adversary, name=f"attack{at}", checkpoint=kept)
             found = None if truth is None else large.evaluate(networks[0], mapped)
-            attacks.append(_attack(name, mapped, found, n_seeds, networks[0].n_nodes))
+            attacks.append(_attack(name, mapped, found, n_seeds, networks[0].n_nodes, least))
             if pairs is not None:
                 large.write_pairs(*networks, mapped, pairs, force=force)
                 click.echo(f"wrote {pairs}", err=True)
@@ -130,7 +135,7 @@ def _checkpoint(
     return kept
 
 
-def _attack(name: str, mapped: Mapped, found: Found | None, n_seeds: int, n_nodes: int) -> dict[str, Any]:
+def _attack(name: str, mapped: Mapped, found: Found | None, n_seeds: int, n_nodes: int, least: int) -> dict[str, Any]:
     """What an attack found, by the names that it has in memory."""
     names, people = mapped.n_pairs - n_seeds, n_nodes - n_seeds
     result: dict[str, Any] = {
@@ -145,7 +150,7 @@ def _attack(name: str, mapped: Mapped, found: Found | None, n_seeds: int, n_node
     if found is not None:
         result |= {rate: getattr(found.rates, rate) for rate in ("recall", "precision", "error")}
         result["ghosts"] = found.rates.ghost_share
-        result["by_degree"] = [asdict(one) for one in found.by_degree]
+        result["by_degree"] = [asdict(one) for one in found.by_degree if one.people >= least]
     return result
 
 

@@ -19,6 +19,7 @@ from unmask.files import engine
 from unmask.reports import html
 from unmask.reports.data import ReportData
 from unmask.reports.sections import Figure, Grid, not_run_groups
+from unmask.reports.small import without_small
 from unmask.reports.study import sections as study_sections
 from unmask.reports.study.values import StudyData
 from unmask.results import Row
@@ -72,6 +73,7 @@ def _made(folder: Path) -> Iterator[None]:
 
 def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
     """The files, and of each what the index says."""
+    data = without_small(data) if isinstance(data, ReportData) else data
     shown = study_sections.contents(data) if isinstance(data, StudyData) else html.contents(data)
     if isinstance(data, ReportData):
         shown["not_run"] = _not_run(data)
