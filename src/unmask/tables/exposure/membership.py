@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -56,8 +55,9 @@ def _values(levels: Levels, at: int) -> Iterator[Value]:
         if levels.atomic[at]:
             yield float(levels.low[at])
             return
-        ends = (label.startswith(("[", ">=")), levels.low[at]), (label.endswith("]") or "<=" in label, levels.high[at])
-        yield from (float(end) for closed, end in ends if closed and math.isfinite(end))
+        ends = filter(None, map(levels.scale.read, label.strip("[]()<>=").split(", ")))
+        closed = levels.low[at], levels.high[at]
+        yield from (low for low, high in ends if low == high and low in closed)  # a year is no exact date
     elif (members := split_set(label)) is not None:
         yield from members
     elif levels.atomic[at]:
