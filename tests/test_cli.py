@@ -363,11 +363,11 @@ def test_damaged_parquet(tmp_path):
 @pytest.mark.parametrize(
     "cell", [SECRET, f'"[20, {SECRET}"', '"[30, 20]"'], ids=["text", "interval with text", "interval turned round"]
 )
-def test_unparsable_cells_of_a_declared_numeric_column(tmp_path, monkeypatch, cell):
+def test_unparsable_cells_of_a_declared_number_column(tmp_path, monkeypatch, cell):
     monkeypatch.chdir(tmp_path)
     Path("bad.csv").write_text(GOOD + f"{cell},f,1,flu\n")
-    done = unmask("audit", "bad.csv", *ROLES, "--kind", "age=numeric")
-    refused(done, 2, "numeric column 'age' has values that are neither a number nor an interval (1 distinct)")
+    done = unmask("audit", "bad.csv", *ROLES, "--type", "age=number")
+    refused(done, 2, "number column 'age' has values that are neither a number nor an interval (1 distinct)")
     assert "[30, 20]" not in done.stderr
 
 
@@ -378,9 +378,9 @@ def test_unparsable_cells_of_a_declared_numeric_column(tmp_path, monkeypatch, ce
         (["audit", "release.csv", *ROLES, "--delimiter", ";"], 2, "',' seems right"),
         (["audit", "release.csv", *ROLES, "--delimiter", ";;"], 2, "expected one character"),
         (["audit", "release.csv", *ROLES, "--delimiter", ""], 2, "expected one character"),
-        (["audit", "release.csv", *ROLES, "--kind", "age=numerical"], 2, "did you mean 'numeric'?"),
-        (["audit", "release.csv", *ROLES, "--kind", "age"], 2, "COLUMN=VALUE"),
-        (["audit", "release.csv", *ROLES, "--kind", "agee=numeric"], 2, "did you mean 'age'?"),
+        (["audit", "release.csv", *ROLES, "--type", "age=nunber"], 2, "did you mean 'number'?"),
+        (["audit", "release.csv", *ROLES, "--type", "age"], 2, "COLUMN=VALUE"),
+        (["audit", "release.csv", *ROLES, "--type", "agee=number"], 2, "did you mean 'age'?"),
         (["audit", "release.csv", "-q", ","], 2, "0 quasi-identifiers given"),
         (["audit", "release.csv", "-q", "age,sex", "-s", "age"], 2, "given twice"),
         (["audit", "nowhere.csv", "-q", "age", "--identifiers", "age"], 2, "given twice"),

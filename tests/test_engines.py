@@ -81,7 +81,7 @@ def same(engine, text, expected):
 def test_a_source_comes_in_clean_and_under_plain_names(engine, people):
     assert engine.names(str(people)) == list(NAMES)
     kinds = taken_in(engine, people)
-    assert list(kinds.values()) == ["text", "integer", "real", "real", "text", "text"]
+    assert list(kinds.values()) == ["text", "integer", "real", "real", "untyped", "untyped"]
     chosen = [(row[0], row[2], row[3], row[4], row[5]) for row in CLEAN]
     same(engine, "select q0, q2, q3, q4, q5 from t", chosen)
     same(engine, "select q1 from t where q1 is not null", [(row[1],) for row in CLEAN if row[1] is not None])
@@ -90,7 +90,7 @@ def test_a_source_comes_in_clean_and_under_plain_names(engine, people):
 def test_a_csv_file_is_all_text(engine, tmp_path):
     file = tmp_path / "people.csv"
     file.write_text('age,"a, b"\n030,"x\ny"\n, "ü"\n', encoding="utf-8")
-    assert engine.table("c", str(file), {"q0": "age", "q1": "a, b"}) == {"q0": "text", "q1": "text"}
+    assert engine.table("c", str(file), {"q0": "age", "q1": "a, b"}) == {"q0": "untyped", "q1": "untyped"}
     assert ("030", "x\ny") in tuples(engine, "select q0, q1 from c")
 
 

@@ -15,16 +15,15 @@ from show import Section, Verdict
 from unmask.errors import FailedError
 from unmask.tables import datasets
 from unmask.tables.attacks import StringLinkage
-from unmask.tables.cells import Kind
 from unmask.tables.protections import Mondrian
 from unmask.tables.release import Table
 
 QUASI_IDENTIFIERS = ("age", "education", "marital-status", "race")
-KINDS: dict[str, Kind] = {
-    "age": "numeric",
-    "education": "categorical",
-    "marital-status": "categorical",
-    "race": "categorical",
+TYPES = {
+    "age": "number",
+    "education": "text",
+    "marital-status": "text",
+    "race": "text",
 }
 SENSITIVE = "occupation"
 SEED = 3
@@ -120,7 +119,7 @@ def adult() -> Table:
 def attacker(rows: tuple[tuple[str, ...], ...]) -> Table:
     """The published attacker rows as an auxiliary table."""
     columns = {name: np.array(cells) for name, cells in zip(QUASI_IDENTIFIERS, zip(*rows, strict=True), strict=True)}
-    return Table.read(columns, quasi_identifiers=QUASI_IDENTIFIERS, kinds=KINDS)
+    return Table.read(columns, quasi_identifiers=QUASI_IDENTIFIERS, types=TYPES)
 
 
 # --- the published tally -----------------------------------------------------------------------------

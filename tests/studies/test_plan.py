@@ -163,7 +163,7 @@ file = "people.csv"
 quasi_identifiers = ["age", "sex"]
 sensitive = ["job"]
 identifiers = "name"
-kinds = { age = "numeric" }
+types = { age = "number" }
 orders = { job = ["a", "b"] }
 hierarchies = { zip = "zip.csv" }
 """
@@ -176,10 +176,10 @@ GENERAL = '[[protections]]\nuse = "tables.Generalize"\nwith = { levels = { age =
         (('age", ', 'agee", '), "datasets[1] (people): quasi_identifiers: column 'agee' is not in file 'people.csv'; "),
         (('["job"]', '["jo"]'), "sensitive: column 'jo' is not in file 'people.csv'; did you mean 'job'?"),
         (
-            ('"name"\nkinds', '"nam"\nkinds'),
+            ('"name"\ntypes', '"nam"\ntypes'),
             "identifiers: column 'nam' is not in file 'people.csv'; did you mean 'name'?",
         ),
-        (('{ age = "n', '{ agee = "n'), "kinds: column 'agee' is not in file 'people.csv'; did you mean 'age'?"),
+        (('{ age = "n', '{ agee = "n'), "types: column 'agee' is not in file 'people.csv'; did you mean 'age'?"),
         (("{ job = [", "{ jobs = ["), "orders: column 'jobs' is not in file 'people.csv'; did you mean 'job'?"),
         (("{ zip =", "{ zipp ="), "hierarchies: column 'zipp' is not in file 'people.csv'; did you mean 'zip'?"),
         (("targets = 50", 'columns = ["agge"]'), "neighbour: columns: column 'agge' is not in the quasi_identifiers"),

@@ -147,13 +147,11 @@ def test_nearest_neighbours_share_ties():
 def test_string_linkage_counts_text_that_matches():
     # By construction: ten classes of two rows; the person of "30" is found as text, those in an interval are not.
     cells = [f"[{10 * i}, {10 * i + 5}]" for i in range(9)] + ["30"]
-    release = Table.read(
-        {"age": cells * 2, "sex": ["f"] * 20}, quasi_identifiers=("age", "sex"), kinds={"age": "categorical"}
-    )
+    release = Table.read({"age": cells * 2, "sex": ["f"] * 20}, quasi_identifiers=("age", "sex"), types={"age": "text"})
     known = Table.read(
         {"age": ["30", "12", "12"], "sex": ["f", "f", "m"]},
         quasi_identifiers=("age", "sex"),
-        kinds={"age": "categorical"},
+        types={"age": "text"},
     )
     found = StringLinkage(neighbours=3).count(release, known)
     # nearest distances 0, 1, 2: median 1 keeps two; 30/f matches 2 + 1 + 1 cells, 12/f matches sex in each of three

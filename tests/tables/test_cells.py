@@ -6,16 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.errors import UnmaskError
-from unmask.tables.cells import (
-    compatible,
-    format_interval,
-    format_set,
-    parse_interval,
-    parse_levels,
-    plain_levels,
-    read_levels,
-)
+from unmask.tables.cells import compatible, format_set, parse_levels, plain_levels, read_levels
 from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.release import Table
+from unmask.tables.scales import NUMBERS
 
 INF = math.inf
 BELOW_30 = math.nextafter(30, 0)
@@ -23,7 +17,9 @@ ABOVE_20 = math.nextafter(20, 30)
 AGES = Hierarchy.from_paths([(str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "Any") for a in range(40)])
 JOBS = Hierarchy.from_paths([("cook", "service", "*"), ("nurse", "care", "*"), ("waiter", "service", "*")])
 
-numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
+numbers = st.floats(allow_nan=False, allow_infinity=False, width=64).map(
+    lambda x: x if x.is_integer() else float(f"{x:.15g}")  # what is read has at most 15 digits
+)
 ends = st.one_of(numbers, st.integers(-1000, 1000).map(float), st.sampled_from([INF, -INF]))
 texts = st.text(st.sampled_from("ab1 -,;{}[]\"'|~*\n\u00e9<>"), min_size=1, max_size=6).map(str.strip).filter(bool)
 
@@ -60,14 +56,14 @@ texts = st.text(st.sampled_from("ab1 -,;{}[]\"'|~*\n\u00e9<>"), min_size=1, max_
     ],
 )
 def test_notations_of_intervals(text, low, high):
-    assert parse_interval(text) == (low, high)
+    assert NUMBERS.read(text) == (low, high)
 
 
 @pytest.mark.parametrize(
     "text", ["30-20", "(20, 20)", "20-", "a-b", "1,2", "", "[20; 30", "1_000", "1e999", "nan", "inf", "2020-01-01"]
 )
 def test_what_is_no_interval(text):
-    assert parse_interval(text) is None
+    assert NUMBERS.read(text) is None
 
 
 @given(ends, ends)
@@ -75,9 +71,9 @@ def test_intervals_read_back_as_they_were(one, other):
     low, high = min(one, other) + 0.0, max(one, other) + 0.0
     if low == INF or high == -INF:
         with pytest.raises(UnmaskError):
-            format_interval(low, high)
+            NUMBERS.write(low, high)
     else:
-        assert parse_interval(format_interval(low, high)) == (low, high)
+        assert NUMBERS.read(NUMBERS.write(low, high)) == (low, high)
 
 
 @given(numbers, numbers, st.booleans(), st.booleans())
@@ -86,19 +82,19 @@ def test_open_ends_read_back_as_they_were(one, other, open_low, open_high):
     low = math.nextafter(low, INF) if open_low else low
     high = math.nextafter(high, -INF) if open_high else high
     if low <= high:
-        assert parse_interval(format_interval(low, high)) == (low, high)
+        assert NUMBERS.read(NUMBERS.write(low, high)) == (low, high)
 
 
 def test_interval_labels_are_canonical():
-    assert format_interval(20, 20) == "20"
-    assert format_interval(-0.0, 0.5) == "[0, 0.5]"
-    assert format_interval(ABOVE_20, BELOW_30) == "(20, 30)"
-    assert format_interval(-INF, BELOW_30) == "<30"
-    assert format_interval(-INF, INF) == "*"
+    assert NUMBERS.write(20, 20) == "20"
+    assert NUMBERS.write(-0.0, 0.5) == "[0, 0.5]"
+    assert NUMBERS.write(ABOVE_20, BELOW_30) == "(20, 30)"
+    assert NUMBERS.write(-INF, BELOW_30) == "<30"
+    assert NUMBERS.write(-INF, INF) == "*"
     with pytest.raises(UnmaskError, match="low <= high"):
-        format_interval(2, 1)
+        NUMBERS.write(2, 1)
     with pytest.raises(UnmaskError, match="low <= high"):
-        format_interval(math.nan, 1)
+        NUMBERS.write(math.nan, 1)
 
 
 # --- sets ---------------------------------------------------------------------------------------------------------
@@ -107,28 +103,32 @@ def test_interval_labels_are_canonical():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"kind": "numerical"}, "the kind of column 'age' is 'numerical', did you mean 'numeric'"),
-        ({"kind": "ordinal", "order": "abc"}, "the order of column 'age' is 'abc', expected a list"),
-        ({"kind": None, "order": 3}, "the order of column 'age' is 3, expected a list"),
+        ({"types": {"age": "nunber"}}, "the type of column 'age' is 'nunber', did you mean 'number'"),
+        ({"types": {"age": "text:day-first"}}, "expected text alone, date:day-first or date:month-first"),
+        (
+            {"types": {"age": "ordinal"}, "orders": {"age": "abc"}},
+            "the order of column 'age' is 'abc', expected a list",
+        ),
+        ({"orders": {"age": 3}}, "the order of column 'age' is 3, expected a list"),
     ],
 )
-def test_a_kind_and_an_order_that_are_none_are_refused(given, said):
+def test_a_type_and_an_order_that_are_none_are_refused(given, said):
     with pytest.raises(UnmaskError, match=said):
-        parse_levels(["1", "2"], column="age", **given)
+        Table.read({"age": ["1", "2"]}, quasi_identifiers="age", **given)
 
 
 @given(st.sets(texts, min_size=1, max_size=4))
 def test_sets_read_back_as_they_were(values):
     label = format_set(values)
-    levels = parse_levels([label], kind="categorical", column="c")
+    levels = parse_levels([label], as_type="text", column="c")
     covered = {value for value, inside in zip(levels.domain, levels.members[0], strict=True) if inside}
     assert covered == values
 
 
 @given(st.lists(st.one_of(texts, st.sets(texts, min_size=1, max_size=3).map(format_set)), min_size=1, max_size=6))
 def test_labels_of_a_column_read_back_as_the_same_levels(cells):
-    levels, _ = read_levels(cells, kind="categorical", column="c")
-    again, code = read_levels(levels.labels, kind="categorical", column="c")
+    levels, _ = read_levels(cells, as_type="text", column="c")
+    again, code = read_levels(levels.labels, as_type="text", column="c")
     assert again.labels == levels.labels
     assert code.tolist() == list(range(len(levels)))
     assert again.domain == levels.domain
@@ -147,44 +147,50 @@ def test_sets_are_sorted_and_quoted():
 
 @pytest.mark.parametrize("text", ["{b, a}", "{a,b}", "a,b", "a, b", "b|a", "a~b"])
 def test_notations_of_sets(text):
-    levels = parse_levels(["a", "b", "c", text], kind="categorical", column="c")
+    levels = parse_levels(["a", "b", "c", text], as_type="text", column="c", known=["a", "b", "c"])
     assert levels.labels[3] == "{a, b}"
     assert levels.members[3].tolist() == [True, True, False]
 
 
-def test_a_text_with_commas_is_a_value_unless_every_part_is_known():
-    levels = parse_levels(["a", "Smith, John"], kind="categorical", column="c")
-    assert levels.domain == ("Smith, John", "a")
+@pytest.mark.parametrize("known", [(), ("John", "Smith", "Smith, John")])
+def test_a_category_with_a_comma_is_itself_although_its_parts_are_values(known):  # T13
+    levels = parse_levels(["Smith", "John", "Smith, John"], as_type="text", column="c", known=known)
+    assert levels.labels == ("Smith", "John", "Smith, John")
     assert levels.atomic.all()
 
 
+def test_a_bare_set_is_one_where_its_parts_are_known_from_elsewhere():
+    levels = parse_levels(["a,b"], as_type="text", column="c", known=["a", "b"])
+    assert (levels.labels, levels.domain) == (("{a, b}",), ("a", "b"))
+
+
 def test_parts_of_sets_join_the_domain():
-    assert parse_levels(["{x, y}", "a"], kind="categorical", column="c").domain == ("a", "x", "y")
+    assert parse_levels(["{x, y}", "a"], as_type="text", column="c").domain == ("a", "x", "y")
 
 
 def test_a_quoted_star_is_a_value_and_a_bare_one_is_everything():
-    levels = parse_levels(['{"*"}', "*", "b"], kind="categorical", column="c")
+    levels = parse_levels(['{"*"}', "*", "b"], as_type="text", column="c")
     assert levels.labels == ('{"*"}', "*", "b")
     assert levels.members.tolist() == [[True, False], [True, True], [False, True]]
 
 
-def test_masks_hide_one_character_each():
-    levels = parse_levels(["12345", "12399", "99999", "123456", "123**", "*****"], kind="categorical", column="zip")
-    assert levels.domain == ("12345", "123456", "12399", "99999")
+def test_a_star_hides_at_most_one_character():
+    levels = parse_levels(["12345", "1239", "99999", "123456", "123**", "*****"], as_type="code", column="zip")
+    assert levels.domain == ("12345", "123456", "1239", "99999")
     assert levels.members[4].tolist() == [True, False, True, False]
     assert levels.labels[4:] == ("123**", "*")
     assert levels.atomic.tolist() == [True] * 4 + [False] * 2
 
 
 def test_a_mask_is_not_exact_although_only_one_value_fits():
-    assert parse_levels(["12345", "1234*"], kind="categorical", column="zip").atomic.tolist() == [True, False]
+    assert parse_levels(["12345", "1234*"], as_type="text", column="zip").atomic.tolist() == [True, False]
 
 
 # --- hierarchies and orders ---------------------------------------------------------------------------------------
 
 
 def test_nodes_stand_for_their_leaves():
-    levels = parse_levels(["cook", "service", "*", "{cook, care}"], kind=None, column="job", hierarchy=JOBS)
+    levels = parse_levels(["cook", "service", "*", "{cook, care}"], as_type="text", column="job", hierarchy=JOBS)
     assert levels.domain == JOBS.leaves
     assert levels.labels == ("cook", "service", "*", "{cook, nurse}")
     expected = [[True, False, False], [True, False, True], [True, True, True], [True, True, False]]
@@ -192,12 +198,14 @@ def test_nodes_stand_for_their_leaves():
 
 
 def test_one_set_has_one_label_however_it_is_written():
-    levels = parse_levels(["{waiter, cook}", "care", "{cook, nurse, waiter}"], kind=None, column="job", hierarchy=JOBS)
+    levels = parse_levels(
+        ["{waiter, cook}", "care", "{cook, nurse, waiter}"], as_type="text", column="job", hierarchy=JOBS
+    )
     assert levels.labels == ("service", "nurse", "*")
 
 
 def test_a_hierarchy_of_numbers_reads_nodes_first_and_then_intervals():
-    levels = parse_levels(["25", "20-29", "Any", "18-21", "[30, 40)"], kind=None, column="age", hierarchy=AGES)
+    levels = parse_levels(["25", "20-29", "Any", "18-21", "[30, 40)"], as_type="text", column="age", hierarchy=AGES)
     assert levels.kind == "categorical"
     assert levels.labels[:3] == ("25", "20-29", "*")
     assert np.flatnonzero(levels.members[3]).tolist() == [18, 19, 20, 21]
@@ -206,72 +214,56 @@ def test_a_hierarchy_of_numbers_reads_nodes_first_and_then_intervals():
 
 def test_a_hierarchy_of_a_numeric_column_gives_bounds():
     decades = Hierarchy.from_paths([("21", "twenties"), ("28", "twenties"), ("30", "thirties")])
-    levels = parse_levels(["twenties", "30", "[5, 7]"], kind="numeric", column="age", hierarchy=decades)
+    levels = parse_levels(["twenties", "30", "[5, 7]"], as_type="number", column="age", hierarchy=decades)
     assert levels.low.tolist() == [21, 30, 5]
     assert levels.high.tolist() == [28, 30, 7]
 
 
 def test_absent_from_the_hierarchy_names_column_and_cells_but_no_content():
     with pytest.raises(UnmaskError, match=r"'job' has values that are not in its hierarchy .2 distinct") as caught:
-        parse_levels(["cook", "spy", "poet"], kind=None, column="job", hierarchy=JOBS)
+        parse_levels(["cook", "spy", "poet"], as_type="text", column="job", hierarchy=JOBS)
     assert "spy" not in str(caught.value)
 
 
 def test_ordinal_levels_keep_the_order_and_read_ranges():
     order = ["low", "mid", "high"]
-    levels, code = read_levels(["high", "[low, mid]", "low", None, "*"], kind=None, column="pay", order=order)
+    levels, code = read_levels(["high", "[low, mid]", "low", None, "*"], as_type="ordinal", column="pay", order=order)
     assert levels.kind == "ordinal"
     assert levels.domain == tuple(order)
     assert levels.labels == ("low", "high", "{low, mid}", "*", "")
     assert code.tolist() == [1, 2, 0, 4, 3]
     with pytest.raises(UnmaskError, match=r"not in its order .1 distinct"):
-        parse_levels(["lower"], kind=None, column="pay", order=order)
+        parse_levels(["lower"], as_type="ordinal", column="pay", order=order)
     with pytest.raises(UnmaskError, match="repeat one"):
-        parse_levels(["low"], kind=None, column="pay", order=["low", "low"])
+        parse_levels(["low"], as_type="ordinal", column="pay", order=["low", "low"])
 
 
 def test_a_hierarchy_follows_a_given_order():
     order = ["waiter", "cook", "nurse"]
-    levels = parse_levels(["service"], kind=None, column="job", order=order, hierarchy=JOBS)
+    levels = parse_levels(["service"], as_type="ordinal", column="job", order=order, hierarchy=JOBS)
     assert levels.domain == tuple(order)
     assert levels.members.tolist() == [[True, True, False]]
 
 
 def test_ordinal_without_order_needs_numbers():
-    assert parse_levels(["10", "9"], kind="ordinal", column="size").domain == ("9", "10")
+    assert parse_levels(["10", "9"], as_type="ordinal", column="size").domain == ("9", "10")
     with pytest.raises(UnmaskError, match="give their order"):
-        parse_levels(["big"], kind="ordinal", column="size")
+        parse_levels(["big"], as_type="ordinal", column="size")
 
 
-# --- kinds and levels ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("cells", "kind"),
-    [
-        (["1", "20-30", "*", None], "numeric"),
-        (["1", "x"], "categorical"),
-        (["*", None], "categorical"),
-        (["02139", "10001"], "categorical"),
-        (["0", "0.5", "10"], "numeric"),
-        (["9007199254740993"], "categorical"),
-        (["27501", "275**"], "categorical"),
-    ],
-)
-def test_the_kind_is_guessed(cells, kind):
-    assert parse_levels(cells, kind=None, column="c").kind == kind
+# --- levels -------------------------------------------------------------------------------------------------------
 
 
 def test_declared_numeric_counts_what_is_not():
     with pytest.raises(
-        UnmaskError, match=r"'age' has values that are neither a number nor an interval .2 distinct"
+        UnmaskError, match=r"number column 'age' has values that are neither a number nor an interval .2 distinct"
     ) as caught:
-        parse_levels(["1", "old", "older"], kind="numeric", column="age")
+        parse_levels(["1", "old", "older"], as_type="number", column="age")
     assert "old" not in str(caught.value)
 
 
 def test_numeric_levels_ascend_and_merge():
-    levels, code = read_levels(["30", "20-30", None, "20.0", "[20, 30]", "*", "20"], kind=None, column="age")
+    levels, code = read_levels(["30", "20-30", None, "20.0", "[20, 30]", "*", "20"], as_type="number", column="age")
     assert levels.labels == ("*", "20", "[20, 30]", "30", "")
     assert code.tolist() == [3, 2, 4, 1, 2, 0, 1]
     assert levels.missing == 4
@@ -281,19 +273,19 @@ def test_numeric_levels_ascend_and_merge():
 
 @given(st.permutations(["b", "{a, b}", "a", "*", None, "c|a", "c", "12*"]))
 def test_levels_do_not_depend_on_the_order_of_the_texts(cells):
-    levels, code = read_levels(cells, kind=None, column="c")
+    levels, code = read_levels(cells, as_type="text", column="c", known=["a", "c"])
     assert levels.labels == ("a", "b", "c", "12*", "{a, b}", "{a, c}", "*", "")
     assert [levels.labels[at] for at in code] == [{"c|a": "{a, c}", None: ""}.get(cell, cell) for cell in cells]
 
 
 def test_missing_covers_nothing_and_everything_covers_all():
-    levels = parse_levels(["", "*", "a", "b"], kind="categorical", column="c")
+    levels = parse_levels(["", "*", "a", "b"], as_type="text", column="c")
     assert levels.missing == 0
     assert levels.members.tolist() == [[False, False], [True, True], [True, False], [False, True]]
 
 
 def test_select_keeps_domain_and_finds_missing():
-    levels = parse_levels(["b", None, "a"], kind="categorical", column="c").select([2, 1])
+    levels = parse_levels(["b", None, "a"], as_type="text", column="c").select([2, 1])
     assert levels.labels == ("a", "")
     assert levels.missing == 1
     assert levels.members.tolist() == [[True, False], [False, False]]
@@ -312,8 +304,8 @@ def test_a_million_exact_values_need_no_matrix():
 # --- matching -----------------------------------------------------------------------------------------------------
 
 
-def levels_of(*cells, kind=None, **given):
-    return parse_levels(cells, kind=kind, column="c", **given)
+def levels_of(*cells, as_type="text", **given):
+    return parse_levels(cells, as_type=as_type, column="c", **given)
 
 
 @given(
@@ -322,38 +314,53 @@ def levels_of(*cells, kind=None, **given):
 )
 def test_sets_match_when_they_intersect(left, right):
     def column(sets):
-        return levels_of(*[format_set(f"v{at}" for at in values) for values in sets], kind="categorical")
+        return levels_of(*[format_set(f"v{at}" for at in values) for values in sets], as_type="text")
 
     expected = [[bool(one & other) for other in right] for one in left]
     assert compatible(column(left), column(right), missing="own").tolist() == expected
 
 
 def test_intervals_match_when_they_overlap():
-    known = levels_of("20", "30", "[29, 31]", "*", kind="numeric")
-    released = levels_of("[20, 30)", "30+", "*", kind="numeric")
+    known = levels_of("20", "30", "[29, 31]", "*", as_type="number")
+    released = levels_of("[20, 30)", "30+", "*", as_type="number")
     expected = [[True, False, True], [False, True, True], [True, True, True], [True, True, True]]
     assert compatible(known, released, missing="own").tolist() == expected
 
 
 def test_a_value_unknown_to_the_other_side_matches_only_everything():
-    known, released = levels_of("a", "z", kind="categorical"), levels_of("a", "{a, b}", "*", kind="categorical")
+    known, released = levels_of("a", "z"), levels_of("a", "{a, b}", "*", as_type="text")
     expected = [[True, True, True], [False, False, True]]
     assert compatible(known, released, missing="own").tolist() == expected
     assert compatible(released, known, missing="own").tolist() == np.transpose(expected).tolist()
 
 
 def test_masks_match_values_that_only_the_other_side_has():
-    known = levels_of("27501", "27612", "2750", "2761*", kind="categorical")
-    released = levels_of("275**", "276**", "*****", kind="categorical")
-    expected = [[True, False, True], [False, True, True], [False, False, True], [False, True, True]]
+    known = levels_of("27501", "27612", "2750", "27", "2761*", as_type="code")
+    released = levels_of("275**", "276**", "*****", as_type="code")
+    expected = [
+        [True, False, True],
+        [False, True, True],
+        [True, False, True],
+        [False, False, True],
+        [False, True, True],
+    ]
     assert compatible(known, released, missing="own").tolist() == expected
 
 
 def test_numbers_match_categories_and_masks_of_numbers():
-    assert compatible(levels_of("27501", "28000"), levels_of("275**"), missing="own").tolist() == [[True], [False]]
+    assert compatible(levels_of("27501", "28000", as_type="number"), levels_of("275**"), missing="own").tolist() == [
+        [True],
+        [False],
+    ]
     ages = levels_of("20-29", "35", hierarchy=AGES)
-    assert compatible(levels_of("25", "[34, 36]"), ages, missing="own").tolist() == [[True, False], [False, True]]
-    assert compatible(ages, levels_of("25", "35"), missing="own").tolist() == [[True, False], [False, True]]
+    assert compatible(levels_of("25", "[34, 36]", as_type="number"), ages, missing="own").tolist() == [
+        [True, False],
+        [False, True],
+    ]
+    assert compatible(ages, levels_of("25", "35", as_type="number"), missing="own").tolist() == [
+        [True, False],
+        [False, True],
+    ]
 
 
 def test_nodes_of_different_hierarchies_match_by_leaf():
@@ -364,9 +371,9 @@ def test_nodes_of_different_hierarchies_match_by_leaf():
     assert match.tolist() == [[True, False], [False, True]]
 
 
-@pytest.mark.parametrize("kind", ["numeric", "categorical"])
-def test_missing_cells(kind):
-    known, released = levels_of("1", None, kind=kind), levels_of("1", None, "*", kind=kind)
+@pytest.mark.parametrize("as_type", ["number", "date", "text"])
+def test_missing_cells(as_type):
+    known, released = levels_of("2001", None, as_type=as_type), levels_of("2001", None, "*", as_type=as_type)
     for missing in ("own", "excluded"):
         assert compatible(known, released, missing=missing).tolist() == [[True, False, True], [False, True, False]]
     assert compatible(known, released, missing="wildcard").all()

@@ -273,9 +273,9 @@ def test_adult_in_parts_has_its_reference_values(tmp_path):
     path = tmp_path / "adult.parquet"
     adult.write(path)
     quasi, secret = (tuple(c.name for c in columns) for columns in (adult.quasi_identifiers, adult.sensitive))
-    kinds = {column.name: column.levels.kind for column in adult.columns}
+    types = {column.name: column.type for column in adult.columns}
     with open_engine("duckdb", memory_limit=200 << 20) as engine:
-        reduced = reduce(engine, str(path), Roles(quasi, secret, kinds=kinds))
+        reduced = reduce(engine, str(path), Roles(quasi, secret, types=types))
         found = evaluate(reduced, parts=7)
         in_parts = study_large({"adult": Held(reduced, 7)})
         at_once = study_large({"adult": Held(reduced)})

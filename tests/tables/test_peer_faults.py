@@ -423,7 +423,9 @@ def test_a_class_absent_from_the_population_is_an_error():
 
 
 def test_equal_sets_in_any_spelling_are_one_class():
-    people = table({"job": ["{a, b}", "{b,a}", "b,a"], "age": ["[20, 30]", "20-30", "[20,30]"]})
+    source = {"job": ["a", "b"], "age": [20, 30]}
+    cells = {"job": ["{a, b}", "{b,a}", "b,a"], "age": ["[20, 30]", "20-30", "[20,30]"]}
+    people = table(cells, like=table(source))
     assert criteria.evaluate(people).classes == 1
 
 

@@ -55,7 +55,7 @@ def people(n=200, *, seed=0, missing="own", gaps=False):
         sensitive=["ill", "pain"],
         keep="row",
         weight="people",
-        kinds={"age": "numeric"},
+        types={"age": "number"},
         orders={"size": ["s", "m", "l"]},
         hierarchies={"city": CITIES, "ill": ILLS},
         missing=missing,
@@ -147,7 +147,7 @@ def test_a_written_release_reads_back_as_the_same_classes(protection, tmp_path):
     back = Table.read(
         tmp_path / "release.csv",
         quasi_identifiers=["age", "city", "size", "sex"],
-        kinds={"age": "numeric"},
+        types={"age": "number"},
         orders={"size": ["s", "m", "l"]},
         hierarchies={"city": CITIES},
     )
@@ -247,7 +247,7 @@ def test_missing_cells_come_first_and_mixed_classes_are_suppressed():
     table = Table.read(
         {"age": [31, None, 30, None], "job": ["b", None, "a", "a"]},
         quasi_identifiers=["age", "job"],
-        kinds={"age": "numeric"},
+        types={"age": "number"},
     )
     release, origin = Mondrian(k=2)(table, rng=rng())
     cells = dict(zip(origin.tolist(), zip(text(release, "age"), text(release, "job"), strict=True), strict=True))
@@ -269,7 +269,7 @@ def test_a_missing_cell_is_next_to_the_smallest_value(cells):
 def test_the_ordered_distance_is_by_rank_whatever_the_order_of_the_levels():
     table = people(300)
     pain = table.column("pain")
-    levels = parse_levels(["2", "0", "3", "1"], kind="numeric", column="pain")
+    levels = parse_levels(["2", "0", "3", "1"], as_type="number", column="pain")
     assert [pain.levels.labels[at] for at in (2, 0, 3, 1)] == ["2", "0", "3", "1"]
     mixed = Column("pain", np.array([1, 3, 0, 2], dtype=np.int32)[pain.codes], levels)
     protection = Mondrian(k=2, constraints=(TCloseness(0.15, "ordered"),))
@@ -488,7 +488,7 @@ def test_generalize_to_bins():
     table = Table.read(
         {"x": ["-0.5", "0", "4.999", "5", "0.3", "[3, 6]", ">=7", None, "*"]},
         quasi_identifiers="x",
-        kinds={"x": "numeric"},
+        types={"x": "number"},
     )
     release, origin = Generalize({"x": 5.0})(table, rng=rng())
     cells = dict(zip(origin.tolist(), text(release, "x"), strict=True))
@@ -500,7 +500,7 @@ def test_generalize_to_bins():
 @settings(max_examples=60, deadline=None)
 def test_bins_hold_their_values_whatever_the_binary_rounding(tenths, width):
     values = [str(at / 10) for at in tenths]
-    table = Table.read({"x": values}, quasi_identifiers="x", kinds={"x": "numeric"})
+    table = Table.read({"x": values}, quasi_identifiers="x", types={"x": "number"})
     release, origin = Generalize({"x": width})(table, rng=rng())
     levels = release.column("x").levels
     codes = release.column("x").codes
@@ -517,9 +517,7 @@ def bin_of(value, width):
 
 def test_numeric_column_with_a_hierarchy_takes_levels_and_widths():
     ages = Hierarchy.from_paths([(str(age), f"{age // 4 * 4}-{age // 4 * 4 + 3}", "*") for age in range(20)])
-    table = Table.read(
-        {"age": [3, 4, 17]}, quasi_identifiers="age", hierarchies={"age": ages}, kinds={"age": "numeric"}
-    )
+    table = Table.read({"age": [3, 4, 17]}, quasi_identifiers="age", hierarchies={"age": ages}, types={"age": "number"})
     by_level, _ = Generalize({"age": 1})(table, rng=rng())
     assert sorted(text(by_level, "age")) == ["[0, 3]", "[16, 19]", "[4, 7]"]
     by_width, _ = Generalize({"age": 10.0})(table, rng=rng())
@@ -531,7 +529,7 @@ def test_numeric_column_with_a_hierarchy_takes_levels_and_widths():
     [
         ({"city": 4}, "its hierarchy has levels 0 to 3"),
         ({"city": -1}, "level -1"),
-        ({"city": 1.5}, "it is not numeric"),
+        ({"city": 1.5}, "its type is text"),
         ({"sex": 1}, "give the column a hierarchy"),
         ({"age": 0.0}, "bin width"),
         ({"age": float("inf")}, "bin width"),

@@ -117,7 +117,7 @@ def test_every_source_gives_the_same_table(tmp_path, source):
 
 def test_blanks_around_values_are_removed_and_only_empty_is_missing(tmp_path):
     path = written(tmp_path, "people.csv", "age, ill\n 30 , NA\n20,\n30, ?\n")
-    table = Table.read(path, quasi_identifiers="age", sensitive="ill")
+    table = Table.read(path, quasi_identifiers="age", sensitive="ill", na=())
     assert content(table) == {"age": ["30", "20", "30"], "ill": ["NA", "", "?"]}
     again = Table.read(path, quasi_identifiers="age", sensitive="ill", na=["NA", "?"])
     assert cells(again.sensitive[0]) == ["", "", ""]
@@ -127,11 +127,11 @@ def test_blanks_around_values_are_removed_and_only_empty_is_missing(tmp_path):
         assert content(Table.read(source, quasi_identifiers="ill")) == {"ill": ["a", "\u00a0a", "a"]}
 
 
-def test_nan_is_missing_in_numbers_and_a_text_elsewhere():
+def test_nan_is_missing_in_numbers_and_its_text_is_a_code():
     source = {"age": np.array([1.5, np.nan]), "ill": ["nan", "b"]}
     for table in (
-        Table.read(source, quasi_identifiers=["age", "ill"]),
-        Table.read(pd.DataFrame(source), quasi_identifiers=["age", "ill"]),
+        Table.read(source, quasi_identifiers=["age", "ill"], na=()),
+        Table.read(pd.DataFrame(source), quasi_identifiers=["age", "ill"], na=()),
     ):
         assert content(table) == {"age": ["1.5", ""], "ill": ["nan", "b"]}
 
@@ -176,7 +176,7 @@ def test_only_columns_with_a_role_are_there_and_kept_ones_are_text():  # T2, U3
     table = Table.read(source, quasi_identifiers="age", keep="extra", identifiers="name")
     assert content(table) == {"age": ["[1, 2]", "3"], "extra": ["7-8", "*"]}
     with pytest.raises(UnmaskError, match="'cost' was given, and the column is dropped"):
-        Table.read(source, quasi_identifiers="age", kinds={"cost": "numeric"})
+        Table.read(source, quasi_identifiers="age", types={"cost": "number"})
 
 
 TYPED = """
@@ -264,7 +264,7 @@ def failing(kind: type[UnmaskError], source: object, **given):
 def test_unknown_column_suggests_the_nearest(csv_file):
     message = failing(UnmaskError, csv_file, sensitive="il")
     assert message == "column 'il' is not in file 'people.csv'; did you mean 'ill'? Its columns are age, zip, ill, note"
-    assert "'Ill'" not in failing(UnmaskError, frame(), kinds={"weight": "numeric"})
+    assert "'Ill'" not in failing(UnmaskError, frame(), types={"weight": "number"})
 
 
 def test_wrong_delimiter_names_the_right_one(tmp_path):
@@ -312,8 +312,10 @@ def test_ragged_rows_name_the_line_and_no_content(tmp_path):
 
 
 def test_unparsable_cells_and_values_outside_the_hierarchy(csv_file):
-    message = failing(UnmaskError, csv_file, kinds={"ill": "numeric"}, sensitive="ill")
-    assert message.startswith("numeric column 'ill' has values that are neither a number nor an interval (2 distinct)")
+    message = failing(UnmaskError, csv_file, types={"ill": "number"}, sensitive="ill")
+    assert message.startswith(
+        "number column 'ill' has values that are neither a number nor an interval (1 distinct)"
+    )  # "none" is a gap among numbers
     tree = Hierarchy.from_paths([("02139", "*")])
     message = failing(UnmaskError, csv_file, hierarchies={"zip": tree})
     assert message.startswith("column 'zip' has values that are not in its hierarchy (1 distinct)")
@@ -328,7 +330,7 @@ def test_bad_weights(weights):
 
 def test_text_weights(csv_file):
     wrong = failing(UnmaskError, csv_file, weight="ill")
-    assert "numeric column 'ill' has values that are neither a number nor an interval (2 distinct)" in wrong
+    assert "number column 'ill' has values that are neither a number nor an interval (2 distinct)" in wrong
 
 
 def test_a_column_with_two_roles(csv_file):
@@ -389,7 +391,7 @@ def test_any_text_survives_a_file(tmp_path_factory, texts):
     table = Table.read({"age": [1] * len(texts), "zip": texts}, quasi_identifiers=["age", "zip"])
     table.write(path)
     assert (
-        content(Table.read(path, quasi_identifiers=["age", "zip"], kinds={"age": "numeric"}))["zip"]
+        content(Table.read(path, quasi_identifiers=["age", "zip"], types={"age": "number"}))["zip"]
         == content(table)["zip"]
     )
 

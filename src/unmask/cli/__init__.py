@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,15 +130,18 @@ def audit(
     unused: set[str] = set()
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-        of_release = reading if original is None else {**reading, "identifiers": ()}  # protect has dropped them
+        before = None if original is None else read_original(original, reading, paths)
+        people = None if register is None else read_register(Path(register), {**reading, "like": before})
+        of_release = {**reading, "like": people if before is None else before}  # one column, one type
+        if before is not None:
+            of_release |= {"identifiers": (), "decimal": None}  # protect drops them, and writes a decimal point
         tables: dict[str, Table] = {}
         for name, path in zip(names, paths, strict=True):
             tables[name], without_role = read_released(path, of_release)
             unused.update(without_role)
-        people = None if register is None else Path(register)
         found = study_tables(
             tables,
-            _evidence(tables, original, origins, people, reading, coverage=coverage, targets=targets, seed=seed),
+            _evidence(tables, before, origins, register=people, coverage=coverage, targets=targets, seed=seed),
             title=f"Audit of {', '.join(names)}",
             reproduce=provenance(),
             motive=None if attacker is None else read_motive(attacker),
@@ -180,26 +183,17 @@ def _check_at_risk(output: Output, original: Path | None, origins: tuple[Path, .
         raise UnmaskError("--at-risk lists rows of the original and needs --origin; give it, or leave --original out")
 
 
-def _evidence(
-    tables: dict[str, Table],
-    original: Path | None,
-    origins: tuple[Path, ...],
-    register: Path | None,
-    reading: dict[str, Any],
-    **more: Any,
-) -> Evidence:
+def _evidence(tables: dict[str, Table], original: Table | None, origins: tuple[Path, ...], **more: Any) -> Evidence:
     """What the auditor has besides the releases."""
     from unmask.studies.tables import Evidence
 
-    people = None if register is None else read_register(register, reading)
     if original is None:
-        return Evidence(register=people, **more)
-    before = read_original(original, reading, list(dict.fromkeys(c.name for t in tables.values() for c in t.kept)))
+        return Evidence(**more)
     of = {
-        name: read_origin(path, table.n_rows, before.n_rows)
+        name: read_origin(path, table.n_rows, original.n_rows)
         for (name, table), path in zip(tables.items(), origins, strict=bool(origins))
     }
-    return Evidence(original=before, origins=of, register=people, **more)
+    return Evidence(original=original, origins=of, **more)
 
 
 @main.command()
@@ -290,7 +284,8 @@ def _protect_in_memory(
     leaving = escaped(release) if formulas == "escape" else release
     write_release(leaving, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
-    use = {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes}
+    use: dict[str, Any] = {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes}
+    use["width"] = {name: asdict(width) for name, width in lost.width.items()}
     if protection.l is not None or protection.t is not None:
         use["gcp_of_k_alone"] = utility.evaluate(table, *replace(protection, l=None, t=None)(table)).gcp
     return {
@@ -303,13 +298,16 @@ def _protect_in_memory(
 
 
 def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None:
+    from unmask.tables.utility import Width
+
     if as_json:
         click.echo(as_text(result))
     use = result["utility"]
     alone = f" ({use['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in use else ""
     click.echo(
         f"wrote {output}: {result['rows']:,} rows in {result['classes']:,} classes of at least {result['k']}, "
-        f"information lost {use['gcp']:.1%}{alone}",
+        f"information lost {use['gcp']:.1%}{alone}: a cell leaves open "
+        + ", ".join(f"{name} {Width(**width)}" for name, width in use["width"].items()),
         err=True,
     )
 
@@ -393,8 +391,6 @@ def _audit_json(
     shown: ReportData, criteria: Mapping[str, Mapping[str, Value]], names: list[str], unused: set[str]
 ) -> dict[str, Any]:
     """criteria : as they are, for pipelines: k and the number of unique rows are what a gate asks about."""
-    from dataclasses import asdict
-
     exact = {name: dict(criteria[name]) for name in names}
     warnings = [f"not run: {what}: {why}" for what, why in shown.not_run]
     warnings += shown.price.warnings if shown.price is not None else ()

@@ -65,16 +65,20 @@ def read_released(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]
     from unmask.tables.release import check_roles
 
     check_roles({option: tuple(reading[option]) for option in ROLES})
-    named = {*(name for option in ROLES for name in reading[option]), reading["weight"]}
-    unnamed = [name for name in _names(path, reading) if name not in named]
+    unnamed = _without_role(path, reading)
     return read(path, {**reading, "keep": (*reading["keep"], *unnamed)}), unnamed
 
 
-def read_original(path: Path, reading: dict[str, Any], kept: Sequence[str]) -> Table:
+def read_original(path: Path, reading: dict[str, Any], releases: Sequence[Path]) -> Table:
     """The table before protection, with those of its columns that leave unchanged in some release."""
     there = _names(path, reading)
-    known = [name for name in kept if name in there and name not in reading["keep"]]
-    return read(path, {**reading, "keep": (*reading["keep"], *known)})
+    left = dict.fromkeys(name for release in releases for name in _without_role(release, reading))
+    return read(path, {**reading, "keep": (*reading["keep"], *(name for name in left if name in there))})
+
+
+def _without_role(path: Path, reading: dict[str, Any]) -> list[str]:
+    named = {*(name for option in ROLES for name in reading[option]), reading["weight"]}
+    return [name for name in _names(path, reading) if name not in named]
 
 
 def _every_column(file: Path, reading: dict[str, Any], named: Sequence[str]) -> Table:

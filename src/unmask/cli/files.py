@@ -77,7 +77,7 @@ def _strict(value: Any) -> Any:
 
 
 def read(path: Path, reading: dict[str, Any]) -> Table:
-    """A table, with what the command line says about reading it."""
+    """A table, with what the command line says about reading it; what was guessed is said."""
     from unmask.tables import Table
 
     table = Table.read(path, **reading)
@@ -106,7 +106,6 @@ def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
 def read_register(path: Path, reading: dict[str, Any]) -> Table:
     """The register has some of the quasi-identifiers and none of the sensitive columns."""
     from unmask.errors import UnmaskError
-    from unmask.tables import Table
     from unmask.tables.reading import column_names
 
     names = column_names(path, **_text(reading))
@@ -121,16 +120,11 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
     def only(given: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in given.items() if name in shared}
 
-    return Table.read(
-        path,
-        quasi_identifiers=shared,
-        kinds=only(reading["kinds"]),
-        orders=only(reading["orders"]),
-        hierarchies=only(reading["hierarchies"]),
-        missing=reading["missing"],
-        na=reading["na"],
-        **_text(reading),
-    )
+    of_register = {
+        **dict.fromkeys(("sensitive", "keep", "identifiers"), ()),
+        **{key: only(reading[key]) for key in ("types", "orders", "hierarchies")},
+    }
+    return read(path, {**reading, **of_register, "quasi_identifiers": shared, "weight": None})
 
 
 def _text(reading: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,12 +124,15 @@ def audit_in_engine(
         check_together([*plans.values(), *([] if planned is None else [planned])], temp_directory)
         if dry_run:
             return None
-        held = {
-            name: Held(reduce(engine, source, roles, name=f"release{at}"), plans[name].parts, plans[name].at_once)
-            for at, (name, source) in enumerate(sources.items())
-        }
+        held = {}
+        for at, (name, source) in enumerate(sources.items()):
+            reduced = reduce(engine, source, roles, name=f"release{at}")
+            say_notes(reduced.notes)
+            held[name] = Held(reduced, plans[name].parts, plans[name].at_once)
         if register is not None and known is not None:
-            people = reduce(engine, register, known, name="register").whole()
+            listed = reduce(engine, register, known, name="register")
+            say_notes(listed.notes)
+            people = listed.whole()
         return study_large(
             held,
             register=people,
@@ -160,7 +164,7 @@ def _roles_of_register(roles: Roles, names: list[str]) -> Roles:
         sensitive=(),
         keep=(),
         identifiers=(),
-        kinds=only(roles.kinds),
+        types=only(roles.types),
         orders=only(roles.orders),
         hierarchies=only(roles.hierarchies),
     )
@@ -199,6 +203,7 @@ def protect_in_engine(
         if dry_run:
             return None
         reduced = reduce(engine, source, roles, counted=counted)
+        say_notes(reduced.notes)
         made = generalise(reduced, protection, at_once=planned.at_once)
         dropped = [name for name in engine.names(source) if name not in roles.named]
         say_dropped(dropped)
@@ -211,5 +216,9 @@ def protect_in_engine(
         "k": lost.class_size,
         "seconds": round(time.perf_counter() - start, 3),
         "dropped": dropped,
-        "utility": {"gcp": lost.gcp, "average_class_size": lost.released_rows / len(made.release.counts)},
+        "utility": {
+            "gcp": lost.gcp,
+            "average_class_size": lost.released_rows / len(made.release.counts),
+            "width": {name: asdict(width) for name, width in lost.width.items()},
+        },
     }

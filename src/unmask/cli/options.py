@@ -19,8 +19,6 @@ from unmask.errors import FailedError, UnmaskError
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 """What a device or a disk says that takes no more."""
 
-KINDS = ("numeric", "ordinal", "categorical")
-
 
 class Sentences(click.Group):
     """Turns a user's mistake into one sentence and an exit code; a mistake of ours keeps its traceback.
@@ -148,19 +146,23 @@ def pairs(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
     return dict(item.split("=", 1) for item in value)
 
 
-def kinds(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
-    """COLUMN=KIND, with a kind that exists."""
-    from difflib import get_close_matches
+def types(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    """COLUMN=TYPE, with a type that exists."""
+    from unmask.errors import UnmaskError
+    from unmask.tables.types import told
 
     given = pairs(ctx, parameter, value)
-    for column, kind in given.items():
-        if kind not in KINDS:
-            near = get_close_matches(kind, KINDS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise click.BadParameter(
-                f"{kind!r} of column {column!r} is no kind, expected {', '.join(KINDS)}{hint}", ctx, parameter
-            )
+    for column, of_type in given.items():
+        try:
+            told(column, of_type)
+        except UnmaskError as error:
+            raise click.BadParameter(str(error), ctx, parameter) from None
     return given
+
+
+def codes(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Texts separated by commas; none where the text is empty, None where the option is left out."""
+    return None if value is None else split(ctx, parameter, value)
 
 
 def orders(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -232,7 +234,16 @@ def _reading_options(command: Any, *, required: bool) -> Any:
     for option in (
         encoding_option,
         click.option("--delimiter", callback=delimiter, help="Delimiter of text files; guessed when left out."),
-        click.option("--na", callback=split, help="Texts that stand for a missing cell, separated by commas."),
+        click.option(
+            "--na",
+            callback=codes,
+            help="Texts that stand for a missing cell, separated by commas; '' for none. The usual ones when left out.",
+        ),
+        click.option(
+            "--decimal",
+            type=click.Choice([".", ","]),
+            help="Mark before the decimals of numbers; found in each column when left out.",
+        ),
         click.option(
             "--missing",
             type=click.Choice(["own", "wildcard", "excluded"]),
@@ -241,11 +252,12 @@ def _reading_options(command: Any, *, required: bool) -> Any:
             help="What a missing quasi-identifier means: a value of its own, any value, or a row left out.",
         ),
         click.option(
-            "--kind",
-            "kinds",
+            "--type",
+            "types",
             multiple=True,
-            callback=kinds,
-            help="COLUMN=numeric|ordinal|categorical; guessed when left out.",
+            callback=types,
+            help="COLUMN=number|date|datetime|code|text|ordinal; found in the column when left out. "
+            "Dates such as 03/04/1970 are date:day-first or date:month-first.",
         ),
         click.option(
             "--order",
@@ -256,6 +268,13 @@ def _reading_options(command: Any, *, required: bool) -> Any:
         ),
         click.option(
             "--hierarchy", "hierarchies", multiple=True, callback=pairs, help="COLUMN=FILE, generalization hierarchy."
+        ),
+        click.option(
+            "--cells",
+            type=click.Choice(["any", "nodes"]),
+            default="any",
+            show_default=True,
+            help="Cells of columns with a hierarchy in a release: any sets of its leaves, or its nodes alone.",
         ),
         click.option("--identifiers", callback=split, help="Columns that identify a person; dropped."),
         click.option(

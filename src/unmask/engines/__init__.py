@@ -19,8 +19,10 @@ from unmask.errors import UnmaskError
 
 __all__ = ["MEMORY_LIMIT", "Engine", "Kind", "in_bytes", "open_engine"]
 
-Kind: TypeAlias = Literal["integer", "real", "text"]
-"""What a column of an engine holds: 64-bit whole numbers, doubles, or text (dates, decimals and booleans, too)."""
+Kind: TypeAlias = Literal["integer", "real", "text", "untyped"]
+"""What a column of an engine holds: 64-bit whole numbers, doubles, text that the source stores as text, or the text of
+something else: of a cell of a text file, a date, a decimal, a boolean.
+"""
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 

@@ -76,7 +76,8 @@ class Duck:
         names, relation = self._columns(source)
         place = {new: names.index(old) for new, old in columns.items()}
         types = [kind for _, kind in self._described(relation)]
-        kinds: dict[str, Kind] = {new: _kind(types[at]) for new, at in place.items()}
+        typed = "read_csv(" not in relation
+        kinds: dict[str, Kind] = {new: _kind(types[at], typed=typed) for new, at in place.items()}
         cells = ", ".join(f"{clean(f'c{at}', kinds[new])} as {new}" for new, at in place.items())
         self._run(f"create or replace temp view {name} as select {cells} from {relation}")
         return kinds
@@ -217,10 +218,12 @@ class Duck:
 # --- types and wording ------------------------------------------------------------------------------------
 
 
-def _kind(type_name: str) -> Kind:
+def _kind(type_name: str, *, typed: bool) -> Kind:
     if type_name in _WHOLE:
         return "integer"
-    return "real" if type_name in _REAL else "text"
+    if type_name in _REAL:
+        return "real"
+    return "text" if typed and type_name.startswith(("VARCHAR", "ENUM")) else "untyped"
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:

@@ -68,8 +68,8 @@ class Spark:
     def table(self, name: str, source: str, columns: Mapping[str, str]) -> dict[str, Kind]:
         """See `Engine.table`."""
         frame = self._frame(source)
-        type_of = dict(frame.dtypes)
-        kinds: dict[str, Kind] = {new: _kind(type_of[old]) for new, old in columns.items()}
+        type_of, typed = dict(frame.dtypes), not self._is_text(source)
+        kinds: dict[str, Kind] = {new: _kind(type_of[old], typed=typed) for new, old in columns.items()}
         cells = [f"{clean(quoted(old, '`'), kinds[new])} as {new}" for new, old in columns.items()]
         with _told():
             frame.selectExpr(*cells).createOrReplaceTempView(name)
@@ -129,8 +129,7 @@ class Spark:
             # A folder is read with what is below it, and its name is no column; a name is no pattern.
             reader = self.session.read.option("recursiveFileLookup", True).option("__globPaths__", not local)
             paths = [_local(file.path) for file in local] or [_local(Path(source)) if _here(source) else source]
-            text = local[0].form == "text" if local else source.lower().endswith(TEXT_FILES)
-            if text:
+            if self._is_text(source):
                 delimiter = head_of(local[0].path).delimiter if local else "\t" if ".tsv" in source.lower() else ","
                 options = {"header": True, "sep": delimiter, "quote": '"', "escape": '"', "mode": "FAILFAST"}
                 options["enforceSchema"] = False  # another order of columns in another file is an error
@@ -141,6 +140,11 @@ class Spark:
             f"source {Path(source).name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), .xlsx, a "
             "folder of Parquet files, or ::TABLE for a table of Spark's catalog"
         )
+
+    def _is_text(self, source: str) -> bool:
+        """Whether every cell is a text; what is no file of this machine has the suffix that it should."""
+        local = [] if "::" in source else self._local_files(source)
+        return local[0].form == "text" if local else source.lower().endswith(TEXT_FILES)
 
     def _local_files(self, source: str) -> list[Given]:
         """The files of this machine that a source stands for: the file of that name, or else what a pattern matches."""
@@ -190,10 +194,12 @@ def _here(pattern: str) -> list[str]:
     return sorted(glob(pattern))  # noqa: PTH207  # it may be absolute, which Path.glob refuses
 
 
-def _kind(type_name: str) -> Kind:
+def _kind(type_name: str, *, typed: bool) -> Kind:
     if type_name in _WHOLE:
         return "integer"
-    return "real" if type_name in _REAL else "text"
+    if type_name in _REAL:
+        return "real"
+    return "text" if typed and type_name == "string" else "untyped"
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def clean(column: str, kind: str) -> str:
     >>> clean("x", "text")
     "nullif(trim(both ' \t\r\n' from cast(x as string)), '')"
     """
-    if kind == "text":
+    if kind in ("text", "untyped"):
         return f"nullif(trim(both {literal(BLANKS)} from cast({column} as string)), '')"
     if kind == "integer":
         return f"cast({column} as bigint)"

@@ -167,8 +167,9 @@ def _estimated(engine: Engine, at: int, of: Labelled) -> tuple[int, int]:
 def _check_ids(files: Sequence[Labelled], kinds: Sequence[Kind]) -> None:
     """Texts and numbers never meet."""
     for of, kind in zip(files, kinds, strict=True):
-        if (kind == "text") != (kinds[0] == "text"):
-            texts = [files[0].name, of.name][kind == "text"]
+        text, first = (one in ("text", "untyped") for one in (kind, kinds[0]))
+        if text != first:
+            texts = [files[0].name, of.name][text]
             raise UnmaskError(
                 f"the item ids of {texts} are texts and those of another file are numbers, so that none of them agree; "
                 "store both alike"

@@ -139,6 +139,12 @@ UTILITIES = {
     "suppressed": ("Rows suppressed", "share of rows left out"),
     "discernibility": ("Discernibility", "sum of squared class sizes"),
     "average_class_size": ("Average class size", "rows divided by classes"),
+    "width_number": ("Width", "what a released cell leaves open, on average, in the unit of the column"),
+    "width_years": ("Width, years", "time that a released cell leaves open, on average"),
+    "width_days": ("Width, days", "time that a released cell leaves open, on average"),
+    "width_hours": ("Width, hours", "time that a released cell leaves open, on average"),
+    "width_characters": ("Hidden characters", "characters of a code that a released cell hides, on average"),
+    "width_values": ("Open values", "values that a released cell may stand for, on average"),
 }
 """Measure of lost utility -> name and meaning. All are losses: the higher, the less is left."""
 

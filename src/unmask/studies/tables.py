@@ -238,6 +238,7 @@ def _utilities(releases: Mapping[str, Table], evidence: Evidence) -> dict[str, d
                 "gcp": lost.gcp,
                 "suppressed": 1.0 - table.n_rows / evidence.original.n_rows,
                 "average_class_size": table.n_rows / len(table.classes.sizes),
+                **{f"width_{width.unit or 'number'} ({column})": width.mean for column, width in lost.width.items()},
             }
     return found
 

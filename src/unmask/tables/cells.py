@@ -7,26 +7,19 @@ formed and candidates are matched on these sets, never on the text that displays
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, nearest
+from unmask.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.levels import Kind, Levels, Missing
+from unmask.tables.levels import KIND, SCALES, Kind, Levels, Missing, Type
 from unmask.tables.matching import compatible
-from unmask.tables.notation import (
-    EVERYTHING,
-    LEADING_ZERO,
-    MISSING,
-    format_interval,
-    format_set,
-    parse_interval,
-)
+from unmask.tables.notation import EVERYTHING, MISSING, format_set
+from unmask.tables.scales import Bounds, Scale
 from unmask.tables.vocabulary import Vocabulary
 
 __all__ = [
@@ -35,10 +28,9 @@ __all__ = [
     "Kind",
     "Levels",
     "Missing",
+    "Type",
     "compatible",
-    "format_interval",
     "format_set",
-    "parse_interval",
     "parse_levels",
     "plain_levels",
     "read_levels",
@@ -50,37 +42,41 @@ _LARGEST_MEMBERS = 1 << 32  # bytes of a dense membership matrix; beyond it a co
 def parse_levels(
     texts: Sequence[str | None],
     *,
-    kind: Kind | None,
+    as_type: Type,
     column: str,
     order: Sequence[str] | None = None,
     hierarchy: Hierarchy | None = None,
+    known: Sequence[str] = (),
 ) -> Levels:
     """What the distinct texts of a column mean, in the order given.
 
-    kind : None guesses: "ordinal" when an order is given, "categorical" when a hierarchy is, else "numeric" when every
-        cell reads as a number, an interval or `*` and none looks like a code (leading zero, beyond 2**53).
+    as_type : the type of the column; texts are in its notation, see `types.recognized`.
     order : the atomic values of an ordinal column from lowest to highest.
+    known : values that are known from elsewhere to be values of this column, whatever they look like.
 
-    None and "" are missing. Numeric cells are numbers, `[a, b]`, `[a, b)`, `(a, b]`, `[a, b[`, `]a, b]`, `a-b`,
-    `a..b`, `<a`, `<=a`, `>a`, `>=a`, `a+` and `*`. The others are values, hierarchy nodes, `{a, b}`, `a,b` / `a|b` /
-    `a~b` where every part is a value known otherwise, masks such as `123**` (each star hides one character) and `*`;
-    an ordinal column also reads `[a, b]` as all values from a to b. Texts of one meaning get one label.
+    None and "" are missing. Numbers, dates and moments are read by their scale: a value, a period such as `2024-03`,
+    `[a, b]`, `[a, b)`, `(a, b]`, `[a, b[`, `]a, b]`, `a-b`, `a..b`, `<a`, `<=a`, `>a`, `>=a`, `a+` and `*`. The others
+    are values, hierarchy nodes, `{a, b}`, masks such as `123**` (a star hides at most one character) and `*`; an
+    ordinal column also reads `[a, b]` as all values from a to b. Others write `a,b`, `a|b` or `a~b` for a set: it is
+    read so where its parts are values that an order, a hierarchy or `known` gives and it is none itself; without these
+    `Smith, John` is a value, whoever else is called Smith. Texts of one meaning get one label.
 
     Raises UnmaskError with the column and the number of texts that cannot be read or are not in the hierarchy or order.
 
-    >>> parse_levels(["b", "{a, b}", None], kind="categorical", column="c").members.tolist()
+    >>> parse_levels(["b", "{a, b}", None], as_type="text", column="c").members.tolist()
     [[False, True], [True, True], [False, False]]
     """
-    return _assemble(_meanings(texts, kind, column, order, hierarchy))
+    return _assemble(_meanings(texts, as_type, column, order, hierarchy, known))
 
 
 def read_levels(
     texts: Sequence[str | None],
     *,
-    kind: Kind | None,
+    as_type: Type,
     column: str,
     order: Sequence[str] | None = None,
     hierarchy: Hierarchy | None = None,
+    known: Sequence[str] = (),
 ) -> tuple[Levels, NDArray[np.int32]]:
     """Sorted, merged levels and the level of each text; the same arguments as `parse_levels`.
 
@@ -88,11 +84,11 @@ def read_levels(
     name), then generalised ones (by lowest member, by name); a missing cell comes last. So codes do not depend on the
     order of rows, and `20-30` and `[20, 30]` are one level.
 
-    >>> levels, code = read_levels(["30", "20.0", "20"], kind="numeric", column="age")
+    >>> levels, code = read_levels(["30", "20.0", "20"], as_type="number", column="age")
     >>> levels.labels, code.tolist()
     (('20', '30'), [1, 0, 0])
     """
-    meanings = _meanings(texts, kind, column, order, hierarchy)
+    meanings = _meanings(texts, as_type, column, order, hierarchy, known)
     first: dict[str, int] = {}
     for at, label in enumerate(meanings.labels):
         first.setdefault(label, at)
@@ -115,22 +111,26 @@ def plain_levels(texts: Sequence[str | None]) -> tuple[Levels, NDArray[np.int32]
     missing = bool((code == len(labels)).any())
     sets: list[tuple[int, ...] | None] = [(at,) for at in range(len(labels))]
     named = [*labels, MISSING] if missing else labels
-    return _assemble(_Meanings("categorical", named, sets + [()] * missing, [], tuple(labels))), code
+    return _assemble(_Meanings("text", named, sets + [()] * missing, [], tuple(labels))), code
 
 
 @dataclass(frozen=True)
 class _Meanings:
     """One entry per text: its canonical label, and the set it stands for (None: everything; (): missing or unknown)."""
 
-    kind: Kind
+    type: Type
     labels: Sequence[str]
     sets: Sequence[tuple[int, ...] | None]
-    bounds: Sequence[tuple[float, float]]
+    bounds: Sequence[Bounds]
     domain: tuple[str, ...]
+
+    @property
+    def kind(self) -> Kind:
+        return KIND[self.type]
 
     def select(self, at: Sequence[int]) -> _Meanings:
         return _Meanings(
-            self.kind,
+            self.type,
             [self.labels[i] for i in at],
             [self.sets[i] for i in at] if self.sets else (),
             [self.bounds[i] for i in at] if self.bounds else (),
@@ -164,10 +164,10 @@ def _assemble(meanings: _Meanings) -> Levels:
     if meanings.kind == "numeric":
         bounds = np.array(meanings.bounds, dtype=np.float64).reshape(len(labels), 2)
         members = np.zeros((len(labels), 0), dtype=np.bool_)
-        return Levels(labels, "numeric", bounds[:, 0].copy(), bounds[:, 1].copy(), (), members, missing)
+        return Levels(labels, meanings.type, bounds[:, 0].copy(), bounds[:, 1].copy(), (), members, missing)
     nothing = np.zeros(0, dtype=np.float64)
     members = _members(meanings.sets, len(meanings.domain))
-    return Levels(labels, meanings.kind, nothing, nothing, meanings.domain, members, missing)
+    return Levels(labels, meanings.type, nothing, nothing, meanings.domain, members, missing)
 
 
 def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[np.bool_]:
@@ -191,28 +191,19 @@ def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[n
 
 def _meanings(
     texts: Sequence[str | None],
-    kind: Kind | None,
+    as_type: Type,
     column: str,
     order: Sequence[str] | None,
     hierarchy: Hierarchy | None,
+    known: Sequence[str],
 ) -> _Meanings:
-    if kind not in (None, *get_args(Kind)):
-        raise UnmaskError(f"the kind of column {column!r} is {kind!r}, {nearest(kind, get_args(Kind))}")
-    if isinstance(order, str) or not isinstance(order, Iterable | None):
-        raise UnmaskError(f"the order of column {column!r} is {order!r}, expected a list of its values, lowest first")
-    if kind is None:
-        kind = "ordinal" if order is not None else "categorical" if hierarchy is not None else None
-    if kind is None or kind == "numeric":
-        bounds = [_numeric_cell(text, hierarchy) for text in texts]
-        if kind is None:
-            kind = "numeric" if _looks_numeric(texts, bounds) else "categorical"
-        if kind == "numeric":
-            return _numeric(bounds, column)
-    ordinal = kind == "ordinal"
+    if KIND[as_type] == "numeric":
+        return _numeric([_bounds(text, SCALES[as_type], hierarchy) for text in texts], as_type, column)
+    ordinal = as_type == "ordinal"
     if order is not None or hierarchy is not None:
         values = Vocabulary.given(column, order=order, hierarchy=hierarchy, ordinal=ordinal)
     else:
-        values = Vocabulary.seen(column, texts=texts, ordinal=ordinal)
+        values = Vocabulary.seen(column, texts=texts, ordinal=ordinal, known=known)
     labels, sets, unknown = [], [], 0
     for text in texts:
         meaning = values.read(text)
@@ -226,41 +217,30 @@ def _meanings(
             f"column {column!r} has values that are not {where} ({unknown} distinct); "
             "add the values there or correct the column"
         )
-    return _Meanings(kind, labels, sets, (), values.domain)
+    return _Meanings(as_type, labels, sets, (), values.domain)
 
 
 # --- numbers and intervals ----------------------------------------------------------------------------------------
 
 
-def _numeric(bounds: Sequence[tuple[float, float] | None], column: str) -> _Meanings:
+def _numeric(bounds: Sequence[Bounds | None], as_type: Type, column: str) -> _Meanings:
     unread = sum(pair is None for pair in bounds)
     if unread:
         raise UnmaskError(
-            f"numeric column {column!r} has values that are neither a number nor an interval ({unread} distinct); "
-            "correct them, name their text in `na`, or declare the column categorical"
+            f"{as_type} column {column!r} has values that are neither a {as_type} nor an interval ({unread} distinct); "
+            "correct them, name their text in `na`, or declare the column as text"
         )
-    read = [pair for pair in bounds if pair is not None]
-    labels = [MISSING if math.isnan(low) else format_interval(low, high) for low, high in read]
-    return _Meanings("numeric", labels, (), read, ())
+    read, write = [pair for pair in bounds if pair is not None], SCALES[as_type].write
+    labels = [MISSING if math.isnan(low) else write(low, high) for low, high in read]
+    return _Meanings(as_type, labels, (), read, ())
 
 
-def _numeric_cell(text: str | None, hierarchy: Hierarchy | None) -> tuple[float, float] | None:
+def _bounds(text: str | None, scale: Scale, hierarchy: Hierarchy | None) -> Bounds | None:
     if not text:
         return math.nan, math.nan
     if hierarchy is not None and text in hierarchy.nodes and text != EVERYTHING:
-        ends = [parse_interval(hierarchy.leaves[leaf]) for leaf in hierarchy.nodes[text]]
+        ends = [scale.read(hierarchy.leaves[leaf]) for leaf in hierarchy.nodes[text]]
         read = [pair for pair in ends if pair is not None]
         if len(read) == len(ends):
             return min(low for low, _ in read), max(high for _, high in read)
-    return parse_interval(text)
-
-
-def _looks_numeric(texts: Sequence[str | None], bounds: Sequence[tuple[float, float] | None]) -> bool:
-    """Every cell is read, one of them as a number, and none would lose digits (postcodes, long identifiers)."""
-    if any(pair is None for pair in bounds):
-        return False
-    ends = np.array(bounds, dtype=np.float64).reshape(-1)
-    ends = ends[np.isfinite(ends)]
-    if not ends.size or (np.abs(ends) >= 2**53).any():
-        return False
-    return not any(text and text[0] in "0+-[(]<>" and LEADING_ZERO.search(text) for text in texts)
+    return scale.read(text)

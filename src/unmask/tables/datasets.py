@@ -9,13 +9,12 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from unmask import files
 from unmask.errors import UnmaskError
-from unmask.tables.cells import Kind
 from unmask.tables.census import census_hierarchies, diagnosis_weights, synthetic_census
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.reading import read_encoded
@@ -110,6 +109,15 @@ def _header(path: Path) -> list[str]:
 # --- Adult --------------------------------------------------------------------------------------------------------
 
 
+_T = TypeVar("_T")
+
+
+def _used(meaning: Mapping[str, _T], *roles: str | Sequence[str]) -> dict[str, _T]:
+    """What is said of the columns that have a role; the others are not read."""
+    used = {name for names in roles for name in ((names,) if isinstance(names, str) else names)}
+    return {name: said for name, said in meaning.items() if name in used}
+
+
 def adult(
     *,
     rows: Literal["complete", "all"] = "complete",
@@ -131,7 +139,8 @@ def adult(
         for column in columns.values():
             kept &= np.array([text != "?" for text in column.texts])[column.codes]
     arrays = {name: np.array(column.texts, dtype=np.str_)[column.codes[kept]] for name, column in columns.items()}
-    return Table.read(arrays, quasi_identifiers=quasi_identifiers, sensitive=sensitive, hierarchies=hierarchies)
+    trees = _used(hierarchies or {}, quasi_identifiers, sensitive)
+    return Table.read(arrays, quasi_identifiers=quasi_identifiers, sensitive=sensitive, hierarchies=trees, na=())
 
 
 def adult_cut(
@@ -142,7 +151,8 @@ def adult_cut(
 ) -> Table:
     """The nine-column cut of Adult that its hierarchies belong to: 30,162 complete rows (ARX example data)."""
     path = locate("adult/adult_complete_rows.csv.gz")
-    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, hierarchies=hierarchies)
+    trees = _used(hierarchies or {}, quasi_identifiers, sensitive)
+    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, hierarchies=trees)
 
 
 def adult_hierarchies() -> dict[str, Hierarchy]:
@@ -171,7 +181,7 @@ def adult_synthetic(
 ) -> Table:
     """39,040 synthetic records made by CTGAN from Adult (Anonymeter example data, BSD-3-Clause-Clear)."""
     path = locate("adult/synthetic/synthetic_ctgan.csv.gz")
-    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, na=())
 
 
 def adult_control(
@@ -179,7 +189,7 @@ def adult_control(
 ) -> Table:
     """9,758 Adult records the synthesizer of `adult_synthetic` never saw: the control of an attack on it."""
     path = locate("adult/synthetic/control.csv.gz")
-    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, na=())
 
 
 # --- official statistics ------------------------------------------------------------------------------------------
@@ -193,9 +203,9 @@ def nist_national2019(
 ) -> Table:
     """27,253 persons in 20 areas of the US, 2019; the text "N" is a missing cell (NIST excerpt of the ACS PUMS)."""
     path = locate("nist/national2019.csv.gz")
-    kinds: dict[str, Kind] = dict.fromkeys(("SEX", "RAC1P", "MSP", "INDP_CAT"), "categorical")
+    types = _used(dict.fromkeys(("SEX", "RAC1P", "MSP", "INDP_CAT"), "text"), quasi_identifiers, sensitive)
     return Table.read(
-        path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight, kinds=kinds, na="N"
+        path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight, types=types, na="N"
     )
 
 
@@ -223,8 +233,8 @@ def sdcmicro(name: str) -> Table:
         raise UnmaskError(f"test file {name!r} is unknown; expected one of {', '.join(_SDCMICRO)}")
     quasi_identifiers, sensitive, weight = _SDCMICRO[name]
     path = locate(f"sdcmicro/{name}.csv.gz")
-    kinds: dict[str, Kind] = {column: "categorical" for column in quasi_identifiers if column in _CODED}
-    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight, kinds=kinds)
+    types = _used(dict.fromkeys(_CODED, "text"), quasi_identifiers)
+    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight, types=types)
 
 
 def fertility1980(
@@ -239,7 +249,7 @@ def fertility1980(
 def voter_register(*, quasi_identifiers: str | Sequence[str] = ("age", "gender", "race", "zip")) -> Table:
     """10,000 rows of age, gender, race and ZIP from a county's voter register, 2010: a stand-in for what is public."""
     path = locate("register/wake_nc_2010_demographics.csv.gz")
-    return Table.read(path, quasi_identifiers=quasi_identifiers, kinds={"zip": "categorical"})
+    return Table.read(path, quasi_identifiers=quasi_identifiers, types={"zip": "code"})
 
 
 def zip_demography() -> Table:
@@ -248,9 +258,9 @@ def zip_demography() -> Table:
     The quasi-identifier is ZIP; the 43 counts, ages and incomes are kept as numeric columns, missing where unknown.
     """
     path = locate("register/zip_demography_2000.csv.gz")
-    kinds: dict[str, Kind] = {name: "categorical" if name == "ZIP" else "numeric" for name in _header(path)}
-    keep = tuple(name for name in kinds if name != "ZIP")
-    return Table.read(path, quasi_identifiers="ZIP", keep=keep, kinds=kinds)
+    types = {name: "code" if name == "ZIP" else "number" for name in _header(path)}
+    keep = tuple(name for name in types if name != "ZIP")
+    return Table.read(path, quasi_identifiers="ZIP", keep=keep, types=types)
 
 
 def linkage(name: str) -> Table:
@@ -268,7 +278,7 @@ def linkage(name: str) -> Table:
     header = _header(path)
     truth = [column for column in header if column in ("rec_id", "unique_id", "cluster")]
     names = [column for column in header if column not in truth]
-    return Table.read(path, quasi_identifiers=names, keep=truth, kinds=dict.fromkeys(names, "categorical"))
+    return Table.read(path, quasi_identifiers=names, keep=truth, types=dict.fromkeys(names, "text"))
 
 
 LOADERS: Mapping[str, Callable[[], Table]] = {

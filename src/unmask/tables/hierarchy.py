@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from unicodedata import normalize
 
 from unmask.errors import FailedError, UnmaskError
 
@@ -45,7 +46,7 @@ class Hierarchy:
         >>> Hierarchy.from_paths([("a", "*"), ("b", "*")]).leaves
         ('a', 'b')
         """
-        rows = [tuple(label.strip() for label in path) for path in paths]
+        rows = [tuple(normalize("NFC", label.strip()) for label in path) for path in paths]
         if not rows:
             raise UnmaskError(f"{name} is empty, expected one line per leaf: leaf;ancestor;...;root")
         for line, row in enumerate(rows, start=1):
@@ -98,6 +99,17 @@ class Hierarchy:
         for label, leaves in self.nodes.items():
             labels.setdefault(leaves, label)
         return labels
+
+    def lowest(self, leaves: Collection[int]) -> str | None:
+        """The label of the lowest node over all given leaves; None where they have no ancestor in common.
+
+        >>> Hierarchy.from_paths([("10", "1*", "*"), ("11", "1*", "*"), ("20", "2*", "*")]).lowest([0, 1])
+        '1*'
+        """
+        for labels in self.ancestor:
+            if len(above := {labels[leaf] for leaf in leaves}) == 1:
+                return above.pop()
+        return None
 
     def members(self, node: str) -> frozenset[int]:
         """The indices of the leaves under a node (a leaf covers itself).

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.tables.dates import DAYS, MOMENTS
 from unmask.tables.notation import EVERYTHING, MASK
+from unmask.tables.scales import NUMBERS, Scale
+
+Type = Literal["number", "date", "datetime", "code", "text", "ordinal"]
+"""What the values of a column are, as its owner says it: how their texts are read, generalized and written.
+
+number : any of `20`, `3.5`, `[20, 30]`. date, datetime : days and moments. code : text whose beginning says the most,
+such as a zip code, also when it is all digits. text : names without an order. ordinal : names in a stated order.
+"""
 
 Kind = Literal["numeric", "ordinal", "categorical"]
-"""Whether values are ordered by size, by a stated order, or not at all."""
+"""How values compare, which follows from the type: by size, by a stated order, or not at all."""
+
+KIND: Mapping[Type, Kind] = {
+    "number": "numeric",
+    "date": "numeric",
+    "datetime": "numeric",
+    "code": "categorical",
+    "text": "categorical",
+    "ordinal": "ordinal",
+}
+
+SCALES: Mapping[Type, Scale] = {"number": NUMBERS, "date": DAYS, "datetime": MOMENTS}
+"""How the cells of a numeric column are written: days and seconds since 1970 stand for dates and moments."""
 
 Missing = Literal["own", "wildcard", "excluded"]
 """What a missing cell means: a value of its own, any value, or a row that is left out."""
@@ -24,22 +45,23 @@ class Levels:
     """The distinct cells of one column and what each of them means: a set of atomic values.
 
     labels : canonical text of each of the L levels, unique; a missing cell is the empty text.
-    kind : "numeric" (sets are intervals), "ordinal" or "categorical" (sets are subsets of `domain`).
-    low, high : (L,) inclusive bounds of a numeric level; an open end is stored as the next float inwards,
-        `*` is -inf to inf, a missing cell is nan. Empty arrays for the other kinds.
+    type : what the values are; `kind` follows: "numeric" (sets are intervals), "ordinal" or "categorical" (sets are
+        subsets of `domain`).
+    low, high : (L,) inclusive bounds of a numeric level, on its type's `scale`; an open end is stored as the next value
+        inwards, `*` is -inf to inf, a missing cell is nan. Empty arrays for the other kinds.
     domain : the D atomic values, for "ordinal" in rank order; with a hierarchy its leaves in file order; () if numeric.
     members : (L, D) which atomic values a level covers; `*` covers all, a missing cell none. (L, 0) if numeric.
         It may be a read-only view.
     missing : index of the level that stands for a missing cell, or -1.
 
     >>> from unmask.tables.cells import parse_levels
-    >>> levels = parse_levels(["20", "[20, 30)", "*"], kind="numeric", column="age")
+    >>> levels = parse_levels(["20", "[20, 30)", "*"], as_type="number", column="age")
     >>> levels.labels, levels.atomic.tolist()
     (('20', '[20, 30)', '*'), [True, False, False])
     """
 
     labels: tuple[str, ...]
-    kind: Kind
+    type: Type
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     domain: tuple[str, ...]
@@ -48,6 +70,16 @@ class Levels:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def kind(self) -> Kind:
+        """How its values compare."""
+        return KIND[self.type]
+
+    @property
+    def scale(self) -> Scale:
+        """How its numbers are read and written; for a numeric column."""
+        return SCALES[self.type]
 
     @cached_property
     def atomic(self) -> NDArray[np.bool_]:
@@ -67,6 +99,12 @@ class Levels:
         index = {value: at for at, value in enumerate(self.domain)}
         return np.fromiter((index.get(label, -1) for label in self.labels), dtype=np.int64, count=len(self))
 
+    @cached_property
+    def longest(self) -> int:
+        """Characters of the longest code, or of the longest mask of one."""
+        masks = (self.mask(int(at)) for at in np.flatnonzero(self.place < 0))
+        return max((len(text) for text in (*self.domain, *masks)), default=0)
+
     def mask(self, at: int) -> str:
         """The masked text of a level such as `123**`, or "" for a level that is none."""
         label = self.labels[at]
@@ -76,12 +114,23 @@ class Levels:
         """The levels at the given places, in that order; the domain stays."""
         index = np.asarray(at, dtype=np.intp)
         where = np.flatnonzero(index == self.missing)
-        return Levels(
-            tuple(self.labels[i] for i in index),
-            self.kind,
-            self.low[index] if self.kind == "numeric" else self.low,
-            self.high[index] if self.kind == "numeric" else self.high,
-            self.domain,
-            self.members[index],
-            int(where[0]) if self.missing >= 0 and where.size else -1,
+        return replace(
+            self,
+            labels=tuple(self.labels[i] for i in index),
+            low=self.low[index] if self.kind == "numeric" else self.low,
+            high=self.high[index] if self.kind == "numeric" else self.high,
+            members=self.members[index],
+            missing=int(where[0]) if self.missing >= 0 and where.size else -1,
         )
+
+    def on_scale_of(self, other: Levels) -> Levels:
+        """The levels of a numeric column on the finer of its own and another's scale; nan where a label has no meaning.
+
+        So a date meets a moment, and the years of a column that looked like numbers meet dates.
+        """
+        finer = max(self.type, other.type, key=list(SCALES).index)
+        if finer == self.type:
+            return self
+        bounds = [SCALES[finer].read(label) or (np.nan, np.nan) for label in self.labels]
+        low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
+        return replace(self, type=finer, low=low, high=high)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from unmask.tables.levels import Levels, Missing
-from unmask.tables.notation import EVERYTHING, overlap, parse_interval
+from unmask.tables.notation import EVERYTHING, overlap
 from unmask.tables.vocabulary import Masks
 
 _BLOCK = 1 << 18
@@ -22,19 +22,20 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
 
     Returns (len(known), len(released)). Numeric levels intersect as intervals; the others by label of their atomic
     values, so that a value unknown to the other side matches only `*` and the masks that may hide it. A numeric column
-    meets an ordinal or categorical one through the numbers among that one's values.
+    meets an ordinal or categorical one through the numbers among that one's values, and dates meet moments.
 
     missing : "own" and "excluded": a missing cell matches only a missing cell; "wildcard": it matches every cell.
 
     >>> from unmask.tables.cells import parse_levels
-    >>> known = parse_levels(["25", "30"], kind="numeric", column="age")
-    >>> released = parse_levels(["[20, 30)", "30+"], kind="numeric", column="age")
+    >>> known = parse_levels(["25", "30"], as_type="number", column="age")
+    >>> released = parse_levels(["[20, 30)", "30+"], as_type="number", column="age")
     >>> compatible(known, released, missing="own").tolist()
     [[True, False], [False, True]]
     """
     if known.kind == "numeric" and released.kind == "numeric":
-        match = known.low[:, None] <= released.high
-        match &= released.low <= known.high[:, None]
+        left, right = known.on_scale_of(released), released.on_scale_of(known)
+        match = left.low[:, None] <= right.high
+        match &= right.low <= left.high[:, None]
     elif known.kind == "numeric":
         match = _intersect(_as_values(known, released.domain), released)
     elif released.kind == "numeric":
@@ -89,7 +90,7 @@ def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
 
 def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
     """Numeric levels over the values of a column that was not read as numeric."""
-    ends = [parse_interval(value) or (math.nan, math.nan) for value in domain]
+    ends = [levels.scale.read(value) or (math.nan, math.nan) for value in domain]
     low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
     inside = (levels.low[:, None] <= low) & (high <= levels.high[:, None])
     own = {label: at for at, label in enumerate(levels.labels) if levels.low[at] == levels.high[at]}
@@ -99,4 +100,4 @@ def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
     for spot, label in enumerate(extra):
         members[own[label], len(domain) + spot] = True
     nothing = np.zeros(0, dtype=np.float64)
-    return Levels(levels.labels, "categorical", nothing, nothing, (*domain, *extra), members, levels.missing)
+    return Levels(levels.labels, "text", nothing, nothing, (*domain, *extra), members, levels.missing)

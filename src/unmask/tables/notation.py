@@ -1,10 +1,9 @@
-"""The text of cells: how a number, an interval, a set, a masked value and a suppressed cell are written and read."""
+"""The text of cells that are no numbers: how a set, a masked value and a suppressed cell are written and read."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from unmask.errors import UnmaskError
 
@@ -14,102 +13,9 @@ EVERYTHING = "*"
 MISSING = ""
 """The label of a missing cell."""
 
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_END = rf"(?:{_NUMBER}|[+-]?(?:inf|\u221e))"
-_EXACT = re.compile(_NUMBER)
-_RANGE = re.compile(rf"({_NUMBER})\s*(?:-|\u2013|\.\.)\s*({_NUMBER})")
-_BRACKETS = re.compile(rf"([\[\](])\s*({_END})\s*[,;]\s*({_END})\s*([\[\])])")
-_ONE_SIDED = re.compile(rf"(<=|>=|<|>|\u2264|\u2265)\s*({_NUMBER})")
-_AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
-LEADING_ZERO = re.compile(r"(?<![0-9.])0[0-9]")
 MASK = re.compile(r"([^*]+)(\*+)")
 SPECIAL = re.compile(r'[,{}"|~*]|^\s|\s$')
 _SET_PART = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",{}]*[^",{}\s]))\s*(,|$)')
-
-
-# --- numbers and intervals ----------------------------------------------------------------------------------------
-
-
-def parse_interval(text: str) -> tuple[float, float] | None:
-    """The inclusive bounds of a numeric cell, or None when the text is neither a number nor an interval.
-
-    >>> parse_interval("20-30"), parse_interval("-5--1"), parse_interval("20+"), parse_interval("HS-grad")
-    ((20.0, 30.0), (-5.0, -1.0), (20.0, inf), None)
-    """
-    if _EXACT.fullmatch(text):
-        value = float(text) + 0.0  # no negative zero
-        return (value, value) if math.isfinite(value) else None
-    if text == EVERYTHING:
-        return -math.inf, math.inf
-    low, high = _ends(text)
-    return (low, high) if low <= high and low < math.inf and high > -math.inf else None
-
-
-def _ends(text: str) -> tuple[float, float]:
-    if found := _RANGE.fullmatch(text):
-        return _end(found[1]), _end(found[2])
-    if found := _BRACKETS.fullmatch(text):
-        low, high = _end(found[2]), _end(found[3])
-        return low if found[1] == "[" else _above(low), high if found[4] == "]" else _below(high)
-    if found := _ONE_SIDED.fullmatch(text):
-        sign, value = found[1], _end(found[2])
-        if sign in ("<", "<=", "\u2264"):
-            return -math.inf, _below(value) if sign == "<" else value
-        return _above(value) if sign == ">" else value, math.inf
-    if found := _AND_MORE.fullmatch(text):
-        return _end(found[1]), math.inf
-    return math.nan, math.nan
-
-
-def _end(text: str) -> float:
-    return float(text.replace("\u221e", "inf")) + 0.0
-
-
-def _above(value: float) -> float:
-    return value if math.isinf(value) else math.nextafter(value, math.inf)
-
-
-def _below(value: float) -> float:
-    return value if math.isinf(value) else math.nextafter(value, -math.inf)
-
-
-def format_number(value: float) -> str:
-    """The shortest text that reads back as the same number; whole numbers without a decimal point.
-
-    >>> format_number(20.0), format_number(0.1)
-    ('20', '0.1')
-    """
-    value = float(value)
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-
-
-def format_interval(low: float, high: float) -> str:
-    """Canonical text of the interval from low to high, both included; `parse_interval` reads back the same bounds.
-
-    One value is written as a number, -inf to inf as `*`, and an end that is the float next to a shorter number as open.
-
-    >>> format_interval(20, 30), format_interval(20, math.nextafter(30, 0)), format_interval(65, math.inf)
-    ('[20, 30]', '[20, 30)', '>=65')
-    """
-    low, high = float(low) + 0.0, float(high) + 0.0
-    if not low <= high or low == math.inf or high == -math.inf:
-        raise UnmaskError("the lower end of an interval is above its upper end or not a number; expected low <= high")
-    if low == high:
-        return format_number(low)
-    from_, open_low = _written(low, -math.inf)
-    to, open_high = _written(high, math.inf)
-    if math.isinf(low) or math.isinf(high):
-        if math.isinf(low) and math.isinf(high):
-            return EVERYTHING
-        return f"<{'' if open_high else '='}{to}" if math.isinf(low) else f">{'' if open_low else '='}{from_}"
-    return f"{'(' if open_low else '['}{from_}, {to}{')' if open_high else ']'}"
-
-
-def _written(value: float, outwards: float) -> tuple[str, bool]:
-    closed, beyond = format_number(value) if math.isfinite(value) else "", math.nextafter(value, outwards)
-    if math.isfinite(beyond) and len(format_number(beyond)) < len(closed):
-        return format_number(beyond + 0.0), True
-    return closed, False
 
 
 # --- sets ---------------------------------------------------------------------------------------------------------
@@ -156,10 +62,35 @@ def format_set(values: Iterable[str]) -> str:
 
 
 def overlap(left: str, right: str) -> bool:
-    """Whether two masks may hide the same value: one length, and one prefix begins with the other.
+    """Whether two masks may hide the same value: one prefix begins with the other, and neither is too short for it.
 
-    >>> overlap("12**", "123*"), overlap("12**", "13**")
-    (True, False)
+    A star hides at most one character, so `12**` may be 12, 123 or 1234.
+
+    >>> overlap("12**", "123*"), overlap("12**", "13**"), overlap("1*", "123*")
+    (True, False, False)
     """
     short, long = sorted((left.rstrip(EVERYTHING), right.rstrip(EVERYTHING)), key=len)
-    return len(left) == len(right) and long.startswith(short)
+    return long.startswith(short) and len(long) <= min(len(left), len(right))
+
+
+def common_beginning(values: Collection[str]) -> str:
+    """The longest text that all values begin with.
+
+    >>> common_beginning(["48163", "48159"])
+    '481'
+    """
+    first, last = min(values), max(values)
+    alike = (at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
+    return first[: next(alike, min(len(first), len(last)))]
+
+
+def format_prefix(values: Collection[str], *, width: int) -> str:
+    """The common beginning of codes, with a star for each character that it hides of a code of `width`.
+
+    A mask among the values counts with the beginning that it shows.
+
+    >>> format_prefix(["48163", "48159", "481**"], width=5), format_prefix(["E11", "E11.9"], width=5)
+    ('481**', 'E11**')
+    """
+    shown = common_beginning(values).partition(EVERYTHING)[0]
+    return shown + EVERYTHING * max(width - len(shown), 1) if shown else EVERYTHING

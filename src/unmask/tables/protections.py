@@ -60,12 +60,16 @@ class Mondrian:
         large class. False also cuts between rows of equal value, at random, so that with k alone every box holds k to
         2k - 1 rows; boxes may then overlap or coincide, and boxes that coincide are one class of the release.
 
-    Order of a column: numeric by value, ordinal by rank, categorical by its domain (sorted text), with a hierarchy
-    depth-first along the tree, where the strict form cuts only between children of the lowest node over all values of
-    the box. Cells that are intervals take their midpoint, sets the mean place of their values, `*` and missing cells
-    come first. Numeric cells become the interval from the smallest to the largest present, the others the set of
-    values present (written as a node of the hierarchy where it is one); a class that mixes a missing cell, `*` or a
-    masked text with other cells gets `*`.
+    Order of a column: numbers and dates by value, ordinal by rank, text by its domain (sorted), with a hierarchy
+    depth-first along the tree, codes along the tree of their beginnings; along a tree the strict form cuts only between
+    children of the lowest node over all values of the box. Cells that are intervals take their midpoint, sets the mean
+    place of their values, `*` and missing cells come first.
+
+    Numbers become the interval from the smallest to the largest present. Dates become the finest period that holds all
+    of them (month, quarter, year), or an interval of whole months, over more than 24 of them of whole years: no date of
+    one person stands at its end. Codes become their common beginning, `481**`; the others the set of values present,
+    written as a node of the hierarchy where it is one, and as the lowest node above where the table's `cells` are
+    "nodes". A class that mixes a missing cell, `*` or, of text, a mask with other cells gets `*`.
 
     >>> table = Table.read({"age": [30, 31, 50, 51]}, quasi_identifiers="age")
     >>> release, origin = Mondrian(k=2)(table, rng=np.random.default_rng(1))
@@ -211,10 +215,11 @@ class SuppressCells:
 class Generalize:
     """Full-domain recoding: every cell of a column is replaced by its ancestor, or by its bin.
 
-    levels : by quasi-identifier; for a column with a hierarchy a whole number is the level of its ancestors (0 leaves
-        the column as it is); otherwise the column must be numeric and the number is the width w of the bins
-        [i w, (i + 1) w). Columns not named stay. A missing cell stays missing and `*` stays `*`; an interval that
-        crosses bins becomes the union of its bins, a set the union of the ancestors of its values.
+    levels : by quasi-identifier. For a column with a hierarchy a whole number is the level of its ancestors (0 leaves
+        the column as it is); otherwise the level of numbers is the width w of the bins [i w, (i + 1) w), that of dates
+        "day", "month", "quarter" or "year", that of codes how many characters of the longest are hidden. Columns not
+        named stay. A missing cell stays missing and `*` stays `*`; an interval that crosses bins becomes the union of
+        its bins, a set the union of the ancestors of its values.
 
     >>> table = Table.read({"age": [30, 34, 50]}, quasi_identifiers="age")
     >>> release, origin = Generalize(levels={"age": 5.0})(table, rng=np.random.default_rng(1))
@@ -222,7 +227,7 @@ class Generalize:
     ('[30, 35)', '[50, 55)')
     """
 
-    levels: Mapping[str, float] = field(default_factory=dict, hash=False)
+    levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
 
     __repr__ = _call
 

@@ -7,7 +7,7 @@ every row or class among them. No row order enters, so equal cells get equal res
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
-from unmask.tables.cells import EVERYTHING, MISSING, Levels, format_interval, format_set, read_levels
+from unmask.tables.cells import EVERYTHING, MISSING, Levels, format_set, read_levels
 from unmask.tables.counts import class_counts
+from unmask.tables.dates import PERIODS, Calendar
 from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.notation import format_prefix
 from unmask.tables.release import Column, Table
+from unmask.tables.scales import NUMBERS
 
 Recoded = tuple[Levels, NDArray[np.int32]]
 """Levels, and a code into them for each of whatever was recoded."""
@@ -53,6 +56,8 @@ def axis(column: Column, codes: NDArray[np.int32]) -> tuple[NDArray[np.float64],
     used = np.flatnonzero(np.bincount(codes, minlength=len(levels)))
     if levels.kind == "numeric":
         return _numeric_axis(levels, used), None
+    if levels.type == "code" and column.hierarchy is None:
+        return _code_axis(levels, used)
     along = _depth_first(levels, column.hierarchy) if levels.kind == "categorical" else None
     centre = _centres(levels, along)
     coordinate = np.zeros(len(levels))
@@ -77,6 +82,18 @@ def _numeric_axis(levels: Levels, used: NDArray[np.intp]) -> NDArray[np.float64]
     if levels.missing >= 0:
         middle[levels.missing] = finite.min() - 2 * gap
     return middle
+
+
+def _code_axis(levels: Levels, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Codes in the order of their text, `*` and missing first, and the tree of their beginnings."""
+    labels = np.array(levels.labels)[used]
+    shown = np.char.rstrip(labels, EVERYTHING)
+    ordered = np.lexsort((labels, shown))
+    coordinate = np.zeros(len(levels))
+    coordinate[used[ordered]] = np.arange(used.size)
+    nodes = [np.unique(labels[ordered].astype(f"U{n}"), return_inverse=True)[1] for n in range(levels.longest, 0, -1)]
+    different = [at for at, node in enumerate(nodes) if not at or node.max() < nodes[at - 1].max()]
+    return coordinate, np.stack([*(nodes[at] for at in different), np.zeros(used.size, dtype=np.int64)])
 
 
 def _depth_first(levels: Levels, hierarchy: Hierarchy | None) -> NDArray[np.intp] | None:
@@ -129,7 +146,7 @@ def new_cells(column: Column, texts: Sequence[str]) -> Recoded:
     """Canonical levels of new cells of a column, and the level of each."""
     known = column.levels
     order = known.domain if known.kind == "ordinal" else None
-    return read_levels(texts, kind=known.kind, column=column.name, order=order, hierarchy=column.hierarchy)
+    return read_levels(texts, as_type=known.type, column=column.name, order=order, hierarchy=column.hierarchy)
 
 
 def merged(
@@ -145,11 +162,12 @@ def merged(
 def covering(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
     """Texts of cells that cover all cells in a box, and the text of every box."""
     cells = class_counts(box, int(box.max()) + 1, codes, len(column.levels))
-    return (_hulls if column.levels.kind == "numeric" else _unions)(column.levels, cells)
+    return (_hulls if column.levels.kind == "numeric" else _unions)(column, cells)
 
 
-def _hulls(levels: Levels, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:
-    """Texts of the intervals from the smallest to the largest value, and the text of every box."""
+def _hulls(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:
+    """Texts of intervals over the smallest to the largest value, by the column's scale, and the text of every box."""
+    levels, cover = column.levels, column.levels.scale.cover
     begins = cells.indptr[:-1]
     gap = cells.indices == levels.missing
     low = np.minimum.reduceat(np.where(gap, -math.inf, levels.low[cells.indices]), begins)
@@ -160,28 +178,45 @@ def _hulls(levels: Levels, cells: csr_array) -> tuple[list[str], NDArray[np.intp
     key = np.where(empty, -1, low_at * highs.size + high_at)
     distinct, text_of_box = np.unique(key, return_inverse=True)
     return [
-        MISSING if at < 0 else format_interval(lows[at // highs.size], highs[at % highs.size]) for at in distinct
+        MISSING if at < 0 else cover(lows[at // highs.size], highs[at % highs.size]) for at in distinct
     ], text_of_box
 
 
-def _unions(levels: Levels, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:
-    """Texts of the sets of values present, and the text of every box."""
+def _unions(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:
+    """Texts of cells that cover all values present, and the text of every box."""
     first, text_of_box = _distinct_sets(cells)
+    cover = _cover(column)
+    return [cover(cells.indices[cells.indptr[box] : cells.indptr[box + 1]].tolist()) for box in first], text_of_box
+
+
+def _cover(column: Column) -> Callable[[list[int]], str]:
+    """The text for some levels: their own if it is one, else a node, the common beginning of codes, or a set of values.
+
+    With another level, one that is no set of known values is everything.
+    """
+    levels, tree = column.levels, column.hierarchy
     of_level, value = np.nonzero(levels.members)
     values = np.split(value, np.searchsorted(of_level, np.arange(1, len(levels))))
-    vague = {
-        at for at in range(len(levels)) if at == levels.missing or levels.labels[at] == EVERYTHING or levels.mask(at)
-    }
-    texts = []
-    for box in first:
-        inside = cells.indices[cells.indptr[box] : cells.indptr[box + 1]].tolist()
-        if len(inside) == 1:
-            texts.append(levels.labels[inside[0]])
-        elif vague.intersection(inside):
-            texts.append(EVERYTHING)
-        else:
-            texts.append(format_set(levels.domain[at] for level in inside for at in values[level]))
-    return texts, text_of_box
+    by_prefix = levels.type == "code" and tree is None
+    masks = {at: mask for at in range(len(levels)) if (mask := levels.mask(at))}
+    whole = {at for at, label in enumerate(levels.labels) if label in (MISSING, EVERYTHING)}
+    nodes = tree.nodes if tree is not None and column.cells == "nodes" else None
+
+    def cover(inside: list[int]) -> str:
+        if len(inside) == 1 and (nodes is None or levels.labels[inside[0]] in nodes or inside[0] in whole):
+            return levels.labels[inside[0]]
+        if whole.intersection(inside) or (not by_prefix and masks.keys() & inside):
+            return EVERYTHING
+        if by_prefix:
+            shown = [masks[at] for at in inside if at in masks]
+            shown += [levels.domain[place] for at in inside if at not in masks for place in values[at]]
+            return format_prefix(shown, width=levels.longest)
+        together = sorted({int(place) for at in inside for place in values[at]})
+        if nodes is not None and tree is not None:
+            return tree.lowest(together) or EVERYTHING
+        return format_set(levels.domain[at] for at in together)
+
+    return cover
 
 
 def _distinct_sets(cells: csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -207,21 +242,55 @@ def _distinct_sets(cells: csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]
 # --- ancestors and bins -----------------------------------------------------------------------------------------------
 
 
-def generalised(column: Column, level: float) -> Recoded:
-    """A column recoded to a level of its hierarchy, or to bins of a width."""
+def generalised(column: Column, level: float | str) -> Recoded:
+    """A column recoded to a level of its hierarchy, to bins of a width, to periods, or with characters hidden."""
+    levels, code = new_cells(column, _generalised(column, level))
+    return levels, code[column.codes]
+
+
+def _generalised(column: Column, level: float | str) -> list[str]:
+    """The new text of each level."""
+    of_type = column.levels.type
+    if of_type in ("date", "datetime") and column.hierarchy is None:
+        return _periods(column, level)
     if isinstance(level, bool) or not isinstance(level, int | float | np.integer | np.floating):
         raise UnmaskError(f"the level of column {column.name!r} is {level!r}, expected a number")
-    if column.hierarchy is not None and isinstance(level, int | np.integer):
-        texts = _ancestors(column, column.hierarchy, int(level))
-    elif column.levels.kind == "numeric":
-        texts = _bins(column, float(level))
-    else:
+    whole = isinstance(level, int | np.integer)
+    if column.hierarchy is not None and whole:
+        return _ancestors(column, column.hierarchy, int(level))
+    if of_type == "number":
+        return _bins(column, float(level))
+    if of_type == "code" and whole:
+        return _hidden(column, int(level))
+    raise UnmaskError(
+        f"column {column.name!r} cannot be generalised to {level!r}: its type is {of_type}, expected a hierarchy and a "
+        "whole number as its level; give the column a hierarchy"
+    )
+
+
+def _periods(column: Column, level: float | str) -> list[str]:
+    levels, scale = column.levels, column.levels.scale
+    if level not in PERIODS or not isinstance(scale, Calendar):
+        raise UnmaskError(f"the level of column {column.name!r} is {level!r}, expected one of {', '.join(PERIODS)}")
+    return [
+        MISSING if at == levels.missing else scale.rounded(low, high, str(level))
+        for at, (low, high) in enumerate(zip(levels.low.tolist(), levels.high.tolist(), strict=True))
+    ]
+
+
+def _hidden(column: Column, characters: int) -> list[str]:
+    levels = column.levels
+    if not 0 <= characters <= levels.longest:
         raise UnmaskError(
-            f"column {column.name!r} cannot be generalised to {level!r}: it is not numeric, expected a hierarchy and a "
-            "whole number as its level; give the column a hierarchy"
+            f"{characters} characters of column {column.name!r} are to be hidden; its codes have up to {levels.longest}"
         )
-    levels, code = new_cells(column, texts)
-    return levels, code[column.codes]
+    kept = levels.longest - characters
+    texts = []
+    for at, label in enumerate(levels.labels):
+        vague = label in (MISSING, EVERYTHING) or not characters
+        shown = [levels.mask(at)] if levels.mask(at) else [levels.domain[i] for i in np.flatnonzero(levels.members[at])]
+        texts.append(label if vague else format_prefix([text[:kept] for text in shown], width=levels.longest))
+    return texts
 
 
 def _ancestors(column: Column, hierarchy: Hierarchy, level: int) -> list[str]:
@@ -257,7 +326,7 @@ def _bins(column: Column, width: float) -> list[str]:
         raise UnmaskError(f"the bin width of column {column.name!r} is {width!r}, expected a number above 0")
     step = Fraction(repr(width))
     return [
-        MISSING if at == column.levels.missing else format_interval(*_bin(float(low), float(high), step))
+        MISSING if at == column.levels.missing else NUMBERS.write(*_bin(float(low), float(high), step))
         for at, (low, high) in enumerate(zip(column.levels.low, column.levels.high, strict=True))
     ]
 

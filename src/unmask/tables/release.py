@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
+from unicodedata import normalize
 
 import duckdb
 import numpy as np
@@ -18,13 +19,18 @@ from numpy.typing import NDArray
 
 from unmask.engines.sql import exact_path, literal, quoted
 from unmask.errors import UnmaskError
-from unmask.tables.cells import Kind, Levels, Missing, plain_levels, read_levels
+from unmask.tables.cells import Levels, Missing, Type, plain_levels, read_levels
 from unmask.tables.counts import group
 from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.numerals import Decimal
 from unmask.tables.reading import Encoded, check_columns, engine, read_encoded
+from unmask.tables.types import Declared, Recognized, recognized, told
 from unmask.writing import whole
 
 __all__ = ["Classes", "Column", "Missing", "Rows", "Table"]
+
+CellsOf = Literal["any", "nodes"]
+"""Which sets a released cell of a column with a hierarchy may be: any, or the nodes of the hierarchy alone."""
 
 Rows = NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
 """Which rows: their numbers, a mask, or a slice."""
@@ -35,6 +41,7 @@ class Column:
     """One column as codes into its levels: row i holds `levels.labels[codes[i]]`.
 
     Levels are sorted, so codes do not depend on the order of the rows. `hierarchy` is the tree its cells may use.
+    cells : "nodes" if a release may hold nodes of the hierarchy only, "any" for any set of its leaves.
     stored : DuckDB's name of the type that the source held its cells in; "" for text without a type.
     """
 
@@ -43,9 +50,22 @@ class Column:
     levels: Levels
     hierarchy: Hierarchy | None = None
     stored: str = ""
+    cells: CellsOf = "any"
+
+    def __post_init__(self) -> None:
+        if self.cells == "nodes" and self.hierarchy is not None and self.levels.kind == "numeric":
+            raise UnmaskError(
+                f"column {self.name!r} has the type {self.levels.type}, and its cells shall be nodes of its hierarchy: "
+                "that needs text; leave its type out"
+            )
 
     def __repr__(self) -> str:
-        return f"Column({self.name!r}, {self.codes.size} rows, {len(self.levels)} {self.levels.kind} levels)"
+        return f"Column({self.name!r}, {self.codes.size} rows, {len(self.levels)} {self.type} levels)"
+
+    @property
+    def type(self) -> Type:
+        """What its values are: number, date, datetime, code, text, ordinal."""
+        return self.levels.type
 
     def take(self, rows: Rows) -> Column:
         """The column at the given rows, in their order. The levels stay, so that codes remain comparable."""
@@ -129,7 +149,7 @@ class Table:
         names = [column.name for column in self.columns]
         name = next((name for name in self.order if name not in names), "weight")
         values, codes = np.unique(weight, return_inverse=True)
-        levels, code = read_levels([repr(value) for value in values.tolist()], kind="numeric", column=name)
+        levels, code = read_levels([repr(value) for value in values.tolist()], as_type="number", column=name)
         return Column(name, code[codes], levels)
 
     @property
@@ -174,14 +194,17 @@ class Table:
         keep: str | Sequence[str] = (),
         identifiers: str | Sequence[str] = (),
         weight: str | None = None,
-        kinds: Mapping[str, Kind] | None = None,
+        types: Mapping[str, str] | None = None,
         orders: Mapping[str, Sequence[str]] | None = None,
         hierarchies: Mapping[str, Hierarchy | str | PathLike[str]] | None = None,
+        cells: CellsOf = "any",
         missing: Missing = "own",
-        na: str | Sequence[str] = (),
+        na: str | Sequence[str] | None = None,
+        decimal: Decimal | None = None,
         delimiter: str | None = None,
         header: Sequence[str] | None = None,
         encoding: str | None = None,
+        like: Table | None = None,
     ) -> Self:
         """Read a table, give its columns their roles and its cells their meaning.
 
@@ -190,10 +213,16 @@ class Table:
         keep : columns that are released unchanged, as text. Columns without a role are dropped: they are not read.
         identifiers : columns that identify a person; dropped, too, but they have to be there.
         weight : column with the positive number of people a row stands for.
-        kinds, orders, hierarchies : by column; what is not declared is guessed (see `cells.parse_levels`).
-        na : texts that stand for a missing cell, besides empty and NULL.
+        types, orders, hierarchies : by column. A type is number, date, datetime, code, text or ordinal; dates that can
+            be read in two ways are date:day-first or date:month-first. What is not said is recognized, and `notes` says
+            what was (see `types.recognized`).
+        cells : "nodes" to write only nodes of a column's hierarchy into a release, "any" for any set of its leaves.
+        na : texts that stand for a missing cell, besides empty and NULL; None takes the usual ones (NA, n/a, NaN, NULL,
+            ? and the like), () none.
+        decimal : the mark before decimals, "." or ","; found in each column unless given.
         delimiter, header : of a text file; guessed, and its first line, when not given.
         encoding : of a text file that is not UTF-8; cp1252 when not given, which is noted.
+        like : the original of a release, or its register: columns of the same name have its types where they fit.
 
         >>> Table.read({"age": ["20-29", "*"]}, quasi_identifiers="age").quasi_identifiers[0].levels.labels
         ('*', '[20, 29]')
@@ -202,35 +231,34 @@ class Table:
         roles |= {"weight": _names(weight or ()), "identifiers": _names(identifiers)}
         check_roles(roles)
         asked = [name for role, names in roles.items() if role != "identifiers" for name in names]
-        trees = _trees(hierarchies or {})
-        declared = (*(kinds or {}), *(orders or {}), *trees)
-        idle = [name for name in declared if name not in asked]
+        meanings = Meanings(types or {}, orders or {}, trees(hierarchies or {}), cells, _codes(na), decimal, like)
+        idle = [name for name in meanings.said if name not in asked]
         dropped = (*roles["identifiers"], *idle)
         as_text: dict[str, Any] = {"delimiter": delimiter, "header": header, "encoding": encoding}
         found = read_encoded(source, asked=asked, dropped=dropped, **as_text)
         if idle:
             raise UnmaskError(
-                f"the kind, order or hierarchy of column {idle[0]!r} was given, and the column is dropped; make it a "
+                f"the type, order or hierarchy of column {idle[0]!r} was given, and the column is dropped; make it a "
                 "quasi-identifier, sensitive or kept, or leave that out"
             )
         encoded = found.columns
-        gone = frozenset(_names(na))
+        plain = {name for name in roles["keep"] if name not in meanings.said}
+        typed, notes = meanings.read(
+            {name: column for name, column in encoded.items() if name not in plain and name != weight}
+        )
+        kept = {name: _kept(name, encoded[name], meanings.na or ()) for name in plain}
 
-        def typed(name: str) -> Column:
-            given = (kinds or {}).get(name), (orders or {}).get(name), trees.get(name)
-            return _column(name, encoded[name], gone, *given)
-
-        def kept(name: str) -> Column:
-            return typed(name) if name in declared else _kept(name, encoded[name], gone)
+        def of(role: str) -> tuple[Column, ...]:
+            return tuple({**typed, **kept}[name] for name in roles[role])
 
         return cls(
-            tuple(typed(name) for name in roles["quasi_identifiers"]),
-            tuple(typed(name) for name in roles["sensitive"]),
-            tuple(kept(name) for name in roles["keep"]),
+            of("quasi_identifiers"),
+            of("sensitive"),
+            of("keep"),
             _weights(weight, encoded[weight]) if weight else None,
             missing,
             order=tuple(encoded),
-            notes=found.notes,
+            notes=(*found.notes, *notes),
         )
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
@@ -279,36 +307,76 @@ def check_roles(roles: Mapping[str, tuple[str, ...]]) -> None:
         raise UnmaskError("0 quasi-identifiers given, expected at least 1; name what an adversary may know")
 
 
-def _trees(given: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
+def trees(given: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
     return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in given.items()}
 
 
-def _blanked(encoded: Encoded, gone: frozenset[str]) -> list[str | None]:
-    return [None if text in gone else text for text in encoded.texts]
+def _codes(na: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    return na if na is None else _names(na)
 
 
-def _column(
-    name: str,
-    encoded: Encoded,
-    gone: frozenset[str],
-    kind: Kind | None,
-    order: Sequence[str] | None,
-    hierarchy: Hierarchy | None,
-) -> Column:
-    if hierarchy is not None and order is not None:
-        hierarchy = hierarchy.reorder(order)  # its leaves and the domain of the levels have one numbering
-    texts = _blanked(encoded, gone)
-    levels, code = read_levels(texts, kind=kind, column=name, order=order, hierarchy=hierarchy)
-    return Column(name, code[encoded.codes], levels, hierarchy, encoded.stored)
+@dataclass(frozen=True, eq=False)
+class Meanings:
+    """How the cells of a table are read; the arguments are those of `Table.read`."""
+
+    types: Mapping[str, str]
+    orders: Mapping[str, Sequence[str]]
+    hierarchies: Mapping[str, Hierarchy]
+    cells: CellsOf = "any"
+    na: tuple[str, ...] | None = None
+    decimal: Decimal | None = None
+    like: Table | None = None
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Names of the columns of which something is said."""
+        return (*self.types, *self.orders, *self.hierarchies)
+
+    def read(
+        self, encoded: Mapping[str, Encoded], *, counted: bool = True
+    ) -> tuple[dict[str, Column], tuple[str, ...]]:
+        """The columns by name, and what is to be said of how they were read. counted : see `types.recognized`."""
+        declared = {name: self._declared(name) for name in encoded}
+        found = recognized(encoded, declared, na=self.na, decimal=self.decimal, counted=counted)
+        columns = {name: self._column(name, column, declared[name], found[name]) for name, column in encoded.items()}
+        return columns, tuple(note for name in encoded for note in found[name].notes)
+
+    def _declared(self, name: str) -> Declared:
+        of_type, days = told(name, self.types[name]) if name in self.types else (None, None)
+        like = next((column for column in self.like.columns if column.name == name), None) if self.like else None
+        order, tree = _order(name, self.orders.get(name)), self.hierarchies.get(name)
+        if like is not None and of_type is None and order is None and tree is None:
+            order, tree = like.levels.domain if like.type == "ordinal" else None, like.hierarchy
+        if tree is not None and order is not None:
+            tree = tree.reorder(order)  # its leaves and the domain of the levels have one numbering
+        return Declared(of_type, days, order, tree, like)
+
+    def _column(self, name: str, encoded: Encoded, declared: Declared, found: Recognized) -> Column:
+        known = () if declared.like is None else declared.like.levels.domain
+        levels, code = read_levels(
+            found.texts,
+            as_type=found.type,
+            column=name,
+            order=declared.order,
+            hierarchy=declared.hierarchy,
+            known=known,
+        )
+        return Column(name, code[encoded.codes], levels, declared.hierarchy, encoded.stored, self.cells)
 
 
-def _kept(name: str, encoded: Encoded, gone: frozenset[str]) -> Column:
-    levels, code = plain_levels(_blanked(encoded, gone))
+def _order(name: str, given: object) -> tuple[str, ...] | None:
+    if isinstance(given, str) or not isinstance(given, Iterable | None):
+        raise UnmaskError(f"the order of column {name!r} is {given!r}, expected a list of its values, lowest first")
+    return None if given is None else tuple(normalize("NFC", str(value)) for value in given)
+
+
+def _kept(name: str, encoded: Encoded, na: Sequence[str]) -> Column:
+    levels, code = plain_levels([None if text in na else text for text in encoded.texts])
     return Column(name, code[encoded.codes], levels, None, encoded.stored)
 
 
 def _weights(name: str, encoded: Encoded) -> NDArray[np.float64]:
-    levels, code = read_levels(encoded.texts, kind="numeric", column=name)
+    levels, code = read_levels(encoded.texts, as_type="number", column=name)
     good = (levels.low == levels.high) & (levels.low > 0)
     if not good.all():
         bad = int((~good)[code[encoded.codes]].sum())
@@ -356,13 +424,15 @@ def _write_parquet(table: Table, path: Path) -> None:
 
 def stored_type(column: Column) -> str:
     """DuckDB's name of the type that holds the cells of a column: as in the source where all of them are exact values,
-    else text; exact numbers from text are whole numbers or doubles.
+    else text; exact values from text are whole numbers, doubles, dates or timestamps.
     """
     levels = column.levels
     missing = np.arange(len(levels)) == levels.missing
     if not (levels.atomic | missing).all():
         return "VARCHAR"
     if column.stored or levels.kind != "numeric":
-        return column.stored or "VARCHAR"
+        return column.stored.removesuffix(" WITH TIME ZONE") or "VARCHAR"
+    if levels.type != "number":
+        return "DATE" if levels.type == "date" else "TIMESTAMP"
     low = levels.low[~missing]
     return "BIGINT" if bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all()) else "DOUBLE"

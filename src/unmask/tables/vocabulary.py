@@ -8,7 +8,8 @@ from functools import cached_property
 
 from unmask.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.notation import EVERYTHING, MASK, MISSING, SPECIAL, format_set, parse_interval, split_set
+from unmask.tables.notation import EVERYTHING, MASK, MISSING, format_set, split_set
+from unmask.tables.scales import NUMBERS, Bounds
 
 _SEPARATORS = (",", "|", "~")
 
@@ -18,23 +19,21 @@ class Masks:
 
     def __init__(self, values: Sequence[str]) -> None:
         self._values = values
-        self._by_shape: dict[tuple[int, int], dict[str, list[int]]] = {}
+        self._by_prefix: dict[int, dict[str, list[int]]] = {}
 
     def hidden(self, mask: str) -> tuple[int, ...]:
-        """Places of the values of the mask's length that begin with its prefix.
+        """Places of the values that begin with the mask's prefix and are no longer than it.
 
-        >>> Masks(["120", "121", "1200", "20"]).hidden("12*")
+        >>> Masks(["120", "12", "1200", "20"]).hidden("12*")
         (0, 1)
         """
         prefix = mask.rstrip(EVERYTHING)
-        shape = len(mask), len(prefix)
-        if shape not in self._by_shape:
-            found: dict[str, list[int]] = {}
+        if len(prefix) not in self._by_prefix:
+            found = self._by_prefix[len(prefix)] = {}
             for at, value in enumerate(self._values):
-                if len(value) == len(mask):
-                    found.setdefault(value[: len(prefix)], []).append(at)
-            self._by_shape[shape] = found
-        return tuple(self._by_shape[shape].get(prefix, ()))
+                found.setdefault(value[: len(prefix)], []).append(at)
+        places = self._by_prefix[len(prefix)].get(prefix, ())
+        return tuple(at for at in places if len(self._values[at]) <= len(mask))
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,8 @@ class Vocabulary:
     """The D atomic values of a column and what its texts mean in terms of them.
 
     closed : the values are given by an order or a hierarchy; otherwise they are those seen in the column.
-    parts : texts that may stand between the separators of `a,b`: the atomic values and the nodes of the hierarchy.
+    parts : texts that may stand between the separators of `a,b`: values that are given or known from elsewhere, and the
+        nodes of the hierarchy. Among values that were only seen, `Smith, John` is one of them.
     """
 
     domain: tuple[str, ...]
@@ -63,12 +63,15 @@ class Vocabulary:
         return cls(domain, frozenset(tree.nodes if tree is not None else domain), tree, True, ordinal)
 
     @classmethod
-    def seen(cls, column: str, *, texts: Sequence[str | None], ordinal: bool) -> Vocabulary:
-        """The values that occur in a column, alone or inside `{...}`; sorted, for an ordinal column as numbers."""
-        found = [text for text in texts if text]
-        parts = frozenset(part for text in found if text[0] == "{" for part in split_set(text) or ())
-        parts |= {text for text in found if not SPECIAL.search(text)}
-        values = parts.union(text for text in found if _is_single(text, parts))
+    def seen(cls, column: str, *, texts: Sequence[str | None], ordinal: bool, known: Sequence[str] = ()) -> Vocabulary:
+        """The values that occur in a column, alone or inside `{...}`; sorted, for an ordinal column as numbers.
+
+        known : values known from elsewhere; they may be parts of a set, and are no sets.
+        """
+        found, parts = [text for text in texts if text], frozenset(known)
+        sets = {text: of for text in found if (of := split_set(text) or _split_plain(text, parts))}
+        values = {part for of in sets.values() for part in of}
+        values.update(text for text in found if text not in sets and not _hides(text))
         domain = _by_number(values, column) if ordinal else tuple(sorted(values))
         return cls(domain, parts, ordinal=ordinal)
 
@@ -108,7 +111,7 @@ class Vocabulary:
             ends = [self.index.get(part.strip(), -1) for part in text[1:-1].split(",")]
             if len(ends) == 2 and 0 <= ends[0] <= ends[1]:
                 return tuple(range(ends[0], ends[1] + 1))
-        if self.closed and (bounds := parse_interval(text)):
+        if self.closed and (bounds := NUMBERS.read(text)):
             return tuple(at for at, value in enumerate(self.domain) if _within(value, bounds))
         return ()
 
@@ -132,29 +135,29 @@ class Vocabulary:
         return format_set(self.domain[at] for at in covered), covered
 
     def _misread(self, value: str) -> bool:
-        """Whether the bare value would be read as something else than itself in a column without order or hierarchy."""
-        return not self.closed and bool(SPECIAL.search(value)) and not _is_single(value, self.parts)
+        """Whether the bare value would be read as a mask or a set in a column without order or hierarchy."""
+        return not self.closed and (_hides(value) or split_set(value) is not None)
 
 
-def _is_single(text: str, parts: frozenset[str]) -> bool:
-    if text[0] == "{" and split_set(text) is not None:
-        return False
-    return not (MASK.fullmatch(text) or not text.strip(EVERYTHING) or _split_plain(text, parts))
+def _hides(text: str) -> bool:
+    return bool(MASK.fullmatch(text)) or not text.strip(EVERYTHING)
 
 
 def _by_number(values: Iterable[str], column: str) -> tuple[str, ...]:
-    ends = {value: parse_interval(value) for value in values}
+    ends = {value: NUMBERS.read(value) for value in values}
     if any(pair is None for pair in ends.values()):
         raise UnmaskError(f"ordinal column {column!r} has values that are no numbers; give their order in `orders`")
     return tuple(sorted(ends, key=lambda value: (ends[value] or (0.0, 0.0), value)))
 
 
-def _within(value: str, bounds: tuple[float, float]) -> bool:
-    pair = parse_interval(value)
+def _within(value: str, bounds: Bounds) -> bool:
+    pair = NUMBERS.read(value)
     return pair is not None and bounds[0] <= pair[0] and pair[1] <= bounds[1]
 
 
 def _split_plain(text: str, parts: frozenset[str]) -> tuple[str, ...] | None:
+    if text in parts:
+        return None
     for separator in _SEPARATORS:
         if separator in text:
             found = tuple(part.strip() for part in text.split(separator))

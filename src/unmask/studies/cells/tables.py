@@ -28,20 +28,9 @@ from unmask.tables.reading import column_names
 from unmask.tables.release import Table
 from unmask.truth import Truth
 
-DATASET = (
-    "quasi_identifiers",
-    "sensitive",
-    "keep",
-    "identifiers",
-    "weight",
-    "kinds",
-    "orders",
-    "hierarchies",
-    "missing",
-    "na",
-)
+COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
+DATASET = (*COLUMNS, "cells", "missing", "na", "decimal")
 ADVERSARY = ("knows", "attacker")
-COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "kinds", "orders", "hierarchies")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
 MEASURES = (

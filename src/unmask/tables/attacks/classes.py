@@ -153,5 +153,6 @@ def fits_of(
 
 def _wide_and_exact(one: Levels, other: Levels) -> bool:
     """Whether a table of the levels would be large, and every cell of both is one value and none is missing."""
-    large = len(one) * len(other) > _WIDE and one.kind == other.kind
+    alike = one.type == other.type or one.kind == other.kind == "categorical"
+    large = len(one) * len(other) > _WIDE and alike
     return large and all(levels.missing < 0 and bool(levels.atomic.all()) for levels in (one, other))

@@ -112,10 +112,11 @@ def _kept(known: Column, released: Column, error: CellError) -> NDArray[np.float
     if not error.width or not known.levels.kind == released.levels.kind == "numeric":
         return fits
     moved = np.zeros_like(fits)
-    low, high = known.levels.low[:, None], known.levels.high[:, None]
+    left, right = known.levels.on_scale_of(released.levels), released.levels.on_scale_of(known.levels)
+    low, high = left.low[:, None], left.high[:, None]
     for step in range(1, error.width + 1):
         for move in (-step, step):
-            moved += (low + move <= released.levels.high) & (high + move >= released.levels.low)
+            moved += (low + move <= right.high) & (high + move >= right.low)
     return np.asarray((1 - error.jitter) * fits + error.jitter * moved / (2 * error.width))
 
 
@@ -163,11 +164,12 @@ def _gower(known: Column, released: Column, *, wildcard: bool) -> NDArray[np.flo
     fits = compatible(known.levels, released.levels, missing="wildcard" if wildcard else "own")
     table = np.where(fits, 0.0, 1.0)
     if known.levels.kind == released.levels.kind == "numeric":
-        bounds = np.concatenate([released.levels.low, released.levels.high])
+        left, right = known.levels.on_scale_of(released.levels), released.levels.on_scale_of(known.levels)
+        bounds = np.concatenate([right.low, right.high])
         bounds = bounds[np.isfinite(bounds)]
         span = float(np.ptp(bounds)) if len(bounds) else 0.0
-        below = released.levels.low - known.levels.high[:, None]
-        above = known.levels.low[:, None] - released.levels.high
+        below = right.low - left.high[:, None]
+        above = left.low[:, None] - right.high
         gap = np.nan_to_num(np.maximum(np.maximum(below, above), 0.0), nan=np.inf)
         table = np.where(fits, 0.0, np.minimum(gap / span if span else 1.0, 1.0))
     if known.levels.missing >= 0:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.tables.cells import parse_interval
 from unmask.tables.release import Column, Table
+from unmask.tables.scales import NUMBERS
 
 
 def sorted_by_content(table: Table) -> bool:
@@ -53,7 +53,7 @@ def _steps(column: Column) -> Iterator[NDArray[np.int8]]:
     labels = column.levels.labels
     yield _signs(np.arange(len(labels)), column)
     yield _signs(np.argsort(np.argsort(np.array(labels, dtype=np.str_), kind="stable")), column)
-    ends = [parse_interval(label) or (np.nan, np.nan) for label in labels]
+    ends = [NUMBERS.read(label) or (np.nan, np.nan) for label in labels]
     if not np.isnan(ends).any():
         yield _signs(np.unique(np.array(ends), axis=0, return_inverse=True)[1].reshape(-1), column)
 

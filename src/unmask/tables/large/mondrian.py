@@ -24,6 +24,7 @@ from unmask.tables.recoding import covering, new_cells
 from unmask.tables.release import Column
 from unmask.tables.utility.columns import Cells
 from unmask.tables.utility.evaluation import InformationLoss, average_class_size, discernibility
+from unmask.tables.utility.widths import Width
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +77,18 @@ def generalise(reduced: Reduced, protection: Mondrian, *, at_once: int | None = 
 
 @dataclass(frozen=True)
 class Spent:
-    """What the cells of one column have lost over a number of rows; see `InformationLoss` for the quantities."""
+    """What the cells of one column have lost over a number of rows; see `InformationLoss` for the quantities.
+
+    width, largest : mean and maximum of what a cell leaves open, on the column's scale.
+    """
 
     rows: int
     suppressed_cells: int
     ncp: float
     precision: float | None
     distortion: float
+    width: float
+    largest: float
 
     @classmethod
     def of(
@@ -91,8 +97,10 @@ class Spent:
         """pairs : rows that level l became level r in, CSR (L, R); gone : (L,) rows that are not released."""
         cells = _Weighed.of_pairs(original, released, pairs, gone)
         if not cells.n_rows:
-            return cls(0, 0, 0.0, None, 0.0)
-        return cls(cells.n_rows, cells.suppressed(), cells.ncp(), cells.precision(), cells.distortion())
+            return cls(0, 0, 0.0, None, 0.0, 0.0, 0.0)
+        return cls(
+            cells.n_rows, cells.suppressed(), cells.ncp(), cells.precision(), cells.distortion(), *cells.left_open()
+        )
 
     @classmethod
     def together(cls, parts: Sequence[Spent]) -> Spent:
@@ -106,6 +114,8 @@ class Spent:
             float(np.average([part.ncp for part in used], weights=rows)),
             float(np.average(precision, weights=rows)) if precision else None,
             float(np.average([part.distortion for part in used], weights=rows)),
+            float(np.average([part.width for part in used], weights=rows)),
+            max(part.largest for part in used),
         )
 
 
@@ -206,7 +216,8 @@ def loss(made: Generalised) -> InformationLoss:
 
     The comparisons of distributions and the random queries of `utility.evaluate` need rows and are not among them.
     """
-    spent = dict(zip([column.name for column in made.release.quasi_identifiers], made.spent, strict=True))
+    types = {column.name: column.levels.type for column in made.release.quasi_identifiers}
+    spent = dict(zip(types, made.spent, strict=True))
     sizes, rows = made.release.counts, made.release.n_rows + made.suppressed_rows
     smallest = int(sizes.min())
     return InformationLoss(
@@ -221,6 +232,7 @@ def loss(made: Generalised) -> InformationLoss:
         average_class_size=average_class_size(sizes, k=smallest),
         precision={name: column.precision for name, column in spent.items()},
         distortion={name: column.distortion for name, column in spent.items()},
+        width={name: Width.of(types[name], column.width, column.largest) for name, column in spent.items()},
     )
 
 

@@ -108,6 +108,7 @@ class Reduced:
     columns : names by their short name; quasi_identifiers, sensitive : their levels (codes only list them).
     n_rows : rows of the table; n_coded : rows of `name`_coded. words : the columns in each word and their bits.
     counted : whether the combinations count sensitive values; without, there are no histograms.
+    notes : what was recognized or guessed while reading, a sentence each.
     """
 
     engine: Engine
@@ -121,6 +122,7 @@ class Reduced:
     n_coded: int
     words: tuple[Mapping[str, int], ...]
     counted: bool = True
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def short(self) -> tuple[list[str], list[str]]:
@@ -302,7 +304,9 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
     columns = roles.columns
     types = engine.table(f"{name}_source", source, columns)
     found = _values(engine, name, tuple(columns))
-    read = {short: roles.column(columns[short], cells) for short, cells in found.items()}
+    texts = [columns[short] for short in columns if types[short] == "text"]
+    named, notes = roles.read({columns[short]: cells for short, cells in found.items()}, stored_as_text=texts)
+    read = {short: named[columns[short]] for short in columns}
     for short, column in read.items():
         engine.put(f"{name}_{short}", _dictionary(found[short], column.codes, types[short]))
     joint = [short for short in columns if counted or short[0] == "q"]
@@ -324,6 +328,7 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
         n_coded,
         words,
         counted,
+        notes,
     )
 
 
@@ -356,8 +361,9 @@ def _values(engine: Engine, name: str, columns: Sequence[str]) -> dict[str, NDAr
 def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Kind) -> dict[str, NDArray[Any]]:
     """What an engine gets: the values v that are not missing, and their code."""
     values = cells[:-1] if len(cells) and cells[-1] is None else cells
-    if kind != "text":
+    text = kind in ("text", "untyped")
+    if not text:
         values = values.astype(np.int64 if kind == "integer" else np.float64)
     if not len(values):  # a value that the column does not have, so that the table has a type
-        values = np.array([""], dtype=object) if kind == "text" else np.zeros(1, values.dtype)
+        values = np.array([""], dtype=object) if text else np.zeros(1, values.dtype)
     return {"v": values, "code": codes[: len(values)].astype(np.int32)}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.tables.cells import Kind, Missing
+from unmask.tables.cells import Missing
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.reading import check_columns
-from unmask.tables.release import Column, Table, check_roles
+from unmask.tables.numerals import Decimal
+from unmask.tables.reading import check_columns, read_encoded
+from unmask.tables.release import CellsOf, Column, Meanings, check_roles, trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +25,13 @@ class Roles:
     sensitive: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy | str | PathLike[str]] = field(default_factory=dict)
+    cells: CellsOf = "any"
     missing: Missing = "own"
-    na: tuple[str, ...] = ()
+    na: tuple[str, ...] | None = None
+    decimal: Decimal | None = None
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -45,22 +48,20 @@ class Roles:
         """Refuse unknown columns, and columns with two roles."""
         roles = {role: getattr(self, role) for role in ("quasi_identifiers", "sensitive", "keep", "identifiers")}
         check_roles(roles)
-        check_columns(names, [*self.named, *self.kinds, *self.orders, *self.hierarchies], where="the source")
+        check_columns(names, [*self.named, *self.types, *self.orders, *self.hierarchies], where="the source")
 
-    def column(self, name: str, values: NDArray[Any]) -> Column:
-        """The meaning of distinct values of a column: a code for each, and the levels."""
-        if not len(values):
+    def read(
+        self, values: Mapping[str, NDArray[Any]], *, stored_as_text: Collection[str]
+    ) -> tuple[dict[str, Column], tuple[str, ...]]:
+        """The meaning of the distinct values of every column: a code for each, the levels, and what is to be said.
+
+        stored_as_text : names of the columns that the source has a type for, which is text. Several values may have one
+        code: 3.5 and 3,50, or an accent that is written in two ways.
+        """
+        if not all(map(len, values.values())):
             raise UnmaskError("the source has no rows; expected at least one row")
-
-        def of(given: Mapping[str, Any]) -> dict[str, Any]:
-            return {name: given[name]} if name in given else {}
-
-        cells = Table.read(
-            {name: values},
-            quasi_identifiers=name,
-            kinds=of(self.kinds),
-            orders=of(self.orders),
-            hierarchies=of(self.hierarchies),
-            na=self.na,
-        )
-        return cells.quasi_identifiers[0]
+        meanings = Meanings(self.types, self.orders, trees(self.hierarchies), self.cells, self.na, self.decimal)
+        encoded = {name: read_encoded({name: array}).columns[name] for name, array in values.items()}
+        for name in stored_as_text:
+            encoded[name] = replace(encoded[name], stored="VARCHAR")
+        return meanings.read(encoded, counted=False)

@@ -60,7 +60,7 @@ def write_release(
     place = engine.names(reduced.source).index
     named = dict(sorted({**reduced.columns, **other}.items(), key=lambda column: place(column[1])))
     texts = [*(short for short in types if types[short] == "string"), *(s for s in labels if labels[s][1] == "string")]
-    texts += [short for short in other if kinds[short] == "text"]
+    texts += [short for short in other if kinds[short] in ("text", "untyped")]
     found = _formulas(engine, text, {short: named[short] for short in texts})
     check_formulas(found, formulas)
     if found and formulas == "escape":
@@ -83,9 +83,11 @@ def _labels(column: Column) -> NDArray[Any]:
 
 
 def _type(levels: Levels) -> str:
-    """What holds the cells: numbers where all of them are exact, as `Table.write` does."""
+    """What holds the cells: numbers, dates and timestamps where all are exact, as `Table.write` does."""
     exact = levels.atomic | (np.arange(len(levels)) == levels.missing)
     if levels.kind != "numeric" or not exact.all():
         return "string"
+    if levels.type != "number":
+        return "date" if levels.type == "date" else "timestamp"
     low = levels.low[~np.isnan(levels.low)]
     return "bigint" if bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all()) else "double"

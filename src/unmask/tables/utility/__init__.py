@@ -7,10 +7,12 @@ those of an ordinal or categorical column the declared domain (the leaves of its
 """
 
 from unmask.tables.utility.evaluation import InformationLoss, Utility, average_class_size, discernibility, evaluate
+from unmask.tables.utility.widths import Width
 
 __all__ = [
     "InformationLoss",
     "Utility",
+    "Width",
     "average_class_size",
     "discernibility",
     "evaluate",

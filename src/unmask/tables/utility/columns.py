@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from unmask.tables.cells import Levels, compatible
+from unmask.tables.cells import Levels, Type, compatible
 from unmask.tables.counts import class_counts
+from unmask.tables.levels import KIND
 from unmask.tables.utility.sets import Sets, categorical, numeric, ordinal, singletons
 
 if TYPE_CHECKING:
@@ -31,17 +32,18 @@ _VALUES = 1024
 class Cells:
     """One column of original and release on the same atoms, with how often each pair of levels met.
 
-    position : (D,) place of each atom on a line (its number, or its rank), None for categorical columns.
-    penalty : (levels of the release,) NCP. pairs : CSR (original levels, released levels) of row counts.
+    position, penalty, width, whole : see `Sides`. pairs : CSR (original levels, released levels) of row counts.
     before, after : codes of all original rows; of the released rows. lost : original rows not released.
     """
 
-    kind: Literal["numeric", "ordinal", "categorical"]
+    type: Type
     position: Floats | None
     n_atoms: int
     source: Sets
     target: Sets
     penalty: Floats
+    width: Floats
+    whole: float
     pairs: sparse.csr_array[Any, Any]
     before: NDArray[np.int32]
     after: NDArray[np.int32]
@@ -55,22 +57,20 @@ class Cells:
     def of(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Cells:
         """Put the cells of both columns on common atoms; origin : the original row of each released row."""
         counts = np.bincount(original.codes, minlength=len(original.levels))
-        position: Floats | None
         if original.levels.kind == "numeric":
-            position, source, target, penalty = numeric(original.levels, released.levels, counts)
-        elif original.levels.kind == "ordinal":
-            position, source, target, penalty = ordinal(original.levels, released.levels)
+            sides = numeric(original.levels, released.levels, counts)
         else:
-            position, source, target, penalty = categorical(original.levels, released.levels)
-        penalty = np.where(target.missing, 1.0, penalty)
+            sides = (ordinal if original.levels.kind == "ordinal" else categorical)(original.levels, released.levels)
+        position, source, target, penalty, width, whole = sides
+        penalty, width = np.where(target.missing, 1.0, penalty), np.where(target.missing, whole, width)
         n_atoms = 0 if position is None else len(position)
         n_atoms = n_atoms if source.members is None else int(source.members.shape[1])
         pairs = class_counts(original.codes[origin], len(original.levels), released.codes, len(released.levels))
         edges, pool = _bins(position, n_atoms, source, counts)
         tree = released.hierarchy or original.hierarchy
-        kind = original.levels.kind
-        shape = (kind, position, n_atoms, source, target, penalty, pairs, original.codes, released.codes, lost)
-        return cls(*shape, edges, pool, released.levels, tree)
+        sides_of = (position, n_atoms, source, target, penalty, width, whole)
+        rows = (pairs, original.codes, released.codes, lost)
+        return cls(original.levels.type, *sides_of, *rows, edges, pool, released.levels, tree)
 
     @property
     def n_lost(self) -> int:
@@ -95,8 +95,14 @@ class Cells:
     def ncp(self) -> float:
         """Normalised certainty penalty: mean share of the domain that a cell leaves open, 0 to 1."""
         _, target, _ = self.met()
-        flat = self.position is not None and self.kind == "numeric" and self._span() == 0
+        flat = self.position is not None and KIND[self.type] == "numeric" and self._span() == 0
         return self.mean(np.where(self.unharmed(), 0.0, self.penalty[target]), 0.0 if flat or self.n_atoms < 2 else 1.0)
+
+    def left_open(self) -> tuple[float, float]:
+        """Mean over all original rows, and maximum, of what a cell leaves open, on the column's scale."""
+        _, target, _ = self.met()
+        width = np.where(self.unharmed(), 0.0, self.width[target])
+        return self.mean(width, self.whole), max(float(width.max(initial=0.0)), self.whole if self.n_lost else 0.0)
 
     def suppressed(self) -> int:
         """Released cells that say nothing though the original cell did."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from unmask.errors import UnmaskError
 from unmask.tables.utility.columns import Cells, joint
+from unmask.tables.utility.widths import Width
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +36,8 @@ class InformationLoss:
     average_class_size : C_avg = released rows / (J k), at least 1; k is `class_size`, the smallest class unless given.
         None when nothing is released.
     precision : 1 - mean height of the released cell in its hierarchy / height of the root, 0 to 1; None without one.
+    width : per quasi-identifier, what a released cell leaves open in the column's own unit, see `Width`; a suppressed
+        row leaves the whole range open, and so does a missing cell, unless the original is missing.
     distortion : per quasi-identifier, mean normalised distance between the original value and a uniform draw from the
         released cell, 0 to 1.
     """
@@ -50,6 +53,7 @@ class InformationLoss:
     average_class_size: float | None
     precision: Mapping[str, float | None]
     distortion: Mapping[str, float]
+    width: Mapping[str, Width]
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,7 @@ def evaluate(
         average_class_size=average_class_size(sizes, k=divisor) if len(sizes) else None,
         precision={name: column.precision() for name, column in cells.items()},
         distortion={name: column.distortion() for name, column in cells.items()},
+        width={name: Width.of(column.type, *column.left_open()) for name, column in cells.items()},
         marginal_distance={name: column.marginal().distance() for name, column in every.items()},
         pairwise_distance={(a, b): joint(every[a], every[b]).distance() for a, b in combinations(every, 2)},
         query_error=_query_error(cells, queries, np.random.default_rng(0) if rng is None else rng),

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unmask.tables.cells import Levels, compatible
+from unmask.tables.cells import EVERYTHING, Levels, compatible
+from unmask.tables.notation import common_beginning
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -27,8 +28,25 @@ class Sets(NamedTuple):
         return self.end - self.begin if self.members is None else np.diff(self.members.indptr).astype(np.int64)
 
 
-def numeric(original: Levels, released: Levels, counts: Ints) -> tuple[Floats, Sets, Sets, Floats]:
-    """Atoms, sets of both sides, and the penalty of each released level; counts : rows per original level."""
+class Sides(NamedTuple):
+    """Both sides of a column on common atoms, and what each released level costs.
+
+    position : (D,) place of each atom on a line, None for categories. penalty : (L,) NCP, 0 to 1. width : (L,) what a
+    cell leaves open in the column's own unit; whole : the same for a row that is not released.
+    """
+
+    position: Floats | None
+    source: Sets
+    target: Sets
+    penalty: Floats
+    width: Floats
+    whole: float
+
+
+def numeric(original: Levels, released: Levels, counts: Ints) -> Sides:
+    """Atoms are the exact values; counts : rows per original level. Widths are differences."""
+    if released.kind == "numeric":
+        original, released = original.on_scale_of(released), released.on_scale_of(original)
     used = (counts > 0) & ~gaps(original)
     exact = original.low[used & (original.low == original.high)]
     ends = np.concatenate((original.low[used], original.high[used]))
@@ -36,15 +54,16 @@ def numeric(original: Levels, released: Levels, counts: Ints) -> tuple[Floats, S
     if released.kind != "numeric":
         atoms = _atoms(exact, (original,))
         labels, no_members = tuple(map(repr, atoms.tolist())), np.zeros((len(atoms), 0), dtype=np.bool_)
-        known = Levels(labels, "numeric", atoms, atoms, (), no_members, -1)
+        known = Levels(labels, original.type, atoms, atoms, (), no_members, -1)
         target = _runs_of(compatible(known, released, missing="own").T, gaps(released))
         span = max(float(atoms[-1] - atoms[0]), 0.0)
         width = atoms[target.end - 1] - atoms[target.begin]
-        return atoms, _between(atoms, original), target, _ratio(width, span)
+        return Sides(atoms, _between(atoms, original), target, _ratio(width, span), width, span)
     atoms = _atoms(exact, (original, released))
     low, high = (float(ends.min()), float(ends.max())) if len(ends) else (0.0, 0.0)
-    width = np.clip(released.high, low, high) - np.clip(released.low, low, high)
-    return atoms, _between(atoms, original), _between(atoms, released), _ratio(width, high - low)
+    width = np.nan_to_num(np.clip(released.high, low, high) - np.clip(released.low, low, high))
+    sides = _between(atoms, original), _between(atoms, released)
+    return Sides(atoms, *sides, _ratio(width, high - low), width, high - low)
 
 
 def _ratio(width: Floats, span: float) -> Floats:
@@ -73,14 +92,15 @@ def _between(atoms: Floats, levels: Levels) -> Sets:
     return Sets(begin, np.where(gone, begin, np.maximum(end, begin + 1)), None, gone)
 
 
-def ordinal(original: Levels, released: Levels) -> tuple[Floats, Sets, Sets, Floats]:
-    """Atoms are the ranks of the declared domain; returns as `numeric`."""
+def ordinal(original: Levels, released: Levels) -> Sides:
+    """Atoms are the ranks of the declared domain. Widths are numbers of values."""
     known = singletons(original.domain)
     source = _runs_of(compatible(known, original, missing="own").T, gaps(original))
     target = _runs_of(compatible(known, released, missing="own").T, gaps(released))
     size = target.size()
     position = np.arange(max(1, len(original.domain)), dtype=np.float64)
-    return position, source, target, np.where(size > 1, size / len(position), 0.0)
+    penalty = np.where(size > 1, size / len(position), 0.0)
+    return Sides(position, source, target, penalty, size.astype(np.float64), float(len(position)))
 
 
 def _runs_of(covers: NDArray[np.bool_], gone: NDArray[np.bool_]) -> Sets:
@@ -91,8 +111,11 @@ def _runs_of(covers: NDArray[np.bool_], gone: NDArray[np.bool_]) -> Sets:
     return Sets(begin, np.where(gone, begin, end), None, gone)
 
 
-def categorical(original: Levels, released: Levels) -> tuple[None, Sets, Sets, Floats]:
-    """Atoms are the original's domain, then one for every level that holds none of it (a value made up)."""
+def categorical(original: Levels, released: Levels) -> Sides:
+    """Atoms are the original's domain, then one for every level that holds none of it (a value made up).
+
+    Widths are numbers of values; of codes, numbers of hidden characters.
+    """
     known = singletons(original.domain)
     sides = [(levels, compatible(known, levels, missing="own").T) for levels in (original, released)]
     stray = [np.flatnonzero(~covers.any(axis=1) & ~gaps(levels)) for levels, covers in sides]
@@ -108,13 +131,29 @@ def categorical(original: Levels, released: Levels) -> tuple[None, Sets, Sets, F
         empty = np.zeros(0, dtype=np.int64)
         sets.append(Sets(empty, empty, members, gaps(levels)))
     size = sets[1].size()
-    return None, sets[0], sets[1], np.where(size > 1, size / max(1, len(original.domain)), 0.0)
+    penalty = np.where(size > 1, size / max(1, len(original.domain)), 0.0)
+    width, whole = size.astype(np.float64), float(n_atoms)
+    if original.type == "code":
+        whole = float(original.longest)
+        width = np.array([_hidden(released, at, original.longest) for at in range(len(released))], dtype=np.float64)
+    return Sides(None, sets[0], sets[1], penalty, width, whole)
+
+
+def _hidden(levels: Levels, at: int, longest: int) -> int:
+    """Characters of a code that a cell hides."""
+    label = levels.labels[at]
+    if label == EVERYTHING:
+        return longest
+    if mask := levels.mask(at):
+        return mask.count(EVERYTHING)
+    values = [levels.domain[place] for place in np.flatnonzero(levels.members[at])]
+    return longest - len(common_beginning(values)) if len(values) > 1 else 0
 
 
 def singletons(values: tuple[str, ...]) -> Levels:
     """One level for each value, that covers it and nothing else."""
     empty = np.zeros(0)
-    return Levels(values, "categorical", empty, empty, values, np.eye(len(values), dtype=np.bool_), -1)
+    return Levels(values, "text", empty, empty, values, np.eye(len(values), dtype=np.bool_), -1)
 
 
 def gaps(levels: Levels) -> NDArray[np.bool_]:

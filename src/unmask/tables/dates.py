@@ -1,0 +1,288 @@
+"""Dates and moments as numbers, and as texts that a person would write: `2024-03-05`, `2024-Q1`, `[1931, 1950]`.
+
+A release never has the exact date of one person at the end of an interval: what a class spans is rounded outwards.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import abstractmethod
+from calendar import monthrange
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, timedelta
+from typing import Literal
+
+from unmask.tables.notation import EVERYTHING
+from unmask.tables.scales import Bounds, Scale
+
+DayOrder = Literal["day-first", "month-first"]
+"""What stands first in `03/04/1970`."""
+
+PERIODS = ("day", "month", "quarter", "year")
+"""What dates can be generalized to, the finest first."""
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_DAY = 86_400
+_FEW_MONTHS = 24
+_PERIOD = r"[0-9]{4}(?:-Q[1-4]|-[0-9]{2}(?:-[0-9]{2})?)?"
+_TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?"
+
+
+class Calendar(Scale):
+    """A line of time; a cell may be a period: a day, a month `2024-03`, a quarter `2024-Q1`, a year `2024`.
+
+    An interval reaches from the beginning of its first period to the end of its last: `[2019-11, 2020-02]`.
+    """
+
+    @abstractmethod
+    def ends(self, first: int, last: int) -> Bounds:
+        """First and last value of these days, counted from 1970-01-01."""
+
+    @abstractmethod
+    def day(self, value: float) -> int:
+        """The day of a value."""
+
+    @abstractmethod
+    def interval(self, low: float, high: float) -> str:
+        """Text of bounds that are no whole days."""
+
+    def value(self, text: str) -> Bounds:
+        """First and last value of a period."""
+        try:
+            return self.ends(*_days(text))
+        except ValueError:  # February 30
+            return math.nan, math.nan
+
+    def period(self, value: float, unit: str) -> Bounds:
+        """First and last value of the period that a value lies in; an infinite one is its own."""
+        return (value, value) if math.isinf(value) else self.ends(*_around(self.day(value), unit))
+
+    def write(self, low: float, high: float) -> str:
+        """The name of a period, or `[a, b]` with the coarsest periods that end where the bounds do."""
+        if math.isinf(low) and math.isinf(high):
+            return EVERYTHING
+        for unit in PERIODS:
+            if self.period(low, unit) == (low, high):
+                return _name(self.day(low), unit)
+        for unit in ("year", "month", "day"):
+            if self.period(low, unit)[0] == low and self.period(high, unit)[1] == high:
+                from_, to = ("" if math.isinf(end) else _name(self.day(end), unit) for end in (low, high))
+                return f"[{from_}, {to}]" if from_ and to else f">={from_}" if from_ else f"<={to}"
+        return self.interval(low, high)
+
+    def cover(self, low: float, high: float) -> str:
+        """What a release writes for values from low to high.
+
+        One value as it is; else the finest period that holds all, from a month upwards (a day, for moments); else an
+        interval of whole months, where it has at most 24 of them, or of whole years.
+        """
+        if low == high:
+            return self.write(low, high)
+        finite = math.isfinite(low) and math.isfinite(high)
+        for unit in PERIODS if finite else ():
+            if self.period(low, unit) == self.period(high, unit):
+                return _name(self.day(low), unit)
+        unit = "month" if finite and _months(self.day(low), self.day(high)) <= _FEW_MONTHS else "year"
+        return self.write(self.period(low, unit)[0], self.period(high, unit)[1])
+
+    def rounded(self, low: float, high: float, unit: str) -> str:
+        """The whole periods of a unit that hold all values from low to high."""
+        return self.write(self.period(low, unit)[0], self.period(high, unit)[1])
+
+
+class Days(Calendar):
+    """Dates, as days since 1970-01-01.
+
+    >>> DAYS.read("2024-02"), DAYS.read("[1970, 1971]"), DAYS.read("2023-02-30")
+    ((19754.0, 19782.0), (0.0, 729.0), None)
+    >>> [DAYS.cover(*DAYS.read(text)) for text in ("2024-03-05..2024-03-09", "2019-11-05..2020-02-07", "1931..1950-05")]
+    ['2024-03', '[2019-11, 2020-02]', '[1931, 1950]']
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_PERIOD)
+
+    def ends(self, first: int, last: int) -> Bounds:
+        """The days themselves."""
+        return float(first), float(last)
+
+    def day(self, value: float) -> int:
+        """The value itself."""
+        return int(value)
+
+    def after(self, value: float) -> float:
+        """The next day."""
+        return value + 1
+
+    def before(self, value: float) -> float:
+        """The day before."""
+        return value - 1
+
+    def interval(self, low: float, high: float) -> str:
+        """Days are whole."""
+        raise AssertionError((low, high))
+
+
+class Moments(Calendar):
+    """Dates with a time of day, as seconds since 1970-01-01 00:00, to the microsecond.
+
+    >>> MOMENTS.read("1970-01-02 00:01"), MOMENTS.write(60, 60)
+    ((86460.0, 86460.0), '1970-01-01 00:01')
+    >>> MOMENTS.cover(60, 3600), MOMENTS.cover(60, 86400)
+    ('1970-01-01', '1970-01')
+    """
+
+    def __init__(self) -> None:
+        super().__init__(rf"{_PERIOD}(?:(?<=-[0-9]{{2}}-[0-9]{{2}})[T ]{_TIME})?")
+
+    def ends(self, first: int, last: int) -> Bounds:
+        """From the first midnight to just before the last."""
+        return float(first * _DAY), self.before(float((last + 1) * _DAY))
+
+    def day(self, value: float) -> int:
+        """The day of a moment."""
+        return math.floor(value / _DAY)
+
+    def value(self, text: str) -> Bounds:
+        """A moment, or first and last value of a period."""
+        if len(text) <= 10:
+            return super().value(text)
+        first, _ = super().value(text[:10])
+        hours, minutes, seconds = (*map(float, text[11:].split(":")), 0.0)[:3]
+        if hours > 23 or minutes > 59 or seconds >= 60:
+            return math.nan, math.nan
+        moment = first + round(hours * 3600 + minutes * 60 + seconds, 6)
+        return moment, moment
+
+    def write(self, low: float, high: float) -> str:
+        """A moment to the minute, where its seconds are 0."""
+        return self._moment(low) if low == high else super().write(low, high)
+
+    def interval(self, low: float, high: float) -> str:
+        """An end that is no moment itself is that next to one: it is written as open."""
+        from_, open_low = self._written(low, self.before)
+        to, open_high = self._written(high, self.after)
+        if not (from_ and to):
+            return f">{'' if open_low else '='}{from_}" if from_ else f"<{'' if open_high else '='}{to}"
+        return f"{'(' if open_low else '['}{from_}, {to}{')' if open_high else ']'}"
+
+    def _written(self, value: float, outwards: Callable[[float], float]) -> tuple[str, bool]:
+        if math.isinf(value):
+            return "", False
+        closed = self._moment(value)
+        return (closed, False) if self.value(closed)[0] == value else (self._moment(outwards(value)), True)
+
+    def _moment(self, value: float) -> str:
+        day = self.day(value)
+        seconds = round(value - day * _DAY, 6)
+        minutes, left = divmod(seconds, 60)
+        text = f"{_name(day, 'day')} {int(minutes) // 60:02}:{int(minutes) % 60:02}"
+        return text + (f":{left:09.6f}".rstrip("0").rstrip(".") if left else "")
+
+
+DAYS, MOMENTS = Days(), Moments()
+
+
+def _days(text: str) -> tuple[int, int]:
+    """First and last day of a period."""
+    year, unit = int(text[:4]), "year"
+    month, day = 1, 1
+    if text[5:6] == "Q":
+        month, unit = 3 * int(text[6]) - 2, "quarter"
+    elif len(text) > 4:
+        month, unit = int(text[5:7]), "month"
+    if len(text) > 7:
+        day, unit = int(text[8:10]), "day"
+    return _around(date(year, month, day).toordinal() - _EPOCH, unit)
+
+
+def _around(day: int, unit: str) -> tuple[int, int]:
+    """First and last day of the period around a day."""
+    if unit == "day":
+        return day, day
+    at = date.fromordinal(day + _EPOCH)
+    months = {"month": 1, "quarter": 3, "year": 12}[unit]
+    first = (at.month - 1) // months * months + 1
+    last = first + months - 1
+    begin, end = date(at.year, first, 1), date(at.year, last, monthrange(at.year, last)[1])
+    return begin.toordinal() - _EPOCH, end.toordinal() - _EPOCH
+
+
+def _name(day: int, unit: str) -> str:
+    at = date.fromordinal(day + _EPOCH)
+    if unit == "quarter":
+        return f"{at.year:04}-Q{(at.month + 2) // 3}"
+    return at.isoformat()[: {"day": 10, "month": 7, "year": 4}[unit]]
+
+
+def _months(first: int, last: int) -> int:
+    """Months that an interval of days touches."""
+    begin, end = date.fromordinal(first + _EPOCH), date.fromordinal(last + _EPOCH)
+    return 12 * (end.year - begin.year) + end.month - begin.month + 1
+
+
+# --- other notations of a day -----------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"(?<![0-9])(?:([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})|([0-9]{1,2})([-/.])([0-9]{1,2})\6([0-9]{4}))(?![0-9])"
+    r"(?:[T ]([0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?) ?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
+)
+_UNCLEAR = re.compile(r"(?<![0-9])([0-9]{1,2})([-/])([0-9]{1,2})\2[0-9]{4}(?![0-9])")
+
+
+def day_orders(texts: Iterable[str]) -> set[str]:
+    """Which orders the dates of a column show: a first part above 12 is a day, so is a second one.
+
+    "unclear" stands for the dates that show neither. `05.03.1970` is day-first and `1970-03-05` needs no order.
+
+    >>> sorted(day_orders(["31/12/1970", "1/2/1970"])), day_orders(["05.03.1970"])
+    (['day-first', 'unclear'], set())
+    """
+    found = set()
+    for text in texts:
+        for first, _, second in _UNCLEAR.findall(text):
+            found.add("day-first" if int(first) > 12 else "month-first" if int(second) > 12 else "unclear")
+    return found
+
+
+def iso(text: str, order: str = "day-first") -> str:
+    """The text with every date in it as `YYYY-MM-DD`, and every time behind one in two digits; moments in UTC.
+
+    >>> iso("5.3.1970"), iso("03/05/1970 9:30", "month-first"), iso("1970/03/05T09:30:00+01:00")
+    ('1970-03-05', '1970-03-05 09:30', '1970-03-05 08:30:00')
+    """
+
+    def written(found: re.Match[str]) -> str:
+        year, month, day = found[1] or found[8], found[3] or found[7], found[4] or found[5]
+        if found[6] in ("/", "-") and order == "month-first":
+            month, day = day, month
+        plain = f"{year}-{int(month):02}-{int(day):02}"
+        if found[9] is None:
+            return plain
+        moment = f"{plain} {found[9].zfill(len(found[9]) + (found[9][1] == ':'))}"
+        return moment if found[10] in (None, "Z") else _in_utc(moment, found[10])
+
+    return _TOKEN.sub(written, text)
+
+
+def _in_utc(moment: str, offset: str) -> str:
+    hours, minutes = int(offset[1:3]), int(offset[3:].lstrip(":") or 0)
+    ahead = timedelta(hours=hours, minutes=minutes)
+    try:
+        begins = datetime.fromisoformat(moment[:16]) - (ahead if offset[0] == "+" else -ahead)
+    except (ValueError, OverflowError):  # no such moment
+        return moment
+    return begins.isoformat(" ", "minutes") + moment[16:]
+
+
+_MIDNIGHT = re.compile(r" 00:00(?::00(?:\.0+)?)?(?![0-9:])")
+
+
+def without_midnight(text: str) -> str:
+    """The text without times of day that are midnight.
+
+    >>> without_midnight("1970-03-05 00:00:00"), without_midnight("1970-03-05 00:30")
+    ('1970-03-05', '1970-03-05 00:30')
+    """
+    return _MIDNIGHT.sub("", text)

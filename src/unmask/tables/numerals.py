@@ -1,0 +1,71 @@
+"""Decimal commas and thousands marks: which a column has, and its numbers in plain notation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from unmask.tables.scales import NUMBERS
+
+Decimal = Literal[".", ","]
+"""What stands before the decimals of a number."""
+
+_BLANKS = " \u00a0\u2009\u202f"
+_GROUPED = {
+    decimal: re.compile(
+        rf"([+-]?[1-9][0-9]{{0,2}}([{_BLANKS}'\u2019{other}])[0-9]{{3}}(?:\2[0-9]{{3}})*)(?:{re.escape(decimal)}([0-9]+))?"
+    )
+    for decimal, other in ((".", ","), (",", "."))
+}
+_POINTED = re.compile(r"-?[0-9]*\.(?:[0-9]{1,2}|[0-9]{4,})")  # three decimals may be a group of thousands
+_MARKED = re.compile(r"[^0-9.+-]")
+_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_NAMES = {".": "points", ",": "commas", "'": "apostrophes", "\u2019": "apostrophes"} | dict.fromkeys(_BLANKS, "blanks")
+
+
+def plain(text: str, decimal: Decimal) -> str:
+    """A number with a decimal point and without thousands marks; a text that is no such number is not changed, or no
+    number afterwards either.
+
+    >>> plain("1.234,56", ","), plain("1 234.50", "."), plain("[3,5; 4,5]", ",")
+    ('1234.56', '1234.50', '[3.5; 4.5]')
+    """
+    if decimal == "." and not _MARKED.search(text):
+        return text
+    if found := _GROUPED[decimal].fullmatch(text):
+        whole = re.sub(r"[^0-9+-]", "", found[1])
+        return f"{whole}.{found[3]}" if found[3] else whole
+    return text if decimal == "." else _COMMA.sub(".", text.replace(".", "?"))
+
+
+def decimal_of(texts: Iterable[str]) -> Literal[".", ",", "", "either", "mixed"] | None:
+    """The decimal mark that all texts of a column have in common; None where one is no number with either.
+
+    "" : no text shows one. "either": both fit, and differ, as in 1.234 alone. "mixed": some need a point, some a comma.
+
+    >>> decimal_of(["1.234", "3,5"]), decimal_of(["1.234"]), decimal_of(["12", "1 234"]), decimal_of(["old"])
+    (',', 'either', '', None)
+    """
+    shown = set()
+    for text in texts:
+        if text.isascii() and text.isdigit():
+            continue
+        if _POINTED.fullmatch(text):
+            shown.add(".")
+            continue
+        point = NUMBERS.read(plain(text, "."))
+        comma = NUMBERS.read(plain(text, ",")) if "." in text or "," in text else point
+        if point is None and comma is None:
+            return None
+        if point != comma:
+            shown.add("." if comma is None else "," if point is None else "either")
+    if {".", ","} <= shown:
+        return "mixed"
+    return "." if "." in shown else "," if "," in shown else "either" if shown else ""
+
+
+def thousands(texts: Iterable[str], decimal: Decimal) -> str:
+    """How the thousands marks of the texts are called; "" where there are none."""
+    found = {_NAMES[match[2]] for text in texts if (match := _GROUPED[decimal].fullmatch(text))}
+    return " and ".join(sorted(found))

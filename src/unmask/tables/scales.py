@@ -1,0 +1,158 @@
+"""Cells on a line of numbers: how a value, an interval and an open end are written and read, by the column's type.
+
+The grammar of intervals is one; what stands at their ends is the scale's own: a number, a date, a moment.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+
+from unmask.errors import UnmaskError
+from unmask.tables.notation import EVERYTHING
+
+Bounds = tuple[float, float]
+"""The inclusive ends of an interval; an open end is stored as the next value inwards."""
+
+_DIGITS = 15
+"""Decimal digits that a float keeps, whatever they are."""
+
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+
+
+class Scale(ABC):
+    """A line of numbers and the texts that stand for its points and intervals.
+
+    point : regular expression of what may stand alone or at an end of an interval.
+    """
+
+    def __init__(self, point: str) -> None:
+        end = rf"(?:{point}|[+-]?(?:inf|\u221e))"
+        self._point = re.compile(point)
+        self._range = re.compile(rf"({point})\s*(?:-|\u2013|\.\.)\s*({point})")
+        self._brackets = re.compile(rf"([\[\](])\s*({end})\s*[,;]\s*({end})\s*([\[\])])")
+        self._one_sided = re.compile(rf"(<=|>=|<|>|\u2264|\u2265)\s*({point})")
+        self._and_more = re.compile(rf"({point})\s*\+")
+
+    @abstractmethod
+    def value(self, text: str) -> Bounds:
+        """First and last value of what stands at an end; nan where there is none such, as on February 30."""
+
+    @abstractmethod
+    def write(self, low: float, high: float) -> str:
+        """Canonical text of the values from low to high, both included; `read` gives back the same bounds."""
+
+    def cover(self, low: float, high: float) -> str:
+        """What a release writes for a class whose values reach from low to high: an interval that holds them."""
+        return self.write(low, high)
+
+    def after(self, value: float) -> float:
+        """The next value; an infinite one stays."""
+        return value if math.isinf(value) else math.nextafter(value, math.inf)
+
+    def before(self, value: float) -> float:
+        """The value before."""
+        return value if math.isinf(value) else math.nextafter(value, -math.inf)
+
+    def read(self, text: str) -> Bounds | None:
+        """The inclusive bounds of a cell: a value, `[a, b]`, `[a, b)`, `]a, b]`, `a-b`, `a..b`, `<a`, `>=a`, `a+`, `*`.
+
+        None for any other text.
+        """
+        low, high = self._bounds(text)
+        return (low, high) if low <= high and low < math.inf and high > -math.inf else None
+
+    def _bounds(self, text: str) -> Bounds:
+        if self._point.fullmatch(text):
+            low, high = self.value(text)
+            return (low, high) if math.isfinite(low) else (math.nan, math.nan)
+        if text == EVERYTHING:
+            return -math.inf, math.inf
+        if found := self._range.fullmatch(text):
+            return self.value(found[1])[0], self.value(found[2])[1]
+        if found := self._brackets.fullmatch(text):
+            from_, to = self._end(found[2]), self._end(found[3])
+            first = from_[0] if found[1] == "[" else self.after(from_[1])
+            return first, to[1] if found[4] == "]" else self.before(to[0])
+        if found := self._one_sided.fullmatch(text):
+            sign, (low, high) = found[1], self.value(found[2])
+            if sign in ("<", "<=", "\u2264"):
+                return -math.inf, self.before(low) if sign == "<" else high
+            return self.after(high) if sign == ">" else low, math.inf
+        if found := self._and_more.fullmatch(text):
+            return self.value(found[1])[0], math.inf
+        return math.nan, math.nan
+
+    def _end(self, text: str) -> Bounds:
+        if self._point.fullmatch(text):
+            return self.value(text)
+        infinite = float(text.replace("\u221e", "inf"))
+        return infinite, infinite
+
+
+class Numbers(Scale):
+    """Numbers with a decimal point; numbers that differ beyond 15 significant digits are one.
+
+    >>> NUMBERS.read("20-30"), NUMBERS.read("-5--1"), NUMBERS.read("20+"), NUMBERS.read("HS-grad")
+    ((20.0, 30.0), (-5.0, -1.0), (20.0, inf), None)
+    >>> NUMBERS.read("0.30000000000000004")
+    (0.3, 0.3)
+    >>> NUMBERS.write(20, 30), NUMBERS.write(20, math.nextafter(30, 0)), NUMBERS.write(65, math.inf)
+    ('[20, 30]', '[20, 30)', '>=65')
+    """
+
+    def __init__(self) -> None:
+        super().__init__(NUMBER)
+
+    def value(self, text: str) -> Bounds:
+        """The number twice."""
+        number = float(text) + 0.0  # no negative zero
+        if len(text) > _DIGITS:
+            number = _rounded(number)
+        return number, number
+
+    def write(self, low: float, high: float) -> str:
+        """One value as a number, all as `*`; an end that is the float next to a shorter number is open."""
+        low, high = float(low) + 0.0, float(high) + 0.0
+        if not low <= high or low == math.inf or high == -math.inf:
+            raise UnmaskError(
+                "the lower end of an interval is above its upper end or not a number; expected low <= high"
+            )
+        if low == high:
+            return format_number(low)
+        from_, open_low = _written(low, -math.inf)
+        to, open_high = _written(high, math.inf)
+        if math.isinf(low) or math.isinf(high):
+            if math.isinf(low) and math.isinf(high):
+                return EVERYTHING
+            return f"<{'' if open_high else '='}{to}" if math.isinf(low) else f">{'' if open_low else '='}{from_}"
+        return f"{'(' if open_low else '['}{from_}, {to}{')' if open_high else ']'}"
+
+
+def format_number(value: float) -> str:
+    """The shortest text that reads back as the same number; whole numbers without a decimal point.
+
+    >>> format_number(20.0), format_number(0.1)
+    ('20', '0.1')
+    """
+    value = float(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _rounded(value: float) -> float:
+    """To 15 significant digits; a whole or infinite number stays."""
+    return value if value.is_integer() or math.isinf(value) else float(f"{value:.{_DIGITS}g}")
+
+
+def _written(value: float, outwards: float) -> tuple[str, bool]:
+    """A bound as text, and whether it is open: the float next to a number that is shorter, or alone can be read."""
+    closed, beyond = format_number(value) if math.isfinite(value) else "", math.nextafter(value, outwards)
+    if math.isfinite(beyond) and _rounded(beyond) == beyond:
+        open_ = format_number(beyond + 0.0)
+        if len(open_) < len(closed) or _rounded(value) != value:
+            return open_, True
+    return closed, False
+
+
+NUMBERS = Numbers()

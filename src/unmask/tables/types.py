@@ -1,0 +1,281 @@
+"""What type each column is, found in its own texts where nobody says it, and its texts in the type's one notation.
+
+Texts that can be read in two ways are not guessed at: a sentence says so, and how to say which it is. Nothing here
+depends on the order of the rows.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
+
+import numpy as np
+
+from unmask.errors import UnmaskError, nearest
+from unmask.tables.dates import DAYS, MOMENTS, DayOrder, day_orders, iso, without_midnight
+from unmask.tables.levels import KIND, Type
+from unmask.tables.notation import EVERYTHING
+from unmask.tables.numerals import Decimal, decimal_of, plain, thousands
+from unmask.tables.scales import NUMBERS
+
+if TYPE_CHECKING:
+    from unmask.tables.hierarchy import Hierarchy
+    from unmask.tables.reading import Encoded
+    from unmask.tables.release import Column
+
+MISSING_CODES = frozenset({"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?"})
+"""Texts that stand for a missing cell unless `na` says otherwise."""
+
+MISSING_NUMBERS = frozenset({"-", "--", ".", "None", "none", "na"})
+"""Texts that do so among numbers and dates; elsewhere they may be a value, such as no diagnosis."""
+
+_WHOLE = re.compile(r"[0-9]+")
+_ICD = re.compile(r"[A-Z][0-9][0-9A-Z](?:\.?[0-9A-Z]{1,4})?")
+_SHOWN = re.compile(r"[0-9A-Za-z][0-9A-Za-z./-]*")
+_MONTH = re.compile(r"[0-9]{4}-(?:Q[1-4]|[0-9]{2}(?![0-9]))")
+_YEAR = re.compile(r"[0-9]{4}|^\*$")
+_YEAR_LAST = re.compile(r"[0-9][./-][0-9]{4}(?![0-9])")
+_LEADING_ZERO = re.compile(r"(?<![0-9.])0[0-9]")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What is said about the cells of one column; None is recognized, see `recognized`.
+
+    type : its type. days : what stands first in a date such as 03/04/1970. order : the values of an ordinal column.
+    like : a column of another table whose type this one has where its texts allow it.
+    """
+
+    type: Type | None = None
+    days: DayOrder | None = None
+    order: Sequence[str] | None = None
+    hierarchy: Hierarchy | None = None
+    like: Column | None = None
+
+
+def told(column: str, text: str) -> tuple[Type, DayOrder | None]:
+    """A type as its user says it: its name, for dates with `:day-first` or `:month-first`.
+
+    >>> told("birth", "date:day-first"), told("zip", "code")
+    (('date', 'day-first'), ('code', None))
+    """
+    name, _, days = str(text).partition(":")
+    if name not in get_args(Type):
+        raise UnmaskError(f"the type of column {column!r} is {name!r}, {nearest(name, get_args(Type))}")
+    if days and (days not in get_args(DayOrder) or name not in ("date", "datetime")):
+        raise UnmaskError(
+            f"the type of column {column!r} is {text!r}, expected {name} alone, date:day-first or date:month-first"
+        )
+    return cast("Type", name), cast("DayOrder", days) if days else None
+
+
+class Recognized(NamedTuple):
+    """One column: its type, its distinct texts in the notation of the type (None: missing), and what is to be said."""
+
+    type: Type
+    texts: tuple[str | None, ...]
+    notes: tuple[str, ...]
+
+
+def recognized(
+    columns: Mapping[str, Encoded],
+    declared: Mapping[str, Declared],
+    *,
+    na: Sequence[str] | None = None,
+    decimal: Decimal | None = None,
+    counted: bool = True,
+) -> dict[str, Recognized]:
+    """The type of every column, and its texts in one notation.
+
+    na : texts that stand for a missing cell; None takes `MISSING_CODES`, and `MISSING_NUMBERS` among numbers and dates,
+        except where a column's order or hierarchy has them as values. Texts are compared in Unicode's form NFC.
+    decimal : the mark before decimals; None finds it in each column. Where both marks fit a column, it has that of the
+        other columns of the table, or a point.
+    counted : whether the codes of a column are those of rows, so that missing cells can be counted.
+
+    A type that is not said is found like this: "ordinal" where an order is given, "text" where a hierarchy is; "code"
+    for digits that the source stores as text; "number" where every text is a number or an interval and none loses
+    digits as one (a leading zero, 16 digits); "date" or "datetime" where every text is one, and not each only a year;
+    "code" for whole numbers that are no "number", for diagnoses such as E11.9, and for masks such as `481**`; else
+    "text".
+    """
+    if decimal not in (None, *get_args(Decimal)):
+        raise UnmaskError(f"decimal is {decimal!r}, expected '.' or ','")
+    found = {name: _Column.of(name, column, declared[name], na) for name, column in columns.items()}
+    marks = {name: decimal or column.mark for name, column in found.items()}
+    usual: Decimal = "," if {mark for mark in marks.values() if mark in (".", ",")} == {","} else "."
+    typed = {name: column.typed(marks[name], usual) for name, column in found.items()}
+    return {name: column.recognized(typed[name], counted=counted) for name, column in found.items()}
+
+
+class _Typed(NamedTuple):
+    """A type, how a text becomes one of its notation, and a note."""
+
+    type: Type
+    to: Callable[[str], str]
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """The distinct texts of a column. gone : those that are missing cells; maybe : those that are so among numbers."""
+
+    name: str
+    texts: tuple[str | None, ...]
+    rows: Sequence[int]
+    stored: str
+    declared: Declared
+    gone: frozenset[str]
+    maybe: frozenset[str]
+
+    @classmethod
+    def of(cls, name: str, encoded: Encoded, declared: Declared, na: Sequence[str] | None) -> _Column:
+        texts = tuple(None if text is None else unicodedata.normalize("NFC", text) for text in encoded.texts)
+        rows = np.bincount(encoded.codes, minlength=len(texts)).tolist()
+        if na is not None:
+            return cls(name, texts, rows, encoded.stored, declared, frozenset(na), frozenset())
+        values = {*(declared.order or ()), *(declared.hierarchy.nodes if declared.hierarchy else ())}
+        return cls(name, texts, rows, encoded.stored, declared, MISSING_CODES - values, MISSING_NUMBERS - values)
+
+    @cached_property
+    def values(self) -> list[str]:
+        """The texts that are no missing cells if the column is one of numbers."""
+        gone = {None, *self.gone, *self.maybe}
+        return [text for text in self.texts if text not in gone and text]
+
+    @cached_property
+    def mark(self) -> str | None:
+        """See `decimal_of`; None for a column that is said to be something else than numbers."""
+        guessed = self.declared.type is None and self.declared.order is None and self.declared.hierarchy is None
+        return decimal_of(self.values) if guessed or self.declared.type == "number" else None
+
+    def recognized(self, typed: _Typed, *, counted: bool) -> Recognized:
+        """The texts in the notation of the type."""
+        gone = self.gone | self.maybe if KIND[typed.type] == "numeric" else self.gone
+        texts = tuple(None if text is None or text in gone else typed.to(text) for text in self.texts)
+        return Recognized(typed.type, texts, tuple(filter(None, (typed.note, self._missing(gone, counted=counted)))))
+
+    def _missing(self, gone: frozenset[str], *, counted: bool) -> str:
+        found = {text: rows for text, rows in zip(self.texts, self.rows, strict=True) if text in gone}
+        if not found:
+            return ""
+        codes, number = ", ".join(f"'{code}'" for code in sorted(found)), sum(found.values())
+        cells = f"{number:,} cell{'s' * (number > 1)} " if counted else ""
+        return f"{self.name}: {cells}{codes} read as missing (--na changes that)"
+
+    # ----- types
+
+    def typed(self, mark: str | None, usual: Decimal) -> _Typed:
+        """The type that is said, that of the like column where it fits, or the first that fits."""
+        if self.declared.type is not None:
+            return self._told(self.declared.type, mark, usual)
+        if self.declared.order is not None or self.declared.hierarchy is not None:
+            return _Typed("ordinal" if self.declared.order is not None else "text", str)
+        like = None if self.declared.like is None else self._like(self.declared.like.type, mark, usual)
+        return like or self._guessed(mark, usual)
+
+    def _told(self, as_type: Type, mark: str | None, usual: Decimal) -> _Typed:
+        if as_type == "number":
+            return self._number(mark, usual)
+        if as_type in ("date", "datetime"):
+            return self._told_dates(as_type)
+        return _Typed(as_type, str)
+
+    def _like(self, as_type: Type, mark: str | None, usual: Decimal) -> _Typed | None:
+        if as_type == "number":
+            number = self._number(mark, usual)._replace(note="")
+            return number if all(NUMBERS.read(number.to(value)) for value in self.values) else None
+        if as_type in ("date", "datetime"):
+            found, _ = self._dates(as_type)
+            return found and found._replace(note="")
+        return _Typed(as_type, str)
+
+    def _guessed(self, mark: str | None, usual: Decimal) -> _Typed:
+        exact = [value for value in self.values if value != EVERYTHING]
+        digits = bool(exact) and all(map(_WHOLE.fullmatch, exact))
+        if digits and self.stored.startswith(("VARCHAR", "ENUM")):
+            return _Typed("code", str, f"{self.name}: digits stored as text, a code ({self._says('number')})")
+        if mark is not None and self._keeps_digits(number := self._number(mark, usual)):
+            return number
+        dates, unclear = self._dates()
+        if dates is not None and any(_MONTH.search(dates.to(value)) for value in self.values):
+            return dates
+        note = self._mixed if mark == "mixed" else unclear
+        if not note and exact and (digits or _coded(exact)):
+            return _Typed("code", str, f"{self.name}: a code ({self._says('text')})")
+        return _Typed("text", str, note)
+
+    def _says(self, text: str) -> str:
+        return f"--type {self.name}={text} changes that"
+
+    # ----- numbers
+
+    @property
+    def _mixed(self) -> str:
+        return f"{self.name}: decimal points and decimal commas are mixed, so it is text (--decimal says which it has)"
+
+    def _number(self, mark: str | None, usual: Decimal) -> _Typed:
+        decimal: Decimal = cast("Decimal", mark) if mark in (".", ",") else usual
+        marks = thousands(self.values, decimal)
+        name, other = ("point", "comma") if decimal == "." else ("comma", "point")
+        said = [f"decimal {name}"] if decimal == "," and mark != "" else []
+        said += [f"{marks} between thousands"] if marks else []
+        if mark == "either":
+            said = [f"read with a decimal {name}, a decimal {other} fits as well (--decimal says which it is)"]
+        note = f"{self.name}: {', '.join(said)}" if said else ""
+        return _Typed("number", lambda text: plain(text, decimal), note)
+
+    def _keeps_digits(self, number: _Typed) -> bool:
+        """Whether there is a number, and none would lose digits as one: postcodes, long identifiers."""
+        texts = [number.to(value) for value in self.values]
+        read = [bounds for text in texts if (bounds := NUMBERS.read(text))]
+        ends = np.array(read, dtype=np.float64).reshape(-1)
+        ends = ends[np.isfinite(ends)]
+        if len(read) < len(texts) or not ends.size or (np.abs(ends) >= 2**53).any():
+            return False
+        return not any(text[0] in "0+-[(]<>" and _LEADING_ZERO.search(text) for text in texts)
+
+    # ----- dates
+
+    def _dates(self, as_type: Type | None = None) -> tuple[_Typed | None, str]:
+        """Dates or moments, if all values are; or why that cannot be told. as_type : moments, even at midnight."""
+        if not all(map(_YEAR.search, self.values)):
+            return None, ""
+        orders = day_orders(self.values)
+        clear = orders - {"unclear"}
+        order = self.declared.days or (clear.pop() if len(clear) == 1 else "day-first")
+        texts = [iso(value, order) for value in self.values if value != EVERYTHING]
+        if not texts or not all(map(MOMENTS.read, texts)):
+            return None, ""
+        if orders == {"unclear"} and self.declared.days is None:
+            return None, (
+                f"{self.name}: day and month cannot be told apart, so it is text "
+                f"(--type {self.name}=date:day-first or {self.name}=date:month-first says which)"
+            )
+        said = f", {order.replace('-', ' ')}" if any(map(_YEAR_LAST.search, self.values)) else ""
+        if as_type == "datetime" or not all(map(DAYS.read, map(without_midnight, texts))):
+            return _Typed("datetime", lambda text: iso(text, order), f"{self.name}: dates with times{said}"), ""
+        return _Typed("date", lambda text: without_midnight(iso(text, order)), f"{self.name}: dates{said}"), ""
+
+    def _told_dates(self, as_type: Type) -> _Typed:
+        found, unclear = self._dates(as_type)
+        if unclear:
+            raise UnmaskError(
+                f"column {self.name!r} has dates whose day and month cannot be told apart; say {as_type}:day-first or "
+                f"{as_type}:month-first"
+            )
+        order = self.declared.days or "day-first"
+        return _Typed(as_type, (lambda text: iso(text, order)) if found is None else found.to)
+
+
+def _coded(values: Sequence[str]) -> bool:
+    """Whether texts look like codes: diagnoses such as E11.9, or whole numbers beside masks such as `481**`."""
+    masks = [value for value in values if value.endswith(EVERYTHING)]
+    exact = [value for value in values if not value.endswith(EVERYTHING)]
+    shown = all(_SHOWN.fullmatch(mask.rstrip(EVERYTHING)) for mask in masks)
+    digits = bool(masks) and all(map(_WHOLE.fullmatch, exact))
+    return shown and (digits or all(map(_ICD.fullmatch, exact)))
