@@ -39,7 +39,7 @@ class OrderAttack:
     as it was : row i is the person of rank i in the source as it is, reversed, or sorted by a column that they know,
         ascending or descending, people of equal value in the order of the source or in any order.
     seeded : row i is the person of rank p(i) in one of these orders, p the permutation that NumPy's `default_rng`,
-        NumPy's `RandomState` (which pandas uses) or Python's `random` makes from a seed of 0 to `seeds`.
+        NumPy's RandomState (which pandas uses) or Python's `random` makes from a seed of 0 to `seeds`.
     grouped : the rows of a class stand together, inside in the order of the source or at random.
 
     These four are alike a priori, and so is what each of them covers. What the adversary knows of people tests an
