@@ -91,7 +91,7 @@ def _printed(columns: tuple[Printed, ...]) -> Iterator[str]:
         return
     if columns[0].alone is None:
         most = max(columns, key=lambda one: one.values)
-        many = f"{most.values:,} exact values of {most.column}"
+        many = f"{most.values:,} exact value{'' if most.values == 1 else 's'} of {most.column}"
         yield f"released cells print up to {many}; each belongs to a person in the data."
         return
     alone = [f"{share(one.alone, one.people)} by {one.column}" for one in columns if one.alone]

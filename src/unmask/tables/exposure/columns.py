@@ -101,7 +101,9 @@ _WHY: Mapping[str, str] = {
 
 
 def _measured(column: Column) -> bool:
-    """Whether the column holds numbers with fractions: measured, not dealt out."""
+    """Whether the column holds dates, or numbers with fractions: measured, not dealt out."""
+    if column.levels.type in ("date", "datetime"):
+        return True
     low = column.levels.low[np.isfinite(column.levels.low)]
     return bool(low.size and np.any(low != np.floor(low)))
 
