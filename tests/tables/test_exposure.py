@@ -183,9 +183,10 @@ DATES = ["1956-03-16", "1961-01-10", "1964-03-06", "1964-03-06", "1970-01-01", "
 
 
 def test_sets_of_exact_values_tell_who_is_inside():  # U4
-    original = Table.read({"birth": DATES}, quasi_identifiers="birth", types={"birth": "text"})
+    original = Table.read({"birth": DATES}, quasi_identifiers="birth")
+    assert original.column("birth").type == "date"
     cells = ["{" + ", ".join(sorted(set(DATES[:4]))) + "}"] * 4 + ["{1970-01-01, 1971-12-31}"] * 2
-    release = Table.read({"birth": cells}, quasi_identifiers="birth", types={"birth": "text"})
+    release = Table.read({"birth": cells}, quasi_identifiers="birth", like=original)
     assert [(one.values, one.alone, one.people) for one in printed_values(release, original)] == [(5, 4, 6)]
     assert [(one.values, one.alone) for one in printed_values(release)] == [(5, None)]
 

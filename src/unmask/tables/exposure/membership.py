@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,8 +11,6 @@ from unmask.facts import Printed
 from unmask.tables.cells import EVERYTHING, Levels
 from unmask.tables.notation import split_set
 from unmask.tables.release import Column, Table
-
-Value = str | float
 
 
 def printed_values(release: Table, original: Table | None = None) -> tuple[Printed, ...]:
@@ -34,31 +33,41 @@ def printed_values(release: Table, original: Table | None = None) -> tuple[Print
 
 
 def _printed(column: Column, original: Column | None) -> Printed:
-    values = {value for at in np.unique(column.codes).tolist() for value in _values(column.levels, at)}
+    texts = {text for at in np.unique(column.codes).tolist() for text in _texts(column.levels, at)}
     if original is None:
-        return Printed(column.name, len(values), None, len(column.codes))
+        return Printed(column.name, len(texts), None, len(column.codes))
     sizes = np.bincount(original.codes, minlength=len(original.levels))
-    people: dict[Value, int] = {}
-    for at in np.flatnonzero((sizes > 0) & original.levels.atomic).tolist():
-        for value in _values(original.levels, at):
-            people[value] = people.get(value, 0) + int(sizes[at])
-    inside = [people[value] for value in values if value in people]
+    people = {original.levels.labels[at]: int(sizes[at]) for at in np.flatnonzero((sizes > 0) & original.levels.atomic)}
+    inside = [people[text] for text in texts if text in people]
     return Printed(column.name, len(inside), sum(n == 1 for n in inside), len(original.codes))
 
 
-def _values(levels: Levels, at: int) -> Iterator[Value]:
-    """The exact values that a cell prints."""
+def _texts(levels: Levels, at: int) -> Iterator[str]:
+    """The values that a cell prints, as they are written."""
     label = levels.labels[at]
     if at == levels.missing or label == EVERYTHING:
         return
-    if levels.low.size:
-        if levels.atomic[at]:
-            yield float(levels.low[at])
-            return
-        ends = filter(None, map(levels.scale.read, label.strip("[]()<>=").split(", ")))
-        closed = levels.low[at], levels.high[at]
-        yield from (low for low, high in ends if low == high and low in closed)  # a year is no exact date
+    if levels.atomic[at]:
+        yield label
     elif (members := split_set(label)) is not None:
         yield from members
-    elif levels.atomic[at]:
-        yield label
+    elif levels.low.size:
+        yield from (text for text in _closed_ends(label) if _is_exact(levels, text))
+
+
+def _is_exact(levels: Levels, text: str) -> bool:
+    """Whether a text is one value, and not a period such as a year."""
+    bounds = levels.scale.read(text)
+    return bounds is not None and bounds[0] == bounds[1]
+
+
+def _closed_ends(label: str) -> Iterator[str]:
+    """What stands at the closed ends of an interval."""
+    if ends := _INTERVAL.fullmatch(label):
+        yield from (text for closed, text in ((ends[1], ends[2]), (ends[4], ends[3])) if closed in ("[", "]"))
+    elif label.startswith(("<=", ">=")):
+        yield label[2:]
+
+
+_INTERVAL = re.compile(r"([\[(])(.+), (.+)([\])])")
+"""An interval as releases write it, with the bracket and the text of each end."""
