@@ -5,7 +5,7 @@ and numbers that are none. Each runs in a folder of its own and must end with ex
 traceback; must say nothing of what stands in a cell (each file has a word that is in no name); must leave the files
 that it did not name as they were, nothing beside them and nothing in the temporary folder; and what it wrote must be
 whole. One in fifty runs in a process of its own with an output that is full or closed. The case of a number is the
-same in every run: `--only NUMBER` repeats it and shows it, `--cases N`, `--seed N` and `--jobs N` say what they mean.
+same in every run: `--only NUMBER` repeats and shows it; `--first`, `--cases`, `--seed` and `--jobs` are numbers, too.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from show import Section, Verdict, run
 
 from unmask.cli import main as unmask
 
-LONGEST = 120
-"""Seconds after which a command is one that hangs."""
+LONGEST = 60
+"""Seconds of the processor after which a command is one that hangs, and a tenth of those by the clock."""
 
 NUMBERS = (
     "0", "1", "2", "3", "7", "0.5", "0.1", "-1", "nan", "inf", "-inf", "1e308", "1e-320", "9" * 25, "1_0", "\u0663", "",
@@ -191,11 +191,14 @@ def _ended(made: Case) -> tuple[int, str, str, str]:
     if made.outside is not None:
         return _ended_outside(made)
     signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(LONGEST)
+    signal.signal(signal.SIGPROF, _too_long)
+    signal.alarm(10 * LONGEST)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
     try:
         done = CliRunner().invoke(unmask, list(made.arguments), input=made.stdin)
     finally:
         signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     crashed = done.exception is not None and not isinstance(done.exception, SystemExit)
     return done.exit_code, done.stdout, done.stderr, f"crash {done.exception!r:.120}" if crashed else ""
 
@@ -210,7 +213,7 @@ def _ended_outside(made: Case) -> tuple[int, str, str, str]:
     spare = {**os.environ, "TMPDIR": str(tempfile.tempdir)}
     done = subprocess.run(
         command, input=made.stdin, stdout=into[str(made.outside)](), stderr=subprocess.PIPE, env=spare, check=False,
-        timeout=LONGEST,
+        timeout=10 * LONGEST,
     )  # fmt: skip
     return done.returncode, "", done.stderr.decode(errors="replace"), ""
 
@@ -264,9 +267,10 @@ def chunk(numbers: range, seed: int) -> list[tuple[int, str, int]]:
     return [(number, *wrong(number, seed)) for number in numbers]
 
 
-def fuzz(cases: int, seed: int, jobs: int) -> Section:
-    """All cases, in so many processes."""
-    parts = [range(start, min(start + 20, cases)) for start in range(0, cases, 20)]
+def fuzz(first: int, cases: int, seed: int, jobs: int) -> Section:
+    """So many cases from the first one on, in so many processes."""
+    end = first + cases
+    parts = [range(start, min(start + 20, end)) for start in range(first, end, 20)]
     with ProcessPoolExecutor(jobs) as pool:
         found = []
         for part in pool.map(chunk, parts, [seed] * len(parts)):
@@ -291,6 +295,7 @@ def fuzz(cases: int, seed: int, jobs: int) -> Section:
 def main() -> int:
     """Run as the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
@@ -300,7 +305,7 @@ def main() -> int:
         for number in given.only:
             print(f"case {number}: {wrong(number, given.seed, shown=True)[0] or 'no fault'}")
         return 0
-    return run([lambda: fuzz(given.cases, given.seed, given.jobs)])
+    return run([lambda: fuzz(given.first, given.cases, given.seed, given.jobs)])
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ its origin, in memory and in an engine, an audit that writes a report and export
 The moments are spread over the time that the command takes. Afterwards every output is there and whole, or not there at
 all (an origin never without its release); no process of the command lives; the temporary folder is empty, but after a
 SIGKILL, which nothing can tidy up after; and a signal that can be heard gave one sentence and exit code 1, and no
-traceback. A study is run again until it ends: its rows equal those of a study that nobody ended. `--kills N`, `--seed N`,
-`--part protect|engine|audit|study`.
+traceback. A study is run again until it ends: its rows equal those of a study that nobody ended. `--kills N` and
+`--seed N` mean what they say, `--part protect|engine|audit|study` runs one alone.
 """
 
 from __future__ import annotations

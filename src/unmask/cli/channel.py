@@ -118,6 +118,7 @@ def design(
     refuse_to_overwrite(curve, force=force, stream=output)
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
+    _check_names(output, curve)
     secrets, chance = _prior(prior)
     table, _ = _loss(loss, secrets, coordinates)
     if distortion is None:
@@ -150,6 +151,16 @@ def design(
         f"{found.worst:.6g}, distortion {found.distortion:.6g} ({found.method})",
         err=True,
     )
+
+
+def _check_names(*outputs: Path | None) -> None:
+    """What is written is CSV, and a name says so or nothing."""
+    from unmask.engines.given import SUFFIXES
+    from unmask.errors import UnmaskError
+
+    for path in outputs:
+        if path is not None and path.name.lower().endswith((".gz", *SUFFIXES)) and path.suffix.lower() != ".csv":
+            raise UnmaskError(f"output {path.name!r} has the name of another format, expected a CSV; call it .csv")
 
 
 def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
