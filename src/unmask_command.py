@@ -4,6 +4,7 @@ It lies outside the package, since importing a module of a package imports the p
 """
 
 import _thread
+import contextlib
 import os
 import signal
 import sys
@@ -28,12 +29,15 @@ def main() -> None:
         command()
     except SystemExit as ended:
         _ignore()
-        raise ended from None
+        if not _heard:
+            raise
+        _end(ended.code)
     except BaseException:
         _ignore()
         if not _heard:
             raise
-        _tell()
+        os.write(2, b"Error: interrupted before the end; run the same command again\n")
+        _end(EXIT_INTERRUPTED)
 
 
 def _hear(number: int, _frame: Any) -> NoReturn:
@@ -57,10 +61,12 @@ def _ignore() -> None:
         signal.signal(signal.Signals[name], signal.SIG_IGN)
 
 
-def _tell() -> NoReturn:
-    os.write(2, b"Error: interrupted before the end; run the same command again\n")
-    sys.stdout = sys.stderr = None  # nothing is left that could be written in half
-    sys.exit(EXIT_INTERRUPTED)
+def _end(code: object) -> NoReturn:
+    """End with this code. Python itself would end by SIGINT where that came in a text that it ran, as imports do."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else EXIT_INTERRUPTED)
 
 
 if __name__ == "__main__":

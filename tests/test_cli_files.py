@@ -2,9 +2,11 @@
 
 import csv
 import os
+import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import duckdb
@@ -289,3 +291,89 @@ def test_an_output_that_is_full_is_a_sentence(command):  # R16
     assert done.returncode == 1
     assert done.stderr.startswith("Error: the output cannot be written: No space left on device")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_gate_about_nothing_leaves_nothing(folder):  # R21
+    done = unmask("audit", "people.csv", "-q", "age", "--report", "r.html", "--fail-above", "no_such_measure>1")
+    assert (done.exit_code, Path("r.html").exists()) == (2, False)
+
+
+def test_a_demo_replaces_no_file(folder):  # R4
+    before = content(folder)
+    done = unmask("demo", "--people", "500", "--report", "people.csv")
+    assert (done.exit_code, content(folder)) == (2, before)
+
+
+@pytest.mark.parametrize("command", [("study", "/dev/zero", "-o", "run"), ("price", "1-5", "--attacker", "/dev/zero")])
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a device without an end")
+def test_a_device_is_no_text_file(folder, command):
+    done = unmask(*command)
+    assert (done.exit_code, "it is a device" in done.stderr) == (1, True)
+
+
+def test_a_design_is_called_csv(folder):
+    done = unmask("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "m.parquet")
+    assert (done.exit_code, "call it .csv" in done.stderr) == (2, True)
+
+
+# --- signals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("module", ["click", "duckdb", "numpy"])
+def test_a_signal_while_a_module_is_imported_is_a_sentence(folder, name, module):  # R17, R18
+    script = f"""
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.{name})
+sys.meta_path.insert(0, Finder())
+import unmask_command
+sys.argv = ["unmask", "audit", "people.csv", "-q", "age"]
+unmask_command.main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: interrupted before the end; run the same command again\n"
+
+
+STUDY = """
+seeds = 6
+[[datasets]]
+use = "tables.synthetic_census"
+with = { n = 3000 }
+quasi_identifiers = ["age", "sex", "zip"]
+sensitive = ["diagnosis"]
+[[protections]]
+use = "tables.Mondrian"
+grid = { k = [2, 5] }
+[[adversaries]]
+use = "tables.ClassAttack"
+knows = { targets = 3000 }
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes as Linux lists them")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_study_that_is_ended_leaves_no_process(folder, number):  # R19, R20
+    Path("plan.toml").write_text(STUDY)
+    command = [*COMMAND, "study", "plan.toml", "-o", "run", "--workers", "2"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not Path("run/journal.jsonl").exists() or not Path("run/journal.jsonl").stat().st_size:
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, number)  # as a terminal does: its workers get it, too
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in said
+    assert [entry for entry in Path("/proc").iterdir() if _session(entry) == process.pid] == []
+
+
+def _session(entry):
+    try:
+        return int((entry / "stat").read_text().rpartition(")")[2].split()[3])
+    except (OSError, IndexError):
+        return None

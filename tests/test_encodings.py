@@ -142,6 +142,12 @@ def test_a_sheet_is_named_behind_the_file(tmp_path):  # U5
         read_encoded(tmp_path / "book.xlsx::Othr")
 
 
+@pytest.mark.parametrize("name", ["::", "::x", ".::x", "a::"])
+def test_two_colons_alone_name_no_sheet(name):  # U5
+    with pytest.raises(FailedError, match="does not exist"):
+        read_encoded(name)
+
+
 def test_what_is_called_a_workbook_and_is_none(tmp_path):  # U5
     (tmp_path / "text.xlsx").write_text("a,b\n1,2\n")
     with pytest.raises(FailedError, match=r"'text.xlsx' is no workbook, as its name says"):

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from unmask import UnmaskError
-from unmask.cli.gates import EXIT_ABOVE, check, fail_above
+from unmask.cli.gates import EXIT_ABOVE, broken_gates, exit_above, fail_above
 from unmask.reports import INSIDER, ORIGINAL, ReportData
 from unmask.results import Row
 
@@ -36,7 +36,7 @@ def code(*texts, rows=ROWS, criteria=None):
     gates = command.make_context("audit", [f"--fail-above={text}" for text in texts]).params["gates"]
     found = ReportData("t", "w", tuple(rows), criteria={"r": CRITERIA} if criteria is None else criteria)
     try:
-        check(found, gates)
+        exit_above(broken_gates(found, gates))
     except click.exceptions.Exit as done:
         return done.exit_code
     return 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 import tempfile
 import urllib.error
 import urllib.request
@@ -38,6 +40,14 @@ def locate(name: str, *, sha256: str, origin: str | None = None) -> Path:
             f"data file {name} was not found; set UNMASK_DATA to the folder that holds `{folder_name}/` with that file"
         )
     return _download(origin, cache / name, name, sha256)
+
+
+def text_of(path: Path) -> str:
+    """The text of a file, in UTF-8; a device, which might never end, is none. Raises what reading a file raises."""
+    mode = path.stat().st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise OSError(errno.EINVAL, "it is a device")
+    return path.read_text(encoding="utf-8")
 
 
 def _verify(path: Path, name: str, sha256: str) -> None:

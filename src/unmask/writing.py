@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from unmask.errors import FailedError
 
@@ -59,7 +60,8 @@ def told(path: Path) -> Iterator[None]:
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
     """A text as a new file; private : for its owner alone, from the first byte."""
-    with told(path), open(path, "x", encoding="utf-8", newline="", opener=_for_owner if private else None) as file:
+    how: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
+    with told(path), open(path, "x", opener=_for_owner if private else None, **how) as file:
         file.write(text)
 
 

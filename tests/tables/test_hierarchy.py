@@ -58,7 +58,7 @@ def test_malformed_files_are_refused(tmp_path, text, message):
 
 
 def test_unreadable_files_fail(tmp_path):
-    with pytest.raises(FailedError, match="cannot be read"):
+    with pytest.raises(FailedError, match="does not exist"):
         Hierarchy.read(tmp_path / "nothing.csv")
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe;*\n")
     with pytest.raises(FailedError, match="not UTF-8"):

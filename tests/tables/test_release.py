@@ -299,10 +299,10 @@ def test_missing_truncated_and_foreign_files(tmp_path):
     path = parquet(tmp_path)
     path.write_bytes(path.read_bytes()[:-20])
     assert "no readable Parquet file" in failing(FailedError, path)
-    (tmp_path / "latin.csv").write_bytes("age,zip\n1,caf\xe9\n".encode("latin-1"))
-    assert "not UTF-8" in failing(FailedError, tmp_path / "latin.csv")
-    (tmp_path / "late.csv").write_bytes(b"age,zip\n" + b"1,2\n" * 50 + "1,caf\xe9\n".encode("latin-1"))
-    assert "line 52 of the file is not UTF-8" in failing(FailedError, tmp_path / "late.csv")
+    (tmp_path / "odd.csv").write_bytes(b"age,zip\n1,caf\x81\n")
+    assert "not UTF-8" in failing(FailedError, tmp_path / "odd.csv")
+    (tmp_path / "late.csv").write_bytes(b"age,zip\n" + "1,ä\n".encode() * 50 + b"1,caf\xe9\n")
+    assert "line 52 of the file 'late.csv' is not UTF-8" in failing(FailedError, tmp_path / "late.csv")
 
 
 def test_ragged_rows_name_the_line_and_no_content(tmp_path):

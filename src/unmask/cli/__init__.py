@@ -354,18 +354,24 @@ def list_(as_json: bool) -> None:
     help="Where to write the report.",
 )
 @click.option(
-    "--people", default=20_000, show_default=True, type=click.IntRange(min=500), help="Size of the generated census."
+    "--people",
+    default=20_000,
+    show_default=True,
+    type=click.IntRange(500, 100_000_000),
+    help="Size of the generated census.",
 )
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the census and of every draw."
 )
-def demo(report: Path, people: int, seed: int) -> None:
+@click.option("--force", is_flag=True, help="Overwrite the report.")
+def demo(report: Path, people: int, seed: int, force: bool) -> None:
     """Make a census, protect it with k = 3, 10 and 50, attack every release, write the report. Needs no files."""
     import numpy as np
 
     from unmask.studies.tables import Evidence, study_tables
     from unmask.tables import Mondrian, Register, Table, datasets
 
+    refuse_to_overwrite(report, force=force)
     rng = np.random.default_rng(seed)
     census = Table.read(
         datasets.synthetic_census(people, rng=rng), quasi_identifiers=("age", "sex", "zip"), sensitive="diagnosis"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, provenance, refuse_to_overwrite, stems, write_texts
+from unmask.cli.files import as_text, provenance, refuse_to_overwrite, say_notes, stems, write_texts
 from unmask.cli.options import share
 from unmask.cli.output import Output, audit_output, measures
 from unmask.writing import STANDARD_OUTPUT
@@ -118,6 +118,7 @@ def design(
     refuse_to_overwrite(curve, force=force, stream=output)
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
+    _check_names(output, curve)
     secrets, chance = _prior(prior)
     table, _ = _loss(loss, secrets, coordinates)
     if distortion is None:
@@ -150,6 +151,16 @@ def design(
         f"{found.worst:.6g}, distortion {found.distortion:.6g} ({found.method})",
         err=True,
     )
+
+
+def _check_names(*outputs: Path | None) -> None:
+    """What is written is CSV, and a name says so or nothing."""
+    from unmask.engines.given import SUFFIXES
+    from unmask.errors import UnmaskError
+
+    for path in outputs:
+        if path is not None and path.name.lower().endswith((".gz", *SUFFIXES)) and path.suffix.lower() != ".csv":
+            raise UnmaskError(f"output {path.name!r} has the name of another format, expected a CSV; call it .csv")
 
 
 def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
@@ -266,16 +277,15 @@ def _matrix(path: Path) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.fl
     """Column names, row names and numbers of a CSV whose first line and first column are names."""
     import numpy as np
 
+    from unmask.engines.room import scratch
     from unmask.errors import FailedError, UnmaskError
 
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with scratch(None) as folder, _text(path, folder).open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
             numbered = [(reader.line_num, line) for line in reader if line]
-    except OSError as error:
-        raise FailedError(f"file {path.name!r} cannot be read: {error.strerror}; check the path") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise FailedError(f"file {path.name!r} is no CSV in UTF-8, or has an endless cell; check the file") from None
+    except csv.Error:
+        raise FailedError(f"file {path.name!r} is no CSV, or has an endless cell; check the file") from None
     lines = [line for _, line in numbered]
     if len(lines) < 2 or len(lines[0]) < 2:
         raise UnmaskError(
@@ -297,6 +307,18 @@ def _matrix(path: Path) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.fl
                 f"line {numbered[i + 1][0]} of {path.name} has a cell that is no number, expected numbers"
             ) from None
     return tuple(name.strip() for name in lines[0][1:]), names, numbers
+
+
+def _text(path: Path, folder: str) -> Path:
+    """The file in UTF-8; what was guessed of it is said."""
+    from unmask.engines.given import given
+    from unmask.errors import UnmaskError
+
+    file = given(path, folder)
+    if file.form != "text" or path.name.lower().endswith(".gz"):
+        raise UnmaskError(f"file {path.name!r} is no plain text, expected a CSV; export it as one")
+    say_notes([file.note] if file.note else [])
+    return file.path
 
 
 def _written(secrets: tuple[str, ...], table: NDArray[np.float64]) -> str:

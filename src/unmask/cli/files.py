@@ -146,9 +146,10 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
     import numpy as np
 
     from unmask.errors import FailedError, UnmaskError
+    from unmask.files import text_of
 
     try:
-        lines = path.read_text(encoding="utf-8").split()
+        lines = text_of(path).split()
     except OSError as error:
         raise FailedError(f"origin {path.name!r} cannot be read: {error.strerror}; check the path") from None
     except UnicodeDecodeError:

@@ -65,18 +65,23 @@ class Criterion:
 Item = TypeVar("Item", "Row", Criterion)
 
 
-def check(found: ReportData, gates: tuple[Condition, ...]) -> None:
-    """Exit 3, with a line for every gate that a release breaks; the table before protection is no release.
+def broken_gates(found: ReportData, gates: tuple[Condition, ...]) -> list[str]:
+    """A line for every gate that a release breaks; the table before protection is no release.
 
     A gate about nothing that the audit has is an error. What it is about and is not known, because it is undefined or
     its adversary failed on the release, breaks it: what is not known is not safe.
     """
-    from unmask.errors import visible
     from unmask.reports import ORIGINAL
 
     rows = [row for row in found.rows if row.release != ORIGINAL]
     criteria = list(_criteria(found))
-    broken = [line for gate in gates for line in _broken(_meant(gate, rows, criteria), rows, criteria)]
+    return [line for gate in gates for line in _broken(_meant(gate, rows, criteria), rows, criteria)]
+
+
+def exit_above(broken: Sequence[str]) -> None:
+    """Exit 3 where a gate is broken, and say which."""
+    from unmask.errors import visible
+
     for line in broken:
         click.echo(visible(f"too risky: {line}"), err=True)
     if broken:

@@ -28,6 +28,9 @@ class Sentences(click.Group):
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """Run the command line; output that cannot be taken, also that of --help, is a sentence."""
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # names of files may be no text, and what is piped in, too
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().main(*arguments, **settings)
         except OSError as error:

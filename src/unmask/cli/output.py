@@ -12,7 +12,7 @@ import click
 
 from unmask import writing
 from unmask.cli.files import as_text, refuse_to_overwrite, say_findings, write_report, write_secret
-from unmask.cli.gates import check, fail_above
+from unmask.cli.gates import broken_gates, exit_above, fail_above
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
@@ -36,6 +36,7 @@ class Output(NamedTuple):
         """Write, print, and exit 3 where a gate is broken. `result` makes the JSON object of what may be shown."""
         from unmask.reports import without_small
 
+        broken = broken_gates(found, self.gates)  # before anything is written: a gate about nothing is an error
         shown = without_small(replace(found, least=self.smallest_shown))
         with writing.together(self.report) as places:  # which takes its name once all is exported
             if self.report is not None:
@@ -55,7 +56,7 @@ class Output(NamedTuple):
         for path in (self.report, self.export):
             if path is not None:
                 click.echo(f"wrote {path}", err=True)
-        check(found, self.gates)
+        exit_above(broken)
 
     def watch(self, rows: str) -> Watched | None:
         """Who takes down who is at risk, if a list of them is asked for; rows : what its rows are."""

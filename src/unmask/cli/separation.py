@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 FILE = click.Path(path_type=Path)
 MODELS = ("basic", "realistic", "realistic_minimal", "best", "worst")
 COOPERATIONS = ("none", "local", "degree", "lta")
+MOST = 1000
+"""Identities of one person."""
+
 NOT_OF_DECOYS = ("model", "identities", "cooperation", "group", "refuse_top")
 
 
@@ -80,7 +83,7 @@ def separation_options(command: Any) -> Any:
             help="Who adopts: a share of the people such as 0.1 or 1.0, or without a point a number of them.",
         ),
         click.option(
-            "--identities", default=2, show_default=True, type=click.IntRange(min=1), help="Of everyone who adopts."
+            "--identities", default=2, show_default=True, type=click.IntRange(1, MOST), help="Of everyone who adopts."
         ),
         click.option(
             "--model", default="basic", show_default=True, type=click.Choice(MODELS),
@@ -250,7 +253,9 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 @click.option("--graph", required=True, type=FILE, help="The network, as far as it is known.")
 @click.option("--node", required=True, help="Your id in it.")
 @click.option(
-    "--identities", type=click.IntRange(min=1), help="Into how many you would separate; 5, or as many as chances given."
+    "--identities",
+    type=click.IntRange(1, MOST),
+    help="Into how many you would separate; 5, or as many as chances given.",
 )
 @click.option("--discovery", callback=_chances, help="Chance that each of your identities is found, such as 0.3,0.1.")
 @click.option(

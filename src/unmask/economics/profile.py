@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from unmask.economics.attacker import Attacker, parameters
 from unmask.errors import FailedError, UnmaskError
+from unmask.files import text_of
 
 EMBEDDED: Final = "case-study"
 """The name of the attacker that comes with the package. His figures are an assumption, taken from the paper's case."""
@@ -37,7 +38,7 @@ def attacker_table(source: str | Path) -> dict[str, Any]:
     name = str(source)
     try:
         embedded = files("unmask.economics").joinpath(f"{EMBEDDED}.toml")
-        text = (embedded if name == EMBEDDED else Path(source)).read_text(encoding="utf-8")
+        text = embedded.read_text(encoding="utf-8") if name == EMBEDDED else text_of(Path(source))
         table = tomllib.loads(text).get("attacker")
     except OSError as error:
         raise FailedError(

@@ -61,7 +61,7 @@ def given(path: Path, folder: str, *, encoding: str | None = None) -> Given:
 def sheet_of(path: Path) -> tuple[Path, str | None]:
     """A path without the sheet that is named behind it, and the sheet."""
     name, mark, sheet = path.name.rpartition("::")
-    if not mark or path.exists() or not path.with_name(name or ".").is_file():
+    if not mark or not name.strip(".") or path.exists() or not path.with_name(name).is_file():
         return path, None
     return path.with_name(name), sheet
 

@@ -163,7 +163,9 @@ def _started(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any
         import_module("pyarrow")
         sessions = import_module("pyspark.sql").SparkSession
     except ImportError:
-        raise FailedError("Spark is not installed; install unmask[spark], or use --engine duckdb") from None
+        raise FailedError(
+            "Spark is not installed; install the extra [spark] of unmask, or use --engine duckdb"
+        ) from None
     running = sessions.getActiveSession()
     if running is not None:
         return running, False

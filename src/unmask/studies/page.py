@@ -11,7 +11,7 @@ from typing import Any
 
 from unmask import __version__
 from unmask.engines.sql import exact_path
-from unmask.files import engine
+from unmask.files import engine, text_of
 from unmask.reports.study.values import Headlines, Measured, Missing, Plane, Spot, StudyData, headlines, judged
 from unmask.reports.words import SHARES
 from unmask.results import Row
@@ -154,7 +154,7 @@ def _undominated(spots: Sequence[Spot]) -> tuple[str, ...]:
 def _plan(path: Path) -> dict[str, Any]:
     """The plan as text, for quoting: what cannot be read is not quoted."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(text_of(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return {}
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from unmask.errors import FailedError, UnmaskError, nearest
+from unmask.files import text_of
 from unmask.studies.cells import check_columns, check_part, measures_of
 from unmask.studies.plan import NOTHING, Budget, Part, Plan, Settings, unknown
 
@@ -43,7 +44,7 @@ def read_plan(path: Path) -> Plan:
     (['Mondrian k=3', 'Mondrian k=10'], 4)
     """
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        given = tomllib.loads(text_of(path))
     except OSError as error:
         raise FailedError(f"plan {path.name!r} cannot be read: {error.strerror}; check the path") from None
     except UnicodeDecodeError:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import math
 import multiprocessing
+import os
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -19,9 +21,14 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.results import Row
 from unmask.studies.journal import Result
 from unmask.studies.plan import Budget, Cell
+from unmask.writing import undisturbed
 
 GRACE = 5.0
 """Seconds that a process has to end by itself."""
+
+_NAME = "unmask-worker"
+
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 
 _START = multiprocessing.get_context("spawn")
 
@@ -52,8 +59,10 @@ def run_cells(cells: Iterable[Cell], *, workers: int, budget: Budget) -> Iterato
                     pool[i] = _give(worker, todo.popleft(), budget, limit)
             yield from _collect(pool, limit, budget)
     finally:
-        for worker in pool:
-            _stop(worker)
+        with undisturbed():
+            for worker in pool:
+                _stop(worker)
+            _stop_the_rest()
 
 
 def _give(worker: _Worker, cell: Cell, budget: Budget, limit: float | None) -> _Worker:
@@ -110,13 +119,39 @@ def _lost(worker: _Worker, limit: float | None) -> Result:
 
 def _start(limit: float | None) -> _Worker:
     ours, theirs = _START.Pipe()
-    process = _START.Process(target=_work, args=(theirs, limit), daemon=True)
+    process = _START.Process(target=_work, name=_NAME, args=(theirs, limit), daemon=True)
     try:
-        process.start()
+        with _unheard():
+            process.start()
     except OSError as error:
         raise FailedError(f"a worker cannot be started: {error.strerror}; try fewer workers") from None
     theirs.close()
     return _Worker(process, ours)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """A process that is started meanwhile never hears a Ctrl-C or a termination, not even before its first line."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stop_the_rest() -> None:
+    """End what was started and is in no pool yet, and the process that Python starts beside the first worker."""
+    from multiprocessing.resource_tracker import _resource_tracker
+
+    for process in multiprocessing.active_children():
+        if process.name == _NAME:
+            process.kill()
+            process.join()
+    if hasattr(_resource_tracker, "_stop"):
+        _resource_tracker._stop()
 
 
 def _stop(worker: _Worker) -> None:
@@ -133,9 +168,10 @@ _NO_MEMORY = errno.ENOMEM
 
 
 def _work(pipe: Connection, limit: float | None) -> None:
-    """Run cells until the pipe is closed. Ctrl-C and termination are the parent's affair."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    """Run cells until the pipe is closed, or the parent is gone. Ctrl-C and termination are the parent's affair."""
+    for number in _ENDING:
         signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if limit is not None:
         _limit_memory(int(limit))
     try:
@@ -149,6 +185,13 @@ def _work(pipe: Connection, limit: float | None) -> None:
         pipe.send(None)
         while True:
             pipe.send(finished(pipe.recv()))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def finished(cell: Cell) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,11 @@ from os import PathLike
 from pathlib import Path
 from unicodedata import normalize
 
+from unmask.engines.given import given
+from unmask.engines.room import scratch
 from unmask.errors import FailedError, UnmaskError
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -70,12 +75,18 @@ class Hierarchy:
         Hierarchy(2 leaves, 2 levels)
         """
         name = f"hierarchy file {Path(path).name!r}"
-        try:
-            with Path(path).open(encoding="utf-8-sig", newline="") as lines:
-                rows = [row for row in csv.reader(lines, delimiter=delimiter) if any(label.strip() for label in row)]
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-            raise FailedError(f"{name} cannot be read: {reason}") from None
+        with scratch(None) as folder:
+            file = given(Path(path), folder)
+            if file.form != "text" or file.path.name.lower().endswith(".gz"):
+                raise UnmaskError(f"{name} is no plain text; expected one line for each leaf")
+            if file.note:
+                _log.warning("%s", file.note)
+            try:
+                with file.path.open(encoding="utf-8-sig", newline="") as lines:
+                    read = csv.reader(lines, delimiter=delimiter)
+                    rows = [row for row in read if any(label.strip() for label in row)]
+            except csv.Error:
+                raise FailedError(f"{name} cannot be read: it has an endless cell; check the file") from None
         return cls.from_paths(rows, name=name)
 
     @property

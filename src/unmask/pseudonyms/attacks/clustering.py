@@ -37,7 +37,7 @@ class FeatureClustering:
     scale      : as in `Threshold`
     seed       : for the starts of "kmeans"
 
-    Needs scikit-learn: pip install "unmask[cluster]".
+    Needs scikit-learn: the extra [cluster] of unmask.
 
     >>> FeatureClustering("agglomerative", n_clusters=2)
     FeatureClustering(method='agglomerative', n_clusters=2, distance=None, min_size=2, features=(), scale='deviation',

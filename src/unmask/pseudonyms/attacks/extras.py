@@ -13,7 +13,7 @@ def extra(module: str, name: str) -> Any:
 
     >>> extra("no_such_library", "cluster")
     Traceback (most recent call last):
-    unmask.errors.FailedError: no_such_library is not installed; install it with: pip install "unmask[cluster]"
+    unmask.errors.FailedError: no_such_library is not installed; install the extra [cluster] of unmask
     """
     library = module.partition(".")[0]
     try:
@@ -21,4 +21,4 @@ def extra(module: str, name: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
             raise  # the library is there, something it needs is not
-        raise FailedError(f'{library} is not installed; install it with: pip install "unmask[{name}]"') from None
+        raise FailedError(f"{library} is not installed; install the extra [{name}] of unmask") from None

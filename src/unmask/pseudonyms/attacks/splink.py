@@ -34,7 +34,7 @@ class SplinkLinkage:
     least     : pairs below this probability are not kept; families and views below it are not to be had
     seed      : of the random pairs; Splink's own numbers may differ in the last digits with its threads
 
-    Needs Splink: pip install "unmask[link]".
+    Needs Splink: the extra [link] of unmask.
 
     >>> SplinkLinkage(blocks=(("name",), ("born",)))
     SplinkLinkage(blocks=(('name',), ('born',)), threshold=0.9, features=(), least=0.01, seed=0)

@@ -237,6 +237,8 @@ def _with_hierarchies(part: Part, folder: Path) -> Part:
 
 def _digested(folder: Path, name: str) -> tuple[str, str]:
     path = folder / name
+    if not path.is_file():
+        raise FailedError(f"file {name!r} does not exist or is no file; check the path")
     try:
         with path.open("rb") as file:
             return str(path.resolve()), hashlib.file_digest(file, "sha256").hexdigest()
