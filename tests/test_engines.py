@@ -124,13 +124,16 @@ def test_nothing_about_a_csv_file_is_guessed_from_its_rows(tmp_path):
         assert engine.names(str(file)) == ["A", "a", "ill"]  # which DuckDB takes for one name
         engine.table("c", str(file), {"q0": "A", "q1": "a"})
         same(engine, "select q0, q1 from c", [("#1", "x"), ("#2", "x")])  # no comments
+        file = tmp_path / "short.csv"
         file.write_text("age,ill\n1,x\n2\n3,y,z\n")
         engine.table("c", str(file), {"q0": "age"})
-        with pytest.raises(FailedError, match=r"file 'people\.csv' .* line 3 of .* has 1 columns, expected 2"):
+        with pytest.raises(FailedError, match=r"file 'short\.csv' .* line 3 of .* has 1 columns, expected 2"):
             engine.rows("select * from c")
+        file = tmp_path / "mac.csv"
         file.write_bytes(b"age,ill\r1,x\r2," + b"y" * 200_000 + b"\r")  # an old Mac's lines, a long value
         engine.table("c", str(file), {"q0": "age"})
         same(engine, "select q0 from c", [("1",), ("2",)])
+        file = tmp_path / "twice.csv"
         file.write_text("age,age\n1,x\n")
         with pytest.raises(UnmaskError, match="two columns named 'age'"):
             engine.names(str(file))
@@ -326,9 +329,9 @@ def test_a_file_that_is_not_there_or_damaged_is_one_sentence(engine, tmp_path):
     with pytest.raises(FailedError, match=r"cannot be read.*check it") as raised:
         engine.names(str(tmp_path / "bad.parquet"))
     assert "SECRET77" not in str(raised.value)
-    (tmp_path / "people.xlsx").touch()
+    (tmp_path / "people.sav").touch()
     with pytest.raises(UnmaskError, match="unknown suffix"):
-        engine.names(str(tmp_path / "people.xlsx"))
+        engine.names(str(tmp_path / "people.sav"))
 
 
 def test_a_partition_that_is_truncated_is_one_sentence(engine, people, tmp_path):
@@ -341,6 +344,14 @@ def test_a_partition_that_is_truncated_is_one_sentence(engine, people, tmp_path)
 
     with pytest.raises(FailedError, match=r"(file 'part-1.parquet'|a file of the source) cannot be read"):
         count()
+
+
+def test_cells_that_a_spreadsheet_would_run_are_counted_and_escaped(engine):  # R8
+    cells = np.array(["=1+1", "-5", "@x", "a", None, "-", "+49 1"], dtype=object)
+    engine.put("said", {"a": cells, "b": np.arange(7)})
+    same(engine, sql.formulas("select * from said", ["a"], "=+-@"), [(3,)])
+    shown = ["'=1+1", "-5", "'@x", "a", None, "-", "'+49 1"]
+    same(engine, sql.escaped("select * from said", ["a"], ["a", "b"], "=+-@"), list(zip(shown, range(7), strict=True)))
 
 
 # --- DuckDB alone -----------------------------------------------------------------------------------------
@@ -374,7 +385,7 @@ def test_two_databases_are_told_apart(tmp_path):
 
 def test_a_folder_for_temporary_files_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
-    said = pytest.raises(FailedError, match=r"temporary directory 'file' cannot be written.*--temp-directory")
+    said = pytest.raises(FailedError, match=r"temporary folder 'file' cannot be written.*--temp-directory")
     with said, open_engine("duckdb", temp_directory=tmp_path / "file"):
         pass
 
@@ -393,7 +404,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
 
         def interrupted(self, text):
             if text.startswith("copy"):
-                next(tmp_path.glob(".release*")).joinpath("release.parquet").write_bytes(b"half")
+                next(tmp_path.glob(".unmask-*")).joinpath("release.parquet").write_bytes(b"half")
                 raise KeyboardInterrupt
             return before(self, text)
 
@@ -408,7 +419,10 @@ def test_spark_that_is_missing_is_named(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr("unmask.engines.spark.import_module", missing)
-    with pytest.raises(FailedError, match=r"Spark is not installed; install unmask\[spark\]"), open_engine("spark"):
+    with (
+        pytest.raises(FailedError, match=r"Spark is not installed; install the extra \[spark\] of unmask"),
+        open_engine("spark"),
+    ):
         pass
 
 
@@ -459,5 +473,6 @@ def test_every_statement_is_tested_on_both_engines():
     builders = [
         name for name, item in vars(sql).items() if callable(item) and getattr(item, "__module__", "") == sql.__name__
     ]
-    inside = {"clean", "quoted", "literal", "renamed", "ordered"}  # by `table` and `write_parquet`
+    inside = {"clean", "quoted", "literal", "exact_path", "renamed", "ordered"}  # by `table` and `write_parquet`
+    builders = [name for name in builders if not name.startswith("_")]
     assert [name for name in builders if f"sql.{name}(" not in text and name not in inside] == []

@@ -207,7 +207,7 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing):
     register = reduce(engine, str(people), people_known, name="register").whole()
     found = study_large({"r": Held(reduce(engine, str(people), known))}, register=register)
     named = in_memory(people, missing=missing, quasi_identifiers=QUASI[:2], sensitive=())
-    expected = study_tables({"r": table}, Evidence(register=named))
+    expected = in_engine_too(study_tables({"r": table}, Evidence(register=named)))
     assert len(found.rows) == len(expected.rows) == 40
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert (row.adversary, row.target, row.measure, row.n, row.n_observations, row.interval) == (
@@ -227,7 +227,19 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing):
         (one.adversary, one.target) for one in expected.distribution
     ]
     assert (found.who, found.adversaries) == (expected.who, expected.adversaries)
-    assert found.assumptions == expected.assumptions
+    assert set(found.assumptions) <= set(expected.assumptions)
+    assert any("every released column" in what for what, _ in found.not_run)
+
+
+def in_engine_too(found):
+    """What was found in memory, by those adversaries who attack in an engine, too."""
+    both = {"prosecutor", "register"}
+    return replace(
+        found,
+        rows=tuple(row for row in found.rows if row.adversary in both),
+        distribution=tuple(one for one in found.distribution if one.adversary in both),
+        adversaries={name: words for name, words in found.adversaries.items() if name in both},
+    )
 
 
 def test_a_register_is_linked_by_containment(engine, people):
@@ -371,7 +383,7 @@ def test_the_price_is_that_of_the_table_in_memory(people, parts):
         found = study_large({"r": held}, motive=Motive(ATTACKER))
         whole = reduce(engine, str(people), replace(known, **register), name="register").whole()
         linked = study_large({"r": held}, register=whole, motive=Motive(ATTACKER))
-    expected = study_tables({"r": in_memory(people)}, motive=Motive(ATTACKER))
+    expected = in_engine_too(study_tables({"r": in_memory(people)}, motive=Motive(ATTACKER)))
     check_price(found.price, expected.price)
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert row.measure == other.measure
@@ -643,7 +655,8 @@ def test_the_command_line_audits_in_an_engine(people, tmp_path):
     found = json.loads(result.stdout)
     for name, value in expected["release"].items():
         assert close(found["release"][name], value), name
-    assert [row["measure"] for row in found["measures"]] == [row["measure"] for row in expected["measures"]]
+    of_prosecutor = [row["measure"] for row in expected["measures"] if row["adversary"] == "prosecutor"]
+    assert [row["measure"] for row in found["measures"]] == of_prosecutor
     assert "people: audit of 700 rows" in result.stderr
     assert report.read_text(encoding="utf-8").startswith("<!")
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.engines import Arrays, Kind
-from unmask.engines.given import SUFFIXES, given, sheet_of
+from unmask.engines.given import SUFFIXES, form_of, given, sheet_of
 from unmask.engines.room import scratch
 from unmask.engines.sql import clean, exact_path, literal, quoted, renamed
 from unmask.engines.text_files import Head, check_distinct, head_of, parquet_of, reason, rows_of
@@ -145,7 +145,7 @@ class Duck:
     def _found(self, source: str) -> tuple[list[str], str]:
         database, mark, table = source.rpartition("::")
         path = Path(source)
-        if mark and not path.exists() and sheet_of(path)[1] is None:
+        if mark and not path.exists() and not _is_sheet(path):
             return self._listed(self._attached(database, table))
         files = [given(Path(file), self.folder, encoding=self.encoding) for file in self._files(source)]
         self.notes.extend(dict.fromkeys(file.note for file in files if file.note))
@@ -192,12 +192,12 @@ class Duck:
     def _files(self, source: str) -> list[str]:
         """The files that a source stands for, at least one: the file of that name, or else what a pattern matches."""
         path, name = Path(source), Path(source).name
-        if not (path.is_dir() or source.lower().endswith(SUFFIXES) or sheet_of(path)[1] is not None):
+        if not (path.is_dir() or source.lower().endswith(SUFFIXES) or _is_sheet(path)):
             raise UnmaskError(
                 f"source {name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), .xlsx, a folder of "
                 "Parquet files, or DATABASE::TABLE"
             )
-        if path.is_file() or sheet_of(path)[1] is not None:
+        if path.is_file() or _is_sheet(path):
             return [source]
         pattern = f"{exact_path(path)}/**/*.parquet" if path.is_dir() else source
         found = self._run(f"select file from glob({literal(pattern)}) order by file").fetchall()
@@ -213,6 +213,12 @@ class Duck:
         alias = "source_" + hashlib.sha256(str(Path(database).resolve()).encode()).hexdigest()[:16]
         self._run(f"attach if not exists {literal(database)} as {alias} (read_only)")
         return ".".join([alias, *map(quoted, table.split("."))])
+
+
+def _is_sheet(path: Path) -> bool:
+    """Whether a source is a sheet of a workbook, and no table of a database."""
+    book, sheet = sheet_of(path)
+    return sheet is not None and form_of(book) == "workbook"
 
 
 # --- types and wording ------------------------------------------------------------------------------------

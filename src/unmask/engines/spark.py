@@ -149,9 +149,10 @@ class Spark:
     def _local_files(self, source: str) -> list[Given]:
         """The files of this machine that a source stands for: the file of that name, or else what a pattern matches."""
         if source not in self.given:
-            alone = Path(source).is_file() or sheet_of(Path(source))[1] is not None
+            sheet = sheet_of(Path(source))[1] is not None
+            alone = sheet or Path(source).is_file()
             files = [source] if alone else [file for file in _here(source) if Path(file).is_file()]
-            known = alone or source.lower().endswith(SUFFIXES)
+            known = sheet or source.lower().endswith(SUFFIXES)
             self.given[source] = [given(Path(file), self.folder, encoding=self.encoding) for file in files if known]
             self.notes.extend(dict.fromkeys(file.note for file in self.given[source] if file.note))
         return self.given[source]
