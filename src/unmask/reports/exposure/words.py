@@ -29,18 +29,24 @@ def leading(heads: Heads) -> Heads:
 
 
 def exposure_findings(exposure: Exposure | None, scope: Scope, heads: Heads) -> list[str]:
-    """A sentence each about the order of rows, those who know sensitive values, restored cells, and membership."""
-    if exposure is None:
+    """A sentence each about the order of rows, those who know sensitive values, restored cells, and membership.
+
+    Of several releases, about the one from which most people are re-identified.
+    """
+    if exposure is None or not scope.protected:
         return []
-    led, found = leading(heads), []
-    for release in scope.protected:
-        own = {key[1:]: row for key, row in heads.items() if key[0] == release}
-        lines = [] if (release, ORDER, IDENTITY) in led else list(_ordered(own))
-        lines += [*_insider(own), *_restored(exposure.restored.get(release, ()))]
-        lines += _printed(exposure.printed.get(release, ()))
-        where = f"From {release_name(release)}, " if len(scope.protected) > 1 else ""
-        found += [where + line if where else line[0].upper() + line[1:] for line in lines]
-    return found
+    led = leading(heads)
+
+    def named(release: str) -> float:
+        return max((row.posterior for key, row in led.items() if key[::2] == (release, IDENTITY)), default=0.0)
+
+    release = max(scope.protected, key=named)
+    own = {key[1:]: row for key, row in heads.items() if key[0] == release}
+    lines = [] if (release, ORDER, IDENTITY) in led else list(_ordered(own))
+    lines += [*_insider(own), *_restored(exposure.restored.get(release, ()))]
+    lines += _printed(exposure.printed.get(release, ()))
+    where = f"From {release_name(release)}, " if len(scope.protected) > 1 else ""
+    return [where + line if where else line[0].upper() + line[1:] for line in lines]
 
 
 Own = Mapping[tuple[str, str], Row]
