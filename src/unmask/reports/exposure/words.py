@@ -100,11 +100,15 @@ def _printed(columns: tuple[Printed, ...]) -> Iterator[str]:
         many = f"{most.values:,} exact value{'' if most.values == 1 else 's'} of {most.column}"
         yield f"released cells print up to {many}; each belongs to a person in the data."
         return
-    alone = [f"{share(one.alone, one.people)} by {one.column}" for one in columns if one.alone]
+    alone = [
+        f"{share(one.alone, one.people)}{'' if isinstance(one.alone, str) else ' of all'} people by {one.column}"
+        for one in columns
+        if one.alone
+    ]
     if alone:
         yield (
             f"released cells print exact values that only one person has; whoever knows such a value learns that "
-            f"this person is in the data: {', '.join(alone)} of all people."
+            f"this person is in the data: {', '.join(alone)}."
         )
     else:
         yield "no released cell prints an exact value that only one person has, so none shows who is in the data."
