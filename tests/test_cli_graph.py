@@ -188,7 +188,6 @@ def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
         ("a,b\nb,c\n\n# a comment\nc\nd,e\n", "line 5 of 'bad.csv' has no two node ids"),
         ("", "has no links"),
         ("# nothing\n", "has no links"),
-        ("a,b\nb,\xff\n".encode("latin-1"), "UTF-8"),
     ],
 )
 def test_a_malformed_network_is_told_by_its_line(tmp_path, content, said):

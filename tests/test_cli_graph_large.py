@@ -84,7 +84,7 @@ def test_findings_are_sentences_and_pairs_a_file(files, tmp_path):
     with duckdb.connect() as connection:
         n = connection.execute(f"select count(*) from read_parquet('{path}')").fetchone()[0]
     assert f"names {n - 15} of 105 other people" in done.stdout
-    sentence(audit(files, "--attack", "nar09", "--pairs", path), "'pairs.parquet' exists")
+    sentence(audit(files, "--attack", "nar09", "--pairs", path), "pairs.parquet exists")
     assert "(--truth)" in audit(files, "--attack", "nar09", truth=False).stdout
 
 

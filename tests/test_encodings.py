@@ -46,12 +46,13 @@ def test_an_encoding_is_seen_or_guessed_and_said(tmp_path, encoding, told, suffi
     path = tmp_path / f"street{suffix}"
     content = TEXT.encode(encoding)
     path.write_bytes(gzip.compress(content) if suffix.endswith("gz") else content)
-    for cells, notes in (texts(path), texts_in_engine(path)):
+    for cells, every in (texts(path), texts_in_engine(path)):
+        notes = [note for note in every if note.startswith("the file")]
         assert sorted(cells) == sorted(CELLS)
         assert len(notes) == len(told)
         assert all(text in note for text, note in zip(told, notes, strict=True))
     assert column_names(path) == ["straße", "zip"]
-    assert Table.read(path, quasi_identifiers="zip").notes == texts(path)[1]
+    assert set(texts(path)[1]) <= set(Table.read(path, quasi_identifiers=["zip", "straße"]).notes)
 
 
 @pytest.mark.parametrize("encoding", ["mac-roman", "cp850", "utf-16-le", "utf-16-be", "utf-7"])
@@ -153,7 +154,7 @@ def test_what_is_called_a_workbook_and_is_none(tmp_path):  # U5
     with pytest.raises(FailedError, match=r"'text.xlsx' is no workbook, as its name says"):
         read_encoded(tmp_path / "text.xlsx")
     (tmp_path / "zip.xlsx").write_bytes(b"PK\x03\x04 and nothing more")
-    with pytest.raises(FailedError, match=r"'zip.xlsx' is no readable Excel workbook"):
+    with pytest.raises(FailedError, match=r"'zip.xlsx' is no workbook of Excel that can be read"):
         read_encoded(tmp_path / "zip.xlsx")
     write_workbook(tmp_path / "twice.xlsx", People=[["age", "Age"], [1, 2]])
     with pytest.raises(UnmaskError, match="two columns of one name"):
@@ -166,7 +167,7 @@ def test_what_is_called_a_workbook_and_is_none(tmp_path):  # U5
 def test_a_workbook_without_the_extra_is_a_sentence(tmp_path, monkeypatch):  # U5, U7
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     write_workbook(tmp_path / "book.xlsx", People=SHEET)
-    with pytest.raises(FailedError, match=r"is an Excel workbook; install the extra \[excel\] of unmask, or save it"):
+    with pytest.raises(FailedError, match=r"is a workbook of Excel; install the extra \[excel\] of unmask, or save it"):
         read_encoded(tmp_path / "book.xlsx")
 
 

@@ -57,8 +57,8 @@ def labelled(truth, guesses):
 def in_memory(truth, guesses, asked):
     from unmask.cli.linkage import _partition
 
-    named = {name: _partition(path, "item", "cluster") for name, path in guesses.items()}
-    return study_linkage(_partition(truth, "item", "subject"), named, asked)
+    named = {name: _partition(path, "item", "cluster", None) for name, path in guesses.items()}
+    return study_linkage(_partition(truth, "item", "subject", None), named, asked)
 
 
 @pytest.mark.parametrize("seed", range(4))
