@@ -186,7 +186,7 @@ def killed(part: Part, folder: Path, number: signal.Signals, share: float, secon
         wrong = _ended(process, said, number) if hit else ""
         wrong = wrong or _left(process.pid, number) or part.wrong(folder)
         if not wrong and number != signal.SIGKILL:
-            stays = [*Path(spare).iterdir(), *folder.rglob(".unmask-*"), *folder.rglob(".export-*")]
+            stays = [*Path(spare).iterdir(), *folder.rglob(".unmask-*")]
             wrong = f"{stays[0].name} is left behind" if stays else ""
     return Killed(number, share, hit, wrong)
 

@@ -16,6 +16,7 @@ from tests.reports.test_html import N, row, sample, single
 from tests.reports.test_study_page import WORLD, study
 from unmask.errors import UnmaskError
 from unmask.reports import ReportData, render
+from unmask.reports import export as exporting
 from unmask.reports.export import INDEX, export
 from unmask.reports.study.page import render_study
 from unmask.reports.study.values import Missing
@@ -129,3 +130,19 @@ def test_a_folder_with_files_is_refused_unless_forced(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, "mine.txt"])
     with pytest.raises(UnmaskError, match="no folder"):
         export(one, tmp_path / "mine.txt", force=True)
+
+
+def test_a_new_folder_appears_with_all_of_its_files(tmp_path, monkeypatch):
+    """A process that is killed leaves no folder of this name that holds a part of the files."""
+    seen = []
+    before = exporting._table
+
+    def watched(*arguments):
+        seen.append((tmp_path / "figures").exists())
+        return before(*arguments)
+
+    monkeypatch.setattr(exporting, "_table", watched)
+    export(single(), tmp_path / "figures")
+    assert seen
+    assert not any(seen)
+    assert [path.name for path in tmp_path.iterdir()] == ["figures"]

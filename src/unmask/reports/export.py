@@ -45,14 +45,20 @@ def export(data: ReportData | StudyData, folder: Path, *, force: bool = False) -
         raise UnmaskError(f"{folder} is no folder; choose another one")
     if folder.exists() and any(folder.iterdir()) and not force:
         raise UnmaskError(f"{folder} exists and is not empty; choose another folder or give --force")
-    with _made(folder), told(folder), tempfile.TemporaryDirectory(prefix=".export-", dir=folder) as draft:
-        index = list(_write(data, Path(draft)))
+    new = not folder.exists()  # takes its name at once; into a folder that is there the files go one by one
+    home = folder.parent if new else folder
+    with _made(home), told(folder), tempfile.TemporaryDirectory(prefix=".unmask-", dir=home) as private:
+        draft = Path(private) / "export"
+        draft.mkdir()
+        index = list(_write(data, draft))
         listed = {"title": data.title, "files": index}
-        (Path(draft) / INDEX).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+        (draft / INDEX).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
         names = (*(str(item["file"]) for item in index), INDEX)
         with undisturbed():
-            for name in names:
-                (Path(draft) / name).replace(folder / name)
+            if new:
+                draft.rename(folder)
+            for name in () if new else names:
+                (draft / name).replace(folder / name)
     return names
 
 
