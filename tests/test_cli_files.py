@@ -377,3 +377,18 @@ def _session(entry):
         return int((entry / "stat").read_text().rpartition(")")[2].split()[3])
     except (OSError, IndexError):
         return None
+
+
+def test_a_full_standard_output_leaves_no_report(tmp_path):  # R16
+    people = tmp_path / "people.csv"
+    people.write_text("age,ill\n" + "30,flu\n31,none\n" * 20)
+    asked = {
+        "page.html": ["audit", str(people), "-q", "age", "-s", "ill", "--report", str(tmp_path / "page.html")],
+        "demo.html": ["demo", "--people", "500", "--report", str(tmp_path / "demo.html")],
+    }
+    for name, arguments in asked.items():
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run([sys.executable, "-m", "unmask", *arguments], stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 1
+        assert b"Traceback" not in done.stderr
+        assert not (tmp_path / name).exists()

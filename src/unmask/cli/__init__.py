@@ -45,7 +45,7 @@ from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
-from unmask.writing import STANDARD_OUTPUT
+from unmask.writing import STANDARD_OUTPUT, together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -384,8 +384,9 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     found = study_tables(
         tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance()
     )
-    write_report(found, report)
-    say_findings(found)
+    with together(report) as places:
+        write_report(found, places[report])
+        say_findings(found)
     click.echo(f"wrote {report} (seed {seed})", err=True)
 
 

@@ -38,13 +38,20 @@ class Output(NamedTuple):
 
         broken = broken_gates(found, self.gates)  # before anything is written: a gate about nothing is an error
         shown = without_small(replace(found, least=self.smallest_shown))
-        with writing.together(self.report) as places:  # which takes its name once all is exported
+        with writing.together(self.report) as places:  # which takes its name once all is said and exported
             if self.report is not None:
                 write_report(shown, places[self.report])
+            self._say(shown, result)  # no file is there where the standard output is full
             if self.export is not None:
                 from unmask.reports.export import export
 
                 export(shown, self.export, force=self.force)
+        for path in (self.report, self.export):
+            if path is not None:
+                click.echo(f"wrote {path}", err=True)
+        exit_above(broken)
+
+    def _say(self, shown: ReportData, result: Callable[[ReportData], dict[str, Any]]) -> None:
         if self.as_json:
             click.echo(as_text(result(shown)))
         elif self.in_short:
@@ -53,10 +60,6 @@ class Output(NamedTuple):
             click.echo(summary(shown))
         else:
             say_findings(shown)
-        for path in (self.report, self.export):
-            if path is not None:
-                click.echo(f"wrote {path}", err=True)
-        exit_above(broken)
 
     def watch(self, rows: str) -> Watched | None:
         """Who takes down who is at risk, if a list of them is asked for; rows : what its rows are."""
