@@ -91,7 +91,7 @@ def main() -> None:
 @click.option(
     "--targets", type=click.IntRange(min=1), help="Attack so many people drawn from the original; all when left out."
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
 @attacker_option
 @engine_options
 @at_risk_option
@@ -361,7 +361,11 @@ def list_(as_json: bool) -> None:
     help="Size of the generated census.",
 )
 @click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the census and of every draw."
+    "--seed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Random seed of the census and of every draw.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the report.")
 def demo(report: Path, people: int, seed: int, force: bool) -> None:

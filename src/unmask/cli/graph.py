@@ -113,7 +113,7 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     "--runs", default=4, show_default=True, type=click.IntRange(min=1), help="Each with other graphs or seeds, if any."
 )
 @click.option("--transition", callback=_counts, help="Also from so many leaked identities: 5,25,100.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
 @click.option("--delimiter", callback=one_character, help="Between the ids of a line; guessed when left out.")
 @click.option("--pairs", type=FILE, help="With --engine: write whom one attack names as whom, as Parquet.")
 @click.option(

@@ -25,18 +25,18 @@ def _bytes(_ctx: click.Context, _parameter: click.Parameter, value: str) -> int:
 def engine_options(command: Any) -> Any:
     """What a command that can leave its table in an engine takes."""
     for option in (
-        click.option("--dry-run", is_flag=True, help="With --engine: say what the work will take, and stop."),
+        click.option("--dry-run", is_flag=True, help="Estimate of the work, and nothing else (needs --engine)."),
         click.option(
             "--temp-directory",
             type=click.Path(path_type=Path),
-            help="With --engine: where goes what exceeds the memory.",
+            help="Spill directory (needs --engine).",
         ),
         click.option(
             "--memory-limit",
             default="4GiB",
             show_default=True,
             callback=_bytes,
-            help="With --engine: memory of the engine and of the arrays together.",
+            help="Memory of the engine and of the arrays together (needs --engine).",
         ),
         click.option(
             "--engine",

@@ -266,7 +266,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 @click.option(
     "--leaked", default=100, show_default=True, type=click.IntRange(min=1), help="People whom it knows from the start."
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of every random draw.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
 @click.option("--delimiter", help="Between the ids of a line; guessed when left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
 def advise_identity(
