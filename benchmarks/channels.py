@@ -7,6 +7,8 @@
 How cases are run and shown: see harness.py.
 
     channel     a random dense channel of 5,000 secrets and 5,000 outputs: Bayes risk and I(X;Y)
+    sparse      a channel of 20,000 secrets and 500,000 outputs with 60,000 entries: Bayes risk, against scipy alone
+    neighbors   100 secrets on a grid behind noise, 20,000 samples, 5,000 fresh ones: error of the 10 nearest neighbors
     curve       rate-distortion function, 256 x 256, squared error, 30 slopes from 1 to 10,000
     program     the mechanism of largest error, 100 random points in the plane: the adversary's loss is the distance,
                 the user's its square, a quarter of what a constant costs him is allowed; the peer solves one linear
@@ -27,7 +29,7 @@ from harness import Case, Found, Race, Step
 SEED = 0
 SIZE = 5_000
 SLOPES = 30
-PEERS = {"qif": ("qif==1.6.0", "numpy")}
+PEERS = {"qif": ("qif==1.6.0", "numpy"), "sklearn": ("scikit-learn==1.9.1",)}
 
 
 # --- channel ---------------------------------------------------------------------------------------------
@@ -112,6 +114,64 @@ def qif_channel() -> Step:
         }
 
     return step
+
+
+# --- sparse ----------------------------------------------------------------------------------------------
+
+
+def sparse_joint() -> Any:
+    """Counts of three outputs for each secret."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(SEED)
+    at = (np.repeat(np.arange(20_000), 3), rng.integers(500_000, size=60_000))
+    return csr_array((rng.integers(1, 9, size=60_000).astype(float), at), shape=(20_000, 500_000))
+
+
+def our_sparse() -> Step:
+    """`Channel.bayes_risk` of a sparse channel."""
+    from unmask.channels.release import Channel
+
+    joint = sparse_joint()
+    channel = Channel.from_joint(joint / joint.sum())
+    return lambda: {"risk": channel.bayes_risk()}
+
+
+def scipy_sparse() -> Step:
+    """The formula on the joint, which is there."""
+    joint = sparse_joint()
+    joint = joint / joint.sum()
+    return lambda: {"risk": float(1 - joint.max(axis=0).sum())}
+
+
+# --- neighbors -------------------------------------------------------------------------------------------
+
+
+def noisy_grid() -> tuple[Any, Any, Any, Any]:
+    """Secrets and outputs to learn from, and fresh ones: cells of a 10 x 10 grid behind rounded Laplace noise."""
+    import numpy as np
+
+    rng = np.random.default_rng(SEED)
+    x = rng.integers(100, size=25_000)
+    y = np.stack([x // 10, x % 10], axis=1) + np.round(rng.laplace(size=(25_000, 2)))
+    return x[:20_000], y[:20_000], x[20_000:], y[20_000:]
+
+
+def our_neighbors() -> Step:
+    """`learned_risk` of `NearestNeighbourAttack`: outputs that are equally far share the last places."""
+    from unmask.channels.attacks import NearestNeighbourAttack, learned_risk
+
+    x, y, fresh_x, fresh_y = noisy_grid()
+    return lambda: {"error": learned_risk(NearestNeighbourAttack(x, y, n_x=100, k=10), fresh_x, fresh_y).held_out}
+
+
+def sklearn_neighbors() -> Step:
+    """scikit-learn's classifier, fitted and scored: outputs that are equally far come in the order of the samples."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    x, y, fresh_x, fresh_y = noisy_grid()
+    return lambda: {"error": float(1 - KNeighborsClassifier(10).fit(y, x).score(fresh_y, fresh_x))}
 
 
 # --- curve -----------------------------------------------------------------------------------------------
@@ -279,6 +339,20 @@ RACES = (
         ),
         (Case("numpy", numpy_channel), Case("qif", qif_channel, peer="qif")),
         shows="Bayes risk and I(X;Y)",
+    ),
+    Race(
+        "sparse",
+        "20,000 x 500,000 channel of 60,000 entries",
+        (Case("ours", our_sparse),),
+        (Case("scipy", scipy_sparse),),
+        shows="Bayes risk",
+    ),
+    Race(
+        "neighbors",
+        "10 nearest of 20,000 samples, 5,000 fresh",
+        (Case("ours", our_neighbors),),
+        (Case("scikit-learn", sklearn_neighbors, peer="sklearn"),),
+        shows="held-out error",
     ),
     Race(
         "curve",

@@ -3,12 +3,16 @@
 import csv
 import json
 import math
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from unmask.channels import Channel, Coin, PlanarLaplace, RandomisedResponse
+from unmask.channels import Channel, Coin, PlanarLaplace, RandomisedResponse, optimal_mechanism
 from unmask.channels.datasets import grid
 from unmask.cli import main
 from unmask.measures.error import bayes
@@ -198,3 +202,133 @@ def test_advice_answers_flags_and_asks_for_the_rest():
     refused = unmask("advise", "--what", "sender", "--loss", "graded", "--observations", "one", "--rank-by", "entropy")
     assert refused.exit_code == 2
     assert "cannot be ranked" in refused.stderr
+
+
+def told(*arguments):
+    done = unmask(*arguments, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def places(tmp_path):
+    path = tmp_path / "places.csv"
+    path.write_text("place,east,north\nsouth,0,0\nnorth,0,1000\n")
+    return path
+
+
+def test_c1_all_coordinates_count_under_squared_and_absolute_loss(tmp_path, places):
+    channel = write(
+        tmp_path / "sn.csv", [[0.75, 0.25], [0.25, 0.75]], names=("south", "north"), columns=("south", "north")
+    )
+    for loss, before, privacy in (("squared", 250_000, 187_500), ("absolute", 500, 250), ("euclidean", 500, 250)):
+        found = told("audit", "channel", channel, "--loss", loss, "--coordinates", places)["channel"]
+        assert found["prior_error"] == pytest.approx(before)
+        assert found["mechanisms"][0]["privacy"] == pytest.approx(privacy)
+        assert found["mechanisms"][0]["distortion"] == pytest.approx(0.25 * (1000**2 if loss == "squared" else 1000))
+    prior = tmp_path / "p.csv"
+    prior.write_text("place,p\nsouth,0.5\nnorth,0.5\n")
+    options = ("--prior", prior, "--distortion", "squared", "--coordinates", places, "-o", tmp_path / "m.csv")
+    found = told("design", *options, "--loss", "hamming", "--budget", 1)
+    assert found["distortion"] == pytest.approx(1)
+    assert found["privacy"] == pytest.approx(1e-6)  # one move of 1,000 squared in a million
+
+
+def test_c2_the_best_adversary_answers_anything_that_the_loss_allows(tmp_path):
+    channel = write(tmp_path / "rr.csv", [[0.75, 0.25], [0.25, 0.75]], names=("0", "1"), columns=("0", "1"))
+    found = told("audit", "channel", channel, "--loss", "squared")["channel"]
+    (shown,) = found["mechanisms"]
+    assert (found["prior_error"], shown["privacy"]) == pytest.approx((0.25, 0.1875))  # variances of 1/2 and 3/4
+    assert shown["errors"]["gibbs"] == pytest.approx(2 * shown["privacy"])
+    assert [item["answer"] for item in found["per_observation"]] == ["0.25", "0.75"]
+    assert all(privacy <= 0.25 + 1e-6 for _, privacy in found["limit"])
+
+
+def test_c2_a_design_stands_against_answers_between_the_secrets(tmp_path):
+    prior = tmp_path / "p.csv"
+    prior.write_text("secret,p\n0,0.5\n10,0.5\n")
+    found = told("design", "--prior", prior, "--loss", "squared", "--budget", 200, "-o", tmp_path / "m.csv")
+    assert found["prior_error"] == pytest.approx(25)
+    assert found["privacy"] == pytest.approx(25, abs=1e-4)  # 5 always costs 25
+    assert found["gap"] <= 1e-4
+    audited = told("audit", "channel", tmp_path / "m.csv", "--prior", prior, "--loss", "squared", "--no-limit")
+    assert audited["channel"]["mechanisms"][0]["privacy"] == pytest.approx(found["privacy"], abs=1e-6)
+
+
+def test_c3_a_loss_file_is_matched_by_the_names_of_its_lines(tmp_path):
+    names = ("low", "mid", "high")
+    channel = write(tmp_path / "c.csv", [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.0, 0.1, 0.9]], names=names, columns=names)
+    prior = tmp_path / "p.csv"
+    prior.write_text("secret,p\nlow,0.6\nmid,0.3\nhigh,0.1\n")
+    table = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    plain = write(tmp_path / "loss.csv", table, names=names, columns=names)
+    turned = tmp_path / "turned" / "loss.csv"
+    turned.parent.mkdir()
+    write(turned, table[::-1], names=names[::-1], columns=names)
+    one, two = (told("audit", "channel", channel, "--prior", prior, "--loss", loss) for loss in (plain, turned))
+    assert one == two
+    assert one["channel"]["per_observation"][0]["answer"] in names
+    designs = []
+    for loss in (plain, turned):
+        told("design", "--prior", prior, "--loss", loss, "--budget", 0.2, "-o", tmp_path / "m.csv", "--force")
+        designs.append((tmp_path / "m.csv").read_text())
+    assert designs[0] == designs[1]
+
+
+def test_answers_that_are_no_secrets_have_their_own_names(tmp_path):
+    states, answers = ("ill", "well"), ("treat", "wait", "test")
+    channel = write(tmp_path / "c.csv", [[0.9, 0.1], [0.2, 0.8]], names=states)
+    loss = write(tmp_path / "loss.csv", [[0, 3], [1, 0], [0.5, 0.5]], names=answers, columns=states)
+    found = told("audit", "channel", channel, "--loss", loss)["channel"]
+    assert {item["answer"] for item in found["per_observation"]} <= set(answers)
+    assert found["mechanisms"][0]["errors"] == {"gibbs": None, "map": None}  # whose answers are secrets
+
+
+def test_c4_small_leakage_is_told_in_json(tmp_path):
+    channel = write(tmp_path / "c.csv", [[0.5001, 0.4999], [0.4999, 0.5001]], names=("0", "1"))
+    (shown,) = told("audit", "channel", channel)["channel"]["mechanisms"]
+    assert shown["leakage_bits"] == pytest.approx(2 * 0.0001**2 / math.log(2), rel=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+def test_c4_designs_do_not_depend_on_the_units(tmp_path, prior, unit):
+    loss = write(tmp_path / "l.csv", unit * np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]]), columns=tuple(PRIOR))
+    cost = write(tmp_path / "d.csv", np.array([[0, 2, 3], [1, 0, 4], [2, 2, 0]]) / unit, columns=tuple(PRIOR))
+    found = told(
+        "design", "--prior", prior, "--loss", loss, "--distortion", cost, "--budget", repr(0.5 / unit), "--delta", 2,
+        "-o", tmp_path / "m.csv",
+    )  # fmt: skip
+    line = np.array([[0.0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    again = optimal_mechanism(list(PRIOR.values()), line, [[0, 2, 3], [1, 0, 4], [2, 2, 0]], 0.5, delta=2)
+    assert found["privacy"] / unit == pytest.approx(again.privacy, rel=1e-7)
+    assert found["distortion"] * unit == pytest.approx(again.distortion, rel=1e-7)
+    assert read(tmp_path / "m.csv") == pytest.approx(again.channel.dense(), abs=1e-6)
+
+
+def test_r11_a_budget_beyond_all_distortion_has_a_curve(tmp_path, prior):
+    curve = tmp_path / "c.csv"
+    done = unmask("design", "--prior", prior, "--budget", 1e308, "-o", tmp_path / "m.csv", "--curve", curve)
+    assert done.exit_code == 0, done.stderr
+    lines = curve.read_text().splitlines()
+    assert len(lines) > 3
+    assert float(lines[-1].split(",")[1]) == pytest.approx(0.5)  # the prior error
+
+
+def test_c12_a_signal_ends_a_long_design_at_once(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 90
+    prior, places = tmp_path / "p.csv", tmp_path / "places.csv"
+    prior.write_text("s,p\n" + "".join(f"{i},{1 / n!r}\n" for i in range(n)))
+    places.write_text("s,x,y\n" + "".join(f"{i},{x!r},{y!r}\n" for i, (x, y) in enumerate(rng.random((n, 2)).tolist())))
+    command = [
+        sys.executable, "-m", "unmask_command", "design", "--prior", prior, "--loss", "euclidean", "--coordinates",
+        places, "--budget", "0.45", "--epsilon", "2", "-o", tmp_path / "m.csv",
+    ]  # fmt: skip
+    with subprocess.Popen([*map(str, command)], stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(8)  # it has begun to solve, which takes minutes
+        assert running.poll() is None
+        running.send_signal(signal.SIGTERM)
+        _, said = running.communicate(timeout=10)
+    assert running.returncode == 1
+    assert "interrupted before the end" in said
+    assert not (tmp_path / "m.csv").exists()

@@ -100,7 +100,7 @@ def entropies() -> Section:
         equal = max(equal, float(np.ptp(H)), abs(P - (1 - 1 / k)), abs(P - (1 - 2.0 ** -H[0])))
         equal = max(equal, abs(P - error_of("k_anonymity", k).low), abs(P - error_of("l_diversity", k).low))
     classes, records = _released_table()
-    figure7 = Channel.from_joint(np.array([[1.0, 3.0], [3.0, 1.0]]))
+    figure7 = Channel.from_joint(np.array([[1.0, 3.0], [3.0, 1.0]]) / 8)
     skewed = Posterior.from_dense(np.array([[0.9, 0.05, 0.05]]))
     verdicts = (
         below("H inf <= H1 <= H0", "eq. (6)", order, cases=CASES),

@@ -29,14 +29,16 @@ def test_too_few_samples_resubstitution_below_the_truth_below_held_out():
     risk = bayes_risk(channel)
     x, y = sampled(channel, 1000, rng)
     fresh_x, fresh_y = sampled(channel, 4000, rng)
-    few = learned_risk(FrequencyAttack(x, y, n_x=20, n_y=1000), fresh_x, fresh_y)
-    assert few.resubstitution < risk - 0.1
+    attack = FrequencyAttack(x, y, n_x=20, n_y=1000)
+    few, again = learned_risk(attack, fresh_x, fresh_y), learned_risk(attack, x, y).held_out
+    assert again < risk - 0.1
     assert few.low > risk + 0.05  # the interval is about this attack: it does not contain R*
     assert 0.1 < few.unseen < 0.6
     x, y = sampled(channel, 50_000, rng)
-    many = learned_risk(FrequencyAttack(x, y, n_x=20, n_y=1000), fresh_x, fresh_y)
+    attack = FrequencyAttack(x, y, n_x=20, n_y=1000)
+    many = learned_risk(attack, fresh_x, fresh_y)
     assert risk - 0.03 < many.held_out < few.held_out
-    assert abs(many.resubstitution - risk) < abs(few.resubstitution - risk)
+    assert abs(learned_risk(attack, x, y).held_out - risk) < abs(again - risk)
     assert "not estimated" in many.note
 
 
@@ -108,6 +110,21 @@ def test_neighbours_against_a_plain_loop():
         np.testing.assert_allclose(p[row], np.bincount(x[nearest], minlength=4) / 5, atol=1e-6)
 
 
+@pytest.mark.parametrize("k", [1, 3, 10, 60])
+def test_c11_ties_on_a_lattice_against_a_plain_loop(k):
+    rng = np.random.default_rng(6)
+    x, y, seen = rng.integers(0, 3, 60), rng.integers(0, 5, (60, 2)).astype(float), rng.integers(0, 5, (9, 2)) * 1.0
+    belief = NearestNeighbourAttack(x, y, n_x=3, k=k)(seen)
+    p = np.zeros((9, 3))
+    p[np.repeat(np.arange(9), belief.row_length), belief.candidate] = np.exp(belief.log_probability)
+    for row, point in enumerate(seen):
+        away = np.sqrt(((y - point) ** 2).sum(axis=1))
+        last = np.sort(away)[k - 1]
+        nearer, tied = away < last, away == last
+        share = nearer + tied * (k - nearer.sum()) / tied.sum()
+        np.testing.assert_allclose(p[row], np.bincount(x, weights=share, minlength=3) / k, atol=1e-12)
+
+
 def test_neighbours_approach_bayes_for_gaussian_outputs():
     # two secrets, outputs N(+-1, 1): R* = Phi(-1) = 0.15866
     rng = np.random.default_rng(4)
@@ -121,7 +138,8 @@ def test_neighbours_approach_bayes_for_gaussian_outputs():
     one = learned_risk(NearestNeighbourAttack(*train, n_x=2, k=1), *fresh)
     assert wide.low < 0.15866 < wide.high + 0.01
     assert one.held_out > wide.high
-    assert one.resubstitution == 0.0  # each sample is its own nearest neighbour
+    own = learned_risk(NearestNeighbourAttack(*train, n_x=2, k=1), *train)
+    assert own.held_out == 0.0  # each sample is its own nearest neighbour
     assert 0.08 < one.cover_hart < 0.15866
     assert wide.cover_hart == 0.0
 

@@ -1,8 +1,11 @@
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
+from scipy.special import xlogy
 
 from unmask.channels.release import Channel, degradation
 from unmask.errors import UnmaskError
@@ -118,12 +121,23 @@ def test_repeated_sparse_entries_are_added_up_and_zeros_dropped():
     assert channel.p_y_given_x.nnz == 2
 
 
-def test_from_joint_of_counts():
-    channel = Channel.from_joint(np.array([[3.0, 1.0], [0.0, 4.0], [2.0, 0.0]]))
+def test_c9_counts_are_no_exact_channel():
+    counts = np.array([[3.0, 1.0], [0.0, 4.0], [2.0, 0.0]])
+    channel = Channel.from_counts(counts)
     np.testing.assert_allclose(channel.prior, [0.4, 0.4, 0.2])
-    np.testing.assert_allclose(channel.joint(), np.array([[3, 1], [0, 4], [2, 0]]) / 10)
-    with pytest.raises(UnmaskError, match="row 1 of the joint table is empty"):
-        Channel.from_joint(np.array([[1.0], [0.0]]))
+    np.testing.assert_allclose(channel.joint(), counts / 10)
+    known = Channel.from_joint(counts / 10)
+    assert (channel.samples, known.samples) == (10, None)
+    assert (channel.posterior().status, known.posterior().status) == ("model", "exact")
+    for made in (channel.with_prior(None), channel.then(np.eye(2)), channel.beside(known), known.beside(channel)):
+        assert made.posterior().status == "model"
+    for make in (Channel.from_joint, Channel.from_counts):
+        with pytest.raises(UnmaskError, match="row 1 of the joint table is empty"):
+            make(np.array([[1.0], [0.0]]))
+    with pytest.raises(UnmaskError, match=r"sums to 10, expected 1: use Channel\.from_counts"):
+        Channel.from_joint(counts)
+    with pytest.raises(UnmaskError, match="no whole numbers"):
+        Channel.from_counts(counts / 10)
 
 
 # --- posterior -------------------------------------------------------------------------------------------------------
@@ -349,3 +363,17 @@ def test_the_direct_measures_are_those_of_the_posterior(sparse):
     belief = channel.posterior()
     assert channel.bayes_risk() == pytest.approx(p_avg(channel), abs=1e-6)
     assert channel.mutual_information() == pytest.approx(information_gain.per_target(belief) @ belief.weight, abs=1e-5)
+
+
+def test_c11_sparse_channels_are_measured_entry_by_entry():
+    rng = np.random.default_rng(0)
+    row, column = np.repeat(np.arange(20_000), 3), rng.integers(500_000, size=60_000)
+    counts = csr_array((rng.integers(1, 9, size=60_000).astype(float), (row, column)), shape=(20_000, 500_000))
+    channel = Channel.from_counts(counts)
+    start = time.perf_counter()
+    risk, bits = channel.bayes_risk(), channel.mutual_information()
+    assert time.perf_counter() - start < 5  # row by row it took 27 s
+    joint = channel.joint()
+    assert risk == pytest.approx(1 - joint.max(axis=0).sum(), abs=1e-12)
+    entropies = [-float(xlogy(p, p).sum()) / np.log(2) for p in (channel.prior, channel.p_y, joint.data)]
+    assert bits == pytest.approx(entropies[0] + entropies[1] - entropies[2], abs=1e-9)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from unmask.channels._matrices import (
+    ROW_TOLERANCE,
     Matrix,
     as_matrix,
     check_entries,
@@ -48,6 +49,7 @@ class Channel:
     prior       : (n_x,), at least 0, sums to 1 within 1e-9; uniform when None. A secret may have prior 0, and an
                   output may have probability 0: neither appears in the posterior.
     x_labels, y_labels : names of secrets and outputs, or None
+    samples     : number of draws that the matrix was counted from, see `from_counts`; None where it is known
 
     >>> channel = Channel(np.array([[0.75, 0.25], [0.0, 1.0]]), np.array([0.5, 0.5]))
     >>> channel.p_y
@@ -62,6 +64,7 @@ class Channel:
     prior: NDArray[np.float64]
     x_labels: tuple[str, ...] | None
     y_labels: tuple[str, ...] | None
+    samples: int | None
 
     def __init__(
         self,
@@ -70,36 +73,55 @@ class Channel:
         *,
         x_labels: Sequence[str] | None = None,
         y_labels: Sequence[str] | None = None,
+        samples: int | None = None,
     ) -> None:
         matrix = stochastic(p_y_given_x)
         object.__setattr__(self, "p_y_given_x", matrix)
         object.__setattr__(self, "prior", distribution(prior, matrix.shape[0]))
         object.__setattr__(self, "x_labels", _names(x_labels, matrix.shape[0], "x"))
         object.__setattr__(self, "y_labels", _names(y_labels, matrix.shape[1], "y"))
+        object.__setattr__(self, "samples", samples)
 
     @classmethod
     def from_joint(
         cls, joint: Matrix, *, x_labels: Sequence[str] | None = None, y_labels: Sequence[str] | None = None
     ) -> Channel:
-        """The channel and prior of a joint table: counts or probabilities of (x, y), divided by their sum.
+        """The channel and prior of a joint distribution p(x, y), which sums to 1 within 1e-9.
 
-        p(x) = sum_y w(x, y) / sum w and p(y given x) = w(x, y) / sum_y w(x, y). A secret that never occurs has no
-        row to divide: it is refused, by number.
+        p(x) = sum_y p(x, y) and p(y given x) = p(x, y) / p(x). A secret that never occurs has no row to divide: it is
+        refused, by number. For counts see `from_counts`.
 
-        >>> Channel.from_joint(np.array([[3.0, 1.0], [0.0, 4.0]])).prior
+        >>> Channel.from_joint(np.array([[0.375, 0.125], [0.0, 0.5]])).prior
         array([0.5, 0.5])
         """
         table = as_matrix(joint)
         check_entries(table)
-        mass = np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
-        if not np.all(mass > 0):
-            raise UnmaskError(f"row {np.flatnonzero(mass <= 0)[0]} of the joint table is empty: leave that secret out")
-        return cls(
-            scale_rows(table, 1.0 / mass),
-            mass / mass.sum(),
-            x_labels=x_labels,
-            y_labels=y_labels,
-        )
+        total = float(table.sum())
+        if abs(total - 1.0) > ROW_TOLERANCE:
+            raise UnmaskError(
+                f"the joint table sums to {total:.9g}, expected 1: use Channel.from_counts for counts, or divide it"
+            )
+        return _of_joint(table, x_labels=x_labels, y_labels=y_labels)
+
+    @classmethod
+    def from_counts(
+        cls, counts: Matrix, *, x_labels: Sequence[str] | None = None, y_labels: Sequence[str] | None = None
+    ) -> Channel:
+        """The channel and prior that samples of (x, y) suggest: shares of counts, whole numbers from 0 on.
+
+        What is counted is an estimate: its posterior has the status `model`, and what it says leaks is too much, far
+        too much where cells hold few samples. See `unmask.channels.criteria.counted_information` for a corrected
+        leakage and a test that there is none.
+
+        >>> channel = Channel.from_counts(np.array([[3, 1], [0, 4]]))
+        >>> channel.samples, channel.posterior().status
+        (8, 'model')
+        """
+        table = as_matrix(counts)
+        check_entries(table)
+        if np.any((table if isinstance(table, np.ndarray) else table.data) % 1):
+            raise UnmaskError("the table has entries that are no whole numbers, expected counts: use from_joint")
+        return _of_joint(table, x_labels=x_labels, y_labels=y_labels, samples=int(table.sum()))
 
     @property
     def n_x(self) -> int:
@@ -136,7 +158,8 @@ class Channel:
 
     def with_prior(self, prior: NDArray[np.float64] | None) -> Channel:
         """The same channel met by an adversary with another prior; uniform when None."""
-        return Channel(self.p_y_given_x, prior, x_labels=self.x_labels, y_labels=self.y_labels)
+        labels = {"x_labels": self.x_labels, "y_labels": self.y_labels}
+        return Channel(self.p_y_given_x, prior, **labels, samples=self.samples)
 
     def bayes_risk(self) -> float:
         """1 - sum_y max_x p(x) p(y given x): how often the adversary's best guess of the secret is wrong.
@@ -147,8 +170,12 @@ class Channel:
         0.25
         """
         best = np.zeros(self.n_y)
-        for rows, block in _row_blocks(self):
-            np.maximum(best, (block * self.prior[rows, None]).max(axis=0), out=best)
+        matrix = self.p_y_given_x
+        if not isinstance(matrix, np.ndarray):
+            np.maximum.at(best, matrix.indices, scale_rows(matrix, self.prior).data)
+            return float(1.0 - best.sum())
+        for rows in _row_blocks(matrix):
+            np.maximum(best, (matrix[rows] * self.prior[rows, None]).max(axis=0), out=best)
         return float(1.0 - best.sum())
 
     def mutual_information(self) -> float:
@@ -157,17 +184,21 @@ class Channel:
         >>> round(Channel(np.array([[0.75, 0.25], [0.25, 0.75]])).mutual_information(), 4)
         0.1887
         """
-        total = 0.0
+        total, matrix = 0.0, self.p_y_given_x
         p_y = np.where(self.p_y > 0, self.p_y, 1.0)
-        for rows, block in _row_blocks(self):
-            ratio = block / p_y
+        if not isinstance(matrix, np.ndarray):
+            total = float(scale_rows(matrix, self.prior).data @ np.log(matrix.data / p_y[matrix.indices]))
+            return max(total, 0.0) / math.log(2.0)
+        for rows in _row_blocks(matrix):
+            ratio = matrix[rows] / p_y
             log_ratio = np.log(ratio, out=ratio, where=ratio > 0)
-            total += float(self.prior[rows] @ np.einsum("xy,xy->x", block, log_ratio))
+            total += float(self.prior[rows] @ np.einsum("xy,xy->x", matrix[rows], log_ratio))
         return max(total, 0.0) / math.log(2.0)
 
     def posterior(self) -> Posterior:
         """What the adversary believes: p(x given y) = p(x) p(y given x) / p(y), one observation and one target for each
-        output with p(y) > 0, of weight p(y), candidates the secrets with p(x given y) > 0; status `exact`.
+        output with p(y) > 0, of weight p(y), candidates the secrets with p(x given y) > 0; status `exact`, or
+        `model` for a channel that was counted.
 
         E_Y p(x given y) = p(x), the martingale that a right posterior obeys. Observation i is output `observed[i]`.
         Held as logarithms, see `unmask.posterior.stored`: in single precision an entry of probability p has a relative
@@ -188,8 +219,9 @@ class Channel:
             weight=weight / weight.sum(),
             n_candidates=self.n_x,
             log_prior=log_prior,
-            status="exact",
-            provenance={"attack": "Bayes", "secrets": self.n_x, "outputs": self.n_y},
+            status="exact" if self.samples is None else "model",
+            provenance={"attack": "Bayes", "secrets": self.n_x, "outputs": self.n_y}
+            | ({} if self.samples is None else {"samples": self.samples}),
             candidate_label=self.x_labels,
         )
 
@@ -207,7 +239,8 @@ class Channel:
                 f"the second channel takes {after.n_x} inputs, expected the {self.n_y} outputs of the first"
             )
         product: Any = self.p_y_given_x @ after.p_y_given_x
-        return Channel(product, self.prior, x_labels=self.x_labels, y_labels=after.y_labels)
+        samples = _fewest(self, after)
+        return Channel(product, self.prior, x_labels=self.x_labels, y_labels=after.y_labels, samples=samples)
 
     def beside(self, other: Channel) -> Channel:
         """Both outputs of one secret seen, independent given x: p(y, z given x) = p(y given x) p(z given x).
@@ -235,7 +268,7 @@ class Channel:
         labels = None
         if self.y_labels is not None and other.y_labels is not None:
             labels = tuple(f"{y} | {z}" for y in self.y_labels for z in other.y_labels)
-        return Channel(product, self.prior, x_labels=self.x_labels, y_labels=labels)
+        return Channel(product, self.prior, x_labels=self.x_labels, y_labels=labels, samples=_fewest(self, other))
 
     def refines(self, other: Channel, *, tolerance: float = 1e-9) -> bool:
         """Whether `other` is this channel with something done to its output: then, and only then, no adversary, with
@@ -271,6 +304,25 @@ class Channel:
         return np.asarray(matrix.indices[part], dtype=np.int64), np.asarray(matrix.data[part])
 
 
+def _of_joint(
+    table: Matrix,
+    *,
+    x_labels: Sequence[str] | None,
+    y_labels: Sequence[str] | None,
+    samples: int | None = None,
+) -> Channel:
+    mass = np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
+    if not np.all(mass > 0):
+        raise UnmaskError(f"row {np.flatnonzero(mass <= 0)[0]} of the joint table is empty: leave that secret out")
+    rows = scale_rows(table, 1.0 / mass)
+    return Channel(rows, mass / mass.sum(), x_labels=x_labels, y_labels=y_labels, samples=samples)
+
+
+def _fewest(one: Channel, other: Channel) -> int | None:
+    """The samples behind two channels together: the fewest of either, None where both are known."""
+    return min((channel.samples for channel in (one, other) if channel.samples is not None), default=None)
+
+
 def degradation(finer: Channel, coarser: Channel, *, tolerance: float = 1e-9) -> Channel | None:
     """What has to be done to the output of `finer` to obtain `coarser`, or None where nothing can.
 
@@ -293,13 +345,10 @@ def degradation(finer: Channel, coarser: Channel, *, tolerance: float = 1e-9) ->
     return None if G is None else Channel(G, finer.p_y, x_labels=finer.y_labels, y_labels=coarser.y_labels)
 
 
-def _row_blocks(channel: Channel) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Dense rows of the channel, some that stay in the cache at a time."""
-    step = max(1, CACHED // channel.n_y)
-    for first in range(0, channel.n_x, step):
-        rows = slice(first, min(first + step, channel.n_x))
-        block = channel.p_y_given_x[rows]
-        yield rows, block if isinstance(block, np.ndarray) else block.toarray()
+def _row_blocks(matrix: NDArray[np.float64]) -> Iterator[slice]:
+    """The rows of a matrix, some that stay in the cache at a time."""
+    step = max(1, CACHED // matrix.shape[1])
+    return (slice(first, first + step) for first in range(0, len(matrix), step))
 
 
 def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], LogProbabilities]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unmask.channels import Channel
+    from unmask.measures.losses import LossName
     from unmask.reports import ReportData
 
 NAMED_LOSSES = ("hamming", "absolute", "squared", "euclidean")
@@ -35,6 +36,7 @@ FILE = click.Path(path_type=Path)
 @click.option("--loss", default="hamming", show_default=True, help="hamming, absolute, squared, euclidean, or a CSV.")
 @click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
 @click.option("--distortion", type=FILE, help="CSV of what showing an output for a secret costs; else the loss.")
+@click.option("--unit", help="Unit of the loss, such as m or km; else distance, or loss for a file.")
 @click.option("--no-limit", is_flag=True, help="Leave out the limit that no mechanism passes.")
 @audit_output
 def audit_channel(
@@ -43,6 +45,7 @@ def audit_channel(
     loss: str,
     coordinates: Path | None,
     distortion: Path | None,
+    unit: str | None,
     no_limit: bool,
     output: Output,
 ) -> None:
@@ -63,9 +66,17 @@ def audit_channel(
     read = {names[0]: first} | {
         name: _channel(path, prior, secrets) for name, path in zip(names[1:], channels[1:], strict=True)
     }
-    table, unit = _loss(loss, secrets, coordinates)
+    meant = _loss(loss, secrets, coordinates, unit)
     cost = None if distortion is None else _named(distortion, secrets, outputs)
-    stakes = Stakes(table, cost, name=Path(loss).stem, unit=unit, distortion_unit=unit if cost is None else "cost")
+    stakes = Stakes(
+        meant.loss,
+        meant.points,
+        answers=meant.answers,
+        distortion=cost,
+        name=Path(loss).stem,
+        unit=meant.unit,
+        distortion_unit=meant.unit if cost is None else "cost",
+    )
     found = study_channels(
         read,
         stakes,
@@ -114,20 +125,32 @@ def design(
     import numpy as np
 
     from unmask.channels import optimal_mechanism
+    from unmask.measures.error import bayes
+    from unmask.posterior import Posterior
 
     refuse_to_overwrite(curve, force=force, stream=output)
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     _check_names(output, curve)
     secrets, chance = _prior(prior)
-    table, _ = _loss(loss, secrets, coordinates)
+    meant = _loss(loss, secrets, coordinates, None)
+    shown = secrets
     if distortion is None:
-        cost = table.T
+        cost, shown = meant.matrix(len(secrets)).T, meant.answers or secrets
     elif distortion in NAMED_LOSSES:
-        cost = _loss(distortion, secrets, coordinates)[0].T
+        cost = _loss(distortion, secrets, coordinates, None).matrix(len(secrets)).T
     else:
         cost = _named(Path(distortion), secrets, secrets)
-    solve = partial(optimal_mechanism, chance, table, cost, epsilon=epsilon, delta=delta, worst_case=worst_case)
+    solve = partial(
+        optimal_mechanism,
+        chance,
+        meant.loss,
+        cost,
+        coordinates=meant.points,
+        epsilon=epsilon,
+        delta=delta,
+        worst_case=worst_case,
+    )
     found = solve(budget)
     result = {
         "privacy": found.privacy,
@@ -136,11 +159,12 @@ def design(
         "leakage_bits": found.leakage / math.log(2),
         "method": found.method,
         "gap": found.gap,
-        "prior_error": float((table @ chance).min()),
+        "prior_error": bayes(Posterior.from_dense(chance[None]), meant.loss, coordinates=meant.points).average,
     }
-    most = max(budget, min(2 * budget, float(cost.max())))  # what costs more than any output is not bounded at all
-    budgets = np.linspace(budget / CURVE_POINTS, most, CURVE_POINTS) if budget > 0 else np.zeros(1)
-    texts = {output: _written(secrets, found.channel.dense())}
+    most = min(2 * budget, float(cost.max()))  # what costs more than any output is not bounded at all
+    least = min(budget, most)
+    budgets = np.linspace(least / CURVE_POINTS, most, CURVE_POINTS) if budget > 0 else np.zeros(1)
+    texts = {output: _written(secrets, shown, found.channel.dense())}
     if curve is not None:
         texts[curve] = _curve(solve, budgets)
     write_texts(texts)
@@ -233,34 +257,59 @@ def _named(path: Path, secrets: tuple[str, ...], outputs: tuple[str, ...]) -> ND
     return by_secret[:, _places(outputs, columns, path, "outputs")]
 
 
-def _loss(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> tuple[NDArray[np.float64], str]:
-    """(n_answers, n) d[answer, truth] and its unit: a named loss over the secrets, or a file."""
-    import numpy as np
+class Meant(NamedTuple):
+    """The loss that was asked for: a name with the places of the secrets, or a matrix with the names of its lines,
+    where they are not the secrets; and its unit.
+    """
 
+    loss: LossName | NDArray[np.float64]
+    points: NDArray[np.float64] | None
+    answers: tuple[str, ...] | None
+    unit: str
+
+    def matrix(self, n: int) -> NDArray[np.float64]:
+        """(n_answers, n) the loss of answering a line, or a secret."""
+        from unmask.measures.losses import as_matrix
+
+        return as_matrix(self.loss, n, coordinates=self.points)
+
+
+def _loss(loss: str, secrets: tuple[str, ...], coordinates: Path | None, unit: str | None) -> Meant:
+    """A named loss over the secrets, or a file: its columns are the secrets, its lines the answers, both by name."""
     from unmask.errors import UnmaskError
-    from unmask.measures.losses import as_matrix
 
     if loss not in NAMED_LOSSES:
         path = Path(loss)
         if not path.suffix and not path.exists():
             raise UnmaskError(f"the loss {loss!r} is neither a file nor one of {', '.join(NAMED_LOSSES)}")
-        columns, _, table = _matrix(path)
-        return table[:, _places(secrets, columns, path, "secrets")], "loss"
+        columns, lines, table = _matrix(path)
+        table = table[:, _places(secrets, columns, path, "secrets")]
+        if set(lines) == set(secrets):
+            return Meant(table[_places(secrets, lines, path, "answers")], None, None, unit or "loss")
+        return Meant(table, None, lines, unit or "loss")
     if loss == "hamming":
-        return 1.0 - np.eye(len(secrets)), "probability"
-    if coordinates is not None:
-        _, names, points = _matrix(coordinates)
-        place = {name: i for i, name in enumerate(names)}
-        if not set(secrets) <= set(place):
-            raise UnmaskError(f"{coordinates.name} lacks coordinates of a secret, expected one line for each")
-        points = points[[place[name] for name in secrets]]
-    else:
+        return Meant("hamming", None, None, "probability")
+    points = _points(loss, secrets, coordinates)
+    squared = f"{unit}²" if unit else "squared distance"
+    return Meant(cast("LossName", loss), points, None, squared if loss == "squared" else unit or "distance")
+
+
+def _points(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> NDArray[np.float64]:
+    """(n, n_dimensions) where the secrets lie: all columns of the coordinates, or the numbers that they are."""
+    import numpy as np
+
+    from unmask.errors import UnmaskError
+
+    if coordinates is None:
         try:
-            points = np.array([[float(name)] for name in secrets])
+            return np.array([[float(name)] for name in secrets])
         except ValueError:
             raise UnmaskError(f"the loss {loss} needs numbers, and a secret is none; give --coordinates") from None
-    at = points if loss == "euclidean" else points[:, 0]
-    return as_matrix(loss, len(secrets), coordinates=at), "distance" if loss != "squared" else "squared distance"
+    _, names, points = _matrix(coordinates)
+    place = {name: i for i, name in enumerate(names)}
+    if not set(secrets) <= set(place):
+        raise UnmaskError(f"{coordinates.name} lacks coordinates of a secret, expected one line for each")
+    return points[[place[name] for name in secrets]]
 
 
 def _prior(path: Path) -> tuple[tuple[str, ...], NDArray[np.float64]]:
@@ -321,12 +370,12 @@ def _text(path: Path, folder: str) -> Path:
     return file.path
 
 
-def _written(secrets: tuple[str, ...], table: NDArray[np.float64]) -> str:
-    """A channel over the secrets as CSV."""
+def _written(secrets: tuple[str, ...], outputs: tuple[str, ...], table: NDArray[np.float64]) -> str:
+    """A channel as CSV."""
     import io
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["", *secrets])
+    writer.writerow(["", *outputs])
     writer.writerows([name, *map(repr, row)] for name, row in zip(secrets, table.tolist(), strict=True))
     return out.getvalue()

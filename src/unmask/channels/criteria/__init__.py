@@ -2,6 +2,7 @@
 
 from unmask.channels.criteria.advice import TABLE_IV, Advice, Entry, advise
 from unmask.channels.criteria.conversion import CRITERIA, Criterion, ErrorRange, error_of
+from unmask.channels.criteria.samples import CountedInformation, counted_information
 from unmask.channels.criteria.typical import (
     TypicalSet,
     conditional_entropy,
@@ -17,6 +18,7 @@ __all__ = [
     "CRITERIA",
     "TABLE_IV",
     "Advice",
+    "CountedInformation",
     "Criterion",
     "Entry",
     "ErrorRange",
@@ -24,6 +26,7 @@ __all__ = [
     "advise",
     "conditional_entropy",
     "conditional_typical_log2_size",
+    "counted_information",
     "entropy",
     "error_of",
     "markov_entropy_rate",

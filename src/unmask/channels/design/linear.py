@@ -4,31 +4,43 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.channels.design.answers import Answers, among_candidates
 from unmask.channels.design.floor import raise_floor, without_crumbs
 from unmask.channels.design.matched import constant_risk_channel
 from unmask.channels.design.programs import (
     PRECISION,
     Program,
     Solved,
-    clean,
     risks,
     solve_by_cuts,
     solve_whole,
 )
+from unmask.channels.design.rounding import hold, meets, tightened
 from unmask.channels.design.slopes import costs, distribution, mutual_information
+from unmask.channels.design.ties import least_distortion, least_leakage
 from unmask.channels.release import Channel
 from unmask.errors import FailedError, UnmaskError
+from unmask.measures.losses import Loss, LossName, as_matrix
 
 Method = Literal["auto", "full", "cuts"]
 Objective = Literal["average", "worst"]
 
 LARGEST_WHOLE = 60**3
 """Entries n_answers * n * m above which the program is solved by cutting planes: they are faster from there on."""
+
+SETTLED = 1e-6
+"""What answers not yet thought of may lower a risk by, as a share of the largest loss."""
+
+MOST_ANSWERINGS = 40
+"""Times that answers are added before what they would still change is left to the gap; three to ten are usual."""
+
+ROUNDED = 1e-9
+"""A budget may be the least that is feasible, rounded; losses and distortions are at most 1 in a program."""
 
 _ANY_RATIO = -math.log(np.finfo(np.float64).eps)
 
@@ -58,10 +70,11 @@ class Design:
 
 def optimal_mechanism(
     prior: ArrayLike,
-    privacy_loss: ArrayLike,
+    privacy_loss: Loss,
     distortion: ArrayLike,
     budget: float,
     *,
+    coordinates: ArrayLike | None = None,
     objective: Objective = "average",
     worst_case: float | None = None,
     epsilon: float | None = None,
@@ -71,12 +84,16 @@ def optimal_mechanism(
     """The channel of expected distortion at most `budget` that leaves the adversary the largest expected loss.
 
     prior        : (n,) p(x)
-    privacy_loss : (n_answers, n) L(a, x), what the adversary loses by answering a when the truth is x
+    privacy_loss : L(a, x), what the adversary loses by answering a when the truth is x: a name, as in
+                   `unmask.measures.losses.decision_problem`, whose adversary may answer anything that the loss allows;
+                   or (n_answers, n), which restricts the answers to its rows
+    coordinates  : (n,) or (n, n_dimensions), for a name that needs them
     distortion   : (n, m) d(x, y), what the user loses by y being shown in the place of x
     budget       : most E d(X, Y)
     objective    : "average": the largest average privacy and, among the channels that reach it, the largest worst case
                    (the average alone leaves a great choice of channels, some of which show the truth now and then);
-                   "worst": the largest privacy given each output and, among these, the largest average
+                   "worst": the largest privacy given each output and, among these, the largest average. Among the
+                   channels that reach both, the least distortion and then the least leakage I(X;Y)
     worst_case   : tau: privacy at least this, given each output
     epsilon      : p(y given x) <= e^epsilon p(y given x') for all x, x', y (local differential privacy)
     delta        : |ln p(x given y) / p(x)| <= delta for all x of positive prior and all outputs (delta-disclosure)
@@ -85,6 +102,10 @@ def optimal_mechanism(
                    turns out to need; "auto": the closed form of `constant_risk_channel` where privacy_loss is the
                    transpose of distortion and nothing else is asked, else "full" up to n_answers * n * m = 60^3, then
                    "cuts". The optima agree; the channels may differ where the optimum is not unique.
+
+    In other units of loss and distortion it is the same channel. Where a named loss allows answers that are no
+    candidates, the program has the answers that the channels found so far call for, until none lowers the adversary's
+    expected loss further by more than 1e-6 of the largest; `gap` includes what is left.
 
     Constraints hold within 1e-9, the budget within 2e-9 (it and worst_case: of the largest loss), or it is an error.
     The average is within 1e-8 of the largest loss of its optimum, certified by `gap`; the worst case is a search for
@@ -104,36 +125,108 @@ def optimal_mechanism(
     R. Shokri et al., "Protecting location privacy: optimal strategy against localization attacks", CCS 2012 (the linear
     program of the average); D. Rebollo-Monedero et al. 2012, eqs. (2)-(5), section V-B3 (worst case, epsilon, delta).
     """
-    program = _program(prior, privacy_loss, distortion, budget, worst_case, epsilon, delta)
     if objective not in ("average", "worst") or method not in ("auto", "full", "cuts"):
         raise UnmaskError(
             f"objective is {objective!r} and method {method!r}, expected 'average' or 'worst', and 'auto', 'full' or "
             "'cuts'"
         )
-    if method == "auto" and _is_matched(program):
-        rule = constant_risk_channel(program.prior, program.loss, budget).dense()
-        return _design(program, rule, "closed form", risks(program, rule)[0])
-    if method == "auto":
-        method = "full" if len(program.loss) * program.distortion.size <= LARGEST_WHOLE else "cuts"
-    first, rule = _best_average(program, method)
-    if objective == "average":
-        rule = _best_worst(program, first, rule)
-    else:
-        first, rule = _worst_first(program, first, rule, method)
-    return _design(program, rule, method, -first.bound)
+    asked = _program(prior, privacy_loss, coordinates, distortion, budget, worst_case, epsilon, delta)
+    closed = _closed_form(asked) if method == "auto" else None
+    if closed is not None:
+        return closed
+    program, first, best = _largest_average(asked, method)
+    for _ in range(MOST_ANSWERINGS):
+        way = _way(program, method)
+        found, rule = first, best
+        if objective == "average":
+            rule = _best_worst(program, first, best)
+        else:
+            found, rule = _worst_first(program, first, best, way)
+        rule = least_leakage(program, found, least_distortion(program, found, rule))
+        richer = asked.answers.to(program, rule) if asked.answers else program
+        true, seen = risks(richer, rule), risks(program, rule)
+        program = richer
+        if seen[0] - true[0] <= SETTLED and seen[1] - true[1] <= SETTLED:
+            break
+    return _design(asked, program, rule, way, -found.bound)
+
+
+def largest_error(
+    prior: ArrayLike, privacy_loss: Loss, distortion: ArrayLike, budget: float, *, coordinates: ArrayLike | None = None
+) -> float:
+    """The privacy of `optimal_mechanism`, without the search for a channel of large worst case and little leakage."""
+    asked = _program(prior, privacy_loss, coordinates, distortion, budget, None, None, None)
+    closed = _closed_form(asked)
+    if closed is not None:
+        return closed.privacy
+    program, _, rule = _largest_average(asked, "auto")
+    return risks(program, rule)[0] * asked.loss
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A program whose largest loss and distortion are 1, and what they were; answers that are no rows of its loss."""
+
+    program: Program
+    loss: float
+    distortion: float
+    answers: Answers | None
+
+
+def _way(program: Program, method: str) -> str:
+    if method != "auto":
+        return method
+    return "full" if len(program.loss) * program.distortion.size <= LARGEST_WHOLE else "cuts"
+
+
+def _closed_form(asked: _Asked) -> Design | None:
+    """The design where the loss is the distortion and nothing else is asked; None where another has to be sought."""
+    program = asked.program
+    if program.floor is not None or program.coupled or not matched(program.loss, program.distortion):
+        return None
+    if asked.answers is None:
+        rule = constant_risk_channel(program.prior, program.loss, program.budget or 0.0).dense()
+        return _design(asked, program, rule, "closed form", risks(program, rule)[0])
+    own = asked.answers.own(program)
+    if own is None:
+        return None
+    return _design(asked, program, own, "closed form", program.budget or 0.0)
+
+
+def _largest_average(asked: _Asked, method: str) -> tuple[Program, Solved, NDArray[np.float64]]:
+    """The largest average and its rule, with all the answers that matter to it in the program.
+
+    Answers are sought to what the solver found and to mixtures of it with the best rule so far, which takes a third of
+    the rounds: the solver goes from corner to corner. The last program bounds what any rule reaches.
+    """
+    program = asked.program
+    first, best = _best_average(asked, program, _way(program, method))
+    found = best
+    for _ in range(MOST_ANSWERINGS if asked.answers else 0):
+        tried = [found, *((1 - share) * best + share * found for share in (0.5, 0.25, 0.1))]
+        program = asked.answers.to(program, *tried)  # type: ignore[union-attr]  # there are some
+        best = max([best, *tried], key=lambda one: risks(program, one)[0])
+        if -first.bound - risks(program, best)[0] <= SETTLED:
+            break
+        first, found = _best_average(asked, program, _way(program, method))
+    return program, first, best
 
 
 def _program(
     prior: ArrayLike,
-    privacy_loss: ArrayLike,
+    privacy_loss: Loss,
+    coordinates: ArrayLike | None,
     distortion: ArrayLike,
     budget: float,
     worst_case: float | None,
     epsilon: float | None,
     delta: float | None,
-) -> Program:
+) -> _Asked:
     p = distribution(prior, "the prior")
-    loss = costs(privacy_loss, "privacy loss", (None, len(p)))
+    if isinstance(privacy_loss, str) or callable(privacy_loss):
+        loss = as_matrix(privacy_loss, len(p), coordinates=coordinates)
+    else:
+        loss = costs(privacy_loss, "privacy loss", (None, len(p)))
     d = costs(distortion, "distortion matrix", (len(p), None))
     for name, value in (("budget", budget), ("worst_case", worst_case), ("epsilon", epsilon), ("delta", delta)):
         if value is not None and not (math.isfinite(value) and value >= 0):
@@ -145,32 +238,35 @@ def _program(
             "release: lower it"
         )
     epsilon, delta = (None if value is None or value >= _ANY_RATIO else value for value in (epsilon, delta))
-    return Program(p, loss, d, float(budget), floor=worst_case, epsilon=epsilon, delta=delta)
+    of_loss, of_distortion = float(loss.max()) or 1.0, float(d.max()) or 1.0
+    floor = None if worst_case is None else worst_case / of_loss
+    most = min(float(budget), of_distortion) / of_distortion  # no channel distorts by more than the largest
+    program = Program(p, loss / of_loss, d / of_distortion, most, floor=floor, epsilon=epsilon, delta=delta)
+    answers = None
+    if not among_candidates(privacy_loss, coordinates):
+        answers = Answers(cast("LossName", privacy_loss), np.reshape(coordinates, (len(p), -1)), of_loss)
+    return _Asked(program, of_loss, of_distortion, answers)
 
 
-def _is_matched(program: Program) -> bool:
-    loss, d = program.loss, program.distortion
-    free = program.floor is None and not program.coupled
-    return (
-        free
-        and loss.shape == d.T.shape
-        and loss.shape[0] == loss.shape[1]
-        and np.array_equal(loss, d.T)
-        and not np.diagonal(loss).any()
-    )
+def matched(loss: NDArray[np.float64], distortion: NDArray[np.float64]) -> bool:
+    """Whether the closed form of `matched_optimum` holds: the loss of answering y is the distortion of showing it.
+
+    loss : (n_answers, n), distortion : (n, m)
+    """
+    alike = loss.shape == distortion.T.shape and loss.shape[0] == loss.shape[1]
+    return alike and np.array_equal(loss, distortion.T) and not np.diagonal(loss).any()
 
 
-def _best_average(program: Program, method: str) -> tuple[Solved, NDArray[np.float64]]:
+def _best_average(asked: _Asked, program: Program, method: str) -> tuple[Solved, NDArray[np.float64]]:
     """The largest average: the program's solution, and the rule with rounding taken out."""
-    slack = 1e-9 * float(program.distortion.max())  # a budget may be the least that is feasible, rounded
-    found = _solved(program, method) or _solved(replace(program, budget=(program.budget or 0.0) + slack), method)
+    found = _solved(program, method) or _solved(replace(program, budget=(program.budget or 0.0) + ROUNDED), method)
     if found is None:
-        raise _infeasible(program)
-    rule = _hold(program, found.rule)
-    if not _meets(program, rule):
+        raise _infeasible(asked, program)
+    rule = hold(program, found.rule)
+    if not meets(program, rule):
         again = _solved(without_crumbs(program, rule), method)
-        rule = rule if again is None else _hold(program, again.rule)
-    if not _meets(program, rule):
+        rule = rule if again is None else hold(program, again.rule)
+    if not meets(program, rule):
         raise FailedError(
             "the constraints hold only up to rounding, expected within 1e-9: leave out secrets of prior next to 0, or "
             "loosen the constraints a little"
@@ -179,7 +275,7 @@ def _best_average(program: Program, method: str) -> tuple[Solved, NDArray[np.flo
 
 
 def _solved(program: Program, method: str) -> Solved | None:
-    tight = _tightened(program)
+    tight = tightened(program)
     if method == "full":
         return solve_whole(tight)
     return solve_by_cuts(tight, tolerance=1e-10 * float(program.loss.max()), entries=_feasible_entries(tight))
@@ -189,26 +285,21 @@ def _feasible_entries(program: Program) -> NDArray[np.bool_] | None:
     """Columns to begin with where there is a floor: those of the channel of least distortion above it."""
     if program.floor is None or program.coupled:
         return None
-    cheap = solve_by_cuts(replace(program, budget=None), tolerance=0.0)
+    cheap = solve_by_cuts(replace(program, budget=None, aim=program.distortion), tolerance=0.0)
     if cheap is None or program.budget is None or cheap.objective > program.budget + PRECISION:
         return None
     return cheap.entries
 
 
-def _infeasible(program: Program) -> UnmaskError:
-    cheap = solve_by_cuts(replace(_tightened(program), budget=None), tolerance=0.0)
+def _infeasible(asked: _Asked, program: Program) -> UnmaskError:
+    cheap = solve_by_cuts(replace(tightened(program), budget=None, aim=program.distortion), tolerance=0.0)
     if cheap is None:
         return FailedError("the least distortion of a channel with these constraints was not found: loosen them")
     return UnmaskError(
-        f"the budget is {program.budget:.9g}, expected at least {cheap.objective:.9g}, the least distortion of a "
-        "channel with these constraints: raise it, or loosen them"
+        f"the budget is {(program.budget or 0.0) * asked.distortion:.9g}, expected at least "
+        f"{cheap.objective * asked.distortion:.9g}, the least distortion of a channel with these constraints: raise "
+        "it, or loosen them"
     )
-
-
-def _tightened(program: Program) -> Program:
-    """Epsilon and delta a little smaller, so that they still hold after rounding."""
-    less = [None if value is None else value * (1 - 1e-10) for value in (program.epsilon, program.delta)]
-    return replace(program, epsilon=less[0], delta=less[1])
 
 
 def _best_worst(program: Program, first: Solved, rule: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -218,10 +309,10 @@ def _best_worst(program: Program, first: Solved, rule: NDArray[np.float64]) -> N
     allowed = first.face | (rule > 0)
     if program.coupled:  # an output is in use whole or not at all
         allowed &= allowed.all(axis=0)
-    within = replace(_tightened(program), allowed=allowed, least_average=average - 1e-9 * scale)
+    within = replace(tightened(program), allowed=allowed, least_average=average - 1e-9 * scale)
     better = raise_floor(within, start=rule, most=average, tolerance=5e-7 * scale, rows=first.rows)
-    held = _hold(program, better)
-    return held if _meets(program, held) and risks(program, held)[1] > risks(program, rule)[1] else rule
+    held = hold(program, better)
+    return held if meets(program, held) and risks(program, held)[1] > risks(program, rule)[1] else rule
 
 
 def _worst_first(
@@ -230,82 +321,26 @@ def _worst_first(
     """The largest worst case, then the largest average above it; `first` and `rule` maximise the average alone."""
     scale = float(program.loss.max())
     most = risks(program, rule)[0]
-    raised = raise_floor(_tightened(program), start=rule, most=most, tolerance=5e-7 * scale, rows=first.rows)
-    held = _hold(program, raised)
-    best = held if _meets(program, held) else rule
+    raised = raise_floor(tightened(program), start=rule, most=most, tolerance=5e-7 * scale, rows=first.rows)
+    held = hold(program, raised)
+    best = held if meets(program, held) else rule
     floor = risks(program, best)[1]
     found = _solved(replace(program, floor=max(floor - 1e-9 * scale, program.floor or 0.0)), method)
     if found is None:
         return first, best
-    rule = _hold(program, found.rule)
-    good = _meets(program, rule) and risks(program, rule)[1] >= floor - 5e-7 * scale
+    rule = hold(program, found.rule)
+    good = meets(program, rule) and risks(program, rule)[1] >= floor - 5e-7 * scale
     return found, rule if good else best
 
 
-def _meets(program: Program, rule: NDArray[np.float64]) -> bool:
-    """Whether budget and constraints hold as `optimal_mechanism` promises."""
-    joint = program.prior[:, None] * rule
-    p_y = joint.sum(axis=0)
-    used = p_y > 0
-    entries, p_y = rule[:, used], p_y[used]
-    known = entries[program.prior > 0]
-    within = [float((joint * program.distortion).sum()) <= (program.budget or 0.0) + 2e-9 * program.distortion.max()]
-    if program.floor is not None:
-        within.append(risks(program, rule)[1] >= program.floor - 1e-9 * float(program.loss.max()))
-    if program.epsilon is not None:
-        most = math.exp(min(program.epsilon + 1e-9, 700.0))
-        within.append(bool(np.all(entries.max(axis=0) <= most * entries.min(axis=0))))
-    if program.delta is not None:
-        most = math.exp(min(program.delta + 1e-9, 700.0))
-        within.append(bool(np.all(known.max(axis=0) <= most * p_y) and np.all(known.min(axis=0) * most >= p_y)))
-    return all(within)
-
-
-def _hold(program: Program, rule: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rule with rounding taken out: epsilon, delta and the floor hold again, output by output.
-
-    p(y given x) moves towards p(y) by the least share that is enough; shares are of the order of the solver's
-    precision over p(y), and the rows are divided by their sum again.
-    """
-    kept = clean(rule, program.prior)
-    tight = _tightened(program)
-    p_y = program.prior @ kept
-    share = np.zeros(len(p_y))
-    used = p_y > 0
-    if tight.epsilon is not None:
-        share = np.maximum(
-            share, _share(kept.max(0) - math.exp(tight.epsilon) * kept.min(0), p_y * math.expm1(tight.epsilon))
-        )
-    if tight.delta is not None:
-        known = kept[program.prior > 0]
-        share = np.maximum(share, _share(known.max(0) - math.exp(tight.delta) * p_y, p_y * math.expm1(tight.delta)))
-        share = np.maximum(share, _share(math.exp(-tight.delta) * p_y - known.min(0), -p_y * math.expm1(-tight.delta)))
-    if program.floor is not None:
-        before = float((program.loss @ program.prior).min())
-        least = ((program.loss * program.prior) @ kept).min(axis=0)
-        lacking = (program.floor - 1e-10 * float(program.loss.max())) * p_y - least
-        share = np.maximum(share, _share(lacking, p_y * (before - program.floor)))
-    share = np.where(used, share, 0.0)
-    if not share.any():
-        return kept
-    mixed = (1 - share) * kept + share * p_y
-    return np.asarray(mixed / mixed.sum(axis=1, keepdims=True), dtype=np.float64)
-
-
-def _share(lacking: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
-    lacking = np.where(lacking > 1e-15, lacking, 0.0)
-    return np.where(lacking > 0, lacking / np.maximum(lacking + room, 1e-300), 0.0)
-
-
-def _design(program: Program, rule: NDArray[np.float64], method: str, bound: float) -> Design:
-    channel = Channel(rule, program.prior)
-    average, worst = risks(program, rule)
+def _design(asked: _Asked, program: Program, rule: NDArray[np.float64], method: str, bound: float) -> Design:
+    average, worst = risks(asked.answers.to(program, rule, by=0.0) if asked.answers else program, rule)
     return Design(
-        channel=channel,
-        privacy=average,
-        worst=worst,
-        distortion=float(program.prior @ (rule * program.distortion).sum(axis=1)),
+        channel=Channel(rule, program.prior),
+        privacy=average * asked.loss,
+        worst=worst * asked.loss,
+        distortion=float(program.prior @ (rule * program.distortion).sum(axis=1)) * asked.distortion,
         leakage=mutual_information(program.prior, rule),
         method=method,
-        gap=max(0.0, bound - average),
+        gap=max(0.0, bound - average) * asked.loss,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ class Program:
     """A linear program over p(y given x), the attacker's risks r(y) = min_a sum_x p(x) p(y given x) L(a, x), and p(y).
 
     prior (n,), loss (n_answers, n), distortion (n, m)
-    budget        : most expected distortion; None: minimise it
+    budget        : most expected distortion; None: no such row
+    aim           : (n, m) minimise sum p(x) p(y given x) aim(x, y) instead of the average privacy
     floor         : least risk given each output, r(y) >= floor p(y); None or 0: no such rows
     soft          : minimise the sum of what is lacking from the floor instead of anything else
     least_average : sum_y r(y) is at least this
@@ -45,6 +47,7 @@ class Program:
     floor: float | None = None
     soft: bool = False
     least_average: float | None = None
+    aim: NDArray[np.float64] | None = None
     epsilon: float | None = None
     delta: float | None = None
     allowed: NDArray[np.bool_] | None = None
@@ -170,8 +173,8 @@ def _objective(program: Program, at: _Columns, m: int) -> NDArray[np.float64]:
     cost = np.zeros(at.n)
     if program.soft:
         cost[at.lacking :] = 1.0
-    elif program.budget is None:
-        cost[: at.n_rule] = program.prior[at.x] * program.distortion[at.x, at.y]
+    elif program.aim is not None:
+        cost[: at.n_rule] = program.prior[at.x] * program.aim[at.x, at.y]
     else:
         cost[at.risk : at.risk + m] = -1.0
     return cost
@@ -189,7 +192,7 @@ def _solve(
     equal, equal_side = _equal(program, at)
     cost = _objective(program, at, m)
     most = float(program.loss.max()) + 1.0
-    solved = _highs(cost, upper, upper_side, equal, equal_side)
+    solved = solve_linear(cost, upper, upper_side, equal, equal_side)
     if solved is None:
         return None
     rule = np.zeros((n, m))
@@ -219,21 +222,22 @@ def _reduced_costs(
     answers = np.zeros(rows.shape)
     answers[a, y] = up[: len(y)]
     weighted = program.loss.T @ answers
-    if program.budget is None:
-        weighted += program.distortion if not program.soft else 0.0
-    else:
+    if program.aim is not None and not program.soft:
+        weighted += program.aim
+    if program.budget is not None:
         weighted -= up[len(y)] * program.distortion
     table: NDArray[np.float64] = program.prior[:, None] * (weighted - same[n : n + m]) - same[:n, None]
     return table
 
 
-def _highs(
+def solve_linear(
     cost: NDArray[np.float64],
-    upper: csc_array,
-    upper_side: NDArray[np.float64],
+    upper: csc_array | None,
+    upper_side: NDArray[np.float64] | None,
     equal: csc_array,
     equal_side: NDArray[np.float64],
 ) -> Any:
+    """What scipy says of min cost x with upper x <= upper_side, equal x = equal_side, x >= 0; None: infeasible."""
     solved: Any = None
     fine = {"primal_feasibility_tolerance": PRECISION, "dual_feasibility_tolerance": PRECISION}
     for method, options in (
@@ -242,7 +246,8 @@ def _highs(
         ("highs-ds", {}),
         ("highs-ipm", {}),
     ):
-        solved = linprog(  # type: ignore[call-overload]  # the stubs know no sparse constraints
+        solved = interruptible(
+            linprog,
             cost,
             A_ub=upper,
             b_ub=upper_side,
@@ -257,6 +262,27 @@ def _highs(
         if solved.status == 2:
             return None
     raise FailedError(f"the linear program was not solved: {solved.message}")
+
+
+def interruptible(solver: Any, *arguments: Any, **options: Any) -> Any:
+    """What a native solver returns. It works beside this thread, in which a signal is heard at once: a Ctrl-C does not
+    wait for the solver, which is left alone and ends with the process.
+    """
+    found: list[Any] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            found.append(solver(*arguments, **options))
+        except BaseException as error:  # noqa: BLE001  # raised again where it can be caught
+            failed.append(error)
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return found[0]
 
 
 def solve_whole(program: Program) -> Solved | None:
@@ -284,7 +310,7 @@ def solve_by_cuts(
     entries, rows : where to begin; the entries must be enough for a feasible program
     """
     entries = (_first_entries(program) if entries is None else entries.copy()) & program.every_entry
-    rows = _first_rows(program) if rows is None else rows.copy()
+    rows = _first_rows(program) if rows is None else np.pad(rows, ((0, len(program.loss) - len(rows)), (0, 0)))
     priced = not program.coupled
     if not priced:
         entries = program.every_entry.copy()
