@@ -21,6 +21,8 @@ from unmask.economics.exploitation import (
     Games,
     Stakes,
     exploit,
+    refuse_too_large,
+    steps,
 )
 from unmask.economics.groups import Groups, groups_of
 from unmask.economics.prices import Thresholds, amounts, exploitation_table, prices_of, sunk_plans
@@ -91,8 +93,12 @@ def _least(attacker: Attacker, games: Games, amount: Literal["fine", "exploit_co
     """Newton from 0 upwards on a convex falling function: never beyond the root."""
     slope = FINE_SLOPE if amount == "fine" else COST_SLOPE
     at = np.zeros(len(games.size))
+    spent = 0.0
     for _ in range(NEWTON_STEPS):
-        balance, falls = _balance(attacker, games, Stakes(**{amount: np.where(np.isinf(at), 0.0, at)}), slope)
+        stakes = Stakes(**{amount: np.where(np.isinf(at), 0.0, at)})
+        spent += steps(attacker, games, stakes)
+        refuse_too_large(0, spent)
+        balance, falls = _balance(attacker, games, stakes, slope)
         above = (balance > TIE * attacker.gain) & np.isfinite(at)
         if not above.any():
             break
@@ -106,7 +112,10 @@ def _break_even_gain(attacker: Attacker, games: Games) -> Floats:
     hit = games.hit(0, every)
     paid = attacker.access_cost + attacker.link_cost + attacker.exploit_cost + attacker.fine
     at = np.where(hit > 0, 2 * paid / (np.where(hit > 0, hit, 1.0) * attacker.discount**4), 0.0)
+    spent = 0.0
     for _ in range(NEWTON_STEPS):
+        spent += steps(attacker, games, Stakes(gain=at))
+        refuse_too_large(0, spent)
         balance, rises = _balance(attacker, games, Stakes(gain=at), GAIN_SLOPE)
         above = (balance > TIE * at) & (rises > 0)
         if not above.any():
