@@ -103,13 +103,13 @@ def chained(
 
     hit, large, caught : h_j, S_j (one more) and q_j of the arm
     free   : (n_tries + 1,) S_j f(j), its value from failure j on without any fine, linking included at j = 0
-    stakes : gain, cost of a try, fine, cost of linking
+    stakes : gain, cost of a try, fine, cost of linking, what trying on must be worth more
     worth  : (n + 1,) L(p), value of the arms behind with p fines paid
     pays   : (n + 1,) R(p), chance that their plan ever pays all n fines
     goes   : (n_tries, n + 1) is filled with where he tries on
     Leaving the arm at j with p < n fines is worth L(p) + R(p) f(j): it is taken up again once nothing more is fined.
     """
-    gain, cost, fine, link = stakes
+    gain, cost, fine, link, margin = stakes
     n = len(worth) - 1
     value, ever = large[-1] * worth, large[-1] * pays
     for j in range(len(hit) - 1, -1, -1):
@@ -122,7 +122,7 @@ def chained(
             go += h * (move * worth[up] + stay * worth[p]) + move * value[up] + stay * value[p]
             back = pays[p] if p < n else 0.0
             leave = s * worth[p] + back * free[j]
-            goes[j, p] = go > leave
+            goes[j, p] = go > leave + margin
             if goes[j, p]:
                 value[p] = go
                 ever[p] = h * (move * pays[up] + stay * pays[p]) + move * ever[up] + stay * ever[p]
@@ -196,12 +196,12 @@ def jointly(
 
     sizes     : (m,) tries of each arm
     hit, caught : (m, most tries) chances of a try given that the target is at large, h_j / S_j, and q_j
-    stakes    : gain, cost of a try, fine
+    stakes    : gain, cost of a try, fine, what a try must be worth
     charged   : n, fines at most
     A state is the number of failures of each arm, its number of tries when it is done, in mixed radix: what follows a
     state has a higher number.
     """
-    gain, cost, fine = stakes
+    gain, cost, fine, margin = stakes
     m, levels = len(sizes), 1 if ends else charged + 1
     radix = np.ones(m + 1, dtype=np.int64)
     for i in range(m - 1, -1, -1):
@@ -224,7 +224,7 @@ def jointly(
                 if not ends:
                     up = min(p + 1, charged)
                     go += q * (s * value[won, up] + (1.0 - s) * value[lost, up])
-                if go > value[x, p]:
+                if go > max(value[x, p], margin):
                     value[x, p], choice[x, p] = go, i
     best = value[0, 0]
     value[:] = 0.0  # from here on: chance to come to a state

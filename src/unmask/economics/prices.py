@@ -211,6 +211,15 @@ def group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     return whole
 
 
+def distinct_sizes(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ascending distinct sizes, and which of them each record has; counted where the sizes are not far apart."""
+    if counts.max(initial=0) > 16 * len(counts) + FIRST_PROBE:
+        distinct, of_record = np.unique(counts, return_inverse=True)
+        return distinct, of_record
+    present = np.bincount(counts) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[counts]
+
+
 def plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
     """(8, n_sizes) the optimal plan with the data at hand, for ascending group sizes.
 
