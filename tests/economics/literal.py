@@ -600,15 +600,17 @@ def _play_once(
 # Several records
 
 
-def campaign_value(attacker: Attacker, sizes: Sequence[int]) -> float:
+def campaign_value(attacker: Attacker, sizes: Sequence[int], inside: Sequence[float] | None = None) -> float:
     """Expected payoff of the best joint attack on several records, the cap on fines shared and access already paid.
 
     The records may be taken in any order and interleaved; each has its own target, its own cost of linking (paid with
     its first try), its own limit of tries and its own clock of detection. An arrest ends the whole campaign.
     Not discounted, whatever `discount`. The number of states is the product of size + 2 over the records, times the
     cap: for two or three tiny records.
+    inside : the chance that each target is in its group, in place of the attacker's prior
     """
-    odds = [_odds(attacker, size) for size in sizes]
+    priors = [attacker.prior] * len(sizes) if inside is None else inside
+    odds = [_odds(attacker, size, prior) for size, prior in zip(sizes, priors, strict=True)]
     detection = attacker.detection_at(max([1, *sizes])).tolist()
     counted = attacker.max_fines < math.inf
     closed = -1

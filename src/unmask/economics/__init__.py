@@ -3,8 +3,9 @@
 from unmask.economics.attacker import Attacker
 from unmask.economics.baselines import journalist, one_shot, prosecutor
 from unmask.economics.beliefs import price_posterior
+from unmask.economics.breakeven import break_even
 from unmask.economics.campaign import Campaign, campaign
-from unmask.economics.deterrence import Offer, Sway, break_even, deter, menu, risk_by_fine, sweep, tornado
+from unmask.economics.deterrence import Offer, Sway, deter, menu, risk_by_fine, sweep, tornado
 from unmask.economics.gains import risk_over_gains
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.attacker import Attacker
 from unmask.economics.exploitation import CLEAN, Alike, Floats, Games, Ranked
-from unmask.economics.prices import group_sizes, plans_by_size
+from unmask.economics.prices import distinct_sizes, group_sizes, plans_by_size
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, segment_max
 
@@ -31,6 +31,14 @@ class Group:
     games: Games
     member: NDArray[np.int64]
     game: NDArray[np.int64]
+
+    def spread(self, of_member: NDArray[np.int64]) -> Group:
+        """The same games for others: `of_member` of them is the member here that each plays the game of."""
+        game = np.full(int(of_member.max(initial=-1)) + 1, -1)
+        game[self.member] = self.game
+        played = game[of_member]
+        member = np.flatnonzero(played >= 0)
+        return Group(self.games, member, played[member])
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +65,9 @@ def groups_of(attacker: Attacker, who: ArrayLike | Posterior) -> Groups:
     """
     if isinstance(who, Posterior):
         return _of_belief(attacker, who)
-    sizes = group_sizes(who)
-    inside = np.full(len(sizes), attacker.prior)
-    return Groups(len(sizes), _alike(attacker, np.arange(len(sizes)), sizes, inside))
+    distinct, of_member = distinct_sizes(group_sizes(who))
+    parts = _alike(attacker, np.arange(len(distinct)), distinct, np.full(len(distinct), attacker.prior))
+    return Groups(len(of_member), tuple(part.spread(of_member) for part in parts))
 
 
 def candidates_tried(belief: Posterior) -> NDArray[np.int64]:

@@ -25,6 +25,7 @@ from unmask.economics.exploitation import (
     Stakes,
     exploit,
     refuse_too_large,
+    steps,
     worthwhile,
 )
 from unmask.errors import UnmaskError
@@ -144,7 +145,7 @@ def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
     """The optimal attack on a group of every size from 0 to `max_size`, the size known to the attacker.
 
     The value falls with the size whatever the detection and the cap on fines, so the table stops where it is 0.
-    Memory is 8 numbers for each size and each fine until the cap; UnmaskError beyond 2 GiB.
+    UnmaskError beyond 2 GiB, or beyond MAX_STEPS of recursion in all.
 
     >>> case = Attacker(
     ...     gain=8000,
@@ -210,20 +211,31 @@ def group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     return whole
 
 
+def distinct_sizes(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ascending distinct sizes, and which of them each record has; counted where the sizes are not far apart."""
+    if counts.max(initial=0) > 16 * len(counts) + FIRST_PROBE:
+        distinct, of_record = np.unique(counts, return_inverse=True)
+        return distinct, of_record
+    present = np.bincount(counts) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[counts]
+
+
 def plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
     """(8, n_sizes) the optimal plan with the data at hand, for ascending group sizes.
 
     Zeros from the first worthless size on: the value falls with the size, whatever detection, cap and discount are.
     """
-    refuse_too_large(8 * len(sizes) * 8, 0, 0)
     plan = np.zeros((8, len(sizes)))
     end = bound_on_size(attacker, int(sizes.max(initial=0)))
-    low, high = 0, FIRST_PROBE
+    low, high, spent = 0, FIRST_PROBE, 0.0
     while low < end:
         probe = min(high, end) - 1
         first, last = np.searchsorted(sizes, [low, probe])
         block = np.append(sizes[first:last], probe)
-        found = sunk_plans(attacker, Alike(block, np.full(len(block), attacker.prior * attacker.confirmation)))
+        games = Alike(block, np.full(len(block), attacker.prior * attacker.confirmation))
+        spent += steps(attacker, games)
+        refuse_too_large(8.0 * 8 * len(sizes), spent)
+        found = sunk_plans(attacker, games)
         known = min(int(np.searchsorted(sizes, probe, side="right")), len(sizes))
         plan[:, first:known] = found[:, : known - first]
         if found[CLEAN, -1] == 0:

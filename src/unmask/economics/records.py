@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.economics.attacker import Attacker, is_whole
 from unmask.economics.exploitation import CLEAN, VALUE, Alike, Floats
 from unmask.economics.prices import (
-    FIRST_PROBE,
     Prices,
     bound_on_size,
+    distinct_sizes,
     group_sizes,
     numbers,
     plans_by_size,
@@ -74,7 +74,7 @@ def price_records(
         raise UnmaskError(f"belief is {belief!r}, expected one of {', '.join(get_args(Belief))}")
     counts = group_sizes(sizes)
     if belief == "known":
-        distinct, of_record = _distinct(counts)
+        distinct, of_record = distinct_sizes(counts)
         plan = plans_by_size(attacker, distinct)
         return prices_of(attacker, plan, plan[VALUE]).take(of_record)
     n, p = _checked_cells(counts, population, cell_probability)
@@ -86,15 +86,6 @@ def price_records(
     cells, of_record = np.unique(p, return_inverse=True)
     expected = _binomial_mean(plan[VALUE, : believed + 1], n, cells)[of_record]
     return prices_of(attacker, plan[:, np.searchsorted(distinct, counts)], expected)
-
-
-def _distinct(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Ascending distinct sizes, and which of them each record has; counted where the sizes are not far apart."""
-    if counts.max(initial=0) > 16 * len(counts) + FIRST_PROBE:
-        distinct, of_record = np.unique(counts, return_inverse=True)
-        return distinct, of_record
-    present = np.bincount(counts) > 0
-    return np.flatnonzero(present), (np.cumsum(present) - 1)[counts]
 
 
 def _checked_cells(

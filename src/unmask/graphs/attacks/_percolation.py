@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs._compiled import compiled
+from unmask.compiled import compiled
 from unmask.graphs.attacks._sides import Wedges
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs._compiled import compiled
+from unmask.compiled import compiled
 from unmask.graphs.attacks._likelihood import GRID, NEGLIGIBLE
 
 COUNT = 40

@@ -1,4 +1,4 @@
-"""Loops over graphs, compiled. Import this where a loop is needed: numba takes half a second."""
+"""Loops, compiled. Import this where a loop is needed: numba takes half a second."""
 
 from __future__ import annotations
 

@@ -1,0 +1,151 @@
+"""The groups of a campaign as the arms of a bandit: equal ones together, with what each is worth on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.economics.attacker import Attacker
+from unmask.economics.exploitation import TIE, VALUE, Alike, Floats, Games, Ranked, Stakes
+from unmask.economics.groups import groups_of
+from unmask.economics.prices import numbers, sunk_plans
+from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """One arm, try by try; j runs over its tries, and where there is one entry more it is the end.
+
+    hit, large, caught : h_j, S_j (one more) and q_j
+    free         : (n_tries + 1,) S_j f(j), what the arm is worth from failure j on without any fine
+    named, tried : (n_tries + 1,) success and tries of that
+    """
+
+    hit: Floats
+    large: Floats
+    caught: Floats
+    free: Floats
+    named: Floats
+    tried: Floats
+
+    @classmethod
+    def of(cls, attacker: Attacker, games: Games, game: int) -> Listed:
+        """A game, try by try: without fines he goes on to the first best place to stop."""
+        n = int(games.size[game] if attacker.max_tries is None else min(games.size[game], attacker.max_tries))
+        if isinstance(games, Ranked):
+            place = slice(int(games.start[game]), int(games.start[game]) + n)
+            hit, large = games.chance[place], 1.0 - games.before[place]
+        else:
+            assert isinstance(games, Alike)
+            hit = np.full(n, games.inside[game] / games.size[game])
+            large = 1.0 - np.arange(n) * hit
+        large = np.append(large, large[-1] - hit[-1])
+        so_far = np.concatenate(([0.0], np.cumsum(attacker.gain * hit - attacker.exploit_cost * large[:-1])))
+        best = np.maximum.accumulate(so_far[::-1])[::-1]
+        stops = np.flatnonzero(so_far == best)
+        stop = stops[np.searchsorted(stops, np.arange(n + 1))]
+        free = np.where(best - so_far > TIE * attacker.gain, best - so_far, 0.0)
+        free[0] = max(free[0] - attacker.link_cost, 0.0)
+        sure, made = (np.concatenate(([0.0], np.cumsum(x))) for x in (hit, large[:-1]))
+        found = (np.where(free > 0, total[stop] - total, 0.0) for total in (sure, made))
+        return cls(hit, large, attacker.detection_at(n), free, *found)
+
+
+@dataclass(frozen=True, eq=False)
+class Arms:
+    """The distinct games of a campaign that are worth something without any fine, and how many of each.
+
+    count     : (m,) targets that play each game
+    of_target : (n_targets,) the game of each target, -1 for none
+    """
+
+    attacker: Attacker
+    parts: tuple[Games, ...]
+    count: NDArray[np.int64]
+    of_target: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, attacker: Attacker, who: ArrayLike | Posterior, people: ArrayLike | None) -> Arms:
+        """The arms behind group sizes or a belief; people: how many each target stands for."""
+        unfined = replace(attacker, fine=0.0, arrest=False, max_fines=0)
+        groups = groups_of(unfined, who)
+        arm = np.full(groups.n, -1)
+        parts, m = [], 0
+        for part in groups.parts:
+            worth = sunk_plans(unfined, part.games)[VALUE] > 0
+            arm[part.member] = np.where(worth, np.cumsum(worth) - 1 + m, -1)[part.game]
+            parts.append(part.games.take(np.flatnonzero(worth)))
+            m += int(worth.sum())
+        of_target = arm[who.observation] if isinstance(who, Posterior) else arm
+        count = np.bincount(of_target[of_target >= 0], weights=_counted(people, of_target), minlength=m)
+        return cls(attacker, tuple(parts), np.rint(count).astype(np.int64), of_target)
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    def own(self, cap: float, fine: Floats | None = None, *, arrest: bool = False) -> Floats:
+        """(8, m) the best plan of each arm alone, with a cap and a fine of its own, linking included."""
+        alone = replace(self.attacker, max_fines=cap, arrest=arrest)
+        found, at = [np.zeros((8, 0))], 0
+        for games in self.parts:
+            stakes = None if fine is None else Stakes(fine=fine[at : at + len(games.size)])
+            found.append(sunk_plans(alone, games, stakes))
+            at += len(games.size)
+        return np.concatenate(found, axis=1)
+
+    @cached_property
+    def free(self) -> Floats:
+        """(8, m) the plan of each arm without any fine."""
+        return self.own(0)
+
+    @cached_property
+    def size(self) -> NDArray[np.int64]:
+        """(m,) candidates."""
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(games.size for games in self.parts)])
+
+    @cached_property
+    def inside(self) -> Floats:
+        """(m,) chance that the target is one of the candidates that may be tried."""
+        limit = self.tries
+        found = []
+        for games, at in zip(self.parts, self._starts(), strict=True):
+            last = limit[at : at + len(games.size)] - 1
+            found += [
+                float(1.0 - games.at_large(int(j), slice(i, i + 1))[0] + games.hit(int(j), slice(i, i + 1))[0])
+                for i, j in enumerate(last)
+            ]
+        return np.minimum(np.array(found), 1.0)
+
+    @cached_property
+    def tries(self) -> NDArray[np.int64]:
+        """(m,) tries at most."""
+        most = self.attacker.max_tries
+        return self.size if most is None else np.minimum(self.size, most)
+
+    @cached_property
+    def listed(self) -> tuple[Listed, ...]:
+        """Each arm try by try."""
+        return tuple(self._listed())
+
+    def _listed(self) -> Iterator[Listed]:
+        for games in self.parts:
+            for game in range(len(games.size)):
+                yield Listed.of(self.attacker, games, game)
+
+    def _starts(self) -> list[int]:
+        ends = np.cumsum([0, *(len(games.size) for games in self.parts)])
+        return [int(end) for end in ends[:-1]]
+
+
+def _counted(people: ArrayLike | None, of_target: NDArray[np.int64]) -> Floats:
+    if people is None:
+        return np.ones(int((of_target >= 0).sum()))
+    given = np.broadcast_to(numbers("counts of people", people), of_target.shape)
+    if not (np.all(given >= 0) and np.all(given == np.rint(given)) and np.all(given < 2**53)):
+        raise UnmaskError("the counts of people are not whole numbers of at least 0, one for each target")
+    return np.asarray(given[of_target >= 0])

@@ -1,0 +1,191 @@
+"""What no campaign can exceed: upper bounds on the value of all groups together, under one cap on fines.
+
+F is the value of the release to somebody who cannot be fined, f_i that of arm i, V_i(c, n) that of arm i alone at a
+fine c with a cap of n; every bound holds for any belief, any detection and with costs of linking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from unmask.economics.arms import Arms
+from unmask.economics.exploitation import CLEAN, VALUE, Floats
+
+LEAST = -1e-9
+"""Pseudo-chances below are no rounding errors: the bound is then not given."""
+
+RATES = np.linspace(-3.0, 9.0, 49)
+"""log(L C_p) that are looked at first."""
+
+MOST_LISTED = 10**6
+"""Tries of all distinct arms up to which bounds that go through them are given."""
+
+MOST_PARTITIONED = 6
+"""Arms of which all partitions into blocks are looked at."""
+
+
+def convolved(arms: Arms, cap: int) -> tuple[float, bool]:
+    """U1, and whether it is attained by trying everything, in any order.
+
+    Own losses f_i - V_i(C_p, k), k = 0..n, are C_p times the expected number of fines of an arm, capped at k; these
+    numbers of fines, as if they were independent: V <= F - C_p E min(n, D_1 + ... + D_m). Attained if every arm alone
+    tries at every k all that it would try without fines.
+    """
+    plans = [arms.own(k) for k in range(1, cap + 1)]
+    loss = np.stack([np.zeros(len(arms)), *(arms.free[VALUE] - plan[VALUE] for plan in plans)])
+    certain = all(np.array_equal(plan[CLEAN], arms.free[CLEAN]) for plan in plans)
+    total = float(arms.count @ arms.free[VALUE])
+    fines = _expected_fines(loss / arms.attacker.fine, arms.count)
+    return (total if fines is None else total - arms.attacker.fine * fines), certain and fines is not None
+
+
+def _expected_fines(capped: Floats, count: Floats) -> float | None:
+    """E min(n, sum of all D), from E min(k, D_i) for k = 0..n; None if these are no expectations."""
+    n = len(capped) - 1
+    tail = np.diff(capped, axis=0)  # P(D > r)
+    chance = np.concatenate(([np.ones(tail.shape[1]) - tail[0]], -np.diff(tail, axis=0), tail[-1:]))
+    if chance.min(initial=0.0) < LEAST:
+        return None
+    total = np.zeros(n + 1)
+    total[0] = 1.0
+    for own, times in zip(np.maximum(chance, 0.0).T, count.tolist(), strict=True):
+        total = _added(total, _times(own, int(times)))
+    return float(n - (n - np.arange(n + 1)) @ total)
+
+
+def _times(chance: Floats, times: int) -> Floats:
+    """The sum of so many independent counts, n or more in the last entry; by squaring."""
+    total = np.zeros_like(chance)
+    total[0] = 1.0
+    while times:
+        total = _added(total, chance) if times & 1 else total
+        chance, times = _added(chance, chance), times >> 1
+    return total
+
+
+def _added(one: Floats, two: Floats) -> Floats:
+    full = np.convolve(one, two)
+    return np.append(full[: len(one) - 1], full[len(one) - 1 :].sum())
+
+
+def blocks(arms: Arms, cap: int) -> Iterator[float]:
+    """U2 and U2': the fine is split among the arms of a block, blocks are convolved as in U1.
+
+    With shares w_i that sum to 1 in a block, its loss is the sum of f_i - V_i(w_i C_p, k). One block of all; runs of
+    2, 4, ... equal arms; all partitions where arms are few.
+    """
+    fine, free, count = arms.attacker.fine, arms.free[VALUE], arms.count
+    total = float(count @ free)
+    yield float(count @ arms.own(cap, fine * free / total)[VALUE])
+    run = 2
+    while run <= count.max():
+        length = np.minimum(run, count)
+        loss = _losses(arms, fine / length, cap) * length / fine
+        rest = count % length
+        ragged = _losses(arms, fine / np.maximum(rest, 1), cap) * rest / fine
+        some = rest > 0
+        fines = _expected_fines(
+            np.concatenate([loss, ragged[:, some]], axis=1), np.concatenate([count // length, some[some]])
+        )
+        if fines is not None:
+            yield total - fine * fines
+        run *= 2
+    if 2 < count.sum() <= MOST_PARTITIONED:
+        each = np.repeat(np.arange(len(arms)), count)
+        yield from (_partitioned(arms, each, partition, cap) for partition in _partitions(len(each)))
+
+
+def _losses(arms: Arms, fine: Floats, cap: int) -> Floats:
+    """(cap + 1, m) f_i - V_i(fine_i, k)."""
+    own = [arms.free[VALUE] - arms.own(k, fine)[VALUE] for k in range(1, cap + 1)]
+    return np.stack([np.zeros(len(arms)), *own])
+
+
+def _partitions(n: int) -> Iterator[list[list[int]]]:
+    """All partitions of 0..n-1 but those into singletons and into one block."""
+
+    def grown(at: int, so_far: list[list[int]]) -> Iterator[list[list[int]]]:
+        if at == n:
+            yield [list(block) for block in so_far]
+            return
+        for block in so_far:
+            block.append(at)
+            yield from grown(at + 1, so_far)
+            block.pop()
+        yield from grown(at + 1, [*so_far, [at]])
+
+    return (found for found in grown(0, []) if 1 < len(found) < n)
+
+
+def _partitioned(arms: Arms, each: Floats, partition: list[list[int]], cap: int) -> float:
+    """U2' of one partition of the single arms."""
+    fine, free = arms.attacker.fine, arms.free[VALUE]
+    losses = []
+    for block in partition:
+        members = np.zeros(len(arms))
+        np.add.at(members, each[block], 1.0)
+        share = free / (members @ free)
+        losses.append(_losses(arms, fine * share, cap) @ members / fine)
+    fines = _expected_fines(np.stack(losses, axis=1), np.ones(len(partition), dtype=np.int64))
+    total = float(arms.count @ free)
+    return total if fines is None else total - fine * fines
+
+
+def residual(arms: Arms) -> float:
+    """U3: with s = C_p - sum of max_j f_i(j) > 0 and c_i = s + max_j f_i(j), the cap lowered to 1,
+
+        V <= F - C_p + s prod_i (V_i(c_i, 1) - f_i + c_i) / s
+
+    by prod (1 + a_i) >= 1 + sum a_i. It shows that no attack pays where no arm is worth its own residual fine.
+    """
+    fine, free, count = arms.attacker.fine, arms.free[VALUE], arms.count
+    most = np.array([(one.free[:-1] / one.large[:-1]).max() for one in arms.listed])
+    rest = fine - float(count @ most)
+    if rest <= 0:
+        return np.inf
+    own = arms.own(1, rest + most)[VALUE]
+    ratio = float(count @ np.log((own - free + rest + most) / rest))
+    return float(count @ free) - fine + (rest * np.exp(ratio) if ratio < 700 else np.inf)
+
+
+def exponential(arms: Arms, cap: int) -> float:
+    """U4: V <= F - n C_p + exp(L n C_p - 1) / L prod_i A_i(0) for every L > 0, least over L; see `_kernels`.
+
+    By y+ <= exp(L y - 1) / L at y = (k - D) C_p - F. For n = 1 a detection ends A, and L >= 1 / C_p.
+    """
+    from unmask.economics import _kernels
+
+    fine, total = arms.attacker.fine, float(arms.count @ arms.free[VALUE])
+
+    def bound(log_rate: float) -> float:
+        rate = float(np.exp(log_rate)) / fine
+        logs = [
+            times * _kernels.exponential(one.hit, one.large, one.caught, one.free, rate, fine, cap == 1)
+            for one, times in zip(arms.listed, arms.count.tolist(), strict=True)
+        ]
+        exponent = rate * cap * fine - 1 + sum(logs)
+        return total - cap * fine + (float(np.exp(exponent)) / rate if exponent <= 700 else np.inf)
+
+    rates = RATES[RATES >= 0] if cap == 1 else RATES
+    return _least(bound, rates.tolist())
+
+
+def _least(bound: Callable[[float], float], at: list[float]) -> float:
+    """The least value on a grid, refined around its place."""
+    best = min(at, key=bound)
+    step = at[1] - at[0]
+    value = bound(best)
+    while step > 1e-7:
+        step /= 2
+        for place in (best - step, best + step):
+            if place >= at[0] and (found := bound(place)) < value:
+                best, value = place, found
+                break
+    return value
+
+
+def listable(arms: Arms) -> bool:
+    """Whether the arms are few enough to go through their tries many times."""
+    return int(arms.tries.sum()) <= MOST_LISTED
