@@ -64,11 +64,13 @@ def test_items_are_matched_by_id_in_any_order():
 
 def test_an_item_that_only_one_has_is_an_error_or_alone():
     truth, guess = Partition(["a", "a"], [1, 2]), Partition(["p", "p"], [2, 3])
-    with pytest.raises(UnmaskError, match="1 items of the solution"):
+    with pytest.raises(UnmaskError, match="1 item of the truth is not in the guess"):
         align(truth, guess)
     with pytest.raises(UnmaskError, match="missing is 'ignore'"):
         align(truth, guess, missing="ignore")
-    ours, theirs = align(truth, guess, missing="singleton")
+    with pytest.raises(UnmaskError, match="1 item of the guess is not in the truth"):
+        align(truth, guess, missing="singleton")
+    ours, theirs = align(truth, guess, missing="singleton", unlabeled="foreign")
     assert ours.items.tolist() == [1, 2, 3]
     assert ours.sizes.tolist() == [2, 1]
     assert theirs.sizes.tolist() == [2, 1]
@@ -77,5 +79,5 @@ def test_an_item_that_only_one_has_is_an_error_or_alone():
 def test_an_item_called_like_a_subject_is_not_taken_for_it():
     truth = Partition([1, 1, 1, 2, 2, 3], [10, 11, 12, 13, 14, 15])
     guess = Partition([0, 0, 1, 2, 2, 3, 4], [10, 11, 12, 13, 14, 15, 1])
-    merged = unlinkability.merge_list(truth, guess, 1, missing="singleton")
+    merged = unlinkability.merge_list(truth, guess, 1, unlabeled="foreign")
     assert merged.own.tolist() == [2, 1]

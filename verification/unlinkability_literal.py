@@ -218,6 +218,8 @@ class Subject:
     mixed: Curve
     pieces: Fraction
     foreign_share: Fraction
+    foreign_subjects: Fraction
+    effective_foreign_subjects: float
     breached: bool
     mergings: Fraction | None
     mixed_at_threshold: Fraction | None
@@ -275,7 +277,7 @@ def evaluate(
         one = exact((subject_alpha or {}).get(name, alpha)), exact((subject_beta or {}).get(name, beta))
         wanted = (subject_contamination_wanted or {}).get(name, contamination_wanted)
         how: dict[str, Any] = {"wanted": wanted, "norm": norm, "mixed": mixed, "floor_free": floor_free}
-        subjects.append(_subject(name, C, Qs, *one, see, how, breached))
+        subjects.append(_subject(name, C, Ps, Qs, *one, see, how, breached))
     counted = [s for s, subject in enumerate(subjects) if subject.size >= min_size]
     return _whole(n, subjects, counted, exact(beta) if subject_beta is None else None, breached_overall)
 
@@ -283,6 +285,7 @@ def evaluate(
 def _subject(
     name: Any,
     C: Items,
+    Ps: Clusters,
     Qs: Sequence[tuple[Clusters, Fraction]],
     alpha: Fraction,
     beta: Fraction,
@@ -298,6 +301,7 @@ def _subject(
     linked = averaged([one[0] for one in plotted], chances)
     mixture = averaged([one[1] for one in plotted], chances)
     at = threshold(linked, mixture, beta)
+    strangers = [_owners(Q[merge_order(C, Q, alpha, see)[0]] - C, Ps) for Q, _ in Qs]
     return Subject(
         name=name,
         size=len(C),
@@ -310,6 +314,8 @@ def _subject(
         mixed=mixture,
         pieces=sum((p * len(related(C, Q)) for Q, p in Qs), Fraction(0)),
         foreign_share=sum((p * _foreign_now(C, Q, alpha, see) for Q, p in Qs), Fraction(0)),
+        foreign_subjects=sum((p * len(owners) for (_, p), owners in zip(Qs, strangers, strict=True)), Fraction(0)),
+        effective_foreign_subjects=sum(p * _evenly(owners) for (_, p), owners in zip(Qs, strangers, strict=True)),
         breached=at is None,
         mergings=None if at is None else at[0],
         mixed_at_threshold=None if at is None else at[1],
@@ -321,6 +327,17 @@ def _subject(
 def _foreign_now(C: Items, Q: Clusters, alpha: Fraction, see: See) -> Fraction:
     first = Q[merge_order(C, Q, alpha, see)[0]]
     return include(C, first, see) / weight(first, see) if weight(first, see) else Fraction(0)
+
+
+def _owners(foreign: Items, Ps: Clusters) -> list[int]:
+    """How many of these items each subject has that has any."""
+    return [len(foreign & other) for other in Ps.values() if foreign & other]
+
+
+def _evenly(owners: list[int]) -> float:
+    """As many equal shares have the same entropy; 0 of nothing."""
+    shares = [x / sum(owners) for x in owners]
+    return math.prod(share**-share for share in shares) if owners else 0.0
 
 
 def _whole(n: int, subjects: list[Subject], counted: list[int], beta: Fraction | None, breached: str) -> Result:
@@ -349,7 +366,15 @@ def _whole(n: int, subjects: list[Subject], counted: list[int], beta: Fraction |
 
 # --- comparing -------------------------------------------------------------------------------------------
 
-PER_ALPHA = ("miss", "include", "error", "linked_now", "foreign_share")
+PER_ALPHA = (
+    "miss",
+    "include",
+    "error",
+    "linked_now",
+    "foreign_share",
+    "foreign_subjects",
+    "effective_foreign_subjects",
+)
 PER_THRESHOLD = ("mergings", "mixed_at_threshold", "slope", "breached")
 WHOLE_PER_ALPHA = ("miss_total", "include_total", "normalised_error")
 WHOLE_PER_THRESHOLD = ("slope_overall", "breach_rate")

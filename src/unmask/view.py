@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
 
-Missing = Literal["error", "singleton"]
+Missing = Literal["error", "singleton", "drop"]
+"""What an item of the solution is that the adversary's partition lacks: an error, a cluster of its own (the adversary
+left it alone), or left out of everything."""
+
+Unlabeled = Literal["error", "foreign", "unknown", "drop"]
+"""What an item of the adversary's partition is that the solution lacks: an error; foreign to all subjects, which are
+complete; unknown: it may belong to one of them or to somebody else; or left out of everything."""
+
+MISSING_CHOICES: Final = "singleton (a cluster of its own) or drop (left out of the truth and of every guess)"
+UNLABELED_CHOICES: Final = (
+    "foreign (the truth has every item of its subjects, so these are somebody else's), unknown (they may be its "
+    "subjects' or somebody else's: bounds) or drop (left out)"
+)
 
 MASS_TOLERANCE = 1e-9
 """How far the probabilities of a view may be from sum 1."""
@@ -69,6 +81,17 @@ class Partition:
     def __len__(self) -> int:
         return len(self.code)
 
+    def take(self, places: NDArray[Any]) -> Partition:
+        """The items at these places, in their order; a cluster that has none of them is gone.
+
+        >>> Partition(["ann", "bob", "ann"]).take(np.array([True, False, True])).names.tolist()
+        ['ann']
+        """
+        present, code = np.unique(self.code[places], return_inverse=True)
+        if not len(code):
+            raise UnmaskError("no item is left, expected at least 1 that the truth and the guesses have in common")
+        return _assembled(code, self.names[present], None if self.items is None else self.items[places])
+
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
@@ -101,23 +124,32 @@ class View:
         p = np.full(n, 1.0 / n) if probability is None else np.asarray(probability, dtype=np.float64)
         if p.shape != (n,):
             raise UnmaskError(f"the view has {p.size} probabilities for {n} partitions, expected one for each")
+        if np.any(p == 0):
+            raise UnmaskError(
+                f"partition {int(np.argmax(p == 0))} of the view has probability 0, expected numbers above 0; leave "
+                "out what the adversary holds impossible"
+            )
         if not (np.all(p > 0) and abs(p.sum() - 1) <= MASS_TOLERANCE):
             raise UnmaskError(f"the probabilities of the view sum to {p.sum():.6g}, expected numbers above 0, sum 1")
         object.__setattr__(self, "partitions", tuple(partitions))
         object.__setattr__(self, "probability", p)
 
 
-def align(solution: Partition, adversary: Partition, *, missing: Missing = "error") -> tuple[Partition, Partition]:
+def align(
+    solution: Partition, adversary: Partition, *, missing: Missing = "error", unlabeled: Unlabeled = "error"
+) -> tuple[Partition, Partition]:
     """Both partitions over the same items in the same order, that of the solution and then the adversary's own items.
 
     Clusters of one item that only one of them has come last: those of the solution by id, those of the adversary by
     the cluster of the solution that the item is in. So no numbering depends on the order of the rows.
 
-    missing : what an item means that only one of them has: an "error", or a cluster of its own ("singleton")
+    missing   : what an item of the solution is that the adversary lacks, see `Missing`
+    unlabeled : what an item of the adversary is that the solution lacks, see `Unlabeled`; "foreign" and "unknown" alike
+                put it alone into the solution, behind all subjects
     Without ids the items are known by their position and must be equally many.
     """
-    if missing not in get_args(Missing):
-        raise UnmaskError(f"missing is {missing!r}, expected one of {', '.join(get_args(Missing))}")
+    _check_choice("missing", missing, Missing)
+    _check_choice("unlabeled", unlabeled, Unlabeled)
     if (solution.items is None) != (adversary.items is None):
         raise UnmaskError("one partition has item ids and the other has none; give ids to both, or to neither")
     if solution.items is None or adversary.items is None:
@@ -129,18 +161,16 @@ def align(solution: Partition, adversary: Partition, *, missing: Missing = "erro
         return solution, adversary
     if len(solution) == len(adversary) and np.array_equal(solution.items, adversary.items):
         return solution, adversary
-    both = np.concatenate([solution.items, adversary.items])
-    code, _ = _factorized(both, "item id")
+    met, known = among(solution.items, adversary.items), among(adversary.items, solution.items)
+    refuse_differences(int((~met).sum()), int((~known).sum()), missing, unlabeled)
+    solution = solution.take(met) if missing == "drop" else solution
+    adversary = adversary.take(known) if unlabeled == "drop" else adversary
+    assert solution.items is not None and adversary.items is not None  # noqa: PT018  # taking keeps them
+    code, _ = _factorized(np.concatenate([solution.items, adversary.items]), "item id")
     ours, theirs = code[: len(solution)], code[len(solution) :]
     place = np.full(int(code.max()) + 1, -1)
     place[ours] = np.arange(len(ours))
     extra = np.flatnonzero(place[theirs] < 0)
-    lacking = len(ours) + len(extra) - len(theirs)
-    if missing == "error" and (len(extra) or lacking):
-        raise UnmaskError(
-            f"{lacking} items of the solution are not in the adversary's partition and {len(extra)} of his are not in "
-            'the solution, expected the same items; missing="singleton" makes each a cluster of its own'
-        )
     extra = extra[np.argsort(theirs[extra])]
     place[theirs[extra]] = len(ours) + np.arange(len(extra))
     items = np.concatenate([solution.items, adversary.items[extra]])
@@ -148,12 +178,87 @@ def align(solution: Partition, adversary: Partition, *, missing: Missing = "erro
     return grown, _with_singletons(adversary, place[theirs], items, by=grown.code)
 
 
-def align_view(solution: Partition, view: View, *, missing: Missing = "error") -> tuple[Partition, View]:
+def align_view(
+    solution: Partition, view: View, *, missing: Missing = "error", unlabeled: Unlabeled = "error"
+) -> tuple[Partition, View]:
     """The solution and every partition of a view over the same items in the same order, see `align`."""
+    if missing == "drop":
+        solution, (view,) = in_all(solution, [view])
+    for guess in view.partitions:
+        align(solution, guess, missing=missing, unlabeled=unlabeled)  # refuses what must be
     for guess in view.partitions:  # the solution grows by items that only one of them has; then all are brought in line
-        solution, _ = align(solution, guess, missing=missing)
-    aligned = [align(solution, guess, missing=missing)[1] for guess in view.partitions]
+        solution, _ = align(solution, guess, missing="singleton", unlabeled=unlabeled)
+    aligned = [align(solution, guess, missing="singleton", unlabeled=unlabeled)[1] for guess in view.partitions]
     return solution, View(aligned, view.probability)
+
+
+def in_all(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[View]]:
+    """Leave out of everything each item of the solution that any partition of any view lacks.
+
+    So several guesses are compared on the same items of the same subjects. Without ids nothing is left out.
+
+    >>> view = View([Partition(["p", "p"], [1, 3])])
+    >>> solution, (left,) = in_all(Partition(["a", "a", "b"], [1, 2, 3]), [view])
+    >>> solution.items, left.partitions[0].items
+    (array([1, 3]), array([1, 3]))
+    """
+    given = [partition for view in views for partition in view.partitions]
+    if solution.items is None or any(partition.items is None for partition in given):
+        return solution, list(views)
+    met = np.all([among(solution.items, partition.items) for partition in given], axis=0)
+    if met.all():
+        return solution, list(views)
+    gone = solution.items[~met]
+
+    def left(partition: Partition) -> Partition:
+        assert partition.items is not None
+        return partition.take(~among(partition.items, gone))
+
+    return solution.take(met), [View([left(one) for one in view.partitions], view.probability) for view in views]
+
+
+def among(items: NDArray[Any], others: NDArray[Any] | None) -> NDArray[np.bool_]:
+    """(n,) which of the items are among the others."""
+    assert others is not None
+    code, names = _factorized(np.concatenate([items, others]), "item id")
+    present = np.zeros(len(names), dtype=np.bool_)
+    present[code[len(items) :]] = True
+    return np.asarray(present[code[: len(items)]])
+
+
+def refuse_differences(lacking: int, extra: int, missing: Missing, unlabeled: Unlabeled, *, guess: str = "") -> None:
+    """Refuse items that only one of them has, unless it is said what they are: the choices are named after `guess`."""
+    if lacking and missing == "error":
+        raise UnmaskError(
+            f"{guess}{_of(lacking, 'truth')} not in the guess; say what they are with missing (--missing): "
+            f"{MISSING_CHOICES}"
+        )
+    if extra and unlabeled == "error":
+        raise UnmaskError(
+            f"{guess}{_of(extra, 'guess')} not in the truth; say what they are with unlabeled (--unlabeled): "
+            f"{UNLABELED_CHOICES}"
+        )
+
+
+def refuse_gaps(name: str, n: int, *, truth: bool, missing: Missing, unlabeled: Unlabeled) -> None:
+    """Refuse items of a file that have no label, unless it is said what they are."""
+    choice, option, choices = (
+        (unlabeled, "unlabeled", UNLABELED_CHOICES) if truth else (missing, "missing", MISSING_CHOICES)
+    )
+    if n and choice == "error":
+        raise UnmaskError(
+            f"{name}: a label is missing at {'1 item' if n == 1 else f'{n:,} items'}; say what they are with {option} "
+            f"(--{option}): {choices}"
+        )
+
+
+def _of(n: int, whose: str) -> str:
+    return f"1 item of the {whose} is" if n == 1 else f"{n:,} items of the {whose} are"
+
+
+def _check_choice(name: str, value: str, known: Any) -> None:
+    if value not in get_args(known):
+        raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(get_args(known))}")
 
 
 def _with_singletons(
@@ -165,18 +270,17 @@ def _with_singletons(
     alone = np.flatnonzero(labels < 0)
     alone = alone[np.argsort(by[alone], kind="stable")]
     labels[alone] = partition.n_clusters + np.arange(len(alone))
-    moved = Partition.__new__(Partition)
-    object.__setattr__(moved, "code", labels.astype(np.int32))
-    own = _as_objects(partition.names)
     singles = np.empty(len(alone), dtype=object)
     singles[:] = [Alone(item) for item in items[alone].tolist()]
-    object.__setattr__(moved, "names", np.concatenate([own, singles]))
-    object.__setattr__(moved, "items", items)
-    return moved
+    return _assembled(labels, np.concatenate([partition.names.astype(object), singles]), items)
 
 
-def _as_objects(values: NDArray[Any]) -> NDArray[Any]:
-    return values.astype(object)
+def _assembled(code: NDArray[Any], names: NDArray[Any], items: NDArray[Any] | None) -> Partition:
+    """A partition from its parts, which are right."""
+    made = Partition.__new__(Partition)
+    for field, value in (("code", code.astype(np.int32)), ("names", names), ("items", items)):
+        object.__setattr__(made, field, value)
+    return made
 
 
 def _as_array(values: list[Any]) -> NDArray[Any]:

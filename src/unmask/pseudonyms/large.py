@@ -7,20 +7,20 @@ in common. The engine joins the files by the item's id and counts out of core; o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.engines import Arrays, Engine, Kind, sql
+from unmask.engines import Engine, Kind
 from unmask.engines.room import check_disk, in_words
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import DRAWN_ITEMS
 from unmask.measures.unlinkability.overlap import of_cells
+from unmask.view import Missing, Unlabeled, refuse_differences, refuse_gaps
 
 _PER_CELL = 220
 """Bytes of one pair of a subject and a cluster with items in common, in the measure that needs most of them."""
@@ -87,16 +87,21 @@ def plan(
     guesses: Mapping[str, Labelled],
     *,
     shares: tuple[int, int],
+    missing: Missing = "error",
+    unlabeled: Unlabeled = "error",
     temp_directory: str | PathLike[str] | None = None,
 ) -> Plan:
-    """Estimate the work from one pass over each file, and refuse what will not fit.
+    """Estimate the work from one pass over each file, and refuse what will not fit, and labels that are missing.
 
     shares : bytes of the engine and of the arrays, see `unmask.engines.room.shares`. The engine's estimate of labels is
     a few per cent off. How many pairs of a subject and a cluster share items is known only after the join: at least as
     many as there are subjects or clusters, at most as many as items. What exceeds the memory even at least is refused
     here, the rest by `contingencies` before anything is taken out.
     """
-    found = {name: _estimated(engine, at, of) for at, (name, of) in enumerate({"": truth, **guesses}.items())}
+    found = {
+        name: _estimated(engine, at, of, missing, unlabeled)
+        for at, (name, of) in enumerate({"": truth, **guesses}.items())
+    }
     items, subjects = found.pop("")
     clusters = {name: n for name, (_, n) in found.items()}
     widest = max(clusters.values())
@@ -115,13 +120,15 @@ def contingencies(
     truth: Labelled,
     guesses: Mapping[str, Labelled],
     *,
-    missing: Literal["error", "singleton"] = "error",
+    missing: Missing = "error",
+    unlabeled: Unlabeled = "error",
     array_bytes: int,
 ) -> dict[str, Contingency]:
     r"""What every guess has in common with the truth, as `Contingency.of` counts the files read into memory.
 
-    missing : what an item means that only one file has, see `unmask.view.align`; with several guesses the truth first
-    grows by the items that only a guess has. array_bytes : more than this is refused before it is taken out.
+    missing, unlabeled : what an item is that only one of them has, see `unmask.view`; a row without a label is no row.
+    With missing "drop" an item that any guess lacks is left out of all. array_bytes : more than this is refused before
+    it is taken out.
 
     >>> import tempfile, pathlib
     >>> from unmask.engines import open_engine
@@ -139,9 +146,12 @@ def contingencies(
     _check_ids(files, kinds)
     n_labels = [_coded(engine, at, of) for at, of in enumerate(files)]
     engine.keep("met", _met(len(files)))
-    _check_met(engine, len(files), missing)
-    alone = engine.rows(_only_guessed(len(files)))
-    return {name: _contingency(engine, at, n_labels, alone, array_bytes) for at, name in enumerate(guesses, 1)}
+    _check_met(engine, list(guesses), missing, unlabeled)
+    everywhere = "" if missing != "drop" else "".join(f" and c{at} is not null" for at in range(1, len(files)))
+    return {
+        name: _contingency(engine, at, everywhere, n_labels, array_bytes, dropped=unlabeled == "drop")
+        for at, name in enumerate(guesses, 1)
+    }
 
 
 # --- one file --------------------------------------------------------------------------------------------------
@@ -157,11 +167,13 @@ def _taken(engine: Engine, at: int, of: Labelled) -> Kind:
     return kinds["item"]
 
 
-def _estimated(engine: Engine, at: int, of: Labelled) -> tuple[int, int]:
-    """Rows of a file and about how many labels it has."""
+def _estimated(engine: Engine, at: int, of: Labelled, missing: Missing, unlabeled: Unlabeled) -> tuple[int, int]:
+    """Labeled rows of file number `at`, the truth if 0, and about how many labels it has."""
     _taken(engine, at, of)
-    found = engine.rows(f"select count(*) as n, approx_count_distinct(label) as labels from f{at}")
-    return int(found["n"][0]), int(found["labels"][0])
+    counts = "count(*) as n, count(label) as labeled, approx_count_distinct(label) as labels"
+    found = {name: int(value[0]) for name, value in engine.rows(f"select {counts} from f{at}").items()}
+    refuse_gaps(of.name, found["n"] - found["labeled"], truth=at == 0, missing=missing, unlabeled=unlabeled)
+    return found["labeled"], found["labels"]
 
 
 def _check_ids(files: Sequence[Labelled], kinds: Sequence[Kind]) -> None:
@@ -178,12 +190,12 @@ def _check_ids(files: Sequence[Labelled], kinds: Sequence[Kind]) -> None:
 
 def _coded(engine: Engine, at: int, of: Labelled) -> int:
     """Number the labels of file `at` in their order, as table d`at` (label, code); returns how many there are."""
-    numbered = "cast(row_number() over (order by label nulls first) - 1 as integer) as code"
-    n = engine.keep(f"d{at}", f"select label, {numbered} from (select distinct label from f{at}) labels")
+    numbered = "cast(row_number() over (order by label) - 1 as integer) as code"
+    n = engine.keep(
+        f"d{at}", f"select label, {numbered} from (select distinct label from f{at} where label is not null) labels"
+    )
     if n == 0:
-        raise UnmaskError(f"file {of.name!r} has no rows, expected at least 1")
-    if int(engine.rows(sql.gaps(f"d{at}", ["label"]))["label"][0]):
-        raise UnmaskError(f"{of.name}: a label is missing, expected a value for every item")
+        raise UnmaskError(f"file {of.name!r} has no rows, expected at least 1 with a value of {of.label!r}")
     return n
 
 
@@ -192,7 +204,7 @@ def _coded(engine: Engine, at: int, of: Labelled) -> int:
 
 def _met(n_files: int) -> str:
     """A row for each item: its code c0, c1, ... in every file, NULL where it is not in one; how often it occurs in the
-    file that has it most, 0 for rows without an id; and its id if only guesses have it.
+    file that has it most, 0 for rows without an id.
     """
 
     def rows(at: int) -> str:
@@ -203,14 +215,12 @@ def _met(n_files: int) -> str:
     often = ", ".join(f"count(c{at})" for at in range(n_files))
     every = " union all ".join(map(rows, range(n_files)))
     times = f"case when item is null then 0 else greatest({often}) end as times"
-    return (
-        f"select {codes}, {times}, case when count(c0) = 0 then item end as stranger "
-        f"from ({every}) rows_of_all group by item"
-    )
+    return f"select {codes}, {times} from ({every}) rows_of_all group by item"
 
 
-def _check_met(engine: Engine, n_files: int, missing: Literal["error", "singleton"]) -> None:
+def _check_met(engine: Engine, guesses: Sequence[str], missing: Missing, unlabeled: Unlabeled) -> None:
     """Refuse what a partition or two are refused for when they are read into memory."""
+    n_files = len(guesses) + 1
     of_file = ", ".join(f"count(c{at}) as c{at}" for at in range(n_files))
     pairs = ", ".join(f"count(case when c0 is not null then c{at} end) as both{at}" for at in range(1, n_files))
     statement = f"select min(times) as least, max(times) as most, {of_file}, {pairs} from met"
@@ -219,47 +229,49 @@ def _check_met(engine: Engine, n_files: int, missing: Literal["error", "singleto
         raise UnmaskError("an item id is missing in a file, expected a value for every item")
     if found["most"] > 1:
         raise UnmaskError("an item id occurs twice in a file, expected every item in exactly one cluster")
-    for at in range(1, n_files):
+    for at, name in enumerate(guesses, 1):
         lacking, extra = found["c0"] - found[f"both{at}"], found[f"c{at}"] - found[f"both{at}"]
-        if missing == "error" and (lacking or extra):
-            raise UnmaskError(
-                f"{lacking} items of the solution are not in the adversary's partition and {extra} of his are not in "
-                'the solution, expected the same items; missing="singleton" makes each a cluster of its own'
-            )
+        refuse_differences(lacking, extra, missing, unlabeled, guess=f"guess {name}: " if len(guesses) > 1 else "")
 
 
-def _only_guessed(n_files: int) -> str:
-    """The items that are not in the truth, in the order in which it grows by them, with their clusters or -1."""
-    codes = ", ".join(f"coalesce(c{at}, -1) as g{at}" for at in range(1, n_files))  # no name that is sorted by
-    first = " ".join(f"when c{at} is not null then {at}" for at in range(1, n_files))
-    return f"select {codes} from met where c0 is null order by case {first} end, stranger nulls first"
+def _contingency(
+    engine: Engine, at: int, everywhere: str, n_labels: Sequence[int], array_bytes: int, *, dropped: bool
+) -> Contingency:
+    """The counts of guess number `at`, over the subjects and clusters that have any; singletons come last.
 
-
-def _contingency(engine: Engine, at: int, n_labels: Sequence[int], alone: Arrays, array_bytes: int) -> Contingency:
-    """The counts of guess number `at`; a singleton is a row or a column, or both, after those with labels."""
-    strangers = alone[f"g{at}"].astype(np.int64)
-    subjects = n_labels[0] + len(strangers)
-    n_cells = engine.keep("cells", f"select c0, c{at} as c1, count(*) as n from met where c0 is not null group by 1, 2")
+    everywhere : the condition of an item of the truth that is kept. dropped : whether other items of the guess are not
+    """
+    n_cells = engine.keep(
+        "cells", f"select c0, c{at} as c1, count(*) as n from met where c0 is not null{everywhere} group by 1, 2"
+    )
     _check_fits(
-        _need(n_cells + len(strangers), subjects, n_labels[at], DRAWN_ITEMS),
+        _need(n_cells, n_labels[0], n_labels[at], DRAWN_ITEMS),
         array_bytes,
-        f"{n_cells + len(strangers):,} pairs of a subject and a cluster",
+        f"{n_cells:,} pairs of a subject and a cluster",
     )
     cells = engine.rows("select c0, coalesce(c1, -1) as c1, n from cells")
     engine.drop("cells")
-    subject = np.concatenate([cells["c0"].astype(np.int64), n_labels[0] + np.arange(len(strangers))])
-    cluster = np.concatenate([cells["c1"].astype(np.int64), strangers])
-    own = np.concatenate([cells["n"].astype(np.int64), np.ones(len(strangers), dtype=np.int64)])
-    subject, cluster, own = _with_singletons(subject, cluster, own, n_labels[at])
-    return Contingency.of_table(
-        of_cells(
-            subject,
-            cluster,
-            own,
-            subject_size=_totals(subject, own, subjects),
-            cluster_size=_totals(cluster, own, int(cluster.max()) + 1),
-        )
+    others = engine.rows(
+        f"select c{at} as c1, count(*) as n from met where c0 is null and c{at} is not null group by 1"
     )
+    if not len(cells["n"]):
+        raise UnmaskError("no item is left, expected at least 1 that the truth and the guesses have in common")
+    subject, cluster, own = (cells[name].astype(np.int64) for name in ("c0", "c1", "n"))
+    subject, cluster, own = _with_singletons(subject, cluster, own, n_labels[at])
+    n_clusters = max(int(cluster.max()) + 1, n_labels[at])
+    size = np.bincount(cluster, own, n_clusters).astype(np.int64)
+    if not dropped:
+        size += np.bincount(others["c1"].astype(np.int64), others["n"], n_clusters).astype(np.int64)
+    left, subject = np.unique(subject, return_inverse=True)
+    new = np.cumsum(size > 0) - 1
+    table = of_cells(
+        subject,
+        new[cluster],
+        own,
+        subject_size=np.bincount(subject, own, len(left)).astype(np.int64),
+        cluster_size=size[size > 0],
+    )
+    return replace(Contingency.of_table(table), subjects=left)
 
 
 def _with_singletons(
@@ -274,11 +286,6 @@ def _with_singletons(
         np.concatenate([cluster[here], n_clusters + np.arange(len(single))]),
         np.concatenate([own[here], np.ones(len(single), dtype=np.int64)]),
     )
-
-
-def _totals(code: NDArray[np.int64], own: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """(n,) sums of items by code; exact below 2^53."""
-    return np.bincount(code, weights=own, minlength=n).astype(np.int64)
 
 
 def _need(cells: int, subjects: int, clusters: int, items: int) -> int:

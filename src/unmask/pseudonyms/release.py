@@ -232,7 +232,7 @@ def _check_length(name: str, column: NDArray[Any], n: int) -> None:
         raise UnmaskError(f"column {name!r} has shape {column.shape} for {n} items, expected one cell for each")
 
 
-def _absent(cells: NDArray[Any], gone: frozenset[str]) -> NDArray[np.bool_]:
+def absent(cells: NDArray[Any], gone: frozenset[str] = frozenset()) -> NDArray[np.bool_]:
     """Where a cell is missing: None, NaN, an empty text, or one of the texts that stand for it."""
     if cells.dtype.kind == "f":
         return np.asarray(np.isnan(cells), dtype=np.bool_)
@@ -245,7 +245,7 @@ def _absent(cells: NDArray[Any], gone: frozenset[str]) -> NDArray[np.bool_]:
 
 
 def _whole(name: str, cells: NDArray[Any], gone: frozenset[str]) -> NDArray[Any]:
-    missing = _absent(cells, gone)
+    missing = absent(cells, gone)
     if missing.any():
         raise UnmaskError(
             f"column {name!r} is missing at {int(missing.sum())} items, the first in row {int(missing.argmax())}; "
@@ -257,7 +257,7 @@ def _whole(name: str, cells: NDArray[Any], gone: frozenset[str]) -> NDArray[Any]
 def _feature(name: str, cells: NDArray[Any], kind: Kind | None, gone: frozenset[str]) -> Feature:
     if kind not in (None, "numeric", "categorical", "text"):
         raise UnmaskError(f"the kind of {name!r} is {kind!r}, expected 'numeric', 'categorical' or 'text'")
-    missing = _absent(cells, gone)
+    missing = absent(cells, gone)
     if kind in (None, "numeric"):
         values = _numbers(cells, missing)
         if values is not None:

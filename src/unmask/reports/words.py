@@ -62,6 +62,11 @@ LINKAGE = {
     "slope": ("Risk slope", "how steeply linking rises with every merging: 0 hidden, 1 breached"),
     "miss": ("Misses", "items of a subject that its most relevant cluster lacks"),
     "include": ("Includes", "foreign items in the most relevant cluster of a subject"),
+    "foreign_subjects": ("Foreign subjects", "other subjects with items in the most relevant cluster of a subject"),
+    "effective_foreign_subjects": (
+        "Foreign subjects, effective",
+        "so many with equally many items there would be as hard to tell apart; 0 if there are none",
+    ),
     "bcubed_precision": ("B-cubed precision", "share of a subject in the clusters of its items, mean over items"),
     "bcubed_recall": (
         "B-cubed recall",

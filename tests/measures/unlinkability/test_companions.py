@@ -218,9 +218,9 @@ def test_one_item_has_no_pairs():
 def test_items_of_one_partition_only():
     solution = Partition(["a", "a"], items=[1, 2])
     adversary = Partition(["x", "x"], items=[2, 3])
-    with pytest.raises(UnmaskError, match="1 items of the solution"):
+    with pytest.raises(UnmaskError, match="1 item of the truth"):
         companions(solution, adversary)
-    found = companions(solution, adversary, missing="singleton")
+    found = companions(solution, adversary, missing="singleton", unlabeled="foreign")
     assert found.table.n == 3
     assert found.pairs.recall == 0
 

@@ -4,6 +4,7 @@
 `random_partition` and `baseline` what guessing gives.
 """
 
+from unmask.measures.unlinkability.bounds import Bounds, bounds
 from unmask.measures.unlinkability.companions import Companions, companions
 from unmask.measures.unlinkability.contingency import Contingency
 from unmask.measures.unlinkability.evaluate import Unlinkability, evaluate, evaluate_contingency
@@ -13,6 +14,7 @@ from unmask.measures.unlinkability.random import Lift, baseline, random_partitio
 from unmask.measures.unlinkability.transfer import transfer_distance
 
 __all__ = [
+    "Bounds",
     "Companions",
     "Contingency",
     "Fairness",
@@ -20,6 +22,7 @@ __all__ = [
     "MergeList",
     "Unlinkability",
     "baseline",
+    "bounds",
     "companions",
     "evaluate",
     "evaluate_contingency",

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures.unlinkability.overlap import Overlap, overlap
 from unmask.measures.unlinkability.transfer import transfer_distance
-from unmask.view import Partition, align
+from unmask.view import Missing, Partition, Unlabeled, align
 
 
 @dataclass(frozen=True)
@@ -133,11 +132,13 @@ class Companions:
 
 
 def companions(
-    solution: Partition, adversary: Partition, *, missing: Literal["error", "singleton"] = "error"
+    solution: Partition, adversary: Partition, *, missing: Missing = "error", unlabeled: Unlabeled = "error"
 ) -> Companions:
     """The numbers by which two partitions are usually compared, of the adversary's against the solution.
 
-    missing : what an item means that only one of them has: an "error", or a cluster of its own ("singleton")
+    missing, unlabeled : what an item is that only one of them has, see `unmask.view`. What is kept of them is alone in
+    the other: pairs of foreign items then count as apart in the solution, which nobody knows; "drop" them to compare
+    the labeled items alone.
 
     >>> found = companions(Partition([0, 0, 0, 1]), Partition([0, 0, 1, 1]))
     >>> found.pairs
@@ -147,7 +148,7 @@ def companions(
     >>> found.subject.split.round(3), found.subject.mix.round(3)
     (array([0.918, 0.   ]), array([0.333, 1.   ]))
     """
-    return companions_of(overlap(*align(solution, adversary, missing=missing)))
+    return companions_of(overlap(*align(solution, adversary, missing=missing, unlabeled=unlabeled)))
 
 
 def companions_of(table: Overlap) -> Companions:

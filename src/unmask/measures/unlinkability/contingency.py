@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.overlap import Overlap, of_cells, overlap
-from unmask.view import Partition, View
+from unmask.measures.unlinkability.weighing import Override, Weighed, as_weights, counted, weighed
+from unmask.view import Missing, Partition, Unlabeled, View, align_view, among
 
 DRAWN_ITEMS: Final = 1 << 20
 """Items that one guess at random hands out at most; of more, the subjects are a random sample."""
@@ -19,64 +22,118 @@ DRAWN_ITEMS: Final = 1 << 20
 class Contingency:
     """How many items each subject and each cluster share, for every partition of a view (or the one there is).
 
-    tables      : of the partitions, over the same items; n_subjects rows each
+    tables      : of the partitions, over the same items; n_subjects rows each. Items of a cluster that are in no row
+                  belong to no subject of the truth, or nobody knows to whom: see `Overlap.nobodys`
     probability : (n_partitions,) of each, sum 1
     block_size  : (n_blocks,) items that all partitions put into the same cluster; of one partition its cluster sizes
     cluster     : (n_partitions, n_blocks) the cluster that a block is in
+    subjects    : (n_subjects,) the number of each row's subject in the truth
+    own         : "alpha", "beta" or "wanted" -> (n_subjects,) what each subject minds, where subjects differ
+    weighed     : the tables with the weights of items, in which every item weighs 1 unless it was said otherwise
+    items       : truth, view and weights where items weigh differently, for `at_random`; else None
+    names       : the labels of the clusters of each partition; none where they are not known
     """
 
     tables: tuple[Overlap, ...]
     probability: NDArray[np.float64]
     block_size: NDArray[np.int64]
     cluster: NDArray[np.int64]
+    subjects: NDArray[np.int64]
+    weighed: tuple[Weighed, ...]
+    own: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    items: tuple[Partition, View, NDArray[np.float64]] | None = None
+    names: tuple[NDArray[Any], ...] = ()
 
     @classmethod
-    def of(cls, solution: Partition, adversary: Partition | View) -> Contingency:
-        """Count partitions over the same items in the same order; their order does not matter.
+    def of(
+        cls,
+        solution: Partition,
+        adversary: Partition | View,
+        *,
+        missing: Missing = "error",
+        unlabeled: Unlabeled = "error",
+        weights: ArrayLike | None = None,
+        overrides: Sequence[Override] = (),
+        own: Mapping[str, NDArray[Any]] | None = None,
+    ) -> Contingency:
+        """Count partitions by the ids of their items; the order of these does not matter.
+
+        missing, unlabeled : what an item is that only one of them has, see `unmask.view`
+        weights, overrides : (n,) of the solution's items, and exceptions, see `evaluate`
+        own                : what each subject of the solution minds, in their order
 
         >>> met = Contingency.of(Partition([0, 0, 1]), View([Partition([0, 0, 1]), Partition([0, 0, 0])]))
         >>> met.tables[1].own, met.block_size, met.cluster.tolist()
         (array([2, 1]), array([2, 1]), [[0, 1], [0, 0]])
         """
-        view = View([adversary]) if isinstance(adversary, Partition) else adversary
-        first, *others = view.partitions
-        block = first.code.astype(np.int64)
-        for partition in others:
-            block = np.unique(block * partition.n_clusters + partition.code, return_inverse=True)[1]
-        item = np.empty(int(block.max()) + 1, dtype=np.int64)
-        item[block] = np.arange(len(block))  # any item of the block
+        given = View([adversary]) if isinstance(adversary, Partition) else adversary
+        ours, view = align_view(solution, given, missing=missing, unlabeled=unlabeled)
+        kept = _kept(solution, ours)
+        subjects = np.unique(solution.code[kept]).astype(np.int64)
+        tables = tuple(overlap(ours, partition).first(len(subjects)) for partition in view.partitions)
+        weight = None if weights is None else as_weights(weights, len(solution))[kept]
+        if (weight is not None or overrides) and len(ours) > int(kept.sum()):
+            raise UnmaskError("items that are not in the truth have no weight there; leave them out (unlabeled drop)")
+        item = np.ones(len(ours)) if weight is None else weight
+        block_size, cluster = _blocks(view)
         return cls(
-            tables=tuple(overlap(solution, partition) for partition in view.partitions),
+            tables=tables,
             probability=view.probability,
-            block_size=np.bincount(block),
-            cluster=np.array([partition.code[item] for partition in view.partitions], dtype=np.int64),
+            block_size=block_size,
+            cluster=cluster,
+            subjects=subjects,
+            weighed=tuple(map(counted, tables))
+            if weight is None and not overrides
+            else tuple(
+                weighed(table, ours, partition, item, tuple(overrides))
+                for table, partition in zip(tables, view.partitions, strict=True)
+            ),
+            own={name: values[subjects] for name, values in (own or {}).items()},
+            items=None if weight is None else (ours, view, weight),
+            names=tuple(partition.names for partition in view.partitions),
         )
 
     @classmethod
     def of_table(cls, table: Overlap) -> Contingency:
         """The one partition whose table is known."""
-        clusters = np.arange(len(table.cluster_size))
-        return cls((table,), np.ones(1), table.cluster_size, clusters[None])
+        return cls.of_tables((table,), np.ones(1), table.cluster_size, np.arange(len(table.cluster_size))[None])
+
+    @classmethod
+    def of_tables(
+        cls,
+        tables: tuple[Overlap, ...],
+        probability: NDArray[np.float64],
+        block_size: NDArray[np.int64],
+        cluster: NDArray[np.int64],
+    ) -> Contingency:
+        """Partitions of items that all weigh 1."""
+        rows = np.arange(len(tables[0].subject_size))
+        return cls(tables, probability, block_size, cluster, rows, tuple(map(counted, tables)))
 
     def at_random(self, *, rng: np.random.Generator, min_size: int = 1, most: int = DRAWN_ITEMS) -> Contingency:
         """The same clusters with their items handed out at random, to subjects of the same sizes.
 
         Exactly what a partition with shuffled labels gives to these subjects: the table is drawn from the multivariate
         hypergeometric law at the given margins. The draw starts from sorted margins, so that neither the order of the
-        items nor the labels matter; partitions of a view keep agreeing as they did.
+        items nor the labels matter; partitions of a view keep agreeing as they did. Where items weigh differently, each
+        keeps its weight and its subject.
 
-        min_size : subjects with fewer items get none and are left out; there must be one
-        most : where the subjects have more items than this, they are about as many subjects drawn without replacement
-            as have so many, at least one. A mean over subjects stays unbiased.
+        min_size, most : where the subjects have more than `most` items, these go to a random sample of the subjects
+            with at least min_size items (there must be one), with about `most` items, at least one subject. A mean over
+            such subjects stays unbiased.
 
         >>> met = Contingency.of(Partition([0, 0, 0, 1]), Partition([0, 0, 1, 1]))
-        >>> met.at_random(rng=np.random.default_rng(1), min_size=2).tables[0].own
-        array([2, 1])
+        >>> met.at_random(rng=np.random.default_rng(1)).tables[0].own
+        array([1, 1, 2])
         """
-        size = np.sort(self.tables[0].subject_size)
-        size = size[size >= min_size]
-        if (total := int(size.sum())) > most:
-            size = rng.choice(size, max(len(size) * most // total, 1), replace=False)
+        if self.items is not None:
+            return replace(_shuffled(*self.items, rng), own=self.own, subjects=self.subjects)
+        row = np.argsort(self.tables[0].subject_size, kind="stable")
+        if int(self.tables[0].subject_size.sum()) > most:
+            row = row[self.tables[0].subject_size[row] >= min_size]
+            total = int(self.tables[0].subject_size[row].sum())
+            row = rng.choice(row, max(len(row) * most // total, 1), replace=False) if total > most else row
+        size = self.tables[0].subject_size[row]
         ascending = np.lexsort((*self.cluster, self.block_size))
         drawn = _drawn(int(self.block_size.sum()), int(size.sum()), rng)
         block = ascending[np.searchsorted(np.cumsum(self.block_size[ascending]), drawn, side="right")]
@@ -85,7 +142,37 @@ class Contingency:
             of_cells(subject, cluster[block], ones, subject_size=size, cluster_size=table.cluster_size)
             for cluster, table in zip(self.cluster, self.tables, strict=True)
         )
-        return Contingency(tables, self.probability, self.block_size, self.cluster)
+        found = Contingency.of_tables(tables, self.probability, self.block_size, self.cluster)
+        return replace(found, own={name: values[row] for name, values in self.own.items()}, subjects=self.subjects[row])
+
+
+def _kept(solution: Partition, aligned: Partition) -> NDArray[np.bool_]:
+    """(n,) which items of the solution are still there; those that were added to them come after."""
+    n = len(solution)
+    if solution.items is None or aligned.items is None:
+        return np.ones(n, dtype=np.bool_)
+    if len(aligned) >= n and np.array_equal(aligned.items[:n], solution.items):
+        return np.ones(n, dtype=np.bool_)
+    return among(solution.items, aligned.items)
+
+
+def _blocks(view: View) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Size and clusters of the sets of items that no partition of the view divides."""
+    first, *others = view.partitions
+    block = first.code.astype(np.int64)
+    for partition in others:
+        block = np.unique(block * partition.n_clusters + partition.code, return_inverse=True)[1]
+    item = np.empty(int(block.max()) + 1, dtype=np.int64)
+    item[block] = np.arange(len(block))  # any item of the block
+    return np.bincount(block), np.array([partition.code[item] for partition in view.partitions], dtype=np.int64)
+
+
+def _shuffled(solution: Partition, view: View, weight: NDArray[np.float64], rng: np.random.Generator) -> Contingency:
+    """The clusters handed out at random to items that keep their weight and their subject."""
+    item = np.lexsort((weight, solution.code))
+    handed = np.lexsort([partition.code for partition in view.partitions])[rng.permutation(len(solution))]
+    guess = View([Partition(partition.code[handed]) for partition in view.partitions], view.probability)
+    return Contingency.of(Partition(solution.code[item]), guess, weights=weight[item])
 
 
 def _drawn(n: int, k: int, rng: np.random.Generator) -> NDArray[np.int64]:

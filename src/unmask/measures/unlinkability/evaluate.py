@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,11 +23,9 @@ from unmask.measures.unlinkability.curves import (
     overall_slope,
     slope,
 )
-from unmask.measures.unlinkability.overlap import overlap
-from unmask.measures.unlinkability.weighing import Floats, Weighed, as_fraction, as_weights, counted, weighed
-from unmask.view import Partition, View, align, align_view
+from unmask.measures.unlinkability.weighing import Floats, Override, Weighed, as_fraction
+from unmask.view import Missing, Partition, Unlabeled, View
 
-Override = tuple[Any, Any, float]
 Alpha = float | Fraction
 
 
@@ -42,6 +40,12 @@ class Unlinkability:
     error              : (A, S) alpha miss + (1 - alpha) include
     linked_now         : (A, S) share of the subject's items in the first cluster of the merge order
     foreign_share      : (A, S) share of foreign items in that cluster, i / (i + x)
+    foreign_subjects   : (A, S) number of other subjects that its foreign items come from, k; nan where some of them are
+                         in no row of the truth, so that nobody knows whose they are
+    effective_foreign_subjects : (A, S) as many subjects with equally many foreign items would be as hard to tell apart:
+                         2^H, H = -sum (f_s / f) log2(f_s / f) over the k subjects with f_s of the f foreign items; from
+                         1 (nearly all are of one subject) to k (all have as many), 0 where there are none. Items count,
+                         whatever they weigh
     mergings           : (A, B, S) mergings until the share beta is linked, 0 where breached; fractions are interpolated
     mixed_at_threshold : (A, B, S) share mixed in by then, see `mixed` of `evaluate`
     slope              : (A, B, S) risk slope, equation of section 3.2; nan where breached unless another convention
@@ -65,6 +69,8 @@ class Unlinkability:
     error: Floats
     linked_now: Floats
     foreign_share: Floats
+    foreign_subjects: Floats
+    effective_foreign_subjects: Floats
     mergings: Floats
     mixed_at_threshold: Floats
     slope: Floats
@@ -107,9 +113,10 @@ def evaluate(
     subject_alpha: ArrayLike | None = None,
     subject_beta: ArrayLike | None = None,
     subject_contamination_wanted: ArrayLike | None = None,
-    missing: Literal["error", "singleton"] = "error",
+    missing: Missing = "error",
+    unlabeled: Unlabeled = "error",
 ) -> Unlinkability:
-    """How well each subject's items stay hidden in the adversary's partition, or in his view over partitions.
+    """How well each subject's items stay hidden in the adversary's partition, or in their view over partitions.
 
     alpha                : weight of misses and linking, 1 - alpha that of includes and mixing. (The formulas of the
                            paper say so; two sentences of its prose have it the other way round.)
@@ -126,7 +133,10 @@ def evaluate(
     breached_slope       : slope where beta is linked at once: "nan"; "one"; "limit", the limit of a threshold just
                            above. None: nan for subjects, one for the overall curve
     subject_...          : (S,) for each subject its own alpha, beta, or whether contamination is wanted
-    missing              : see `unmask.view.align`
+    missing              : what an item of the solution is that the adversary lacks: an "error", a cluster of its own
+                           ("singleton"), or left out ("drop")
+    unlabeled            : what an item of the adversary is that the solution lacks: an "error", "foreign" to every
+                           subject, or left out ("drop"); what "unknown" ones leave open is the matter of `bounds`
 
     Shares are taken as fractions (1/3 is 1/3), costs are integers and ties exact. Clusters are merged by cost, then
     fewer foreign, then more own items. A view's errors and curves are expectations over its partitions.
@@ -139,25 +149,29 @@ def evaluate(
     >>> found.miss, found.include, found.mergings
     (array([1., 0.]), array([0., 1.]), array([0.5, 0. ]))
     """
-    solution, partitions, probability = _same_items(solution, adversary, missing)
-    _check_choices(norm, mixed, breached_slope)
-    n = solution.n_clusters
-    own_alphas = None if subject_alpha is None else _own_shares("alpha", subject_alpha, n)
-    room = max(a.denominator for a in (*_shares("alpha", alpha), *(() if own_alphas is None else own_alphas)))
-    if floor_free and (weights is not None or overrides):
-        raise UnmaskError("the floor-free curve counts items, and weights were given; leave one of them out")
-    return _evaluated(
-        [weighed_overlap(solution, guess, weights, tuple(overrides), room) for guess in partitions],
-        probability,
-        solution.names,
-        Shares(norm, mixed, floor_free, _own_flags(subject_contamination_wanted, contamination_wanted, n)),
+    own = {"alpha": subject_alpha, "beta": subject_beta, "wanted": subject_contamination_wanted}
+    met = Contingency.of(
+        solution,
+        adversary,
+        missing=missing,
+        unlabeled=_decided(unlabeled),
+        weights=weights,
+        overrides=overrides,
+        own=own_values(own, solution.n_clusters),
+    )
+    found = evaluate_contingency(
+        met,
         alpha=alpha,
         beta=beta,
-        own_alphas=own_alphas,
-        own_betas=None if subject_beta is None else _own_shares("beta", subject_beta, n),
-        keep=_kept(solution.sizes, 2 if floor_free else 1, min_size=min_size, only=only),
+        contamination_wanted=contamination_wanted,
+        norm=norm,
+        mixed=mixed,
+        floor_free=floor_free,
+        min_size=min_size,
+        only=None if only is None else _own_flags(only, solution.n_clusters)[met.subjects],
         breached_slope=breached_slope,
     )
+    return replace(found, subjects=solution.names[met.subjects])
 
 
 def evaluate_contingency(
@@ -166,64 +180,35 @@ def evaluate_contingency(
     alpha: Alpha | Sequence[Alpha] | Floats = 0.5,
     beta: Alpha | Sequence[Alpha] | Floats = 0.8,
     contamination_wanted: bool = False,
+    norm: Norm = "weight",
+    mixed: Mixed = "rest",
+    floor_free: bool = False,
     min_size: int = 1,
     only: ArrayLike | None = None,
     breached_slope: BreachedSlope | None = None,
 ) -> Unlinkability:
-    """The same from counts, without the items: every item weighs 1, and subjects go by their number. See `evaluate`.
+    """The same from counts, without the items; subjects go by their number in the truth. See `evaluate`.
+
+    only : (S,) of the rows
 
     >>> met = Contingency.of(Partition(["ann"] * 5 + ["bob"] * 2), Partition([0, 0, 0, 0, 1, 1, 1]))
     >>> evaluate_contingency(met, beta=0.9).mergings
     array([0.5, 0. ])
     """
-    _check_choices("weight", "rest", breached_slope)
-    size = met.tables[0].subject_size
-    return _evaluated(
-        [counted(table) for table in met.tables],
-        met.probability,
-        np.arange(len(size)),
-        Shares("weight", "rest", False, np.full(len(size), contamination_wanted)),
-        alpha=alpha,
-        beta=beta,
-        own_alphas=None,
-        own_betas=None,
-        keep=_kept(size, 1, min_size=min_size, only=only),
-        breached_slope=breached_slope,
-    )
-
-
-def _kept(size: NDArray[np.int64], least: int, *, min_size: int, only: ArrayLike | None) -> NDArray[np.bool_]:
-    """(S,) the subjects that take part in what is overall."""
-    if not min_size >= 1:
-        raise UnmaskError(f"min_size is {min_size}, expected at least 1 item")
-    keep = (size >= max(min_size, least)) & _own_flags(only, True, len(size))
-    if not keep.any():
-        raise UnmaskError(
-            f"no subject that counts has at least {min_size} items (2 for the floor-free curve); give a smaller "
-            "min_size, or count others"
-        )
-    return keep
-
-
-def _evaluated(
-    tables: list[Weighed],
-    probability: Floats,
-    subjects: NDArray[Any],
-    shares: Shares,
-    *,
-    alpha: Alpha | Sequence[Alpha] | Floats,
-    beta: Alpha | Sequence[Alpha] | Floats,
-    own_alphas: NDArray[np.object_] | None,
-    own_betas: NDArray[np.object_] | None,
-    keep: NDArray[np.bool_],
-    breached_slope: BreachedSlope | None,
-) -> Unlinkability:
+    _check_choices(norm, mixed, breached_slope)
+    tables = list(met.weighed)
+    size = tables[0].table.subject_size
+    if floor_free and any(table.unit != 1 or table.own is not table.table.own for table in tables):
+        raise UnmaskError("the floor-free curve counts items, and weights were given; leave one of them out")
+    shares = Shares(norm, mixed, floor_free, met.own.get("wanted", np.full(len(size), contamination_wanted)))
+    keep = _kept(size, 2 if floor_free else 1, min_size=min_size, only=only)
+    own_alphas, own_betas = met.own.get("alpha"), met.own.get("beta")
     betas = _shares("beta", beta)
     levels = [np.full(len(keep), float(b)) for b in betas] if own_betas is None else [_as_float(own_betas)]
     found = [
         _at_alpha(
             tables,
-            probability,
+            met.probability,
             a if own_alphas is None else own_alphas,
             levels,
             shares,
@@ -235,12 +220,25 @@ def _evaluated(
     ]
     result = {name: _stacked([one[name] for one in found]) for name in found[0]}
     return Unlinkability(
-        subjects=subjects,
-        size=tables[0].table.subject_size,
-        pieces=np.asarray(probability @ np.array([t.table.pieces for t in tables], dtype=np.float64)),
+        subjects=met.subjects,
+        size=size,
+        pieces=np.asarray(met.probability @ np.array([t.table.pieces for t in tables], dtype=np.float64)),
         counted=keep,
         **_squeezed(result, scalar_alpha=np.ndim(cast(Any, alpha)) == 0, scalar_beta=np.ndim(cast(Any, beta)) == 0),
     )
+
+
+def _kept(size: NDArray[np.int64], least: int, *, min_size: int, only: ArrayLike | None) -> NDArray[np.bool_]:
+    """(S,) the subjects that take part in what is overall."""
+    if not min_size >= 1:
+        raise UnmaskError(f"min_size is {min_size}, expected at least 1 item")
+    keep = (size >= max(min_size, least)) & (True if only is None else _own_flags(only, len(size)))
+    if not keep.any():
+        raise UnmaskError(
+            f"no subject that counts has at least {min_size} items (2 for the floor-free curve); give a smaller "
+            "min_size, or count others"
+        )
+    return keep
 
 
 def _check_choices(norm: Norm, mixed: Mixed, breached_slope: BreachedSlope | None) -> None:
@@ -255,27 +253,11 @@ def _check_choices(norm: Norm, mixed: Mixed, breached_slope: BreachedSlope | Non
             raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(get_args(known))}")
 
 
-def _same_items(
-    solution: Partition, adversary: Partition | View, missing: Literal["error", "singleton"]
-) -> tuple[Partition, list[Partition], Floats]:
-    """The solution and every partition of the adversary over the same items in the same order."""
-    if isinstance(adversary, Partition):
-        ours, theirs = align(solution, adversary, missing=missing)
-        return ours, [theirs], np.ones(1)
-    ours, view = align_view(solution, adversary, missing=missing)
-    return ours, list(view.partitions), view.probability
-
-
-def weighed_overlap(
-    solution: Partition, guess: Partition, weights: ArrayLike | None, overrides: tuple[Override, ...], room: int
-) -> Weighed:
-    """The table of two partitions over the same items with its weights; room : the largest denominator of an alpha."""
-    table = overlap(solution, guess)
-    if weights is None and not overrides:
-        return counted(table)
-    item = np.ones(len(solution)) if weights is None else as_weights(weights, len(solution))
-    as_weights([weight for _, _, weight in overrides], len(overrides))
-    return weighed(table, solution, guess, item, overrides, largest_denominator=room)
+def _decided(unlabeled: Unlabeled) -> Unlabeled:
+    """Unknown items have no single value."""
+    if unlabeled == "unknown":
+        raise UnmaskError("unknown items leave no single value; see `bounds`, or choose foreign or drop")
+    return unlabeled
 
 
 def _at_alpha(
@@ -300,6 +282,7 @@ def _at_alpha(
     n = tables[0].table.n
     reached = [steps.at(level) for level in levels]
     curves = steps.average(keep.astype(np.float64))
+    strangers = [_strangers(table, order) for table, order in zip(tables, orders, strict=True)]
     slopes = [
         overall_slope(*curves, float(a[keep].mean()), level[0], breached_slope or "one") if one_threshold else np.nan
         for level in levels
@@ -311,7 +294,7 @@ def _at_alpha(
         "include": include,
         "error": error,
         "linked_now": steps.linked[steps.start],
-        "foreign_share": _expected(probability, [_foreign_now(t, o) for t, o in zip(tables, orders, strict=True)]),
+        **{name: _expected(probability, [one[name] for one in strangers]) for name in strangers[0]},
         "mergings": [one.mergings for one in reached],
         "mixed_at_threshold": [one.mixed for one in reached],
         "slope": [slope(steps, one, a, breached_slope or "nan") for one in reached],
@@ -339,11 +322,26 @@ def _expected(probability: Floats, values: list[Floats]) -> Floats:
     return np.asarray(values[0] if len(values) == 1 else probability @ np.stack(values))
 
 
-def _foreign_now(weighed: Weighed, order: Merging) -> Floats:
-    """(S,) share of foreign items in the first cluster of each subject."""
-    cell = order.cell[weighed.table.indptr[:-1]]
-    own, foreign = weighed.own[cell], weighed.foreign[cell]
-    return np.asarray(foreign / np.maximum(own + foreign, 1))
+def _strangers(weighed: Weighed, order: Merging) -> dict[str, Floats]:
+    """(S,) of the foreign items in the first cluster of each subject: their share, and the subjects they come from."""
+    table = weighed.table
+    cell = order.cell[table.indptr[:-1]]
+    own, foreign, at = weighed.own[cell], weighed.foreign[cell], table.cluster[cell]
+    x, items = table.own[cell], table.cluster_size[at] - table.own[cell]
+    subjects = np.bincount(table.cluster, minlength=len(table.cluster_size))[at] - 1
+    bits = np.bincount(table.cluster, _x_log_x(table.own), len(table.cluster_size))[at] - _x_log_x(x)
+    entropy = np.log2(np.maximum(items, 1)) - bits / np.maximum(items, 1)
+    evenly = np.where(items > 0, np.clip(2.0**entropy, 1.0, np.maximum(subjects, 1)), 0.0)
+    known = table.nobodys[at] == 0
+    return {
+        "foreign_share": foreign / np.maximum(own + foreign, 1),
+        "foreign_subjects": np.where(known, subjects, np.nan),
+        "effective_foreign_subjects": np.where(known, evenly, np.nan),
+    }
+
+
+def _x_log_x(count: NDArray[np.int64]) -> Floats:
+    return np.asarray(count * np.log2(np.maximum(count, 1)))
 
 
 def _shares(name: str, value: Any) -> list[Fraction]:
@@ -352,6 +350,15 @@ def _shares(name: str, value: Any) -> list[Fraction]:
     if not values or np.ndim(value) > 1:
         raise UnmaskError(f"{name} has shape {np.shape(value)}, expected one number or a list of at least 1")
     return [as_fraction(name, share) for share in values]
+
+
+def own_values(given: Mapping[str, ArrayLike | None], n: int) -> dict[str, NDArray[Any]]:
+    """What each subject minds, checked; what is None is the same for all and left out."""
+    there = {name: values for name, values in given.items() if values is not None}
+    return {
+        name: _own_flags(values, n) if name == "wanted" else _own_shares(name, values, n)
+        for name, values in there.items()
+    }
 
 
 def _own_shares(name: str, values: ArrayLike, n: int) -> NDArray[np.object_]:
@@ -363,8 +370,8 @@ def _own_shares(name: str, values: ArrayLike, n: int) -> NDArray[np.object_]:
     return out
 
 
-def _own_flags(values: ArrayLike | None, common: bool, n: int) -> NDArray[np.bool_]:
-    flags = np.full(n, common) if values is None else np.asarray(values, dtype=bool)
+def _own_flags(values: ArrayLike, n: int) -> NDArray[np.bool_]:
+    flags = np.asarray(values, dtype=bool)
     if flags.shape != (n,):
         raise UnmaskError(f"there are {flags.size} truth values for {n} subjects, expected as many")
     return flags

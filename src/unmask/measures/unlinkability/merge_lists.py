@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
+from unmask.measures.unlinkability.contingency import Contingency
 from unmask.measures.unlinkability.curves import Shares, merging
-from unmask.measures.unlinkability.evaluate import Alpha, weighed_overlap
+from unmask.measures.unlinkability.evaluate import Alpha
 from unmask.measures.unlinkability.weighing import Floats, as_fraction
-from unmask.view import Partition, align
+from unmask.view import Missing, Partition, Unlabeled
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +42,18 @@ def merge_list(
     *,
     alpha: Alpha = 0.5,
     weights: ArrayLike | None = None,
-    missing: Literal["error", "singleton"] = "error",
+    missing: Missing = "error",
+    unlabeled: Unlabeled = "error",
 ) -> MergeList:
-    """What to merge, in order, to link the items of one subject; see `evaluate`.
+    """What to merge, in order, to link the items of one subject; see `evaluate`. Unknown items are shown as foreign.
 
     >>> truth, guess = Partition(["ann"] * 3 + ["bob"] * 2), Partition(["p", "p", "q", "q", "q"])
     >>> merge_list(truth, guess, "ann").cluster.tolist()
     ['p', 'q']
     """
-    return merge_lists(solution, adversary, [subject], alpha=alpha, weights=weights, missing=missing)[0]
+    return merge_lists(
+        solution, adversary, [subject], alpha=alpha, weights=weights, missing=missing, unlabeled=unlabeled
+    )[0]
 
 
 def merge_lists(
@@ -59,17 +63,17 @@ def merge_lists(
     *,
     alpha: Alpha = 0.5,
     weights: ArrayLike | None = None,
-    missing: Literal["error", "singleton"] = "error",
+    missing: Missing = "error",
+    unlabeled: Unlabeled = "error",
 ) -> list[MergeList]:
     """The same for several subjects, from one table."""
-    ours, theirs = align(solution, adversary, missing=missing)
-    place = {label: i for i, label in enumerate(ours.names.tolist())}
+    met = Contingency.of(solution, adversary, missing=missing, unlabeled=unlabeled, weights=weights)
+    place = {label: i for i, label in enumerate(solution.names[met.subjects].tolist())}
     if any(subject not in place for subject in subjects):
         raise UnmaskError("the solution has no such subject; give a label of one of its clusters")
-    share = as_fraction("alpha", alpha)
-    table = weighed_overlap(ours, theirs, weights, (), share.denominator)
-    order = merging(table, share)
-    shares = Shares("weight", "rest", False, wanted=np.zeros(ours.n_clusters, dtype=bool))
+    (table,), (names,) = met.weighed, met.names
+    order = merging(table, as_fraction("alpha", alpha))
+    shares = Shares("weight", "rest", False, wanted=np.zeros(len(place), dtype=bool))
     steps = shares.steps(table, order)
     found = []
     for subject in subjects:
@@ -78,7 +82,7 @@ def merge_lists(
         number = table.table.cluster[cell]
         found.append(
             MergeList(
-                cluster=theirs.names[number],
+                cluster=names[number],
                 number=number,
                 own=table.own[cell] / table.unit,
                 foreign=table.foreign[cell] / table.unit,

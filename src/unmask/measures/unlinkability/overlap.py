@@ -41,6 +41,30 @@ class Overlap:
         """(n_subjects,) clusters in which a subject has items."""
         return np.diff(self.indptr)
 
+    def first(self, n_subjects: int) -> Overlap:
+        """The rows of the first subjects; the items of all others are nobody's, and still in their clusters."""
+        end = self.indptr[n_subjects]
+        return Overlap(
+            self.subject[:end],
+            self.cluster[:end],
+            self.own[:end],
+            self.indptr[: n_subjects + 1],
+            self.subject_size[:n_subjects],
+            self.cluster_size,
+        )
+
+    @cached_property
+    def nobodys(self) -> NDArray[np.int64]:
+        """(n_clusters,) items of a cluster that belong to no subject among the rows."""
+        return self.cluster_size - np.bincount(self.cluster, self.own, len(self.cluster_size)).astype(np.int64)
+
+    @property
+    def labeled(self) -> Overlap:
+        """The same without the items that are nobody's, and without clusters that have no other."""
+        present, cluster = np.unique(self.cluster, return_inverse=True)
+        size = (self.cluster_size - self.nobodys)[present]
+        return Overlap(self.subject, cluster.astype(np.int32), self.own, self.indptr, self.subject_size, size)
+
 
 def overlap(solution: Partition, adversary: Partition) -> Overlap:
     """The table of two partitions over the same items in the same order, in O(items + cells).

@@ -18,7 +18,7 @@ from scipy.special import gammaln, lambertw
 from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.companions import SubjectCompanions, companions_of, variation_of_information
 from unmask.measures.unlinkability.overlap import Overlap, overlap
-from unmask.view import Partition, View, align
+from unmask.view import Partition, Unlabeled, View, align
 
 Distance = Callable[[Overlap], float]
 """A distance of two partitions, from their table: `variation_of_information`, `rand_distance`, `transfer_distance`,
@@ -240,7 +240,8 @@ def _common(partitions: tuple[Partition, ...], missing: Missing) -> tuple[Partit
     """All over the same items in the same order: those of the first, and then what the others add."""
     first, *rest = partitions
     for other in rest:
-        first, _ = align(first, other, missing=missing)
+        alone: Unlabeled = "foreign" if missing == "singleton" else "error"  # no partition here is the truth of another
+        first, _ = align(first, other, missing=missing, unlabeled=alone)
     return first, *(align(first, other, missing=missing)[1] for other in rest)
 
 

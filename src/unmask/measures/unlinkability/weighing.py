@@ -16,6 +16,7 @@ from unmask.measures.unlinkability.overlap import Overlap, cell_of_item
 from unmask.view import Partition
 
 Floats = NDArray[np.float64]
+Override = tuple[Any, Any, float]
 
 LARGEST_DENOMINATOR: Final = 10**6
 """Weights that share a denominator up to this are held exactly."""
@@ -54,17 +55,14 @@ def weighed(
     solution: Partition,
     adversary: Partition,
     item: NDArray[np.float64],
-    overrides: tuple[tuple[Any, Any, float], ...] = (),
-    *,
-    largest_denominator: int,
+    overrides: tuple[Override, ...] = (),
 ) -> Weighed:
     """Items weigh what is given; an override (subject, item, weight) changes what one subject sees of one item.
 
     Subjects go by their label, items by their id, or by position without ids. Section 3.3 of the paper.
-    largest_denominator : of the shares alpha, for which there must be room in the integers
     """
-    every = np.concatenate([item, np.array([weight for _, _, weight in overrides], dtype=np.float64)])
-    unit = _unit(every, table.n, largest_denominator)
+    every = np.concatenate([item, as_weights([weight for _, _, weight in overrides], len(overrides))])
+    unit = _unit(every, table.n)
     units = np.rint(every * unit).astype(np.int64)
     of_item, changed = units[: table.n], units[table.n :]
     cell = cell_of_item(table, solution, adversary)
@@ -94,9 +92,11 @@ def _sums(code: NDArray[Any], units: NDArray[np.int64], n: int) -> NDArray[np.in
     return total
 
 
-def _unit(weights: NDArray[np.float64], n: int, largest_denominator: int) -> int:
-    """The common denominator of the weights if they have a small one, else a power of two with room for sums."""
-    room = ROOM // (2 * largest_denominator * max(n, 1))
+def _unit(weights: NDArray[np.float64], n: int) -> int:
+    """The common denominator of the weights if they have a small one, else a power of two with room for sums of costs,
+    in which weights are multiplied by the denominator of an alpha.
+    """
+    room = ROOM // (2 * SMALL_DENOMINATOR * max(n, 1))
     if room < 2**10:
         raise UnmaskError(f"weights of {n:,} items leave no room for exact sums; use counts, or fewer items")
     common = 1
@@ -112,9 +112,7 @@ def _unit(weights: NDArray[np.float64], n: int, largest_denominator: int) -> int
     return int(2 ** math.floor(math.log2(room)))
 
 
-def _located(
-    solution: Partition, overrides: tuple[tuple[Any, Any, float], ...]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _located(solution: Partition, overrides: tuple[Override, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The number of the subject and the place of the item of each override."""
     of_subject = {label: i for i, label in enumerate(solution.names.tolist())}
     ids = range(len(solution)) if solution.items is None else solution.items.tolist()

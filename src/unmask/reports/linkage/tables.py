@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from unmask.reports.data import Scope
 from unmask.reports.linkage.values import GuessLinkage, Linkage
-from unmask.reports.linkage.words import ALIASES, WHOLE, score, strongest_first
+from unmask.reports.linkage.words import ALIASES, WHOLE, rate, score, strongest_first
 from unmask.reports.sections import Grid, listing
 from unmask.reports.words import lettered, number, percent
 
@@ -54,9 +54,14 @@ def guess_table(told: Sequence[Told]) -> Grid:
 
 
 def _rates(guess: GuessLinkage) -> tuple[str, ...]:
-    shares = (percent(share) for share in (guess.breached, guess.guessing, guess.clean, guess.one_away))
+    shares = (rate(guess, "breached"), percent(guess.guessing), rate(guess, "clean"), share(guess.one_away))
     merged = (count(value) for value in (guess.median_mergings, guess.most_mergings))
     return (*shares, *merged, number(guess.gini, 2), number(guess.jain, 2), guess.kind)
+
+
+def share(value: float) -> str:
+    """A share in percent, a dash where it is not known."""
+    return "\u2013" if math.isnan(value) else percent(value)
 
 
 def whole_tables(told: Sequence[Told]) -> tuple[Grid, ...]:

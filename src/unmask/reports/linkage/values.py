@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from unmask.errors import UnmaskError
 
@@ -27,6 +27,9 @@ class GuessLinkage:
     whole            : measure of the partition as a whole -> value, nan where it is undefined: "ari", "voi" (bits),
                        "voi_over_log_n", "transfer" (items), "transfer_over_n", "bcubed_precision", "bcubed_recall" ...
     kind             : "conservative" (more misses than includes), "liberal" (fewer) or "neutral"
+    unlabeled        : items of the guess that the truth lacks, where they were kept
+    at_least         : "breached" and "clean" where unlabeled items are unknown: the least that they can be; the fields
+                       of these names are then the most, and what depends on merges is nan or empty
 
     A curve goes on at its last value. Curves without a value, and all lists, may be empty: the page leaves them out.
     """
@@ -51,11 +54,14 @@ class GuessLinkage:
     miss_include: tuple[tuple[int, int, int], ...]
     whole: dict[str, float]
     kind: str
+    unlabeled: int = 0
+    at_least: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse shares that are none, and curves of unequal length."""
         for name in ("breached", "clean", "guessing", "one_away"):
-            if not 0 <= (share := getattr(self, name)) <= 1:
+            left_open = name == "one_away" and self.at_least and math.isnan(self.one_away)
+            if not (left_open or 0 <= (share := getattr(self, name)) <= 1):
                 raise UnmaskError(f"{name} is {share:g}, expected a share from 0 to 1")
         for linked, mixed in (("linked_curve", "mixed_curve"), ("worst_linked", "worst_mixed")):
             lengths = len(getattr(self, linked)), len(getattr(self, mixed))
@@ -73,6 +79,8 @@ class Linkage:
                                1 before anything foreign is mixed in
     betas                    : thresholds of `breach_rates` and `slopes`, in increasing order
     guesses                  : at least one, each name once
+    unlabeled                : what items of a guess are that the truth lacks, see `unmask.view.Unlabeled`
+    own                      : which of weight, alpha, beta and wanted come from a column of the truth
     """
 
     items: int
@@ -84,6 +92,8 @@ class Linkage:
     wanted: bool
     betas: tuple[float, ...]
     guesses: tuple[GuessLinkage, ...]
+    unlabeled: str = "error"
+    own: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse no guess at all, names that cannot be told apart, and rates that fit no threshold."""

@@ -51,7 +51,12 @@ def strongest_first(linkage: Linkage) -> list[GuessLinkage]:
 
     What shuffled labels breach as well is owed to the sizes of the clusters: one block would be first otherwise.
     """
-    return sorted(linkage.guesses, key=lambda guess: (guess.guessing - guess.breached, -guess.clean, -guess.one_away))
+
+    def strength(guess: GuessLinkage) -> tuple[float, float, float]:
+        near = 0.0 if math.isnan(guess.one_away) else guess.one_away
+        return guess.breached - guess.guessing, guess.clean, near
+
+    return sorted(linkage.guesses, key=strength, reverse=True)
 
 
 def score(value: float) -> str:
@@ -68,6 +73,13 @@ def score(value: float) -> str:
 def threshold(beta: float) -> str:
     """The share of items whose linking is a breach: "at least 80 % of the items", "all items"."""
     return "all items" if beta == 1 else f"at least {plain(beta)} of the items"
+
+
+def rate(guess: GuessLinkage, name: str) -> str:
+    """The share "breached" or "clean"; from the least to the most where unlabeled items leave it open."""
+    most = percent(getattr(guess, name))
+    least = percent(guess.at_least.get(name, getattr(guess, name)))
+    return most if least == most else f"{least} to {most}"
 
 
 def plain(share: float) -> str:
@@ -110,13 +122,15 @@ def _breaches(name: str, guess: GuessLinkage, linkage: Linkage, *, first: bool) 
     who, what, shuffled = "them", "as much", "shuffled labels"
     if first:
         who = f"{linkage.counted:,} subject{'' if linkage.counted == 1 else 's'}{_of_size(linkage)}"
-        what, shuffled = threshold(linkage.beta), "clusters of the same sizes with shuffled labels"
+        what = threshold(linkage.beta) if "beta" not in linkage.own else "its own share of the items"
+        what = what.replace("items", "labeled items") if linkage.unlabeled == "unknown" else what
+        shuffled = "clusters of the same sizes with shuffled labels"
     guessing = percent(guess.guessing)
     if guess.breached == 0:
         same = guess.guessing == 0
         link = f", as do {shuffled}" if same else f"; {shuffled} link that of {guessing}"
         return f"{name} breaches nobody: it links {what} of none of {who}{link}."
-    said = f"{name} links {what} of {percent(guess.breached)} of {who}; {shuffled} link {guessing}"
+    said = f"{name} links {what} of {rate(guess, 'breached')} of {who}; {shuffled} link {guessing}"
     return f"{said} too: nothing was found out." if guess.guessing >= guess.breached else f"{said}."
 
 
@@ -128,11 +142,11 @@ def _nearness(guess: GuessLinkage) -> str:
     """How many breaches are clean, and how many subjects are one merging away, in a sentence."""
     near = f"{percent(guess.one_away)} are one merging away" if guess.one_away > 0 else ""
     if guess.breached == 0:
-        return f"{near}." if near else "Nobody is one merging away."
-    clean = f"{percent(guess.clean)} are breached without a single foreign item"
+        return f"{near}." if near else "" if math.isnan(guess.one_away) else "Nobody is one merging away."
+    clean = f"{rate(guess, 'clean')} are breached without a single foreign item"
     if guess.clean == 0:
         clean = "Nobody is breached without foreign items"
-    elif guess.clean == guess.breached:
+    elif rate(guess, "clean") == rate(guess, "breached"):
         clean = "All of these breaches are without a single foreign item"
     return f"{clean}, and {near}." if near else f"{clean}."
 
@@ -155,7 +169,10 @@ def value_of(guess: GuessLinkage, name: str) -> float:
 
 
 def _foreign(guess: GuessLinkage) -> str:
-    """A caution where most breaches come with foreign items."""
+    """A caution where most breaches come with foreign items, or may."""
+    if guess.at_least:
+        n = f"{guess.unlabeled:,} item{'' if guess.unlabeled == 1 else 's'}"
+        return f"The truth lacks {n} of the guess: what is their owners' and what is foreign is unknown."
     if guess.breached == 0 or guess.clean >= guess.breached / 2:
         return ""
     if guess.clusters == 1 and guess.partitions == 1:
@@ -177,13 +194,31 @@ def setting(linkage: Linkage) -> str:
         counted = f"the {linkage.counted:,} of {linkage.subjects:,} subjects with at least {linkage.min_size:,} items"
     else:
         counted = "the only subject" if linkage.subjects == 1 else f"all {linkage.subjects:,} subjects"
-    return f"The adversaries say which of {linkage.items:,} items belong together. All rates are of {counted}."
+    extra = max(guess.unlabeled for guess in linkage.guesses)
+    said = f"The adversaries say which of {linkage.items:,} items belong together. All rates are of {counted}."
+    return f"{said} {_UNLABELED[linkage.unlabeled].format(f'{extra:,}')}" if extra else said
+
+
+_UNLABELED = {
+    "foreign": (
+        "Up to {} items of a guess are not in the truth; as that has every item of its subjects, they are foreign to "
+        "all of them. Scores of the whole partition are of the items in the truth."
+    ),
+    "unknown": (
+        "Up to {} items of a guess are not in the truth and may be of its subjects or of somebody else. So a rate is "
+        "known from a least to a most, and is about the labeled items: how well these are linked. The most is what the "
+        "table of measures calls the value. Scores of the whole partition are of the labeled items."
+    ),
+}
 
 
 def policy(linkage: Linkage) -> str:
     """What is a breach, and of which cluster, in words."""
     alpha, rest = f"{linkage.alpha:.3g}", f"{1 - linkage.alpha:.3g}"
     welcome = " Foreign items are welcome to the subjects: they hide them." if linkage.wanted else ""
+    if linkage.own:
+        mine = ", ".join(linkage.own)
+        welcome += f" Of their own, as the truth says, items or subjects have: {mine}."
     return (
         f"A subject is breached where its most relevant cluster holds {threshold(linkage.beta)} of the subject. The "
         f"most relevant cluster is that of least cost: {alpha} for each item of the subject that it lacks, {rest} for "

@@ -1,0 +1,145 @@
+"""Files of items and their labels: a truth, and guesses in columns of one file or of several."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.engines import Engine
+from unmask.errors import UnmaskError
+from unmask.pseudonyms.large import Labelled
+from unmask.pseudonyms.reading import column_names, read_columns
+from unmask.pseudonyms.release import absent
+from unmask.view import Missing, Partition, Unlabeled, View, refuse_gaps
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where a truth and guesses are, and which columns say what.
+
+    truth, guesses, stems  : paths, and the names of the guesses' files
+    item, subject          : columns of the item's id, in every file, and of the subject, in the truth
+    clusters               : columns of clusters or patterns of their names, in every guess; each column is a guess
+    probability            : the column that makes a guess a view
+    missing, unlabeled     : what an item is that has no label, see `unmask.view`
+    """
+
+    truth: str
+    guesses: Sequence[str]
+    stems: Sequence[str]
+    item: str
+    subject: str
+    clusters: Sequence[str]
+    probability: str = "probability"
+    missing: Missing = "error"
+    unlabeled: Unlabeled = "error"
+
+    def read(
+        self, own: Mapping[str, str], *, encoding: str | None = None
+    ) -> tuple[Partition, dict[str, NDArray[Any]], dict[str, Partition | View]]:
+        """The truth, the columns of its items that `own` names, and the guesses, in memory."""
+        columns = self._labeled(self.truth, self.subject, tuple(own.values()), encoding, truth=True)
+        truth = _partition(self.truth, columns[self.subject], columns[self.item])
+        minds = {name: columns[column] for name, column in own.items()}
+        known = {path: column_names(path, encoding=encoding) for path in self.guesses}
+        named = self._named(known).items()
+        guesses = {name: self._guess(path, column, known[path], encoding) for name, (path, column) in named}
+        return truth, {name: _numbers(name, values) for name, values in minds.items()}, guesses
+
+    def labeled(self, engine: Engine) -> tuple[Labelled, dict[str, Labelled]]:
+        """The truth and the guesses where they lie; a view is refused, as it needs the items in memory."""
+        known = {path: engine.names(path) for path in self.guesses}
+        guesses = {name: Labelled(path, self.item, column) for name, (path, column) in self._named(known).items()}
+        for guess in guesses.values():
+            if self.probability in known[guess.source]:
+                raise UnmaskError(
+                    f"{guess.name} has a column {self.probability!r}: a view needs the items in memory; leave --engine "
+                    "out, or name another column (--probability)"
+                )
+        return Labelled(self.truth, self.item, self.subject), guesses
+
+    def _named(self, known: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, str]]:
+        """Name -> file and column. A guess is called like its file; of several columns like the column, or both."""
+        found = {}
+        for stem, path in zip(self.stems, self.guesses, strict=True):
+            columns = dict.fromkeys(one for cluster in self.clusters for one in _matching(cluster, known[path]))
+            for column in columns:
+                both = column if len(self.guesses) == 1 else f"{stem} {column}"
+                found[stem if len(columns) == 1 else both] = path, column
+        return found
+
+    def _guess(self, path: str, column: str, known: Sequence[str], encoding: str | None) -> Partition | View:
+        """A partition; or a view, where there is a column of probabilities."""
+        if self.probability not in known:
+            columns = self._labeled(path, column, (), encoding)
+            return _partition(path, columns[column], columns[self.item])
+        by = "partition" if "partition" in known else self.probability
+        columns = self._labeled(path, column, (self.probability, by), encoding)
+        chance = _probabilities(Path(path).name, columns[self.probability])
+        parts, first, part = np.unique(columns[by].astype(str), return_index=True, return_inverse=True)
+        if np.any(chance != chance[first][part]):
+            raise UnmaskError(
+                f"{Path(path).name}: a partition has several probabilities, expected one for all its rows"
+            )
+        hint = "" if by == "partition" else "; a column `partition` tells partitions of one probability apart"
+        try:
+            each = [Partition(columns[column][part == i], columns[self.item][part == i]) for i in range(len(parts))]
+            return View(each, chance[first])
+        except UnmaskError as error:
+            raise UnmaskError(f"{Path(path).name}: {error}{hint}") from None
+
+    def _labeled(
+        self, path: str, label: str, others: Sequence[str], encoding: str | None, *, truth: bool = False
+    ) -> dict[str, NDArray[Any]]:
+        """The rows of a file that have a label; a column in several roles is read once."""
+        name, asked = Path(path).name, dict.fromkeys([self.item, label, *others])
+        columns = read_columns(path, list(asked), encoding=encoding)
+        there = ~absent(columns[label])
+        gaps = int((~there).sum())
+        refuse_gaps(name, gaps, truth=truth, missing=self.missing, unlabeled=self.unlabeled)
+        if not there.any():
+            raise UnmaskError(f"file {name!r} has no rows, expected at least 1 with a value of {label!r}")
+        return columns if not gaps else {column: values[there] for column, values in columns.items()}
+
+
+def _matching(cluster: str, names: Sequence[str]) -> list[str]:
+    """The columns that a name or a pattern means; a name that is not there is refused when it is read."""
+    return [cluster] if cluster in names else fnmatch.filter(names, cluster) or [cluster]
+
+
+def _partition(path: str, labels: NDArray[Any], items: NDArray[Any]) -> Partition:
+    try:
+        return Partition(labels, items)
+    except UnmaskError as error:
+        raise UnmaskError(f"{Path(path).name}: {error}") from None
+
+
+def _probabilities(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        chance = np.asarray(cells, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnmaskError(f"{name}: a probability is no number, expected numbers above 0 that sum to 1") from None
+    if not np.all(np.isfinite(chance)):
+        raise UnmaskError(f"{name}: a probability is missing, expected numbers above 0 that sum to 1")
+    return chance
+
+
+_TRUTH = {"true": 1.0, "false": 0.0}
+
+
+def _numbers(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
+    """Weights and shares, and 0 or 1 (true, false) for what is wanted."""
+    try:
+        values = np.array([_TRUTH.get(str(cell).lower(), cell) for cell in cells.tolist()], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnmaskError(f"{name} has a cell that is no number, expected one for every item") from None
+    if not np.all((values >= 0) & (values <= 1)) or (name == "wanted" and not np.all(np.isin(values, (0, 1)))):
+        expected = "0 or 1" if name == "wanted" else "numbers from 0 to 1"
+        raise UnmaskError(f"{name} has a cell that is missing or out of range, expected {expected} for every item")
+    return values

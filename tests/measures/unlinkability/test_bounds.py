@@ -1,0 +1,125 @@
+"""What a labeled sample of the truth leaves open, against every completion of it; and what it does not."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask import UnmaskError
+from unmask.measures.unlinkability import Contingency, bounds, evaluate, evaluate_contingency, merge_list
+from unmask.view import Partition, View
+from verification import unlinkability_literal as literal
+
+ALPHAS = [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), Fraction(1)]
+BETAS = [Fraction(1, 2), Fraction(4, 5), Fraction(1)]
+MEASURES = ("linked_now", "breached", "clean_breach", "foreign_share")
+
+
+@st.composite
+def samples(draw):
+    """Subjects of the labeled items, and the clusters of these and of the unlabeled ones after them."""
+    n, more = draw(st.integers(1, 7)), draw(st.integers(0, 4))
+    subject = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    return subject, draw(st.lists(st.integers(0, 3), min_size=n + more, max_size=n + more))
+
+
+def completed(subject, cluster, own, name, alpha, beta):
+    """What the oracle says of a subject when just these unlabeled items are its own, and taken out."""
+    kept = [at for at in range(len(cluster)) if at not in own]
+    solution = [subject[at] if at < len(subject) else 10 + at for at in kept]
+    found = literal.evaluate(solution, [([cluster[at] for at in kept], Fraction(1))], alpha=alpha, beta=beta)
+    one = next(one for one in found.subjects if one.name == name)
+    foreign = one.foreign_share
+    return one.linked[0], float(one.breached), float(one.breached and foreign == 0), foreign
+
+
+def sampled(subject, cluster, **said):
+    truth = Partition(subject, items=np.arange(len(subject)))
+    return Contingency.of(truth, Partition(cluster, items=np.arange(len(cluster))), **said)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(samples(), st.sampled_from(ALPHAS), st.sampled_from(BETAS))
+def test_e6_the_bounds_of_a_subject_are_the_least_and_the_most_over_all_completions(sample, alpha, beta):
+    subject, cluster = sample
+    found = bounds(sampled(subject, cluster, unlabeled="unknown"), alpha=float(alpha), beta=float(beta))
+    unlabeled = range(len(subject), len(cluster))
+    sets = [own for size in range(len(unlabeled) + 1) for own in combinations(unlabeled, size)]
+    for row, name in enumerate(sorted(set(subject))):
+        values = np.array([completed(subject, cluster, own, name, alpha, beta) for own in sets], dtype=float)
+        for at, measure in enumerate(MEASURES):
+            told = getattr(found, measure)[:, row]
+            assert told == pytest.approx([values[:, at].min(), values[:, at].max()]), (measure, name)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(samples(), st.sampled_from(ALPHAS), st.sampled_from(BETAS))
+def test_e6_what_is_foreign_and_what_is_dropped_lie_within_the_bounds(sample, alpha, beta):
+    subject, cluster = sample
+    said = {"alpha": float(alpha), "beta": float(beta)}
+    found = bounds(sampled(subject, cluster, unlabeled="unknown"), **said)
+    for unlabeled in ("foreign", "drop"):
+        one = evaluate_contingency(sampled(subject, cluster, unlabeled=unlabeled), **said)
+        for measure in ("linked_now", "breached", "foreign_share"):
+            low, high = getattr(found, measure)
+            value = getattr(one, measure).astype(float)
+            assert np.all((low - 1e-12 <= value) & (value <= high + 1e-12)), measure
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(samples(), st.sampled_from(ALPHAS))
+def test_e6_without_unlabeled_items_nothing_is_left_open(sample, alpha):
+    subject, cluster = sample
+    met = sampled(subject, cluster[: len(subject)], unlabeled="unknown")
+    found, sure = bounds(met, alpha=float(alpha)), evaluate_contingency(met, alpha=float(alpha))
+    for measure in ("linked_now", "breached", "foreign_share"):
+        assert getattr(found, measure) == pytest.approx(np.tile(getattr(sure, measure), (2, 1)).astype(float))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(samples(), st.sampled_from(ALPHAS), st.sampled_from(BETAS))
+def test_e6_complete_subjects_make_unlabeled_items_foreign_and_exact(sample, alpha, beta):
+    subject, cluster = sample
+    truth, guess = (Partition(one, items=np.arange(len(one))) for one in (subject, cluster))
+    found = evaluate(truth, guess, alpha=float(alpha), beta=float(beta), unlabeled="foreign")
+    alone = [*subject, *range(10, 10 + len(cluster) - len(subject))]
+    expected = literal.evaluate(alone, [(cluster, Fraction(1))], alpha=alpha, beta=beta)
+    assert found.subjects.tolist() == sorted(set(subject))  # what nobody labeled is no subject
+    for row, one in enumerate(expected.subjects[: len(found.subjects)]):
+        assert (found.miss[row], found.include[row]) == (float(one.miss), float(one.include))
+        assert found.breached[row] == one.breached
+        assert found.mergings[row] == pytest.approx(float(one.mergings or 0))
+
+
+def test_e6_an_item_that_nobody_labeled_is_asked_for_and_the_choices_are_named():
+    truth, guess = Partition(["a", "a"], [1, 2]), Partition(["p", "p", "p"], [1, 2, 3])
+    with pytest.raises(UnmaskError, match=r"1 item of the guess is not in the truth.*foreign.*unknown.*drop"):
+        evaluate(truth, guess)
+    with pytest.raises(UnmaskError, match="no single value"):
+        evaluate(truth, guess, unlabeled="unknown")
+    with pytest.raises(UnmaskError, match="unlabeled is 'mine'"):
+        evaluate(truth, guess, unlabeled="mine")
+    assert evaluate(truth, guess, unlabeled="foreign").include.tolist() == [1]
+    assert evaluate(truth, guess, unlabeled="drop").include.tolist() == [0]
+    assert merge_list(truth, guess, "a", unlabeled="foreign").foreign.tolist() == [1]
+
+
+def test_e6_an_item_that_did_not_exist_is_dropped_and_not_taken_for_one_left_alone():
+    truth, guess = Partition(["a", "a", "a", "b"], [1, 2, 3, 4]), Partition(["p", "p"], [1, 2])
+    assert evaluate(truth, guess, missing="singleton").miss.tolist() == [1, 0]
+    dropped = evaluate(truth, guess, missing="drop", subject_alpha=[0.1, 0.9])
+    assert (dropped.subjects.tolist(), dropped.miss.tolist()) == (["a"], [0])
+    assert evaluate(truth, guess, missing="drop", weights=[1, 0.5, 1, 1], alpha=1).size.tolist() == [2]
+
+
+def test_bounds_of_a_view_are_expectations():
+    truth = Partition(["a", "a"], [1, 2])
+    view = View([Partition(["p", "p", "p"], [1, 2, 3]), Partition(["p", "p", "q"], [1, 2, 3])], [0.75, 0.25])
+    found = bounds(Contingency.of(truth, view, unlabeled="unknown"))
+    assert found.foreign_share.ravel().tolist() == [0, 0.25]
+    assert found.clean_breach.ravel().tolist() == [0, 1]
+    with pytest.raises(UnmaskError, match="are not bounded"):
+        bounds(Contingency.of(truth, view, unlabeled="drop", weights=[1, 0.5]))
