@@ -175,6 +175,7 @@ class Derived:
             if plan.seeds not in BLIND
             else "Leaked identities are found by looking alike, without the truth; some may be wrong.",
             *(() if self.separation is None else (_separated(self.separation, plan),)),
+            *_left_out("the network", self.graph),
         )
 
     def pair(self, rng: np.random.Generator) -> Pair:
@@ -260,6 +261,8 @@ class Acquired:
             f"Leaked identities {chosen}.",
             *(() if self.origin is None else (SEVERAL,)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
+            *_left_out("the release", self.target),
+            *_left_out("the adversary's network", self.auxiliary),
         )
 
     def pair(self, rng: np.random.Generator) -> Pair:
@@ -321,6 +324,11 @@ def _separated(by: Separation, plan: Plan) -> str:
         how += MODELS[by.model]
     leaked = "" if plan.seeds in BLIND else " Leaked identities are of others."
     return f"{separation_name(by)}: {who} in both networks {chosen}, {how}.{leaked} {SEVERAL}"
+
+
+def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
+    """What the file says and no attack uses."""
+    return (f"Of {whose}, {graph.dropped}: attacks see ties alone.",) if str(graph.dropped) else ()
 
 
 def _numbered(graph: SocialGraph) -> SocialGraph:
