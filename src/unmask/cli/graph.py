@@ -90,6 +90,9 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--auxiliary", type=FILE, help="The adversary's own network, with names.")
 @click.option("--truth", type=FILE, help="Who is who: a table of two columns, id in AUXILIARY and id in RELEASE.")
 @click.option(
+    "--truth-partial", is_flag=True, help="People without a line in --truth may be in RELEASE: neither right nor wrong."
+)
+@click.option(
     "--overlap", "overlaps", multiple=True, callback=_overlaps, metavar="NODES,EDGES",
     help="Instead: make both networks from RELEASE, sharing so much of people and ties; may be given again.",
 )  # fmt: skip
@@ -99,8 +102,9 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     "such as model=best,identities=5,adopters=0.1 or decoy; may be given again.",
 )  # fmt: skip
 @click.option(
-    "--attack", "attacks", default="nar09,grasshopper,bumblebee,rematch", show_default=True, callback=split,
-    help="Attacks, separated by commas; parameters behind colons, as in bumblebee:theta=0.5.",
+    "--attack", "attacks", callback=split,
+    help="Attacks, separated by commas; parameters behind colons, as in bumblebee:theta=0.5. All, and rematch once "
+    "forced, when left out.",
 )  # fmt: skip
 @click.option(
     "--seeds", default="random.25:100", show_default=True, callback=_seeds, metavar="METHOD:COUNT",
@@ -126,6 +130,7 @@ def audit_graph(
     release: Path,
     auxiliary: Path | None,
     truth: Path | None,
+    truth_partial: bool,
     overlaps: tuple[tuple[float, float], ...],
     separation: tuple[Decoy | IdentitySeparation, ...],
     attacks: tuple[str, ...],
@@ -154,7 +159,8 @@ def audit_graph(
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack rematch --json
     unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack nar09 --engine duckdb
     """
-    from unmask.studies.graph_attacks import parse_attacks
+    from unmask.errors import UnmaskError
+    from unmask.studies.graph_attacks import DEFAULT, parse_attacks
     from unmask.studies.graphs import Plan, study_graph
 
     if in_engine["engine"] is not None:
@@ -165,11 +171,21 @@ def audit_graph(
         return
     refuse_networks_without_engine(**in_engine)
     _check_choice(auxiliary, truth, overlaps, seeds_file, separation)
-    plan = Plan(parse_attacks(attacks), *seeds, runs=runs, transition=transition, seed=seed)
+    if truth_partial and truth is None:
+        raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
+    plan = Plan(parse_attacks(attacks or DEFAULT), *seeds, runs=runs, transition=transition, seed=seed)
     watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
     found = study_graph(
         _scenes(
-            release, auxiliary, truth, overlaps, separation, seeds_file, delimiter=delimiter, ends=ends(source, target)
+            release,
+            auxiliary,
+            truth,
+            overlaps,
+            separation,
+            seeds_file,
+            truth_partial=truth_partial,
+            delimiter=delimiter,
+            ends=ends(source, target),
         ),
         plan,
         title=f"Who is named in {stems((release,))[0]}",
@@ -225,6 +241,8 @@ def _scenes(
     overlaps: tuple[tuple[float, float], ...],
     separation: tuple[Decoy | IdentitySeparation, ...],
     seeds_file: Path | None,
+    *,
+    truth_partial: bool,
     **columns: Any,
 ) -> dict[str, Scene]:
     """The pairs of graphs to attack, by the name of the release."""
@@ -242,7 +260,7 @@ def _scenes(
     scene = Acquired(graph, known, given=first)
     if truth is not None:
         pair = Pair.read(known, graph, truth)
-        scene = replace(scene, truth=pair.truth, origin=pair.origin)
+        scene = replace(scene, truth=pair.truth, origin=pair.origin, truth_partial=truth_partial)
     return {stems((release,))[0]: scene}
 
 

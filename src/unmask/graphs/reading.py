@@ -287,7 +287,8 @@ def _adjacency(path: Path, start: Start) -> LinkList:
     labels = _as_labels(ids)
     number = {name: at for at, name in enumerate(map(str, labels.tolist()))}
     ends = np.array([(number[row[0]], number[cell]) for row in rows for cell in row[1:]], dtype=np.int64)
-    return LinkList(*ends.reshape(-1, 2).T, labels, len(ids))
+    u, v = ends.reshape(-1, 2).T
+    return LinkList(u, v, labels, len(ids))
 
 
 def _as_labels(ids: list[str]) -> NDArray[Any]:

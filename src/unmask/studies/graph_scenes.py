@@ -96,6 +96,10 @@ class Scene(Protocol):
         """Whether who is who is known."""
 
     @property
+    def truth_partial(self) -> bool:
+        """Whether of people without an entry in the truth it is not known if they are in the release."""
+
+    @property
     def overlap(self) -> tuple[float, float] | None:
         """Overlap of nodes and edges, where it was made."""
 
@@ -135,6 +139,7 @@ class Derived:
     edge_overlap: float
     separation: Separation | None = None
     truth_known: bool = field(default=True, init=False)
+    truth_partial: bool = field(default=False, init=False)
 
     @property
     def n_people(self) -> int:
@@ -202,6 +207,7 @@ class Acquired:
     truth  : (auxiliary.n_nodes,) target node of each person, -1 for nobody; None where it is not known
     given  : the adversary's first matches, where they are not to be chosen
     origin : (target.n_nodes,) the person behind each target node, where some have several, see `Pair`
+    truth_partial : whether people who are nobody by the truth may be in the target all the same
     """
 
     target: SocialGraph
@@ -209,6 +215,7 @@ class Acquired:
     truth: NDArray[np.int64] | None = None
     given: SeedPairs | None = None
     origin: NDArray[np.int64] | None = None
+    truth_partial: bool = False
     overlap: None = field(default=None, init=False)
     separation: None = field(default=None, init=False)
 
