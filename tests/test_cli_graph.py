@@ -284,3 +284,18 @@ def test_nobody_left_to_be_found_is_one_sentence(tmp_path, content):
 def test_a_misspelt_attack_is_told():
     done = unmask("audit", "graph", "x.txt", "--overlap", "0.5,0.5", "--attack", "nar9")
     sentence(done, "did you mean 'nar09'")
+
+
+def test_g1_the_columns_of_a_file_are_told_by_its_header_or_by_the_user(tmp_path, network, caplog):
+    pairs = [*zip(*(side.tolist() for side in network.edges()), strict=True)]
+    asked = ("--overlap", "0.8,0.9", "--seeds", "random.25:15", "--runs", "1")
+    plain = told(write(tmp_path / "plain.csv", pairs, "from,to"), *asked)
+    rows = [(i, u, v, 2019) for i, (u, v) in enumerate(pairs)]
+    known = told(write(tmp_path / "known.csv", rows, "id,from,to,since"), *asked)
+    assert known["graph"] == plain["graph"]
+    assert "Of the network, id and since are left out: attacks see ties alone." in known["assumptions"]
+    other = write(tmp_path / "other.csv", rows, "nth,who,whom,rank")
+    sentence(audit(other, *asked), "--source and --target")
+    assert told(other, *asked, "--source", "who", "--target", "whom")["graph"] == plain["graph"]
+    sentence(audit(other, *asked, "--source", "who"), "--source was given without --target")
+    assert caplog.messages[0] == "known.csv: id and since are left out"

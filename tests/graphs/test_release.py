@@ -225,7 +225,7 @@ def test_pajek(tmp_path):
     graph = SocialGraph.read(written(tmp_path, text, "a.net"))
     assert graph.labels.tolist() == ["Doe, J", "2", "b", "4"]
     assert graph.degree.tolist() == [1, 1, 2, 0]
-    assert graph.dropped == Dropped(self_loops=1, reversed=1)
+    assert graph.dropped == Dropped(self_loops=1, reversed=1, attributes=("direction", "weight"))
     for bad, message in [
         ("*vertices 2\n*edges\n1 secret\n", "^line 3 "),
         ("*vertices 2\n*edges\n1 3\n", "^line 3 .* beyond 1 to 2"),

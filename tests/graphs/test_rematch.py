@@ -200,7 +200,7 @@ def test_node_numbers_do_not_matter(social):
 def test_surer_matches_are_righter_and_none_but_seeds_are_certain(social):
     pair, seeds = social
     belief = Rematch()(pair.target, pair.source, seeds)
-    assert belief.status == "model"
+    assert belief.status == "scores"
     assert np.all(belief.unlisted[seeds.source] == 0)
     free = np.setdiff1d(np.flatnonzero(belief.mapping >= 0), seeds.source)
     sure = log_odds(pair.target, pair.source, belief.mapping)[free]

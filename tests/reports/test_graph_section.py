@@ -52,7 +52,7 @@ def bins() -> tuple[CertaintyBin, ...]:
 def attack(name: str = "rematch", **changes) -> StructureAttack:
     values = {"release": "0.5/0.75", "seeds": "random.25", "n_seeds": 1000, "runs": 4, "percolated": 4}
     values |= {"recall": 0.388, "recall_low": 0.381, "recall_high": 0.395, "precision": 0.901, "error": 0.021}
-    values |= {"ghosts": 0.045, "coverage": 0.304, "by_degree": classes(), "certainty": bins()}
+    values |= {"ghosts": 0.045, "coverage": 0.304, "names": 8750, "by_degree": classes(), "certainty": bins()}
     return StructureAttack(attack=name, **(values | {"steps": (6420, 2210, 610, 140, 31, 8, 2, 0)} | changes))
 
 
@@ -84,7 +84,7 @@ def transition() -> tuple[TransitionPoint, ...]:
     spread |= {"grasshopper": (0, 2, 3, 4, 4, 4, 4, 4), "nar09": (0, 0, 0, 0, 0, 0, 2, 3)}
     most = {"rematch": 0.4, "bumblebee": 0.385, "grasshopper": 0.21, "nar09": 0.276}
     return tuple(
-        TransitionPoint(name, "random.25", n, 4, p, 0.002 + most[name] * p / 4)
+        TransitionPoint(name, "random.25", n, 4, p, 0.002 + most[name] * p / 4, 0.3)
         for name, counts in spread.items()
         for n, p in zip(SEEDS, counts, strict=True)
     )
@@ -187,6 +187,12 @@ def found(of: GraphRisk, **changes) -> list[str]:
     return [sentence.replace("\u00a0", " ") for sentence in sentences(data(of, **changes))]
 
 
+NEXT = (
+    "To see what protection would change, run `unmask audit graph` with --separation (several identities for a "
+    "person); `unmask protect graph` writes such a release."
+)
+
+
 # --- findings -----------------------------------------------------------------------------------------------------
 
 
@@ -194,8 +200,9 @@ def test_the_first_finding_says_who_is_named_and_how_many_names_are_right():
     assert found(bare()) == [
         (
             "With 1,000 leaked identities the adversary rematch names 38.8 % [38.1, 39.5] of the 18,160 people who are "
-            "in both graphs, and nine of ten names he gives are right (90.1 %)."
-        )
+            "in both graphs; of the 8,750 names they give 90.1 % are right."
+        ),
+        NEXT,
     ]
 
 
@@ -218,8 +225,9 @@ def test_words_of_an_adversary_and_several_releases_are_told():
 def test_recall_is_not_told_twice_and_other_targets_are_still_told():
     other = row("0.5/0.75", "rematch", "city", "realised_success", posterior=0.5, prior=0.1, n=90)
     said = found(bare(), rows=(*rows(bare()), other), success=("recall", "realised_success"))
-    assert len(said) == 2
-    assert said[1] == "The adversary rematch infers city correctly for 50.0 % of 90 people; guessing gives 10.0 %."
+    assert said[1] == NEXT
+    assert len(said) == 3
+    assert said[2] == "The adversary rematch infers city correctly for 50.0 % of 90 people; guessing gives 10.0 %."
 
 
 def test_recall_without_a_network_is_told_as_checked():
@@ -227,35 +235,35 @@ def test_recall_without_a_network_is_told_as_checked():
     assert said.startswith("The adversary rematch names 38.8 % [38.1, 39.5] of 18,160 people correctly; guessing gives")
 
 
-@pytest.mark.parametrize(
-    ("precision", "words"),
-    [
-        (1.0, "all names he gives are right (100 %)"),
-        (0.97, "97 of 100 names he gives are right (97.0 %)"),
-        (0.9949, "99 of 100 names he gives are right (99.5 %)"),
-        (0.52, "half of the names he gives are right (52.0 %)"),
-        (0.02, "hardly any of the names he gives is right (2.0 %)"),
-        (0.13, "one of ten names he gives is right (13.0 %)"),
-        (0.94, "nine of ten names he gives are right (94.0 %)"),
-    ],
-)
-def test_precision_is_said_as_one_would_say_it(precision, words):
-    assert words in found(bare(attack(precision=precision)))[0]
+def test_u12_the_number_of_names_stands_beside_the_share_that_is_right():
+    assert "of the 9 names they give 88.9 % are right." in found(bare(attack(precision=8 / 9, names=9)))[0]
+    assert "of the 1 name they give 100 % is right." in found(bare(attack(precision=1.0, names=1)))[0]
+
+
+def test_g6_of_a_partial_truth_both_shares_of_right_names_are_told():
+    of = bare(attack(precision=0.722, precision_at_least=0.305, ghosts=None), truth_partial=True)
+    said = found(of, rows=rows(bare())[:1])[0]
+    assert said.endswith(
+        "of the 8,750 names they give, 72.2 % are right among people with an entry in the truth, which is partial; if "
+        "nobody else is in the release, 30.5 % of all are."
+    )
+    text = render(data(of, rows=rows(bare())[:1]))
+    assert "The truth is partial" in section(text)
+    assert cells(text)[0] == [
+        "Attack", "Seeds", "Spread in", "Named", "Names right", "At least", "Wrong", "Given a name", "Names",
+    ]  # fmt: skip
 
 
 def test_an_attack_without_a_name_says_so():
-    none = attack(recall=0.0, recall_low=None, recall_high=None, precision=None, percolated=0)
+    none = attack(recall=0.0, recall_low=None, recall_high=None, precision=None, percolated=0, names=0)
     said = found(bare(none), rows=rows(bare())[:1])[0]
-    assert "names 0 % of the 18,160 people who are in both graphs: he gives no name at all." in said
+    assert "names 0 % of the 18,160 people who are in both graphs: they give no name at all." in said
     assert said.endswith("In none of 4 runs does it spread beyond the surroundings of the seeds.")
 
 
-def test_rates_of_an_attack_that_spreads_in_some_runs_only_come_with_a_caution():
+def test_rates_are_means_over_all_runs_and_the_share_that_spread_is_said():
     torn = bare(attack(percolated=3))
-    assert (
-        "It spreads in 3 of 4 runs and dies out in the others; rates are of the runs in which it spreads."
-        in found(torn)[0]
-    )
+    assert "It spreads in 3 of 4 runs and dies out in the others; rates are means over all runs." in found(torn)[0]
     assert "In some runs rematch spreads through the network, in others not." in section(page(torn))
     assert "In some runs" not in section(page(bare()))
 
@@ -268,13 +276,12 @@ def test_people_are_counted_by_the_row_else_by_ties_else_by_who_is_common():
     assert "of the people" in found(bare(common=None), rows=other)[0]
 
 
-def test_the_other_findings_are_about_ties_certainty_seeds_overlap_and_the_bound():
+def test_the_other_findings_are_about_ties_seeds_overlap_the_bound_and_what_to_do():
     assert found(graph())[1:] == [
         (
-            "Who is named depends on ties: he names 99.5 % of the people with 16 or more ties, and 6.0 % of those with "
-            "1 tie."
+            "Who is named depends on ties: they name 99.5 % of the people with 16 or more ties, and 6.0 % of those "
+            "with 1 tie."
         ),
-        "He is at least 90 % sure of 6,720 of the 8,750 names he gives, and 97.5 % of these are right.",
         (
             "10 leaked identities are enough for rematch to spread through the network in all 4 runs, where it names "
             "40.2 %; bumblebee needs 25; grasshopper needs 50; for nar09 1,000 are too few."
@@ -287,6 +294,7 @@ def test_the_other_findings_are_about_ties_certainty_seeds_overlap_and_the_bound
             "By ties alone no attack can be expected to name more than 71.2 % of people: the others have structural "
             "twins, from whom nothing tells them apart."
         ),
+        NEXT,
     ]
 
 
@@ -319,25 +327,18 @@ def test_the_choice_of_seeds_is_said_in_words(seeds, words):
     assert seed_words(seeds) == words
 
 
-def test_a_certainty_that_no_name_reaches_and_one_of_a_weaker_attack_are_told():
-    low = attack(certainty=bins()[:3])
-    assert found(graph(low, transition=(), overlaps=()))[2] == ("Of none of 2,030 names he is at least 90 % sure.")
-    weak = graph(bumblebee(), attack(recall=0.1, recall_low=None, recall_high=None), transition=(), overlaps=())
-    assert "The adversary rematch is at least 90 % sure of 6,720" in found(weak)[2]
-
-
 def test_seeds_are_enough_only_where_more_are_enough_too():
     counts = {5: 4, 25: 2, 100: 4, 1000: 4}
-    points = [TransitionPoint("a", "top", n, 4, k, 0.1) for n, k in counts.items()]
+    points = [TransitionPoint("a", "top", n, 4, k, 0.1, 0.2) for n, k in counts.items()]
     assert enough(points).n_seeds == 100
     assert enough(points[:2]) is None
     said = found(bare(transition=tuple(points[:2])))[1]
     assert said == "With up to 25 leaked identities no attack spreads through the network in every run."
-    one = (TransitionPoint("a", "top", 1, 1, 1, 0.3),)
+    one = (TransitionPoint("a", "top", 1, 1, 1, 0.3, 0.4),)
     assert found(bare(transition=one))[1].startswith(
         "1 leaked identity is enough for a to spread through the network in"
     )
-    two = (TransitionPoint("a", "top", 5, 2, 2, 0.3),)
+    two = (TransitionPoint("a", "top", 5, 2, 2, 0.3, 0.4),)
     assert (
         "5 leaked identities are enough for a to spread through the network in both runs"
         in found(bare(transition=two))[1]
@@ -345,7 +346,7 @@ def test_seeds_are_enough_only_where_more_are_enough_too():
 
 
 def test_lines_over_seeds_are_told_apart_by_how_seeds_are_chosen():
-    points = tuple(TransitionPoint("a", seeds, n, 4, 4, 0.3) for n in (25, 5) for seeds in ("top", "random.25"))
+    points = tuple(TransitionPoint("a", seeds, n, 4, 4, 0.3, 0.4) for n in (25, 5) for seeds in ("top", "random.25"))
     lines = transition_lines(bare(transition=points))
     assert list(lines) == ["a, top", "a, random.25"]
     assert [point.n_seeds for point in lines["a, top"]] == [5, 25]
@@ -367,7 +368,7 @@ def test_the_page_is_well_formed_whole_and_self_contained():
     assert not re.search(r"\b(inf|nan|None)\b", read.text)
     assert headings(whole()) == [
         "Who is named, by ties",
-        "With what certainty",
+        "How many names are right, by their score",
         "From how few leaked identities",
         "By overlap of the two networks",
         "How the attack runs through the network",
@@ -388,9 +389,9 @@ def test_what_is_empty_is_left_out():
 
 def test_the_table_of_attacks_has_seeds_runs_and_rates():
     head, *body = cells(whole())[:5]
-    assert head == ["Attack", "Seeds", "Spread in", "Named", "Names right", "Wrong", "Ghosts", "Given a name"]
+    assert head == ["Attack", "Seeds", "Spread in", "Named", "Names right", "Wrong", "Ghosts", "Given a name", "Names"]
     first = ["A  nar09", "1,000 random.25", "4 of 4 runs", "28 % [21, 34]", "86.8 %", "1.2 %", "9.0 %", "22.5 %"]
-    assert body[0] == first
+    assert body[0] == [*first, "8,750"]
     assert "random.25: drawn among the 25 % with most ties" in section(whole())
 
 
@@ -409,10 +410,9 @@ def test_charts_say_their_ends_and_tables_their_figures():
     ] in table
 
 
-def test_names_are_counted_from_each_stated_probability_on():
+def test_names_are_counted_from_each_score_on():
     label = next(label for label in labels(whole()) if label.startswith("Names given: D  rematch"))
     assert label.endswith("8,750 to 4,620.")
-    assert "No probability is stated by bumblebee, nar09, grasshopper." in section(whole())
 
 
 def test_the_charts_are_of_the_release_where_most_are_named_and_say_so():
@@ -446,30 +446,25 @@ def test_overlap_is_drawn_over_what_varies():
     assert "75 % of ties are." in section(text)
 
 
-def test_without_truth_the_page_says_so_and_shows_no_share_that_nobody_knows():
-    nan = math.nan
-    blind = {"recall": nan, "recall_low": None, "recall_high": None, "error": nan, "ghosts": None, "by_degree": ()}
-    own = tuple(replace(item, right=nan) for item in bins())
-    attacks = (attack(**blind, certainty=own, n_seeds=25), nar09(**blind, precision=None, n_seeds=25))
-    of = graph(*attacks, common=None, truth_known=False, transition=(), overlaps=(), anonymity=())
-    held = tuple(row("r", name, "identity", "success_probability", posterior=0.2, n=9) for name in ("rematch", "nar09"))
-    said = found(of, rows=held, success=("success_probability",))
-    assert said[0] == (
-        "With 25 leaked identities the adversary rematch gives a name to 30.4 % of the other people of his own "
-        "network, and expects nine of ten names to be right (90.1 %). Nothing was checked: the truth is not known."
+def test_g5_without_truth_nothing_is_said_to_be_right():
+    blind = dict.fromkeys(("recall", "recall_low", "recall_high", "precision", "error", "ghosts"))
+    blind |= {"by_degree": (), "certainty": (), "n_seeds": 25}
+    point = TransitionPoint("rematch", "random.25", 5, 1, 1, None, 0.25)
+    of = graph(
+        attack(**blind), nar09(**blind), common=None, truth_known=False, transition=(point,), overlaps=(), anonymity=()
     )
-    assert said[1] == "He is at least 90 % sure of 6,720 of the 8,750 names he gives."
-    text = render(data(of, rows=held, success=("success_probability",)))
-    assert "Nothing was checked against the truth." in section(text)
-    assert cells(text)[0] == ["Attack", "Seeds", "Spread in", "Names right", "Given a name"]
-    assert cells(text)[2][3] == "–"
-    assert captions(text) == ["Names given: A  rematch", "Names given or changed in the pass"]
-    assert "Name is right" not in section(text)
-    assert not re.search(r"\bnan\b", Page(text).text)
-    silent = replace(of, attacks=attacks[1:])
     given = row("r", "nar09", "identity", "coverage", posterior=0.2, n=9)
-    assert len(found(of, rows=(*held[:1], given), success=("success_probability", "coverage"))) == len(said) - 1
-    assert "and does not say how sure he is." in found(silent, rows=held, success=("success_probability",))[0]
+    said = found(of, rows=(given,), success=())
+    assert said[0] == (
+        "With 25 leaked identities the adversary rematch gives a name to 30.4 % of the other people of their own "
+        "network (8,750 names). How many are right is not known: the truth was not given, and scores are no "
+        "probabilities."
+    )
+    text = render(data(of, rows=(given,), success=()))
+    assert "Nothing was checked against the truth" in section(text)
+    assert cells(text)[0] == ["Attack", "Seeds", "Spread in", "Given a name", "Names"]
+    assert captions(text)[0] == "People given a name: rematch"
+    assert not re.search(r"\b(nan|None|expects)\b", Page(text).text)
 
 
 def test_precision_ghosts_and_hops_are_leading_measures_with_names():
@@ -524,7 +519,7 @@ def test_no_two_lines_of_a_chart_look_alike_and_an_attack_keeps_its_look():
         (lambda: attack(by_degree=classes()[::-1]), "the degree classes do not rise"),
         (lambda: attack(certainty=bins()[::-1]), "the bins of certainty do not rise"),
         (lambda: DegreeRisk(4, 3, 1, 0.1, None), "a degree class is from 4 to 3"),
-        (lambda: TransitionPoint("a", "top", 5, 0, 0, 0.1), "spreads in 0 of 0 runs"),
+        (lambda: TransitionPoint("a", "top", 5, 0, 0, 0.1, 0.2), "spreads in 0 of 0 runs"),
         (lambda: OverlapPoint("a", 1.5, 0.5, 0.1, 0.1, None, 1.0), "node_overlap is 1.5"),
         (lambda: AnonymityLink("degree", 1.5, ()), "the correlation of 'degree' is 1.5"),
         (lambda: AnonymityLink("degree", 0.5, ((0.5, 0.1), (0.2, 0.1))), "the percentiles of 'degree' do not rise"),

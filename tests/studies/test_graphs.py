@@ -1,6 +1,6 @@
 """The standard audit of a network: figures are those of the evaluation, people keep their numbers, doubt is told."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -12,7 +12,8 @@ from unmask.graphs.evaluation import Outcome, Rates, rates
 from unmask.graphs.knowledge import SeedPairs
 from unmask.reports import render, sentences
 from unmask.studies.at_risk import Watched
-from unmask.studies.graph_attacks import parse_attacks
+from unmask.studies.graph_attacks import ATTACKS, DEFAULT, parse_attacks
+from unmask.studies.graph_rows import rows
 from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, summary
 from unmask.studies.graphs import Acquired, Derived, Plan, study_graph
 
@@ -97,16 +98,44 @@ def test_nobody_can_be_named_where_nothing_is_shared():
     assert "none of 2 runs" in " ".join(sentences(found))
 
 
-def test_rates_are_those_of_the_runs_that_spread():
+def test_g9_rates_are_means_over_all_runs_and_the_share_that_spread_stands_beside_them():
     found = summed([trial(60, 10), trial(50, 20), trial(0, 1)])
     assert (found.runs, found.percolated) == (3, 2)
-    assert found.recall == pytest.approx(0.55)
-    assert found.error == pytest.approx(0.15)
-    half = 12.706 * np.std([0.6, 0.5], ddof=1) / np.sqrt(2)  # Student's t, one degree of freedom
-    assert (found.recall_low, found.recall_high) == (max(0, 0.55 - half), min(1, 0.55 + half))
-    assert summed([trial(1, 1), trial(3, 0)]).recall == pytest.approx(0.02)
-    assert summed([trial(1, 1), trial(3, 0)]).percolated == 0
+    assert found.recall == pytest.approx(1.1 / 3)
+    assert found.error == pytest.approx(0.31 / 3)
+    half = 4.303 * np.std([0.6, 0.5, 0.0], ddof=1) / np.sqrt(3)  # Student's t, two degrees of freedom
+    assert found.recall_low == max(0, 1.1 / 3 - half)
+    assert found.recall_high == pytest.approx(min(1, 1.1 / 3 + half), abs=1e-4)
+    (recall, *_) = rows([trial(60, 10), trial(50, 20), trial(0, 1)], release="r", adversary="a")
+    assert (recall.measure, recall.posterior) == ("recall", pytest.approx(found.recall))
+    assert recall.note == "over 3 runs; it spread in 2"
     assert PERCOLATES == 0.05
+
+
+def test_g6_people_without_an_entry_in_a_partial_truth_are_neither_right_nor_wrong():
+    half = replace(trial(30, 10, ghosts=60), partial=True)
+    found = summed([half])
+    assert (found.recall, found.precision, found.precision_at_least) == (0.3, 0.75, 0.3)
+    assert (found.ghosts, found.names) == (None, 100)
+    assert [item.precision for item in found.by_degree] == [None, 0.75]
+    assert sum(item.matches for item in found.certainty) == 40
+    measures = {row.measure: row for row in rows([half], release="r", adversary="a")}
+    assert measures["precision"].posterior == 0.75
+    assert "ghosts" not in measures
+
+
+def test_g6_a_partial_truth_is_said_and_changes_no_recall():
+    graph = friends()
+    truth = np.where(np.arange(graph.n_nodes) % 3 == 0, np.arange(graph.n_nodes), -1)
+    whole = study_graph({"r": Acquired(graph, graph, truth)}, plan())
+    part = study_graph({"r": Acquired(graph, graph, truth, truth_partial=True)}, plan())
+    assert part.graph.truth_partial
+    assert part.graph.attacks[0].recall == whole.graph.attacks[0].recall
+    assert part.graph.attacks[0].precision > 0.9 > 0.5 > whole.graph.attacks[0].precision
+    assert part.graph.attacks[0].precision_at_least == whole.graph.attacks[0].precision
+    assert any("The truth is partial" in said for said in part.assumptions)
+    first, second = (measure(found, "realised_success").posterior for found in (whole, part))
+    assert first < second  # people without an entry are out of it
 
 
 def test_ghosts_are_a_share_of_the_names_given():
@@ -126,22 +155,16 @@ def test_degree_classes_count_people_once_and_certainty_counts_matches():
 
 
 @pytest.mark.parametrize("attack", [Nar09(), Rematch()])
-def test_certainty_is_that_of_the_belief_or_of_the_model(attack):
+def test_g3_no_belief_of_an_attack_is_called_a_probability(attack):
     scene, rng = Derived(friends(), 0.9, 0.9), np.random.default_rng(1)
     pair = scene.pair(rng)
     seeds = select_seeds(pair, "random.25", 25, rng)
     found, belief = attempt(pair, attack, seeds, known=True)
     assert np.array_equal(np.isfinite(found.certainty), found.named)
     row = np.flatnonzero(found.named)
-    if belief.status == "scores":
-        odds = log_odds(pair.target, pair.source, belief.mapping)[row]
-        expected = np.exp(odds) / (1 + np.exp(odds))
-    else:
-        entry = [
-            np.flatnonzero(belief.candidate[belief.indptr[i] : belief.indptr[i + 1]] == belief.mapping[i]) for i in row
-        ]
-        at = [belief.indptr[i] + place[0] for i, place in zip(row, entry, strict=True)]
-        expected = np.exp(belief.log_probability[at])
+    assert belief.status == "scores"
+    odds = log_odds(pair.target, pair.source, belief.mapping)[row]
+    expected = np.exp(odds) / (1 + np.exp(odds))
     assert found.certainty[row] == pytest.approx(expected)
     assert 0 < found.certainty[row].min() < found.certainty[row].max() <= 1
 
@@ -160,6 +183,7 @@ def test_people_keep_their_numbers_under_every_shuffle():
     found = study_graph({"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(n_seeds=30), watched=watched)
     assert watched.found
     for person in watched.found:  # U11: by the ids of the file
+        assert person.probability > 0.09
         assert (
             person.reason
             == f"{graph.degree[int(person.row)]:,} ties, taken for {person.row} of the release, which is right"
@@ -176,7 +200,7 @@ def test_criteria_foretell_who_is_named():
     assert ranked[0][1] < ranked[-1][1]
 
 
-def test_without_truth_nothing_is_called_right():
+def test_g5_without_truth_nothing_is_called_right():
     graph = friends()
     seeds = SeedPairs(np.arange(20), np.arange(20))
     watched = Watched("id_in_release")
@@ -187,8 +211,13 @@ def test_without_truth_nothing_is_called_right():
     assert found.graph.attacks[0].runs == 1  # the same seeds would give the same again
     assert {row.measure for row in found.rows}.isdisjoint({"recall", "precision", "realised_success"})
     assert measure(found, "coverage").posterior == pytest.approx(found.graph.attacks[0].coverage)
-    assert watched.found
+    (attack,) = found.graph.attacks
+    assert (attack.recall, attack.precision, attack.error, attack.ghosts) == (None,) * 4
+    assert (attack.by_degree, attack.certainty) == ((), ())
+    assert {person.probability for person in watched.found} == {None}
+    assert len(watched.found) == attack.names
     assert not any("which is" in person.reason for person in watched.found)
+    assert ",identity,," in watched.text()
     assert any("truth is not known" in sentence for sentence in (found.who, *sentences(found)))
 
 
@@ -269,8 +298,8 @@ def test_guessed_seeds_are_not_called_known():
     found = study_graph({"r": Acquired(graph, graph)}, plan(seeds="match_top", n_seeds=10))
     page = render(found)
     assert "a few guessed identities" in page
-    assert "of whom he guesses" in page
-    assert "of whom he knows" not in page
+    assert "of whom they guess" in page
+    assert "of whom they know" not in page
     assert "10 guessed identities" in sentences(found)[0]
 
 
@@ -335,3 +364,19 @@ def test_attacks_are_written_with_their_parameters():
 def test_a_misspelt_attack_is_one_sentence(text, said):
     with pytest.raises(UnmaskError, match=said):
         parse_attacks([text])
+
+
+def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
+    graph = friends()
+    scene = {"r": Derived(graph, 0.9, 0.9)}
+    found = study_graph(scene, plan(attacks=parse_attacks(DEFAULT), runs=1))
+    assert {attack.attack for attack in found.graph.attacks} == {*ATTACKS, "rematch:forced=true"}
+    assert found.graph.not_run == ()
+    few = study_graph(scene, plan(attacks=parse_attacks(["nar09", "graph_matching:largest=10"]), runs=1))
+    (refused, why), *others = few.graph.not_run
+    assert refused == "graph_matching:largest=10"
+    assert "nodes, expected at most 10" in why
+    assert dict(others) == dict.fromkeys(set(ATTACKS) - {"nar09", "graph_matching"}, "it was not asked for")
+    said = " ".join(sentences(few))
+    assert "graph_matching:largest=10 was not run: the larger graph has" in said
+    assert "Attacks that were not asked for may name more: grasshopper, bumblebee, rematch, irma and korula" in said

@@ -10,10 +10,9 @@ import click
 from unmask.cli.files import provenance, stems
 from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.large import engine_options
-from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split
 from unmask.cli.output import Output, at_risk_option, audit_output, measures
-from unmask.cli.separation import separations
+from unmask.cli.separation import column_options, ends, separations
 
 if TYPE_CHECKING:
     from unmask.graphs.protections import Decoy, IdentitySeparation
@@ -91,6 +90,9 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 @click.option("--auxiliary", type=FILE, help="The adversary's own network, with names.")
 @click.option("--truth", type=FILE, help="Who is who: a table of two columns, id in AUXILIARY and id in RELEASE.")
 @click.option(
+    "--truth-partial", is_flag=True, help="People without a line in --truth may be in RELEASE: neither right nor wrong."
+)
+@click.option(
     "--overlap", "overlaps", multiple=True, callback=_overlaps, metavar="NODES,EDGES",
     help="Instead: make both networks from RELEASE, sharing so much of people and ties; may be given again.",
 )  # fmt: skip
@@ -100,8 +102,9 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     "such as model=best,identities=5,adopters=0.1 or decoy; may be given again.",
 )  # fmt: skip
 @click.option(
-    "--attack", "attacks", default="nar09,grasshopper,bumblebee,rematch", show_default=True, callback=split,
-    help="Attacks, separated by commas; parameters behind colons, as in bumblebee:theta=0.5.",
+    "--attack", "attacks", callback=split,
+    help="Attacks, separated by commas; parameters behind colons, as in bumblebee:theta=0.5. All, and rematch once "
+    "forced, when left out.",
 )  # fmt: skip
 @click.option(
     "--seeds", default="random.25:100", show_default=True, callback=_seeds, metavar="METHOD:COUNT",
@@ -114,7 +117,7 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 )
 @click.option("--transition", callback=_counts, help="Also from so many leaked identities: 5,25,100.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
-@click.option("--delimiter", callback=one_character, help="Between the ids of a line; guessed when left out.")
+@column_options
 @click.option("--pairs", type=FILE, help="With --engine: write whom one attack names as whom, as Parquet.")
 @click.option(
     "--checkpoint", type=FILE, metavar="FOLDER",
@@ -127,6 +130,7 @@ def audit_graph(
     release: Path,
     auxiliary: Path | None,
     truth: Path | None,
+    truth_partial: bool,
     overlaps: tuple[tuple[float, float], ...],
     separation: tuple[Decoy | IdentitySeparation, ...],
     attacks: tuple[str, ...],
@@ -135,15 +139,18 @@ def audit_graph(
     runs: int,
     transition: tuple[int, ...],
     seed: int,
+    source: str | None,
+    target: str | None,
     delimiter: str | None,
     output: Output,
     **in_engine: Any,
 ) -> None:
     r"""Say who is named in a released network from ties alone, how surely, from how few leaked identities.
 
-    A network is a list of links, two ids a line (.txt, .csv, .tsv, with or without .gz), Parquet or Pajek. Without
-    --truth nothing can be checked: the report then says what the adversary himself expects. In that table a
-    person may have several lines, as protect graph --origin writes them: any of his identities is right.
+    A network is a list of links, an adjacency list or a matrix (.txt, .csv, .tsv, with or without .gz), Parquet, Pajek
+    (.net), GraphML, GEXF or node-link JSON. Without --truth nothing can be checked: the report then says how many
+    people are given a name. In that table a person may have several lines, as protect graph --origin writes them: any
+    of the identities is right.
 
     \b
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html
@@ -152,20 +159,34 @@ def audit_graph(
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack rematch --json
     unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack nar09 --engine duckdb
     """
-    from unmask.studies.graph_attacks import parse_attacks
+    from unmask.errors import UnmaskError
+    from unmask.studies.graph_attacks import DEFAULT, parse_attacks
     from unmask.studies.graphs import Plan, study_graph
 
     if in_engine["engine"] is not None:
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
+        known["ends"] = ends(source, target)
         shown: dict[str, Any] = {"as_json": output.as_json, "force": output.force, "least": output.smallest_shown}
         audit_graph_in_engine(release, **shown, **known, **in_engine)
         return
     refuse_networks_without_engine(**in_engine)
     _check_choice(auxiliary, truth, overlaps, seeds_file, separation)
-    plan = Plan(parse_attacks(attacks), *seeds, runs=runs, transition=transition, seed=seed)
+    if truth_partial and truth is None:
+        raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
+    plan = Plan(parse_attacks(attacks or DEFAULT), *seeds, runs=runs, transition=transition, seed=seed)
     watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
     found = study_graph(
-        _scenes(release, auxiliary, truth, overlaps, separation, seeds_file, delimiter),
+        _scenes(
+            release,
+            auxiliary,
+            truth,
+            overlaps,
+            separation,
+            seeds_file,
+            truth_partial=truth_partial,
+            delimiter=delimiter,
+            ends=ends(source, target),
+        ),
         plan,
         title=f"Who is named in {stems((release,))[0]}",
         reproduce=provenance(),
@@ -220,7 +241,9 @@ def _scenes(
     overlaps: tuple[tuple[float, float], ...],
     separation: tuple[Decoy | IdentitySeparation, ...],
     seeds_file: Path | None,
-    delimiter: str | None,
+    *,
+    truth_partial: bool,
+    **columns: Any,
 ) -> dict[str, Scene]:
     """The pairs of graphs to attack, by the name of the release."""
     from dataclasses import replace
@@ -228,16 +251,16 @@ def _scenes(
     from unmask.graphs import Pair, SeedPairs, SocialGraph
     from unmask.studies.graphs import Acquired, Derived
 
-    graph = SocialGraph.read(release, delimiter=delimiter)
+    graph = SocialGraph.read(release, **columns)
     if auxiliary is None:
         made = [Derived(graph, *shared, by) for shared in overlaps for by in (None, *separation)]
         return {_name(scene): scene for scene in made}
-    known = SocialGraph.read(auxiliary, delimiter=delimiter)
+    known = SocialGraph.read(auxiliary, **columns)
     first = None if seeds_file is None else SeedPairs.read(known, graph, seeds_file)
     scene = Acquired(graph, known, given=first)
     if truth is not None:
         pair = Pair.read(known, graph, truth)
-        scene = replace(scene, truth=pair.truth, origin=pair.origin)
+        scene = replace(scene, truth=pair.truth, origin=pair.origin, truth_partial=truth_partial)
     return {stems((release,))[0]: scene}
 
 

@@ -22,7 +22,7 @@ ATTACKS = ("nar09", "korula_lattanzi", "rematch")
 
 _TAKEN = {
     "release", "auxiliary", "truth", "seeds_file", "attacks", "pairs", "engine", "memory_limit", "temp_directory",
-    "checkpoint", "dry_run", "as_json", "force", "smallest_shown",
+    "checkpoint", "dry_run", "as_json", "force", "smallest_shown", "source", "target",
 }  # fmt: skip
 
 
@@ -55,8 +55,8 @@ def audit_graph_in_engine(
     share = large.engine_share(given["memory_limit"])
     with open_engine(given["engine"], memory_limit=share, temp_directory=given["temp_directory"]) as engine:
         networks = (
-            large.load(engine, str(given["auxiliary"]), name="auxiliary"),
-            large.load(engine, str(release), name="released"),
+            large.load(engine, str(given["auxiliary"]), name="auxiliary", ends=given["ends"]),
+            large.load(engine, str(release), name="released", ends=given["ends"]),
         )
         n_seeds = large.read_seeds(*networks, str(given["seeds_file"]))
         truth = given["truth"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import as_text, refuse_to_overwrite, write_release
+from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split, without_seed
 
 if TYPE_CHECKING:
@@ -53,6 +54,35 @@ def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) 
             f"expected a chance from 0 to 1 for each identity, such as 0.3,0.1, given {value!r}", ctx, parameter
         )
     return found
+
+
+# --- which columns of a file are the ends of a tie -------------------------------------------------------------------
+
+
+def column_options(command: Any) -> Any:
+    """What says where the ids are in the files of networks."""
+    for option in (
+        click.option("--delimiter", callback=one_character, help="Between the ids of a line; guessed when left out."),
+        click.option("--target", help="The other end of a tie, see --source."),
+        click.option(
+            "--source",
+            help="Column of one end of a tie, by name or by number from 1; told by the header when left out.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def ends(source: str | None, target: str | None) -> tuple[str, str] | None:
+    """Both columns, or neither."""
+    from unmask.errors import UnmaskError
+
+    if source is not None and target is not None:
+        return source, target
+    if source is None and target is None:
+        return None
+    given, other = ("--source", "--target") if target is None else ("--target", "--source")
+    raise UnmaskError(f"{given} was given without {other}, expected the columns of both ends of a tie")
 
 
 # --- who separates, and how ------------------------------------------------------------------------------------------
@@ -157,7 +187,7 @@ def separations(
     help="The release: .txt, .tsv, .csv (.gz), .parquet, or .net and .graphml, which hold nodes without a contact.",
 )  # fmt: skip
 @click.option("--origin", type=FILE, help="Write who is behind each released node; keep it secret.")
-@click.option("--delimiter", help="Between the ids of a line; guessed when left out.")
+@column_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @without_seed
@@ -165,6 +195,8 @@ def protect_graph(
     graph: Path,
     output: Path,
     origin: Path | None,
+    source: str | None,
+    target: str | None,
     delimiter: str | None,
     as_json: bool,
     force: bool,
@@ -184,7 +216,7 @@ def protect_graph(
 
     refuse_to_overwrite(origin, force=force, stream=output)
     protection = _protection(**separation)
-    people = SocialGraph.read(graph, delimiter=delimiter)
+    people = SocialGraph.read(graph, delimiter=delimiter, ends=ends(source, target))
     start = time.perf_counter()
     separated = protection(people)
     seconds = time.perf_counter() - start
@@ -267,7 +299,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
     "--leaked", default=100, show_default=True, type=click.IntRange(min=1), help="People whom it knows from the start."
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
-@click.option("--delimiter", help="Between the ids of a line; guessed when left out.")
+@column_options
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
 def advise_identity(
     graph: Path,
@@ -278,6 +310,8 @@ def advise_identity(
     attack: str,
     leaked: int,
     seed: int,
+    source: str | None,
+    target: str | None,
     delimiter: str | None,
     as_json: bool,
 ) -> None:
@@ -298,7 +332,10 @@ def advise_identity(
         raise UnmaskError("--discovery and --runs were both given, expected the chances or a simulation; leave one out")
     if discovery and identities not in (None, len(discovery)):
         raise UnmaskError(f"there are {identities} identities and {len(discovery)} chances, expected one for each")
-    advice = _advice(graph, node, delimiter, identities, discovery, (attack, leaked, runs, seed))
+    from unmask.graphs.release import SocialGraph
+
+    network = SocialGraph.read(graph, delimiter=delimiter, ends=ends(source, target))
+    advice = _advice(network, _node(network, node, graph), identities, discovery, (attack, leaked, runs, seed))
     if as_json:
         from dataclasses import asdict
 
@@ -309,23 +346,19 @@ def advise_identity(
 
 
 def _advice(
-    path: Path,
-    name: str,
-    delimiter: str | None,
+    graph: SocialGraph,
+    node: int,
     identities: int | None,
     chances: tuple[float, ...],
     simulation: tuple[str, int, int, int],
 ) -> IdentityAdvice:
     import numpy as np
 
-    from unmask.graphs.release import SocialGraph
     from unmask.studies.graph_attacks import parse_attacks
     from unmask.studies.separation import MOST_IDENTITIES, advise_identity, simulated_discovery
 
     attack, leaked, runs, seed = simulation
     (made,) = parse_attacks([attack]).values()
-    graph = SocialGraph.read(path, delimiter=delimiter)
-    node = _node(graph, name, path)
     y = min(identities or MOST_IDENTITIES, max(int(graph.degree[node]), 1))
     given: Any = chances or None
     if runs:

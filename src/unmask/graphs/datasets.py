@@ -17,6 +17,7 @@ from unmask import files
 from unmask.errors import FailedError, UnmaskError
 from unmask.graphs.knowledge import NOBODY, Pair
 from unmask.graphs.random_graphs import barabasi_albert, chung_lu, erdos_renyi, power_law_degrees, watts_strogatz
+from unmask.graphs.reading import read_links
 from unmask.graphs.release import SocialGraph
 
 __all__ = [
@@ -212,7 +213,8 @@ def check_ins(name: str) -> CheckIns:
 
 
 def _load(file: _File) -> SocialGraph:
-    graph = SocialGraph.read(files.locate(file.path, sha256=file.sha256))
+    links = read_links(files.locate(file.path, sha256=file.sha256))
+    graph = SocialGraph.from_edges(links.u, links.v, labels=links.labels, n_nodes=links.n_nodes)
     if (graph.n_nodes, graph.n_edges) != (file.nodes, file.edges):
         raise FailedError(
             f"{Path(file.path).name} has {graph.n_nodes} nodes and {graph.n_edges} edges, "

@@ -1,4 +1,4 @@
-"""GraphML: the nodes' ids and the links of an XML file, and the text of one."""
+"""GraphML and GEXF: the nodes' ids and the links of an XML file; and the text of a GraphML file."""
 
 from __future__ import annotations
 
@@ -18,26 +18,30 @@ _FOOT = "  </graph>\n</graphml>\n"
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def parse(file: IO[bytes], name: str) -> tuple[list[str], list[tuple[str, str]]]:
-    """The ids of the nodes, in their order, and the links (source, target), whether directed or not.
+def parse(file: IO[bytes], name: str) -> tuple[list[str], list[tuple[str, str]], tuple[str, ...]]:
+    """The ids of the nodes, in their order, the links (source, target), and what else the file says of them by name.
 
-    Read piece by piece, so that the memory is that of ids and links. Attributes of nodes and links are passed over; an
-    id is what stands in the node's `id`. Nested graphs, hyperedges and more than one graph are refused.
+    Read piece by piece, so that the memory is that of ids and links. Attributes of nodes and links are passed over,
+    "direction" among them; an id is what stands in the node's `id`. GEXF has nodes and edges by the same names. Nested
+    graphs, hyperedges and more than one graph are refused.
 
     >>> import io
     >>> parse(io.BytesIO(b'<graphml><graph><node id="a"/><edge source="a" target="a"/></graph></graphml>'), "it")
-    (['a'], [('a', 'a')])
+    (['a'], [('a', 'a')], ())
 
-    U. Brandes, M. Eiglsperger et al., "The GraphML file format", graphml.graphdrawing.org.
+    U. Brandes, M. Eiglsperger et al., "The GraphML file format", graphml.graphdrawing.org; gexf.net.
     """
     ids: list[str] = []
     links: list[tuple[str, str]] = []
     graphs: list[ET.Element] = []
+    said: dict[str, None] = {}
     for event, element in ET.iterparse(file, events=("start", "end")):
         tag = element.tag.rpartition("}")[2]
         if event == "start":
             if tag == "graph":
                 graphs.append(element)
+                directed = "directed" in (element.get("edgedefault"), element.get("defaultedgetype"))
+                said |= {"direction": None} if directed else {}
             if tag == "hyperedge" or len(graphs) > 1:
                 raise UnmaskError(f"file {name!r} has nested or several graphs or hyperedges, expected one plain graph")
         elif tag == "node":
@@ -45,11 +49,16 @@ def parse(file: IO[bytes], name: str) -> tuple[list[str], list[tuple[str, str]]]
         elif tag == "edge":
             what = f"edge {len(links) + 1}"
             links.append((_attribute(element, "source", name, what), _attribute(element, "target", name, what)))
+            directed = element.get("directed") == "true" or element.get("type") == "directed"
+            said |= {"direction": None} if directed else {}
+            said |= {"weight": None} if element.get("weight") else {}
+        elif tag in {"key", "attribute"}:
+            said[element.get("attr.name") or element.get("title") or "an attribute without a name"] = None
         if event == "end" and tag in {"node", "edge"} and graphs:
             graphs[0].clear()  # what was read
     if not graphs:
-        raise UnmaskError(f"file {name!r} has no graph element, expected GraphML")
-    return ids, links
+        raise UnmaskError(f"file {name!r} has no graph element, expected GraphML or GEXF")
+    return ids, links, tuple(sorted(said, key=lambda what: what != "direction"))
 
 
 def _attribute(element: ET.Element, key: str, name: str, what: str) -> str:

@@ -8,19 +8,23 @@ from collections.abc import Iterable
 from unmask.errors import UnmaskError
 
 _VERTEX = re.compile(r'\s*(\d{1,18})(?!\d)(?:\s+("[^"]*"|\S+))?', re.ASCII)
-_EDGE = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})(?:\s|$)", re.ASCII)
+_EDGE = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})(?:\s+(\S)|\s*$)", re.ASCII)
 _MOST_VERTICES = 10**8  # a line must not claim all memory
 
 
-def parse(lines: Iterable[str], name: str) -> tuple[int, dict[int, str], list[tuple[int, int]]]:
+Found = tuple[int, dict[int, str], list[tuple[int, int]], tuple[str, ...]]
+
+
+def parse(lines: Iterable[str], name: str) -> Found:
     """The number of vertices, the labels of those that have one, and the links, edges and arcs alike, by number from 1.
 
-    Any other section is refused.
+    Last comes what else the file says of links: "direction" where it has arcs, "weight". Any other section is refused.
 
-    >>> parse(["*vertices 2", "1 ann", "*edges", "1 2"], "it.net")
-    (2, {1: 'ann'}, [(1, 2)])
+    >>> parse(["*vertices 2", "1 ann", "*arcs", "1 2 0.5"], "it.net")
+    (2, {1: 'ann'}, [(1, 2)], ('direction', 'weight'))
     """
     section, n, labels, links = "", 0, dict[int, str](), list[tuple[int, int]]()
+    directed = weighted = False
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.startswith("%"):
             continue
@@ -31,9 +35,11 @@ def parse(lines: Iterable[str], name: str) -> tuple[int, dict[int, str], list[tu
             labels[int(vertex[1])] = (vertex[2] or vertex[1]).strip('"')
         elif section in {"*edges", "*arcs"} and (edge := _EDGE.match(line)):
             links.append(_ends_of(edge, n, name, number))
+            directed, weighted = directed or section == "*arcs", weighted or edge[3] is not None
         else:
             raise UnmaskError(f"line {number} of {name!r} fits no section; expected vertices, edges or arcs")
-    return n, labels, links
+    said = (directed, "direction"), (weighted, "weight")
+    return n, labels, links, tuple(what for there, what in said if there)
 
 
 def _vertices(rest: list[str], name: str, number: int) -> int:

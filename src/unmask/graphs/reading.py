@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import json
 import logging
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, TextIO, cast
+from typing import IO, Any, cast
 from xml.etree.ElementTree import ParseError
 
 import duckdb
@@ -26,27 +26,35 @@ from unmask.engines.text_files import parquet_of
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
 from unmask.graphs import graphml, pajek
+from unmask.graphs.columns import Ends, Layout, edge_columns, layout, named_columns, names_columns
+from unmask.graphs.lines import FORMATS, Start, complaint, pattern_of, rows_of, start_of, text_lines
 
 _log = logging.getLogger(__name__)
 
-_HEADERS = {"source", "target", "from", "to", "src", "dst", "fromnodeid", "tonodeid", "u", "v"}
-_HEADERS |= {f"{word}{gap}{number}" for word in ("node", "id", "user") for gap in ("", "_") for number in (1, 2)}
-_BLANKS = r"\s"
+_NOT_READ = (".gml", ".mtx", ".mm", ".pickle", ".pkl", ".graph", ".metis", ".dot", ".gv", ".graph6", ".sparse6", ".mat")
+_XML, _PAJEK, _JSON = (".graphml", ".gexf"), (".net",), (".json",)
 _WHOLE = re.compile(r"-?[0-9]+")
-_COMMENT = re.compile(r"\s*([#%].*)?", re.ASCII)  # or blank
+_NO_ID = re.compile("DOUBLE|FLOAT|DECIMAL|DATE|TIME|BOOLEAN|INTERVAL")  # types
+_KEYS = ("id", "source", "target", "key")  # of nodes and links in JSON
 
 
 @dataclass(frozen=True, eq=False)
 class LinkList:
-    """Links u[i] - v[i] between nodes 0 to n_nodes - 1; `labels` (n_nodes,) what they are called, or None."""
+    """Links u[i] - v[i] between nodes 0 to n_nodes - 1; `labels` (n_nodes,) what they are called, or None.
+
+    attributes : what the source says of links and nodes besides, "direction" first where it has one
+    """
 
     u: NDArray[np.int64]
     v: NDArray[np.int64]
     labels: NDArray[Any] | None
     n_nodes: int
+    attributes: tuple[str, ...] = ()
 
 
-def read_links(source: object, *, delimiter: str | None = None, header: bool | None = None) -> LinkList:
+def read_links(
+    source: object, *, delimiter: str | None = None, header: bool | None = None, ends: Ends | None = None
+) -> LinkList:
     """The links of a source, as `SocialGraph.read` describes.
 
     >>> from scipy import sparse
@@ -54,9 +62,9 @@ def read_links(source: object, *, delimiter: str | None = None, header: bool | N
     array([0, 2])
     """
     if isinstance(source, str | os.PathLike):
-        return _from_path(Path(os.fspath(source)), delimiter, header)
-    if delimiter is not None or header is not None:
-        raise UnmaskError("delimiter and header are given, expected for an edge list in a file only")
+        return _from_path(Path(os.fspath(source)), delimiter, header, ends)
+    if delimiter is not None or header is not None or ends is not None:
+        raise UnmaskError("delimiter, header or ends are given, expected for an edge list in a file only")
     if sparse.issparse(source):
         return _from_matrix(source)
     if hasattr(source, "get_edgelist"):
@@ -76,13 +84,19 @@ def _from_matrix(matrix: Any) -> LinkList:
     if entries.shape[0] != entries.shape[1]:
         raise UnmaskError(f"the matrix has shape {entries.shape}, expected as many rows as columns")
     links = entries.data != 0
-    row, column = entries.coords
-    return LinkList(row[links].astype(np.int64), column[links].astype(np.int64), None, entries.shape[0])
+    row, column = (ends[links].astype(np.int64) for ends in entries.coords)
+    oriented = {*zip(row.tolist(), column.tolist(), strict=True)} != {*zip(column.tolist(), row.tolist(), strict=True)}
+    said = (oriented, "direction"), (np.any(entries.data[links] != 1), "weight")
+    return LinkList(row, column, None, entries.shape[0], tuple(name for there, name in said if there))
 
 
 def _from_igraph(graph: Any) -> LinkList:
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-    return LinkList(ends[:, 0], ends[:, 1], None, graph.vcount())
+    return LinkList(ends[:, 0], ends[:, 1], None, graph.vcount(), _direction(graph, "is_directed"))
+
+
+def _direction(graph: Any, asked: str) -> tuple[str, ...]:
+    return ("direction",) if hasattr(graph, asked) and getattr(graph, asked)() else ()
 
 
 def _from_networkx(graph: Any) -> LinkList:
@@ -92,193 +106,109 @@ def _from_networkx(graph: Any) -> LinkList:
     labels = np.empty(len(names), dtype=object)
     labels[:] = names
     whole = all(type(name) is int for name in names)
-    return LinkList(ends[:, 0], ends[:, 1], labels.astype(np.int64) if whole else labels, len(names))
+    names_of = labels.astype(np.int64) if whole else labels
+    return LinkList(ends[:, 0], ends[:, 1], names_of, len(names), _direction(graph, "is_directed"))
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-def _from_path(path: Path, delimiter: str | None, header: bool | None) -> LinkList:
+def _from_path(path: Path, delimiter: str | None, header: bool | None, ends: Ends | None) -> LinkList:
     if not path.is_file():
         raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
-    if path.name.lower().removesuffix(".gz").endswith(".graphml"):  # says its own encoding
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith(_NOT_READ):
+        raise UnmaskError(f"file {path.name!r} is of a kind that is not read; what is read: {FORMATS}")
+    if ends is not None and name.endswith((*_XML, *_PAJEK, *_JSON)):
+        raise UnmaskError(f"columns were given, and file {path.name!r} has none; leave --source and --target out")
+    if name.endswith(_XML):  # says its own encoding
         return _graphml(path)
     with scratch(None) as folder:
         file = given(path, folder)
         if file.note:
             _log.warning("%s", file.note)
-        return _from_file(file.path, file.form, delimiter, header)
+        return _from_file(file.path, file.form, delimiter, header, ends)
 
 
-def _from_file(path: Path, form: str, delimiter: str | None, header: bool | None) -> LinkList:
+def _from_file(path: Path, form: str, delimiter: str | None, header: bool | None, ends: Ends | None) -> LinkList:
     name = path.name.lower().removesuffix(".gz")
-    if name.endswith(".net"):
+    if name.endswith(_PAJEK):
         return _pajek(path)
+    if name.endswith(_JSON):
+        return _node_link(path)
     with engine() as connection:
         try:
             if form == "parquet":
-                return _coded(connection, path, _parquet_relation(connection, path), lambda: _gap(path))
-            return _from_text(connection, path, delimiter, header)
+                return _from_parquet(connection, path, ends)
+            return _from_text(connection, path, delimiter, header, ends)
         except duckdb.Error:  # the engine's own message quotes the line
             raise FailedError(f"file {path.name!r} cannot be read; expected whole text (.gz) or Parquet") from None
 
 
 def _from_text(
-    connection: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None, header: bool | None
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    delimiter: str | None,
+    header: bool | None,
+    ends: Ends | None,
 ) -> LinkList:
     """The links of the lines; what may be a header is one only if neither of its names is an id further down."""
-    start = _start(path, delimiter)
-    names = () if header is not None else start.header()
+    start = start_of(path, delimiter)
+    found = layout(start.cells, path.name, header=header, ends=ends, commented=start.commented)
+    if found.form == "adjacency":
+        return _adjacency(path, start)
+    if found.form == "matrix":
+        return _matrix(path, start, named=found.header)
+    read = _read_columns(connection, path, start, found)
+    names = {start.cells[0][at] for at in found.columns} if found.header and header is None and ends is None else set()
+    if names and not names.isdisjoint(_texts_of(read)):
+        return _from_text(connection, path, delimiter, False, None)
+    return read
 
-    def read(skipped: int) -> LinkList:
-        relation = _text_relation(path, start.pattern, skipped)
-        return _coded(connection, path, relation, lambda: _complaint(path, start.pattern, skipped))
 
-    if not names:
-        return read(start.number if header else 0)
-    found = read(start.number)
-    ids = found.labels.tolist() if found.labels is not None and found.labels.dtype == object else []
-    return found if {*names}.isdisjoint(ids) else read(0)
+def _texts_of(links: LinkList) -> list[Any]:
+    return [] if links.labels is None or links.labels.dtype != object else links.labels.tolist()
 
 
-def _parquet_relation(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
-    """The SQL of rows (u, v, bad) of the first two columns; bad where one of them is missing."""
+def _read_columns(connection: duckdb.DuckDBPyConnection, path: Path, start: Start, found: Layout) -> LinkList:
+    pattern, skipped = pattern_of(start.stop, found.columns), start.number if found.header else 0
+    names = ("u", "v") if found.columns[0] < found.columns[1] else ("v", "u")
+    relation = _text_relation(path, pattern, skipped, names)
+    links = _coded(connection, path, relation, lambda: complaint(path, pattern, skipped))
+    return replace(links, attributes=found.left_out)
+
+
+def _from_parquet(connection: duckdb.DuckDBPyConnection, path: Path, ends: Ends | None) -> LinkList:
+    """The links of the rows; a column of dates or decimals is no end unless it was asked for."""
     file = parquet_of([path])
     described = connection.execute(f"describe from {file}").fetchall()
     if len(described) < 2:
         raise UnmaskError(f"file {path.name!r} has {len(described)} column, expected two of node ids")
-    u, v = ('"' + str(row[0]).replace('"', '""') + '"::varchar' for row in described[:2])
+    names, plain = [row[0] for row in described], [not _NO_ID.match(row[1]) for row in described]
+    columns = edge_columns(names, path.name, plain) if ends is None else named_columns(names, ends, path.name)
+    links = _coded(connection, path, _parquet_relation(file, *(names[at] for at in columns)), lambda: _gap(path))
+    return replace(links, attributes=tuple(name for at, name in enumerate(names) if at not in columns))
+
+
+def _parquet_relation(file: str, *names: str) -> str:
+    """The SQL of rows (u, v, bad) of two columns; bad where one of them is missing."""
+    u, v = ('"' + name.replace('"', '""') + '"::varchar' for name in names)
     return f"(select {u} as u, {v} as v, {u} is null or {v} is null as bad from {file})"
 
 
-def _text_relation(path: Path, pattern: str, skipped: int) -> str:
+def _text_relation(path: Path, pattern: str, skipped: int, names: tuple[str, str]) -> str:
     """The SQL of rows (u, v, bad) of the lines after those skipped that are neither blank nor comments.
 
-    Bad are the lines in which the pattern finds no two ids.
+    Bad are the lines in which the pattern finds no two ids. names : what it finds, u and v in their order.
     """
     return (
         "(select trim(p.u, '\"') as u, trim(p.v, '\"') as v, "
         "case when p.u = '' then not regexp_full_match(line, '\\s*([#%].*)?') else false end as bad "
-        f"from (select line, regexp_extract(line, {literal(pattern)}, ['u', 'v']) as p from "
+        f"from (select line, regexp_extract(line, {literal(pattern)}, {[*names]}) as p from "
         f"read_csv({literal(exact_path(path))}, delim='\x1f', quote='', escape='', header=false, auto_detect=false, "
         f"strict_mode=false, hive_partitioning=false, skip={skipped}, "
         "columns={'line': 'varchar'})) where p.u <> '' or bad)"
     )
-
-
-# --- lines of text --------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _lines(path: Path) -> Iterator[TextIO]:
-    try:
-        opener = gzip.open if path.name.lower().endswith(".gz") else open
-        with cast("TextIO", opener(path, "rt", encoding="utf-8-sig")) as file:
-            yield file
-    except (OSError, EOFError, zlib.error):
-        raise FailedError(f"file {path.name!r} cannot be read or is damaged; fetch it again") from None
-
-
-@dataclass(frozen=True)
-class _Start:
-    """How a file of links begins.
-
-    number        : of the first line that is neither blank nor a comment, from 1
-    first, second : the pattern's match with that line and with the next such line
-    commented     : whether there is a comment before them
-    """
-
-    pattern: str
-    number: int
-    first: re.Match[str] | None
-    second: re.Match[str] | None
-    commented: bool
-
-    def header(self) -> tuple[str, ...]:
-        """The two names of the first line where it looks like a header, else none."""
-        if self.first is None or self.commented:
-            return ()
-        names = tuple(cell.strip('"') for cell in self.first.groups())
-        if {name.lower() for name in names} <= _HEADERS:
-            return names
-        if self.second is None or any(_WHOLE.fullmatch(name) for name in names):
-            return ()
-        return names if all(_WHOLE.fullmatch(cell.strip('"')) for cell in self.second.groups()) else ()
-
-
-def _start(path: Path, delimiter: str | None) -> _Start:
-    found: list[tuple[int, str]] = []
-    commented = False
-    with _lines(path) as file:
-        for number, raw in enumerate(file, start=1):
-            line = raw.rstrip("\r\n")
-            comment = _COMMENT.fullmatch(line)
-            if comment is None:
-                found.append((number, line))
-            elif comment[1]:
-                commented |= not found
-            if len(found) == 2:
-                break
-    if not found:
-        raise UnmaskError(f"file {path.name!r} has no links, expected at least one line with two node ids")
-    (number, first), (_, second) = (*found, (0, ""))[:2]
-    pattern = _pattern(_stop(path, delimiter, first))
-    return _Start(pattern, number, re.match(pattern, first), re.match(pattern, second), commented)
-
-
-def first_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The two cells of the first line of a text file where they may be names of columns: neither is a whole number.
-
-    A line alone names columns only where it looks like a header.
-    """
-    named = Path(os.fspath(path))
-    if named.name.lower().removesuffix(".gz").endswith((".net", ".graphml")) or not named.is_file():
-        return ()
-    with scratch(None) as folder:
-        file = given(named, folder)
-        if file.form != "text":
-            return ()
-        start = _start(file.path, None)
-    if start.first is None or start.second is None:
-        return start.header()
-    cells = tuple(cell.strip('"') for cell in start.first.groups())
-    return () if any(_WHOLE.fullmatch(cell) for cell in cells) else cells
-
-
-def _stop(path: Path, delimiter: str | None, first: str) -> str:
-    """What ends an id, as the inside of a character class."""
-    if delimiter not in (None, ",", ";", "\t", " "):
-        raise UnmaskError("the delimiter is unknown, expected a comma, a semicolon, a tab or a blank")
-    if delimiter is None:
-        tab = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") and "\t" in first else " "
-        delimiter = next((mark for mark in ",;" if mark in re.sub('"[^"]*"', "", first)), tab)
-    return _BLANKS if delimiter == " " else delimiter.replace("\t", r"\t")
-
-
-def _pattern(stop: str) -> str:
-    r"""The expression that finds the two ids of a line, in a dialect that RE2 and `re` share.
-
-    >>> re.match(_pattern(","), '"Doe, J" , b,1').groups()
-    ('"Doe, J"', 'b')
-    """
-    inner = rf'(?:[^{stop}"]*[^\s{stop}"])?'
-    first = rf'("[^"]+"|[^\s{stop}"#%]{inner})'
-    second = rf'("[^"]+"|[^\s{stop}"]{inner})'
-    gap, end = (r"\s+", r"(?:\s|$)") if stop == _BLANKS else (rf"\s*{stop}\s*", rf"\s*(?:{stop}|$)")
-    return rf"^\s*{first}{gap}{second}{end}"
-
-
-def _complaint(path: Path, pattern: str, skipped: int) -> str:
-    """Which line has no two ids; found by reading once more, as the engine does not number lines."""
-    search = re.compile(pattern, re.ASCII)
-    with _lines(path) as file:
-        for number, raw in enumerate(file, start=1):
-            line = raw.rstrip("\r\n")
-            if number > skipped and not _COMMENT.fullmatch(line) and search.match(line) is None:
-                return (
-                    f"line {number} of {path.name!r} has no two node ids; expected two, then the delimiter or nothing"
-                )
-    return f"a line of {path.name!r} has no two node ids, expected two on every line"
 
 
 def _gap(path: Path) -> str:
@@ -331,17 +261,89 @@ def _renumbered(u: NDArray[np.int64], v: NDArray[np.int64]) -> LinkList:
     return LinkList(ends[: len(u)], ends[len(u) :], labels, len(labels))
 
 
-# --- Pajek and GraphML ----------------------------------------------------------------------------------------------
+def first_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The two cells of the first line of a text file where they may be names of columns: neither is a whole number."""
+    named = Path(os.fspath(path))
+    if named.name.lower().removesuffix(".gz").endswith((*_XML, *_PAJEK, *_JSON)) or not named.is_file():
+        return ()
+    with scratch(None) as folder:
+        file = given(named, folder)
+        if file.form != "text":
+            return ()
+        start = start_of(file.path, None)
+    cells = tuple(start.cells[0][:2])
+    if any(_WHOLE.fullmatch(cell) for cell in cells):
+        return ()
+    return cells if len(start.cells) > 1 or names_columns(start.cells, commented=start.commented) else ()
+
+
+# --- adjacency lists and matrices -----------------------------------------------------------------------------------
+
+
+def _adjacency(path: Path, start: Start) -> LinkList:
+    """The links of lines that are each a node and its neighbours."""
+    rows = [[cell for cell in row if cell] for row in rows_of(path, start)]
+    ids = sorted({cell for row in rows for cell in row})
+    labels = _as_labels(ids)
+    number = {name: at for at, name in enumerate(map(str, labels.tolist()))}
+    ends = np.array([(number[row[0]], number[cell]) for row in rows for cell in row[1:]], dtype=np.int64)
+    u, v = ends.reshape(-1, 2).T
+    return LinkList(u, v, labels, len(ids))
+
+
+def _as_labels(ids: list[str]) -> NDArray[Any]:
+    """Whole numbers, ascending, where all of them are; else the texts."""
+    whole = all(_WHOLE.fullmatch(name) and len(name) < 19 and str(int(name)) == name for name in ids)
+    return np.array(sorted(map(int, ids))) if whole else np.array(ids, dtype=object)
+
+
+def _matrix(path: Path, start: Start, *, named: bool) -> LinkList:
+    """The links of a square matrix: an entry other than 0 is one; nodes are called as its first line says."""
+    rows = [*rows_of(path, start)]
+    names, rows = (rows[0][1:], [row[1:] for row in rows[1:]]) if named else ([], rows)
+    width = len(rows[0])
+    if {len(row) for row in rows} != {width} or len(rows) != width:
+        raise UnmaskError(
+            f"file {path.name!r} looks like a matrix of {len(rows)} rows and {width} columns, expected as many rows as "
+            "columns; if its first two columns are links, add --source 1 --target 2"
+        )
+    try:
+        found = _from_matrix(sparse.coo_array(np.array(rows, dtype=np.float64)))
+    except ValueError:
+        raise UnmaskError(
+            f"file {path.name!r} looks like a matrix, and a cell of it is no number; correct it"
+        ) from None
+    return replace(found, labels=_distinct(path, names) if named else np.arange(width))
+
+
+# --- Pajek, GraphML, GEXF, JSON -------------------------------------------------------------------------------------
+
+
+def _node_link(path: Path) -> LinkList:
+    """The links of node-link JSON, as networkx and D3 write it: nodes with an `id`, links with both ends."""
+    try:
+        with text_lines(path) as file:
+            data = json.load(file)
+        links = data["links"] if "links" in data else data["edges"]
+        ids = [str(node["id"]) for node in data["nodes"]]
+        ends = [(str(link["source"]), str(link["target"])) for link in links]
+        others = dict.fromkeys([key for item in (*data["nodes"], *links) for key in item])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UnmaskError(
+            f"file {path.name!r} is no node-link JSON, expected nodes with an id and links with a source and a target"
+        ) from None
+    said = (*(("direction",) if data.get("directed") else ()), *(key for key in others if key not in _KEYS))
+    return _by_name(path, ids, ends, said)
 
 
 def _pajek(path: Path) -> LinkList:
-    with _lines(path) as file:
-        n, given, links = pajek.parse(file, path.name)
+    with text_lines(path) as file:
+        n, given, links, attributes = pajek.parse(file, path.name)
     both = np.array(links, dtype=np.int64).reshape(-1, 2) - 1
     if all(str(number) == label for number, label in given.items()):
-        return LinkList(both[:, 0], both[:, 1], np.arange(1, n + 1), n)
+        return LinkList(both[:, 0], both[:, 1], np.arange(1, n + 1), n, attributes)
     labels = _distinct(path, [given.get(number, str(number)) for number in range(1, n + 1)])
-    return LinkList(both[:, 0], both[:, 1], labels, n)
+    return LinkList(both[:, 0], both[:, 1], labels, n, attributes)
 
 
 def _distinct(path: Path, labels: list[str]) -> NDArray[Any]:
@@ -355,15 +357,18 @@ def _graphml(path: Path) -> LinkList:
     try:
         opener = gzip.open if path.name.lower().endswith(".gz") else open
         with cast("IO[bytes]", opener(path, "rb")) as file:
-            ids, links = graphml.parse(file, path.name)
+            return _by_name(path, *graphml.parse(file, path.name))
     except UnmaskError:
         raise
     except (ParseError, OSError, EOFError, zlib.error, ValueError, LookupError):  # the last two: unknown encodings
         raise FailedError(f"file {path.name!r} is no whole XML or cannot be read; export it again, as UTF-8") from None
+
+
+def _by_name(path: Path, ids: list[str], links: list[tuple[str, str]], attributes: tuple[str, ...]) -> LinkList:
     labels = _distinct(path, ids)
     number = {name: node for node, name in enumerate(ids)}
     ends = np.array([(number.get(u, -1), number.get(v, -1)) for u, v in links], dtype=np.int64).reshape(-1, 2)
     if (ends < 0).any():
         edge = int(np.argmax((ends < 0).any(axis=1))) + 1
         raise UnmaskError(f"edge {edge} of {path.name!r} ends at a node that is not in the file; add it")
-    return LinkList(ends[:, 0], ends[:, 1], labels, len(ids))
+    return LinkList(ends[:, 0], ends[:, 1], labels, len(ids), attributes)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +17,14 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from unmask.errors import UnmaskError
+from unmask.graphs.columns import Ends
 from unmask.graphs.reading import read_links
 from unmask.graphs.writing import write_graph
 
+_log = logging.getLogger(__name__)
+
 _MOST_NODES = 2**31 - 1  # node numbers are int32
+_SHOWN = 8  # attributes named in a sentence
 
 
 @dataclass(frozen=True)
@@ -27,11 +34,23 @@ class Dropped:
     self_loops : links from a node to itself, every one of them
     duplicates : repetitions of a link in the same direction
     reversed   : links whose opposite is there too, counted once a pair
+    attributes : what the source says of links and nodes besides; "direction" first, where it says it has one, or lists
+                 some links in both directions and others in one
+
+    >>> str(Dropped(attributes=("direction", "weight"))), str(Dropped(duplicates=3))
+    ('direction and weight are left out', '')
     """
 
     self_loops: int = 0
     duplicates: int = 0
     reversed: int = 0
+    attributes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The attributes in a sentence; nothing where there is none."""
+        *first, last = [*self.attributes[:_SHOWN], *(["other attributes"] * (len(self.attributes) > _SHOWN))] or [""]
+        named = f"{', '.join(first)} and {last} are" if first else f"{last} is"
+        return f"{named} left out" if last else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +64,7 @@ class SocialGraph:
 
     >>> graph = SocialGraph.from_edges([0, 1, 2, 2], [1, 0, 1, 2])
     >>> graph, graph.dropped
-    (SocialGraph(3 nodes, 2 edges), Dropped(self_loops=1, duplicates=0, reversed=1))
+    (SocialGraph(3 nodes, 2 edges), Dropped(self_loops=1, duplicates=0, reversed=1, attributes=()))
     >>> graph.degree, graph.neighbours(1)
     (array([1, 2, 1]), array([0, 2], dtype=int32))
     """
@@ -162,20 +181,29 @@ class SocialGraph:
         return cls(indptr, neighbour, names, dropped)
 
     @classmethod
-    def read(cls, source: object, *, delimiter: str | None = None, header: bool | None = None) -> Self:
+    def read(
+        cls, source: object, *, delimiter: str | None = None, header: bool | None = None, ends: Ends | None = None
+    ) -> Self:
         """The graph in a file of links, or of a matrix or graph object.
 
-        source    : an edge list, one link a line, the two node ids first and whatever else behind them (.txt, .tsv,
-                    .csv or any other suffix but the next, with or without .gz), lines that begin with # or % being
-                    comments; a Parquet file (.parquet, .pq), ids in the first two columns; a Pajek file (.net); a
-                    GraphML file (.graphml, with or without .gz), node ids alone; a square sparse matrix of SciPy, an
-                    entry other than 0 being a link; a networkx or igraph graph
+        source    : an edge list, one link a line (.txt, .tsv, .csv or any other suffix but the next, with or without
+                    .gz), lines that begin with # or % being comments; in such a file, too, an adjacency list (a node
+                    and its neighbours on each line, lines of unequal length, each node once) or a square matrix, an
+                    entry other than 0 being a link; a Parquet file (.parquet, .pq); a Pajek file (.net); GraphML or
+                    GEXF (.graphml, .gexf, with or without .gz), node ids alone; node-link JSON (.json); a square
+                    sparse matrix of SciPy; a networkx or igraph graph
         delimiter : between the ids of an edge list: ",", ";", a tab, or " " for any blanks; None: the first of "," and
                     ";" outside quotes in the first line, else a tab in a .tsv file, else blanks. Ids in double quotes
                     may hold it
-        header    : whether the first line of an edge list names the columns; None: it does where no comment is above
-                    it, it says source and target or the like, or is no pair of whole numbers but the next line is, and
-                    neither name is an id further down
+        header    : whether the first line of an edge list names the columns; None: it does where it holds no whole
+                    number and says source and target or the like, or no comment is above it and the next line holds
+                    two whole numbers; and neither name is an id further down
+        ends      : the columns of the two node ids, by name or by number from 1 (as texts); None: by the header, see
+                    `unmask.graphs.columns.edge_columns`; without one the first two that look neither like decimals nor
+                    like dates. Where that is not plain, the file is refused
+
+        Direction, weights, dates and all other attributes are left out: `dropped` has their names, and a warning is
+        logged.
 
         Ids are whole numbers, where all of them are, else texts. Nodes are numbered by ascending id (in Pajek files and
         objects: in the order they have there); `labels` holds the ids. A node with nothing but self-loops is a node.
@@ -187,8 +215,13 @@ class SocialGraph:
         ...     SocialGraph.read(file).labels
         array([   7,   30, 1412])
         """
-        links = read_links(source, delimiter=delimiter, header=header)
+        links = read_links(source, delimiter=delimiter, header=header, ends=ends)
         indptr, neighbour, dropped = _compress(links.u, links.v, links.n_nodes)
+        partly = 0 < dropped.reversed < len(neighbour) // 2
+        direction = ("direction",) if partly and "direction" not in links.attributes else ()
+        dropped = replace(dropped, attributes=(*direction, *links.attributes))
+        if str(dropped) and isinstance(source, str | os.PathLike):
+            _log.warning("%s: %s", Path(source).name, dropped)
         return cls(indptr, neighbour, links.labels, dropped)
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:

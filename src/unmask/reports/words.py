@@ -86,6 +86,7 @@ GRAPHS = {
     "error_hops": ("Distance to the right person", "ties between the person named and the right one, in hops"),
     "named_wrongly": ("Named wrongly", "share of the people in both networks who are taken for somebody else"),
     "disclosure": ("Disclosed", "share of the contacts of people with several identities that the attack tells"),
+    "spread": ("Spread in", "share of the runs in which the attack ran through the network; recall is over all runs"),
     "adopter_recall": ("Adopters found", "share of the people with several identities who are found by one of them"),
     "decoyed": ("Decoy found", "share of the people with a decoy who are found by it, the node that they show"),
     "exposed": ("Hidden node found", "share of the people with a decoy who are found by the node that they hide"),

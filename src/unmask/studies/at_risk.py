@@ -23,7 +23,7 @@ class AtRisk:
     """One person whom one adversary may re-identify, or whose value they may infer.
 
     row         : number of the row, or id of the node
-    probability : that the adversary's best guess is right, by their own belief
+    probability : that the adversary's best guess is right, by their own belief; None where they have only scores
     reason      : what makes it so: how many candidates fit, or what share of them have the value; never a cell
     """
 
@@ -31,7 +31,7 @@ class AtRisk:
     row: int | str
     adversary: str
     target: str
-    probability: float
+    probability: float | None
     reason: str
 
 
@@ -65,14 +65,18 @@ class Watched:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(("release", self.rows, "adversary", "target", "probability", "reason"))
         writer.writerows(
-            (one.release, one.row, one.adversary, one.target, f"{one.probability:.6g}", one.reason)
+            (one.release, one.row, one.adversary, one.target, _shown(one.probability), one.reason)
             for one in _worst_first(self.found)
         )
         return out.getvalue()
 
 
 def _worst_first(found: Iterable[AtRisk]) -> list[AtRisk]:
-    return sorted(found, key=lambda one: -round(one.probability, 9))
+    return sorted(found, key=lambda one: -round(one.probability or 0.0, 9))
+
+
+def _shown(probability: float | None) -> str:
+    return "" if probability is None else f"{probability:.6g}"
 
 
 def _fitting(belief: Posterior) -> list[str]:

@@ -22,6 +22,9 @@ ATTACKS: Mapping[str, Callable[..., GraphAttack]] = {
 }
 """Name -> attack, with its default parameters."""
 
+DEFAULT = (*ATTACKS, "rematch:forced=true")
+"""What is run unless it is asked for something else: all, as which is the strongest depends on the networks."""
+
 
 def parse_attacks(texts: Iterable[str]) -> dict[str, GraphAttack]:
     """Attacks by what was written, each once: a name, and parameters behind colons.

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from unmask.audit import Audit, audit
 from unmask.graphs import Matching, Pair, SeedPairs
 from unmask.graphs.disclosure import Disclosure
-from unmask.graphs.evaluation import Outcome, over_runs
+from unmask.graphs.evaluation import Outcome
 from unmask.graphs.protections import Role
 from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
 from unmask.posterior import equal_weights
 from unmask.results import Row
-from unmask.studies.graph_trials import FINDABLE, NAMED, Floats, Trial, spread_trials
-from unmask.truth import ABSENT, Truth
+from unmask.studies.graph_trials import FINDABLE, NAMED, Floats, Trial, interval
+from unmask.truth import ABSENT, UNKNOWN, Truth
 
 Direction = Literal["high", "low"]
 
@@ -36,11 +36,11 @@ class _Mean:
 
 
 def rows(trials: Sequence[Trial], *, release: str, adversary: str) -> Iterator[Row]:
-    """Recall, precision, ghosts and hops of one attack over the runs in which it spread, beside guessing.
+    """Recall, precision, ghosts and hops of one attack over all runs, beside guessing.
 
     recall     : people in both graphs, seeds out, who are named rightly
-    precision  : names given that are right
-    ghosts     : names given that are of people who are not in the release
+    precision  : names given that are right; of people with a truth entry where the truth is partial
+    ghosts     : names given that are of people who are not in the release; not where the truth is partial
     error_hops : from the named node to the right one, over the people named who are in both graphs; a hit is 0
     coverage   : nodes that are given a name; the only one where the truth is not known
 
@@ -55,29 +55,30 @@ def rows(trials: Sequence[Trial], *, release: str, adversary: str) -> Iterator[R
     Values are the mean over runs; of each person, for quantiles and the worst-off, the share of runs. The worst-off
     goes by its number as a person, from 1. What no run has, such as the precision of no names, is left out.
     """
-    used = spread_trials(trials)
-    note = f"over the {len(used)} of {len(trials)} runs in which it spread" if used[0].has_spread else "it never spread"
-    for mean in (*_shares(used), *_hidden(used)):
-        for row in _mean_row(mean, len(used)):
+    note = f"over {len(trials)} runs; it spread in {sum(trial.has_spread for trial in trials)}"
+    for mean in (*_shares(trials), *_hidden(trials)):
+        for row in _mean_row(mean, len(trials)):
             yield replace(row, release=release, adversary=adversary, note=note)
-    for row in _hops_row(used):
+    for row in _hops_row(trials):
         yield replace(row, release=release, adversary=adversary, note=note)
 
 
 def _shares(used: Sequence[Trial]) -> Iterator[_Mean]:
     def share(success: Sequence[Outcome], base: Sequence[Outcome]) -> list[tuple[Floats, NDArray[np.int64]]]:
-        made = [(trial, np.isin(trial.outcome, base)) for trial in used]
-        return [(np.isin(trial.outcome[of], success).astype(np.float64), trial.person[of]) for trial, of in made]
+        made = [(trial, np.isin(trial.judged, base)) for trial in used]
+        return [(np.isin(trial.judged[of], success).astype(np.float64), trial.person[of]) for trial, of in made]
 
     if not used[0].known:
         yield _Mean("coverage", "high", 0.0, share((Outcome.GHOST,), (Outcome.GHOST, Outcome.ABSENT)))
         return
     findable = sum(trial.rates.findable for trial in used)
-    present = findable / max(sum(trial.n_free for trial in used), 1)
+    partial = used[0].partial
+    present = 1.0 if partial else findable / max(sum(trial.n_free for trial in used), 1)
     guess = sum(trial.guess * trial.rates.findable for trial in used) / findable
     yield _Mean("recall", "high", guess, share((Outcome.HIT,), FINDABLE))
     yield _Mean("precision", "high", guess * present, share((Outcome.HIT,), NAMED))
-    yield _Mean("ghosts", "low", 1 - present, share((Outcome.GHOST,), NAMED))
+    if not partial:
+        yield _Mean("ghosts", "low", 1 - present, share((Outcome.GHOST,), NAMED))
 
 
 def _hidden(used: Sequence[Trial]) -> Iterator[_Mean]:
@@ -128,8 +129,7 @@ def _hops_row(used: Sequence[Trial]) -> Iterator[Row]:
 
 
 def _over_runs(shares: Sequence[float]) -> Interval:
-    found = over_runs(np.clip(shares, 0, 1), 0.0)
-    return Interval(found.recall_low, found.recall_high, f"{len(shares)} runs (Student's t)")
+    return Interval(*interval(shares), f"{len(shares)} runs (Student's t)")
 
 
 def _of_people(interval: Interval) -> Interval:
@@ -182,7 +182,7 @@ def belief_rows(belief: Matching, pair: Pair, seeds: SeedPairs, trial: Trial, *,
     free = np.setdiff1d(np.arange(pair.source.n_nodes), seeds.source)
     asked = replace(belief, observation=free, weight=equal_weights(len(free)))
     right = pair.truth_for(belief.mapping)[free]
-    truth = Truth(np.where(right >= 0, right, ABSENT)) if trial.known else None
+    truth = Truth(np.where(right >= 0, right, UNKNOWN if trial.partial else ABSENT)) if trial.known else None
     found = audit(asked, truth, release=release, adversary=adversary, note="of the first run")
     return replace(
         found,

@@ -96,6 +96,10 @@ class Scene(Protocol):
         """Whether who is who is known."""
 
     @property
+    def truth_partial(self) -> bool:
+        """Whether of people without an entry in the truth it is not known if they are in the release."""
+
+    @property
     def overlap(self) -> tuple[float, float] | None:
         """Overlap of nodes and edges, where it was made."""
 
@@ -135,6 +139,7 @@ class Derived:
     edge_overlap: float
     separation: Separation | None = None
     truth_known: bool = field(default=True, init=False)
+    truth_partial: bool = field(default=False, init=False)
 
     @property
     def n_people(self) -> int:
@@ -175,6 +180,7 @@ class Derived:
             if plan.seeds not in BLIND
             else "Leaked identities are found by looking alike, without the truth; some may be wrong.",
             *(() if self.separation is None else (_separated(self.separation, plan),)),
+            *_left_out("the network", self.graph),
         )
 
     def pair(self, rng: np.random.Generator) -> Pair:
@@ -201,6 +207,7 @@ class Acquired:
     truth  : (auxiliary.n_nodes,) target node of each person, -1 for nobody; None where it is not known
     given  : the adversary's first matches, where they are not to be chosen
     origin : (target.n_nodes,) the person behind each target node, where some have several, see `Pair`
+    truth_partial : whether people who are nobody by the truth may be in the target all the same
     """
 
     target: SocialGraph
@@ -208,6 +215,7 @@ class Acquired:
     truth: NDArray[np.int64] | None = None
     given: SeedPairs | None = None
     origin: NDArray[np.int64] | None = None
+    truth_partial: bool = False
     overlap: None = field(default=None, init=False)
     separation: None = field(default=None, init=False)
 
@@ -260,6 +268,8 @@ class Acquired:
             f"Leaked identities {chosen}.",
             *(() if self.origin is None else (SEVERAL,)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
+            *_left_out("the release", self.target),
+            *_left_out("the adversary's network", self.auxiliary),
         )
 
     def pair(self, rng: np.random.Generator) -> Pair:
@@ -321,6 +331,11 @@ def _separated(by: Separation, plan: Plan) -> str:
         how += MODELS[by.model]
     leaked = "" if plan.seeds in BLIND else " Leaked identities are of others."
     return f"{separation_name(by)}: {who} in both networks {chosen}, {how}.{leaked} {SEVERAL}"
+
+
+def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
+    """What the file says and no attack uses."""
+    return (f"Of {whose}, {graph.dropped}: attacks see ties alone.",) if str(graph.dropped) else ()
 
 
 def _numbered(graph: SocialGraph) -> SocialGraph:

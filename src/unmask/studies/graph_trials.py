@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Protocol
@@ -53,11 +53,13 @@ class GraphAttack(Protocol):
 class Trial:
     """What one attack found in one run. Arrays are over the nodes of the source.
 
-    known     : whether the truth is; where it is not, every name given counts as a ghost, and rates are expected ones
+    known     : whether the truth is; where it is not, every name given counts as a ghost, and only coverage is a rate
+    partial   : whether the truth is partial: people without an entry are neither right nor wrong, and no ghosts
     person    : number of the person in all runs
     degree    : in the source
     outcome   : see `unmask.graphs.evaluation.Outcome`
-    certainty : probability that the adversary gives to the name, nan where he gives none or states no probability
+    certainty : score of the name, the probability that the model of `Rematch` gives it, which is not calibrated; nan
+                where no name is given
     rates     : counts of outcomes
     hops      : of each named person in both graphs, from the named node to the right one, the first of several if none
                 of them is named; negative for others
@@ -80,6 +82,7 @@ class Trial:
     identities: NDArray[np.int64]
     sweeps: tuple[int, ...]
     hidden: Disclosure | None = None
+    partial: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a trial in which nobody is left to be found: it has no rates."""
@@ -102,28 +105,35 @@ class Trial:
         return float(self.identities[np.isin(self.outcome, FINDABLE)].mean() / self.n_target)
 
     @property
-    def recall(self) -> float:
-        """Share of the people in both graphs who are named rightly; of all, by his own belief, where nobody knows."""
-        if self.known:
-            return self.rates.hits / self.rates.findable
-        return float(self.certainty[self.named].sum() / self.n_free)
+    def judged(self) -> NDArray[np.int8]:
+        """(n_source,) the outcomes; where the truth is partial, people without an entry are out of it (`ABSENT`)."""
+        return np.where(self.partial & (self.outcome == Outcome.GHOST), Outcome.ABSENT, self.outcome).astype(np.int8)
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the people in both graphs who are named rightly; None where the truth is not known."""
+        return self.rates.recall if self.known else None
 
     @property
     def precision(self) -> float | None:
-        """Share right of the names given, by his own belief where nobody knows; None where he gives none."""
-        if self.known or not self.named.any():
-            return self.rates.precision
-        return float(self.certainty[self.named].mean())
+        """Share right of the names given, of those that can be judged; None where there is none."""
+        right, wrong = self.rates.hits, self.rates.misses + (0 if self.partial else self.rates.ghosts)
+        return right / (right + wrong) if self.known and right + wrong else None
 
     @property
-    def error(self) -> float:
-        """Share of the people in both graphs who get a wrong name; what he doubts of all, where nobody knows."""
-        return self.rates.misses / self.rates.findable if self.known else self.coverage - self.recall
+    def precision_at_least(self) -> float | None:
+        """Share right of all names given if nobody without a truth entry is in the release; None unless partial."""
+        return self.rates.precision if self.known and self.partial else None
+
+    @property
+    def error(self) -> float | None:
+        """Share of the people in both graphs who get a wrong name; None where the truth is not known."""
+        return self.rates.error if self.known else None
 
     @property
     def ghosts(self) -> float | None:
-        """Share of the names given that are of people who are not in the release."""
-        return self.rates.ghosts / self.rates.matches if self.known and self.rates.matches else None
+        """Share of the names given that are of people who are not in the release; None where that is not known."""
+        return self.rates.ghost_share if self.known and not self.partial else None
 
     @property
     def coverage(self) -> float:
@@ -133,15 +143,15 @@ class Trial:
     @property
     def has_spread(self) -> bool:
         """Whether the attack went beyond the surroundings of its seeds."""
-        return (self.recall if self.known else self.coverage) >= PERCOLATES
+        return (self.coverage if self.recall is None else self.recall) >= PERCOLATES
 
 
 def attempt(
-    pair: Pair, attack: GraphAttack, seeds: SeedPairs, *, known: bool, only_rates: bool = False
+    pair: Pair, attack: GraphAttack, seeds: SeedPairs, *, known: bool, partial: bool = False, only_rates: bool = False
 ) -> tuple[Trial, Matching]:
     """Run the attack, then hold its mapping against the truth. Source labels number the people.
 
-    only_rates : leave out certainty, where the truth is known, and hops: as costly as a quick attack
+    only_rates : leave out certainty and hops: as costly as a quick attack
     """
     belief = attack(pair.target, pair.source, seeds)
     truth = pair.truth_for(belief.mapping)
@@ -153,7 +163,7 @@ def attempt(
         person=np.asarray(labels, dtype=np.int64),
         degree=pair.source.degree,
         outcome=outcome,
-        certainty=np.full(len(outcome), np.nan) if known and only_rates else certainty(belief, pair, outcome),
+        certainty=np.full(len(outcome), np.nan) if only_rates else certainty(belief, pair, outcome),
         rates=rates(belief.mapping, truth, seeds.source),
         hops=_hops(pair, belief.mapping, named),
         guess_hops=_guessed_hops(pair, named),
@@ -163,27 +173,19 @@ def attempt(
         hidden=disclosure(pair.before, pair.separated, belief.mapping, seeds.source)
         if isinstance(pair, SeparatedPair)
         else None,
+        partial=partial,
     )
     return trial, belief
 
 
 def certainty(belief: Matching, pair: Pair, outcome: NDArray[np.int8]) -> Floats:
-    """(n_source,) probability that the adversary gives to the node he names; nan where he names none, and for seeds.
+    """(n_source,) score of the node that is named; nan where none is, and for seeds.
 
-    It is that of the belief where it is one. An attack that gives scores only is asked how likely its matches are
-    under the model of `Rematch`, which any adversary can work out: 1 / (1 + exp(-log-odds)).
+    It is 1 / (1 + exp(-log-odds)) of the match under the model of `Rematch`, which any adversary can work out of any
+    mapping. It orders names; a probability it would be if the model held, which on real networks it does not.
     """
-    stated = np.full(len(outcome), np.nan)
-    row = np.repeat(np.arange(len(outcome)), np.diff(belief.indptr))
-    if belief.status == "scores":
-        odds = log_odds(pair.target, pair.source, belief.mapping)
-        stated = np.where(belief.mapping >= 0, special.expit(odds), np.nan)
-    else:
-        chosen = belief.candidate == belief.mapping[row]
-        stated[belief.mapping >= 0] = 0.0
-        stated[row[chosen]] = np.exp(belief.log_probability[chosen].astype(np.float64))
-    stated[~np.isin(outcome, NAMED)] = np.nan
-    return stated
+    odds = log_odds(pair.target, pair.source, belief.mapping)
+    return np.where(np.isin(outcome, NAMED), special.expit(odds), np.nan)
 
 
 def _hops(pair: Pair, mapping: NDArray[np.integer], asked: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -204,9 +206,9 @@ def _guessed_hops(pair: Pair, asked: NDArray[np.bool_]) -> float | None:
 
 
 def summary(trials: Sequence[Trial], *, release: str, attack: str, seeds: str, n_seeds: int) -> StructureAttack:
-    """One attack over runs: rates are means over the runs in which it spread, or over all where it did in none."""
-    used = spread_trials(trials)
-    recalls = over_runs(np.clip([trial.recall for trial in used], 0, 1), 0.0)
+    """One attack over runs: rates are means over all runs."""
+    recalls = [trial.recall for trial in trials if trial.recall is not None]
+    low, high = interval(recalls)
     return StructureAttack(
         release=release,
         attack=attack,
@@ -214,37 +216,39 @@ def summary(trials: Sequence[Trial], *, release: str, attack: str, seeds: str, n
         n_seeds=n_seeds,
         runs=len(trials),
         percolated=sum(trial.has_spread for trial in trials),
-        recall=recalls.recall or 0.0,
-        recall_low=recalls.recall_low,
-        recall_high=recalls.recall_high,
-        precision=_mean(trial.precision for trial in used),
-        error=float(np.mean([trial.error for trial in used])),
-        ghosts=_mean(trial.ghosts for trial in used),
-        coverage=float(np.mean([trial.coverage for trial in used])),
-        by_degree=tuple(_degrees(used)) if used[0].known else (),
+        recall=_mean(recalls),
+        recall_low=low,
+        recall_high=high,
+        precision=_mean(trial.precision for trial in trials),
+        precision_at_least=_mean(trial.precision_at_least for trial in trials),
+        error=_mean(trial.error for trial in trials),
+        ghosts=_mean(trial.ghosts for trial in trials),
+        coverage=float(np.mean([trial.coverage for trial in trials])),
+        names=round(float(np.mean([trial.rates.matches for trial in trials]))),
+        by_degree=tuple(_degrees(trials)) if recalls else (),
         steps=trials[0].sweeps,
-        certainty=tuple(_bins(used)) if used[0].known else (),
+        certainty=tuple(bins(trials)) if recalls else (),
     )
 
 
-def spread_trials(trials: Sequence[Trial]) -> list[Trial]:
-    """The runs in which the attack spread; all, where it did in none."""
-    return [trial for trial in trials if trial.has_spread] or list(trials)
+def interval(shares: Sequence[float]) -> tuple[float | None, float | None]:
+    """The ends of the 95 % interval of a mean over runs, by Student's t; none below two runs."""
+    found = over_runs(np.clip(shares, 0, 1), 0.0) if shares else None
+    return (None, None) if found is None else (found.recall_low, found.recall_high)
 
 
 def separation_point(trials: Sequence[Trial], before: Sequence[Trial], *, release: str, attack: str) -> SeparationPoint:
     """One attack over runs in which people have separated their identities, beside the same runs before they did.
 
-    Rates are means over the runs in which it spread, as in `summary`; for before, over the same runs and adopters.
+    Rates are means over all runs, as in `summary`; for before, over the same runs and adopters.
     """
-    both = [(trial, whole) for trial, whole in zip_longest(trials, before[: len(trials)]) if trial.has_spread]
-    both = both or list(zip_longest(trials, before[: len(trials)]))
+    both = list(zip_longest(trials, before[: len(trials)]))
     hidden = [trial.hidden for trial, _ in both if trial.hidden is not None]
     return SeparationPoint(
         release=release,
         attack=attack,
         adopters=round(float(np.mean([len(found.person) for found in hidden]))),
-        recall=float(np.mean([trial.recall for trial, _ in both])),
+        recall=_mean(trial.recall for trial, _ in both) or 0.0,
         recall_before=_mean(whole.recall for _, whole in both if whole),
         adopter_recall=_mean(found.adopters.recall for found in hidden),
         adopter_recall_before=_mean(_recall_of_adopters(trial, whole) for trial, whole in both if whole),
@@ -261,7 +265,7 @@ def _recall_of_adopters(trial: Trial, before: Trial) -> float | None:
     return float(np.mean(before.outcome[theirs] == Outcome.HIT)) if theirs.any() else None
 
 
-def _mean(values: Iterator[float | None]) -> float | None:
+def _mean(values: Iterable[float | None]) -> float | None:
     given = [value for value in values if value is not None]
     return float(np.mean(given)) if given else None
 
@@ -269,16 +273,16 @@ def _mean(values: Iterator[float | None]) -> float | None:
 def _degrees(trials: Sequence[Trial]) -> Iterator[DegreeRisk]:
     """Degree classes over the people of all trials; `people` is their number in one."""
     degree = np.concatenate([trial.degree for trial in trials])
-    outcome = np.concatenate([trial.outcome for trial in trials])
+    outcome = np.concatenate([trial.judged for trial in trials])
     for found in by_degree(degree, outcome):
         if found.recall is not None:
             people = round(found.people / len(trials))
             yield DegreeRisk(found.low, found.high, people, found.recall, found.precision)
 
 
-def _bins(trials: Sequence[Trial]) -> Iterator[CertaintyBin]:
-    """What the adversary was sure of, beside what was right, over all trials; `matches` is their number in one."""
-    stated = np.concatenate([trial.certainty for trial in trials])
+def bins(trials: Sequence[Trial]) -> Iterator[CertaintyBin]:
+    """Scores beside what was right, over all trials, names that can be judged; `matches` is their number in one."""
+    stated = np.concatenate([np.where(np.isin(t.judged, NAMED), t.certainty, np.nan) for t in trials])
     right = np.concatenate([trial.outcome == Outcome.HIT for trial in trials])
     right, stated = right[np.isfinite(stated)], stated[np.isfinite(stated)]
     at = np.clip(np.searchsorted(CERTAINTIES, stated, side="right") - 1, 0, len(CERTAINTIES) - 2)

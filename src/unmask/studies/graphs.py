@@ -26,9 +26,10 @@ from unmask.reports import (
 from unmask.reports.graph.words import strongest_first
 from unmask.results import Row
 from unmask.studies.at_risk import SURER, AtRisk, Watched
+from unmask.studies.graph_attacks import ATTACKS
 from unmask.studies.graph_rows import belief_rows, rows
 from unmask.studies.graph_scenes import BLIND, Acquired, Derived, Plan, Scene
-from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, separation_point, summary
+from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, bins, separation_point, summary
 
 __all__ = ["Acquired", "Derived", "Plan", "Scene", "study_graph"]
 
@@ -68,11 +69,12 @@ def study_graph(
     progress: Callable[[str], None] = lambda _: None,
     watched: Watched | None = None,
 ) -> ReportData:
-    """Every attack on every scene, run by run, against the truth where it is known, else by the adversary's own belief.
+    """Every attack on every scene, run by run, against the truth where it is known.
 
-    Attacks of one run share graphs and seeds. An attack that refuses a pair is told in `not_run`; where all do, the
-    first refusal is raised. `progress` is told what is about to be run. Scenes either all know the truth or none does.
-    Who is at risk in the first run of a scene goes to `watched` alone.
+    Attacks of one run share graphs and seeds. An attack that refuses a pair is told in `not_run`, and so are the kinds
+    of attacks that were not asked for; where all refuse, the first refusal is raised. `progress` is told what is about
+    to be run. Scenes either all know the truth or none does. Who is at risk in the first run of a scene goes to
+    `watched` alone.
     """
     if len({scene.truth_known for scene in scenes.values()}) != 1:
         raise UnmaskError(
@@ -105,7 +107,7 @@ def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watc
         if f"{name} on {release}" in ledger.not_run:
             continue
         try:
-            trial, belief = attempt(pair, attack, seeds, known=scene.truth_known)
+            trial, belief = attempt(pair, attack, seeds, known=scene.truth_known, partial=scene.truth_partial)
         except UnmaskError as error:
             ledger.not_run.setdefault(f"{name} on {release}", f"failed: {error}")
             continue
@@ -122,16 +124,28 @@ def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watc
 def _at_risk(
     scene: Scene, pair: Pair, trial: Trial, belief: Matching, *, release: str, attack: str
 ) -> Iterator[AtRisk]:
-    """The people whom the attack names with a certainty above the limit, by the ids of their file."""
+    """The people whom the attack names, by the ids of their file: how many names of such a score are right.
+
+    Where the truth is known, those whose names are right more often than the limit.
+    """
     people, nodes = _ids(scene.people), None if scene.released is None else _ids(scene.released)
-    for at in np.flatnonzero(trial.certainty > LIMITS["identity"] + SURER).tolist():
+    right = _right(trial)
+    for at in np.flatnonzero(trial.named & ~(right <= LIMITS["identity"] + SURER)).tolist():
         said = [f"{trial.degree[at]:,} ties"]
         if nodes is not None and pair.target.labels is not None:
             said.append(f"taken for {nodes[pair.target.labels[belief.mapping[at]]]} of the release")
-        if trial.known:
+        if trial.known and not (trial.partial and trial.outcome[at] == Outcome.GHOST):
             said.append("which is right" if trial.outcome[at] == Outcome.HIT else "which is wrong")
-        person, certainty = people[trial.person[at]], float(trial.certainty[at])
-        yield AtRisk(release, person, attack, "identity", certainty, ", ".join(said))
+        chance = float(right[at]) if np.isfinite(right[at]) else None
+        yield AtRisk(release, people[trial.person[at]], attack, "identity", chance, ", ".join(said))
+
+
+def _right(trial: Trial) -> NDArray[np.float64]:
+    """(n_source,) share right of the names whose score is about that of a person's name; nan where nobody knows."""
+    found = np.full(len(trial.outcome), np.nan)
+    for one in bins([trial]) if trial.known else ():
+        found[(trial.certainty >= one.low) & (trial.certainty <= one.high)] = one.right
+    return found
 
 
 def _ids(graph: SocialGraph) -> list[str]:
@@ -144,6 +158,16 @@ def _check_left(pair: Pair, seeds: SeedPairs, *, known: bool) -> None:
     if not len(np.setdiff1d(people, seeds.source)):
         whose = "who are in both graphs" if known else "of the adversary's graph"
         raise UnmaskError(f"all {len(people)} people {whose} are seeds, expected some to be found; ask for fewer seeds")
+
+
+def _unrun(ledger: _Ledger, plan: Plan) -> dict[str, str]:
+    """The attacks of the plan that refused every release, and the kinds that are not in it under any name, and why."""
+    ran = {name for of_attack in ledger.trials.values() for name in of_attack}
+    refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in ledger.not_run.items()}
+    asked = {type(attack) for attack in plan.attacks.values()}
+    return {name: refused[name] for name in plan.attacks if name not in ran} | {
+        name: "it was not asked for" for name, kind in ATTACKS.items() if kind not in asked
+    }
 
 
 def _refuse_empty(ledger: _Ledger) -> None:
@@ -168,15 +192,24 @@ def _transition(
                 seeds = scene.seeds(pair, plan, n, plan.rng("seeds", scene.overlap, n, run))
                 _check_left(pair, seeds, known=scene.truth_known)
                 for name in ledger.trials.get(release, {}):
-                    trial, _ = attempt(pair, plan.attacks[name], seeds, known=scene.truth_known, only_rates=True)
+                    trial, _ = attempt(
+                        pair,
+                        plan.attacks[name],
+                        seeds,
+                        known=scene.truth_known,
+                        partial=scene.truth_partial,
+                        only_rates=True,
+                    )
                     done.setdefault((name, n), []).append(trial)
             except UnmaskError as error:
                 ledger.not_run.setdefault(f"{n} seeds on {release}", f"failed: {error}")
                 break
     for (name, n), trials in sorted(done.items(), key=lambda item: (list(plan.attacks).index(item[0][0]), item[0][1])):
-        recall = float(np.mean([trial.recall for trial in trials]))
+        recalls = [trial.recall for trial in trials if trial.recall is not None]
+        recall = float(np.mean(recalls)) if recalls else None
+        coverage = float(np.mean([trial.coverage for trial in trials]))
         percolated = sum(trial.has_spread for trial in trials)
-        yield TransitionPoint(name, scene.seeds_name(plan), n, len(trials), percolated, recall)
+        yield TransitionPoint(name, scene.seeds_name(plan), n, len(trials), percolated, recall, coverage)
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
@@ -205,12 +238,16 @@ def _page(
         for attack, done in of_attack.items()
         for row in rows(done, release=release, adversary=attack)
     ]
+    unrun = tuple(_unrun(ledger, plan).items())
     return ReportData(
         title=title,
         who=_who(scene, plan),
         rows=(*own, *ledger.standard),
         assumptions=tuple(_assumptions(scenes, plan)),
-        not_run=tuple(ledger.not_run.items()),
+        not_run=(
+            *ledger.not_run.items(),
+            *((f"the attack {name}", why) for name, why in unrun if name not in plan.attacks),
+        ),
         reproduce=reproduce,
         adversaries={name: f"runs {name}" for name in plan.attacks},
         success=("recall",) if scene.truth_known else (),
@@ -221,6 +258,8 @@ def _page(
             target_edges=pair.target.n_edges,
             common=len(pair.common) if scene.truth_known else None,
             truth_known=scene.truth_known,
+            truth_partial=scene.truth_partial,
+            not_run=unrun,
             most_recall=_bound(ledger, attacks) if scene.truth_known else None,
             attacks=attacks,
             transition=transition,
@@ -240,12 +279,12 @@ def _bound(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | Non
 
 
 def _who(scene: Scene, plan: Plan) -> str:
-    truth = "" if scene.truth_known else " Nobody checks him: the truth is not known."
+    truth = "" if scene.truth_known else " Nothing is checked: the truth is not known."
     seeds = "guessed" if scene.seeds_name(plan) in BLIND else "leaked"
     attacks = " and ".join(filter(None, (", ".join(list(plan.attacks)[:-1]), list(plan.attacks)[-1])))
     return (
-        f"An adversary who has a network of his own and a few {seeds} identities names the people of a released "
-        f"network, by {attacks}.{truth}"
+        f"An adversary who has their own network and a few {seeds} identities names the people of a released network, "
+        f"by {attacks}.{truth}"
     )
 
 
@@ -253,14 +292,16 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
     first = next(iter(scenes.values()))
     yield from dict.fromkeys(said for scene in scenes.values() for said in scene.assumptions(plan))
     if not first.truth_known:
-        yield "What is called named and right is what the adversary expects by the model of the attack rematch."
+        yield "What is right is not known, and is not estimated: scores of attacks on networks are no probabilities."
         yield f"An attack has spread when it gives a name to at least {PERCOLATES:.0%} of the people who are no seeds."
         return
     yield f"An attack has spread in a run when it names at least {PERCOLATES:.0%} of the people who can be found."
-    yield "Its rates are means over the runs in which it spread, over all where it did in none; seeds are left out."
+    yield "Rates are means over all runs, those in which an attack does not spread included; seeds are left out."
+    if first.truth_partial:
+        yield "The truth is partial: people without an entry in it are neither right nor wrong."
     yield (
-        "The certainty of a name is what the attack states; for attacks that state none, what the model of the attack "
-        "rematch says of their names, which any adversary can work out."
+        "The score of a name is the probability that the model of the attack rematch gives it, which any adversary can "
+        "work out. It is not calibrated; how many names of a score are right is counted."
     )
     yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."
     if plan.transition and len(scenes) > 1:
@@ -273,7 +314,8 @@ def _overlaps(attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene])
     for attack in attacks if len(plain) > 1 else ():
         if overlap := plain.get(attack.release):
             share = attack.percolated / attack.runs
-            yield OverlapPoint(attack.attack, *overlap, attack.recall, attack.error, attack.precision, share)
+            recall, error = attack.recall or 0.0, attack.error or 0.0  # known: the pair was made
+            yield OverlapPoint(attack.attack, *overlap, recall, error, attack.precision, share)
 
 
 def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[SeparationPoint]:
@@ -288,7 +330,7 @@ def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[Separ
 def _anonymity(scene: Scene, trials: Trials) -> Iterator[AnonymityLink]:
     """Criteria beside the share of attacks and runs that name a person."""
     every = [trial for done in trials.values() for trial in done]
-    share = score((t.outcome for t in every), (t.person for t in every), n_people=scene.n_people).hit_share
+    share = score((t.judged for t in every), (t.person for t in every), n_people=scene.n_people).hit_share
     values = scene.criteria(CRITERIA.values())
     for name, variant in CRITERIA.items():
         correlation = spearman(share, values[variant])

@@ -29,7 +29,7 @@ class Matching(Posterior):
     included, for certain. Of a node left unmapped they list the best candidates with
     p(c) = exp(S_c) / (sum over the listed of exp(S) + n_unlisted): the softmax over all target nodes, those that are
     not listed counting as S = 0 and sharing the rest alike; a node that no seed ever reached keeps the prior. What
-    `Rematch` (status `model`) and `calibrated` make of their matches stands there.
+    `Rematch` and `calibrated` make of their matches stands there.
 
     mapping : (n_observations,) int32, the target node of each source node, -1 where the attack names none
     sweeps  : (n_sweeps,) int64, matches made or changed in each pass over the nodes; the last entry is 0 unless a cap

@@ -56,9 +56,10 @@ class Rematch:
     listed     : candidates that are kept of a node, and listed by the belief, at most; those that tie across that limit
                  or have less than exp(-40) of the odds of the best are left out
 
-    The belief is of status `model`: p(c) = exp(log-odds) / (1 + sum of exp(log-odds)) given the final mapping, for
+    The belief is of status `scores`: p(c) = exp(log-odds) / (1 + sum of exp(log-odds)) given the final mapping, for
     mapped nodes too, with 1 for none of the candidates; what is not listed is shared by all other target nodes. Seeds
-    are certain. The model is over-sure where people without a counterpart look like others; see `calibrated`.
+    are certain. It would be a probability if edges were kept at random; on real networks it is over-sure, the more so
+    of people without a counterpart. See `calibrated`.
 
     Work: at most about `reach` visits a node and step, and as many reads of scattered memory.
 
@@ -111,7 +112,7 @@ class Rematch:
             weight=equal_weights(auxiliary.n_nodes),
             n_candidates=target.n_nodes,
             log_prior=-float(np.log(target.n_nodes)),
-            status="model",
+            status="scores",
             provenance={"attack": repr(self)},
             mapping=problem.outside(final.image),
             sweeps=np.array(sweeps, dtype=np.int64),

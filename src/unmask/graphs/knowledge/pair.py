@@ -169,8 +169,8 @@ class Pair:
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Pair:
         """The pair whose truth stands in a file of two columns, source label and target label; else as `from_labels`.
 
-        The file is read as `SocialGraph.read` reads a list of links; a first line of two words, neither of which names
-        a node, is a header.
+        The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
+        line of two words, neither of which names a node, is a header.
         """
         return cls.from_labels(source, target, *_label_columns(path, source, target))
 
@@ -214,8 +214,8 @@ class SeedPairs(NamedTuple):
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> SeedPairs:
         """The seeds of a file of two columns, source label and target label; else as `from_labels`.
 
-        The file is read as `SocialGraph.read` reads a list of links; a first line of two words, neither of which names
-        a node, is a header.
+        The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
+        line of two words, neither of which names a node, is a header.
         """
         return cls.from_labels(source, target, *_label_columns(path, source, target))
 
@@ -235,7 +235,7 @@ def _label_columns(
     """The two columns of a file of label pairs, read as a list of links; a first line that names nobody is a header."""
     names = first_words(path)
     nodes = _nodes_of(source, target, names[:1], names[1:])
-    links = read_links(path, header=bool(names) and max(side[0] for side in nodes) == NOBODY)
+    links = read_links(path, header=bool(names) and max(side[0] for side in nodes) == NOBODY, ends=(0, 1))
     labels = np.arange(links.n_nodes) if links.labels is None else links.labels
     return labels[links.u], labels[links.v]
 

@@ -93,7 +93,7 @@ def write_pairs(auxiliary: Network, target: Network, mapped: Mapped, path: Path,
 def _take_in(auxiliary: Network, target: Network, source: str, name: str) -> int:
     """Table {name}_named (source, target) of the rows, NULL for a node that is not there; the number of rows."""
     engine = auxiliary.engine
-    first, second = pair_columns(engine, source)
+    first, second, *_ = pair_columns(engine, source)
     refuse_ids_for_names(source, (first, second), (auxiliary, target))
     engine.table(f"{name}_source", source, {"u": first, "v": second})
     n = check_rows(engine, f"{name}_source", source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,10 @@ from pathlib import Path
 from unmask.engines import Engine
 from unmask.engines.sql import literal
 from unmask.errors import UnmaskError
+from unmask.graphs.columns import edge_columns, named_columns
+from unmask.graphs.release import Dropped
+
+_log = logging.getLogger(__name__)
 
 _MOST_NODES = 2**31 - 1  # node numbers are 32-bit
 _TEXT_FILE = re.compile(r"(?!.*::).*\.[ct]sv(\.gz)?", re.IGNORECASE | re.DOTALL)
@@ -30,14 +35,17 @@ class Network:
     n_edges: int
 
 
-def load(engine: Engine, source: str, *, name: str) -> Network:
+def load(engine: Engine, source: str, *, name: str, ends: tuple[str, str] | None = None) -> Network:
     """Take a list of links into an engine; nothing of its size passes through Python.
 
     source : Parquet files, or CSV files with a first line of column names (a path, a glob, a folder), or
-             DATABASE::TABLE; the ids of a link are in the first two columns, whole numbers or texts
+             DATABASE::TABLE; the ids of a link, whole numbers or texts, are in the columns that their names tell, see
+             `unmask.graphs.columns.edge_columns`
     name   : of the tables, plain letters
+    ends   : the two columns, by name or by number from 1; None: told by their names
 
-    Direction, repetitions and self-loops are dropped, as `SocialGraph.read` does; a node with nothing but self-loops
+    Direction, repetitions and self-loops are dropped, as `SocialGraph.read` does, and other columns, which is logged; a
+    node with nothing but self-loops
     is a node. Nodes are numbered by a hash of their id, so that their order tells nothing; 256 buckets of the hash are
     numbered side by side, so that no single task sorts all ids.
 
@@ -49,7 +57,7 @@ def load(engine: Engine, source: str, *, name: str) -> Network:
     ...     network.n_nodes, network.n_edges
     (3, 2)
     """
-    names = _take_in(engine, source, name)
+    names = _take_in(engine, source, name, ends)
     n_nodes = engine.keep(f"{name}_code", _coded(f"{name}_row"))
     if n_nodes > _MOST_NODES:
         raise UnmaskError(f"the source has {n_nodes:,} nodes, expected at most {_MOST_NODES:,}")
@@ -63,15 +71,15 @@ def load(engine: Engine, source: str, *, name: str) -> Network:
     return network
 
 
-def pair_columns(engine: Engine, source: str) -> tuple[str, str]:
-    """The first two columns of a source; a first line of a text file that is two numbers names no columns."""
+def pair_columns(engine: Engine, source: str) -> list[str]:
+    """The columns of a source, at least two; a first line of a text file that is two numbers names no columns."""
     names = engine.names(source)
     what = Path(source.rpartition("::")[2]).name
     if len(names) < 2:
         raise UnmaskError(f"source {what!r} has {len(names)} column, expected two of ids")
     if _TEXT_FILE.fullmatch(source) and all(re.fullmatch(r"-?[0-9]+", name) for name in names[:2]):
         raise UnmaskError(f"the first line of {what!r} holds two numbers, expected names of columns; add such a line")
-    return names[0], names[1]
+    return list(names)
 
 
 def refuse_ids_for_names(source: str, names: tuple[str, str], networks: tuple[Network, Network]) -> None:
@@ -97,9 +105,13 @@ def check_rows(engine: Engine, table: str, source: str) -> int:
     return n
 
 
-def _take_in(engine: Engine, source: str, name: str) -> tuple[str, str]:
+def _take_in(engine: Engine, source: str, name: str, ends: tuple[str, str] | None) -> tuple[str, str]:
     """Rows (u, v) of ids as table {name}_row, and the two columns; whole numbers stay so if both columns are."""
-    first, second = pair_columns(engine, source)
+    names, what = pair_columns(engine, source), Path(source.rpartition("::")[2]).name
+    columns = edge_columns(names, what) if ends is None else named_columns(names, ends, what)
+    first, second = (names[at] for at in columns)
+    if others := tuple(name for at, name in enumerate(names) if at not in columns):
+        _log.warning("%s: %s", what, Dropped(attributes=others))
     kinds = engine.table(f"{name}_source", source, {"u": first, "v": second})
     check_rows(engine, f"{name}_source", source)
     whole = set(kinds.values()) == {"integer"}

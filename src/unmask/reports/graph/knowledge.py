@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from unmask.reports.graph import plots
 from unmask.reports.graph.looks import Block, Looks, Named, figure
-from unmask.reports.graph.values import GraphRisk, OverlapPoint
+from unmask.reports.graph.values import GraphRisk, OverlapPoint, TransitionPoint
 from unmask.reports.graph.words import rate, transition_lines
 from unmask.reports.lines import Line
 from unmask.reports.sections import Figure, Grid
@@ -30,24 +30,31 @@ def transition_block(graph: GraphRisk, looks: Looks) -> Block:
     for name, points in lines.items():
         attack = points[0].attack
         said = looks.said(name, attack)
-        recall.append((said, attack, [(plots.magnitude(p.n_seeds), p.recall) for p in points]))
+        recall.append((said, attack, [(plots.magnitude(p.n_seeds), _reach(p)) for p in points]))
         spread.append((said, attack, [(plots.magnitude(p.n_seeds), p.percolated / p.runs) for p in points]))
-    figures = figure("People named", looks.lines(recall), scale, key="seeds-named", said=", by leaked identities")
+    named = "People named" if graph.truth_known else "People given a name"
+    figures = figure(named, looks.lines(recall), scale, key="seeds-named", said=", by leaked identities")
     caption = "Runs in which the attack spreads"
     figures += figure(caption, looks.lines(spread), scale, key="seeds-spread", said=", by leaked identities")
     rows = tuple(
-        (looks.said(p.attack, p.attack), p.seeds, f"{p.n_seeds:,}", f"{p.percolated:,} of {p.runs:,}", rate(p.recall))
+        (looks.said(p.attack, p.attack), p.seeds, f"{p.n_seeds:,}", f"{p.percolated:,} of {p.runs:,}", rate(_reach(p)))
         for points in lines.values()
         for p in points
     )
-    table = Grid(("Attack", "Seeds", "Leaked identities", "Runs that spread", "Named"), (("", rows),), text=2)
+    head = ("Attack", "Seeds", "Leaked identities", "Runs that spread", named.removeprefix("People ").capitalize())
+    table = Grid(head, (("", rows),), text=2)
     notes = (
         (
             "An attack either dies out near its seeds or runs through the network; in between there is little. People "
-            f"named are means over all runs, {_runs(graph)} for each point."
+            f"{named.removeprefix('People ')} are means over all runs, {_runs(graph)} for each point."
         ),
     )
     return Block("From how few leaked identities", figures, notes, folded=(table,))
+
+
+def _reach(point: TransitionPoint) -> float:
+    """Recall; where nobody knows it, coverage."""
+    return point.coverage if point.recall is None else point.recall
 
 
 def _runs(graph: GraphRisk) -> str:

@@ -27,19 +27,14 @@ from unmask.reports.words import number
 
 COLUMNS = {
     "Named": "share of the people in both networks whom the adversary names rightly, seeds aside",
-    "Names right": "share of all names he gives that are right, seeds aside",
-    "Wrong": "share of the people in both networks to whom he gives a wrong name",
-    "Ghosts": "share of the names he gives that are of people who are not in the release at all",
-    "Given a name": "share of all other people of his network",
+    "Names right": "share of all names they give that are right, seeds aside",
+    "At least": "the same of all names, if nobody without an entry in the truth is in the release",
+    "Wrong": "share of the people in both networks to whom they give a wrong name",
+    "Ghosts": "share of the names they give that are of people who are not in the release at all",
+    "Given a name": "share of all other people of their network",
+    "Names": "how many names they give, on average",
 }
 """Rate of an attack -> its meaning."""
-
-EXPECTED = {
-    "Named": "share of all other people of his network whom he expects to name rightly",
-    "Names right": "share of all names he gives that he expects to be right",
-    "Wrong": "share of all other people of his network to whom he expects to give a wrong name",
-}
-"""The same, where the truth is not known."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +101,11 @@ def _rates(graph: GraphRisk) -> dict[str, list[str]]:
     columns = {
         "Named": [recall_of(item) for item in graph.attacks],
         "Names right": [rate(item.precision) for item in graph.attacks],
+        "At least": [rate(item.precision_at_least) for item in graph.attacks],
         "Wrong": [rate(item.error) for item in graph.attacks],
         "Ghosts": [rate(item.ghosts) for item in graph.attacks],
         "Given a name": [rate(item.coverage) for item in graph.attacks],
+        "Names": [f"{item.names:,}" for item in graph.attacks],
     }
     return {name: cells for name, cells in columns.items() if {*cells} != {rate(None)}}
 
@@ -121,8 +118,7 @@ def _left_out(least: int) -> list[str]:
 def _attack_notes(graph: GraphRisk) -> list[str]:
     """What the columns mean, and how seeds are chosen."""
     rates = _rates(graph)
-    meanings = COLUMNS if graph.truth_known else COLUMNS | EXPECTED
-    notes = [f"{name}: {meaning}." for name, meaning in meanings.items() if name in rates]
+    notes = [f"{name}: {meaning}." for name, meaning in COLUMNS.items() if name in rates]
     notes = [" ".join(notes)]
     if any(attack.recall_low is not None for attack in graph.attacks):
         notes.append("Brackets are 95 % intervals over runs; each run has other networks or other seeds.")
@@ -130,7 +126,7 @@ def _attack_notes(graph: GraphRisk) -> list[str]:
     said = [f"{seeds}: {seed_words(seeds)}" for seeds in ways if seed_words(seeds) != seeds]
     notes.append(
         "Spread in: runs in which the attack ran through the network, and did not die out near its seeds; "
-        "rates are means over these, or over all runs where there is none."
+        "rates are means over all runs."
     )
     return [*notes, *([f"Seeds are the identities that the attack starts from. {'; '.join(said)}."] if said else [])]
 
@@ -149,7 +145,7 @@ def separation_block(graph: GraphRisk, looks: Looks) -> Block:
     notes = (
         (
             "Adopters are the people who have several identities in the release. Left of the arrow: nobody has; same "
-            "runs, same people. A person is named rightly by any of his identities, and what is told of him are the "
+            "runs, same people. A person is named rightly by any of his identities, and what is told are the "
             "contacts of the one that is named; with one identity, all of them."
         ),
     )
@@ -220,7 +216,7 @@ def _nan(value: float | None) -> float:
 
 
 def certainty_block(graph: GraphRisk, looks: Looks) -> Block:
-    """What is stated against what is right, and how many names there are from each probability on."""
+    """Scores against what is right, and how many names there are from each score on."""
     right: list[Named] = []
     sure: list[Named] = []
     for name, attack in shown(graph):
@@ -233,21 +229,18 @@ def certainty_block(graph: GraphRisk, looks: Looks) -> Block:
             sure.append((said, attack.attack, steps))
     top = max((n for _, _, points in sure for _, n in points), default=1.0)
     rows = legend_rows(looks.lines(sure)) if len(sure) > 1 else 0
-    scale = plots.shares("Probability that the adversary states")
+    scale = plots.shares("Score: what the model of rematch says")
     figures = figure("Names that are right", looks.lines(right), scale, key="sure-right", diagonal=True, rows=rows)
-    scale = plots.shares("Stated probability, at least")
+    scale = plots.shares("Score, at least")
     figures += figure("Names given", looks.lines(sure), scale, key="sure-names", top=top, share=False, rows=rows)
     notes = [*of_release(graph)]
     if looks.lines(right):
         notes.append(
-            "On the dotted line he is right as often as he says. Above it he is more often right than he says, below "
-            "it he is too sure of himself."
+            "The score of a name is the probability that the model of the attack rematch gives it. It is not "
+            "calibrated: an adversary who took it at its word would be wrong wherever a line leaves the dotted one."
         )
-    notes.append("Names given: so many names have at least that probability.")
-    silent = [name for name, attack in shown(graph) if not any(item.matches for item in attack.certainty)]
-    if silent:
-        notes.append(f"No probability is stated by {', '.join(silent)}.")
-    return Block("With what certainty", figures, tuple(notes))
+    notes.append("Names given: so many names have at least that score.")
+    return Block("How many names are right, by their score", figures, tuple(notes))
 
 
 # --- passes, criteria ---------------------------------------------------------------------------------------------

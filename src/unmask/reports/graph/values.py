@@ -36,10 +36,10 @@ class DegreeRisk:
 
 @dataclass(frozen=True)
 class CertaintyBin:
-    """The matches whose stated probability lies between `low` and `high`.
+    """The matches whose score lies between `low` and `high`.
 
     matches     : how many there are in a run, on average
-    sure, right : mean of the stated probability, and share of the matches that are right; nan without the truth
+    sure, right : mean of the score, and share of the matches that are right
     """
 
     low: float
@@ -55,26 +55,25 @@ class CertaintyBin:
 
 @dataclass(frozen=True)
 class StructureAttack:
-    """One attack on one release, over runs: each run is another perturbation with other seeds.
-
-    Rates are means over the runs in which the attack spread; over all runs where it did in none.
+    """One attack on one release: rates are means over all runs, each with another perturbation or other seeds.
 
     release, attack : names, the pair of them once
     seeds, n_seeds  : how seeds are chosen ("random.25"), and how many there are
     runs, percolated : runs, and those of them in which the attack spread over the network
     recall          : share of the people in both graphs, seeds out, who are named rightly
     recall_low, recall_high : 95 % interval of the recall over runs; None where there is none
-    precision       : share right of all names given, seeds out; None where none was given
+    precision       : share right of all names given, seeds out; where the truth is partial, of those given to people
+                      with an entry in it. None where none was given
+    precision_at_least : where the truth is partial, share right of all names given if nobody without an entry is in
+                      the target
     error           : share of the people in both graphs, seeds out, who are given a wrong name
     ghosts          : share of all names given that are of people who are not in the target; None where not known
-    coverage        : share of the free nodes of the source that are given a name
+    coverage, names : share of the free nodes of the source that are given a name, and how many are, on average
     by_degree       : the people by degree class, the lowest first
     steps           : new matches in each pass of the first run
-    certainty       : matches by stated probability, the lowest first
+    certainty       : matches by score, the lowest first
 
-    Where the truth is not known (`GraphRisk.truth_known`), `recall` is the share of the free nodes of the source that
-    the adversary expects to name rightly by his own probabilities, `error` the rest of those he names, and `precision`
-    what he expects; with no probabilities they are nan, or None.
+    Where the truth is not known (`GraphRisk.truth_known`), all that is known are coverage and names.
     """
 
     release: str
@@ -83,20 +82,23 @@ class StructureAttack:
     n_seeds: int
     runs: int
     percolated: int
-    recall: float
+    recall: float | None
     recall_low: float | None
     recall_high: float | None
     precision: float | None
-    error: float
+    error: float | None
     ghosts: float | None
     coverage: float
+    names: int
     by_degree: tuple[DegreeRisk, ...]
     steps: tuple[int, ...]
     certainty: tuple[CertaintyBin, ...] = ()
+    precision_at_least: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse shares that are none, more percolating runs than runs, and classes out of order."""
-        _shares(self, ("recall", "recall_low", "recall_high", "precision", "error", "ghosts", "coverage"))
+        _shares(self, ("recall", "recall_low", "recall_high", "precision", "precision_at_least"))
+        _shares(self, ("error", "ghosts", "coverage"))
         _runs(self.percolated, self.runs, f"the attack {self.attack!r}")
         _rising((item.low for item in self.by_degree), "the degree classes")
         _rising((item.low for item in self.certainty), "the bins of certainty")
@@ -104,18 +106,22 @@ class StructureAttack:
 
 @dataclass(frozen=True)
 class TransitionPoint:
-    """Mean recall over all runs from so many seeds, and in how many of them the attack spread."""
+    """Mean recall and coverage over all runs from so many seeds, and in how many of them the attack spread.
+
+    recall, coverage : as in `StructureAttack`; recall is None where the truth is not known
+    """
 
     attack: str
     seeds: str
     n_seeds: int
     runs: int
     percolated: int
-    recall: float
+    recall: float | None
+    coverage: float
 
     def __post_init__(self) -> None:
         """Refuse shares that are none, and more percolating runs than runs."""
-        _shares(self, ("recall",))
+        _shares(self, ("recall", "coverage"))
         _runs(self.percolated, self.runs, f"the attack {self.attack!r} from {self.n_seeds:,} seeds")
 
 
@@ -149,7 +155,7 @@ class SeparationPoint:
     decoyed, exposed      : share of the adopters who are found by their decoy, and by the identity that they hide; None
                             where there are no decoys
 
-    Rates are means over the runs in which the attack spread; over all runs where it did in none.
+    Rates are means over all runs.
     """
 
     release: str
@@ -197,7 +203,9 @@ class GraphRisk:
 
     source_*, target_* : nodes and edges of what the adversary knows, and of the release (of the first run)
     common      : people in both graphs, None where not known
-    truth_known : whether rates were checked against the truth; else they are the adversary's own
+    truth_known : whether rates were checked against the truth; else nothing is said to be right
+    truth_partial : whether people without an entry in the truth are neither right nor wrong
+    not_run     : attacks that were not run on any release, and why
     most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart; of the release
                   where most people are named; None where not run
     attacks     : at least one
@@ -219,6 +227,8 @@ class GraphRisk:
     overlaps: tuple[OverlapPoint, ...] = ()
     anonymity: tuple[AnonymityLink, ...] = ()
     separations: tuple[SeparationPoint, ...] = ()
+    truth_partial: bool = False
+    not_run: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse no attack at all, attacks that cannot be told apart, and more common people than there are."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from unmask.measures.interval import wilson
 from unmask.reports.data import Heads, Scope
 from unmask.reports.graph.seeds import GUESSED, leaked
-from unmask.reports.graph.values import CertaintyBin, DegreeRisk, GraphRisk, StructureAttack, TransitionPoint
+from unmask.reports.graph.values import DegreeRisk, GraphRisk, StructureAttack, TransitionPoint
 from unmask.reports.words import IDENTITY, estimate, percent, release_name
 
 RECALL = "recall"
@@ -26,29 +25,8 @@ CRITERIA = {
 }
 """Criterion of local anonymity -> name and meaning for readers."""
 
-SURE = 0.9
-"""From this stated probability on an adversary calls himself sure."""
-
 MANY_TIES = 5
 """Fewest people of a degree class that a finding speaks of."""
-
-TENTHS = ("hardly any", "one", "two", "three", "four", "half", "six", "seven", "eight", "nine")
-
-
-def of_ten(share: float) -> str:
-    """How many of the names are right, as one would say it.
-
-    >>> of_ten(0.913), of_ten(0.97), of_ten(0.52), of_ten(1.0), of_ten(0.03)
-    ('nine of ten names', '97 of 100 names', 'half of the names', 'all names', 'hardly any of the names')
-    """
-    if share >= 0.9995:
-        return "all names"
-    if share >= 0.95:
-        return f"{min(99, round(100 * share))} of 100 names"
-    tenth = math.floor(10 * share + 0.5)
-    if tenth in (0, 5):
-        return f"{TENTHS[tenth]} of the names"
-    return f"{TENTHS[tenth] if tenth < 10 else 'nine'} of ten names"
 
 
 def degrees(item: DegreeRisk) -> str:
@@ -83,7 +61,7 @@ def rate(value: float | None) -> str:
 
 def recall_of(attack: StructureAttack) -> str:
     """Recall with its interval over runs."""
-    if math.isnan(attack.recall):
+    if attack.recall is None:
         return "\u2013"
     return estimate(attack.recall, "share", attack.recall_low, attack.recall_high)
 
@@ -92,20 +70,27 @@ def strongest_first(attacks: Iterable[StructureAttack], truth_known: bool = True
     """The attacks by recall, then by precision; without truth by how many names they give."""
 
     def place(attack: StructureAttack) -> tuple[float, float]:
-        reach = attack.recall if truth_known and not math.isnan(attack.recall) else attack.coverage
-        return -reach, -(attack.precision if attack.precision is not None and known(attack.precision) else 0.0)
+        reach = attack.recall if truth_known else attack.coverage
+        return -(reach or 0.0), -(attack.precision if attack.precision is not None and known(attack.precision) else 0.0)
 
     return sorted(attacks, key=place)
 
 
 def graph_findings(graph: GraphRisk | None, scope: Scope, heads: Heads) -> list[str]:
-    """Who is named and how many names are right, by ties, with what certainty, from how few seeds, and the bound."""
+    """Who is named and how many names are right, by ties, from how few seeds, the bound, and what to do."""
     if graph is None:
         return []
     attacks = strongest_first(graph.attacks, graph.truth_known)
     first = attacks[0]
     said = [" ".join(filter(None, (_named(first, graph, scope, heads), _spread(first), _others(attacks, graph))))]
-    found = (_by_ties(first, graph), _certain(attacks), _few_seeds(graph), _overlaps(graph), _bound(first, graph))
+    found = (
+        _not_run(graph),
+        _by_ties(first, graph),
+        _few_seeds(graph),
+        _overlaps(graph),
+        _bound(first, graph),
+        _next(graph),
+    )
     return said + [sentence for sentence in (*_separated(graph), *found) if sentence]
 
 
@@ -113,17 +98,22 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope, heads: Heads
     where = f"From {release_name(attack.release)}, with" if len({a.release for a in graph.attacks}) > 1 else "With"
     who = scope.subject(attack.attack) if attack.attack in scope.words else f"the adversary {attack.attack}"
     start = f"{where} {leaked(attack.n_seeds, guessed=attack.seeds in GUESSED)} {who}"
+    names = f"{attack.names:,} name{'' if attack.names == 1 else 's'}"
     if not graph.truth_known:
-        given = f"{start} gives a name to {percent(attack.coverage)} of the other people of his own network"
-        if attack.precision is None or math.isnan(attack.precision):
-            return f"{given}, and does not say how sure he is. Nothing was checked: the truth is not known."
-        right = f"and expects {of_ten(attack.precision)} to be right ({percent(attack.precision)})"
-        return f"{given}, {right}. Nothing was checked: the truth is not known."
-    people = f"{recall_of(attack)} of the {_people(attack, graph, heads)}people who are in both graphs"
-    if attack.precision is None or math.isnan(attack.precision):
-        return f"{start} names {people}: he gives no name at all." if attack.recall == 0 else f"{start} names {people}."
-    one = "is" if (share := of_ten(attack.precision)).startswith(("hardly any", "one ")) else "are"
-    return f"{start} names {people}, and {share} he gives {one} right ({percent(attack.precision)})."
+        return (
+            f"{start} gives a name to {percent(attack.coverage)} of the other people of their own network ({names}). "
+            "How many are right is not known: the truth was not given, and scores are no probabilities."
+        )
+    start += f" names {recall_of(attack)} of the {_people(attack, graph, heads)}people who are in both graphs"
+    if attack.precision is None:
+        return f"{start}: they give no name at all." if not attack.names else f"{start}."
+    given = f"{start}; of the {names} they give"
+    if attack.precision_at_least is None:
+        return f"{given} {percent(attack.precision)} {'is' if attack.names == 1 else 'are'} right."
+    return (
+        f"{given}, {percent(attack.precision)} are right among people with an entry in the truth, which is partial; if "
+        f"nobody else is in the release, {percent(attack.precision_at_least)} of all are."
+    )
 
 
 def _people(attack: StructureAttack, graph: GraphRisk, heads: Heads) -> str:
@@ -142,10 +132,7 @@ def _spread(attack: StructureAttack) -> str:
     runs = f"{attack.runs:,} run{'' if attack.runs == 1 else 's'}"
     if attack.percolated == 0:
         return f"In none of {runs} does it spread beyond the surroundings of the seeds."
-    only = "run in which" if attack.percolated == 1 else "runs in which"
-    return (
-        f"It spreads in {attack.percolated:,} of {runs} and dies out in the others; rates are of the {only} it spreads."
-    )
+    return f"It spreads in {attack.percolated:,} of {runs} and dies out in the others; rates are means over all runs."
 
 
 def _others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
@@ -161,6 +148,15 @@ def _others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
     return f"The weakest of {len(attacks)} attacks, {name or last.attack}{seeds}, names {recall_of(last)}."
 
 
+def _not_run(graph: GraphRisk) -> str:
+    """The attacks that might find more."""
+    silent = "it was not asked for"
+    told = [f"{name} was not run: {why}." for name, why in graph.not_run if why != silent]
+    rest = _listed([name for name, why in graph.not_run if why == silent])
+    told += [f"Attacks that were not asked for may name more: {rest}."] if rest else []
+    return " ".join(told)
+
+
 def _by_ties(attack: StructureAttack, graph: GraphRisk) -> str:
     """The classes of most and of least recall, where they differ by more than chance."""
     classes = [item for item in attack.by_degree if item.people >= MANY_TIES and known(item.recall)]
@@ -170,42 +166,9 @@ def _by_ties(attack: StructureAttack, graph: GraphRisk) -> str:
     if wilson(most.recall, most.people)[0] <= wilson(least.recall, least.people)[1]:
         return ""
     return (
-        f"Who is named depends on ties: he names {percent(most.recall)} of the people with {ties(most)}, and "
+        f"Who is named depends on ties: they name {percent(most.recall)} of the people with {ties(most)}, and "
         f"{percent(least.recall)} of those with {ties(least)}."
     )
-
-
-@dataclass(frozen=True)
-class Sureness:
-    """Names given with at least a stated probability, and the share of them that is right."""
-
-    names: int
-    right: float
-
-
-def at_least(bins: Sequence[CertaintyBin], least: float) -> Sureness:
-    """The names in bins from `least` on, and how many of them are right; nan where there are none or truth is unknown.
-
-    >>> at_least((CertaintyBin(0.5, 0.9, 60, 0.7, 0.7), CertaintyBin(0.9, 1.0, 40, 0.95, 0.95)), 0.9)
-    Sureness(names=40, right=0.95)
-    """
-    chosen = [item for item in bins if item.low >= least - 1e-9 and item.matches]
-    names = sum(item.matches for item in chosen)
-    return Sureness(names, sum(item.matches * item.right for item in chosen) / names if names else math.nan)
-
-
-def _certain(attacks: Sequence[StructureAttack]) -> str:
-    """Of how many names the strongest attack that states probabilities is sure, and whether he is right to be."""
-    attack = next((attack for attack in attacks if any(item.matches for item in attack.certainty)), None)
-    if attack is None:
-        return ""
-    sure, total = at_least(attack.certainty, SURE), sum(item.matches for item in attack.certainty)
-    who = "he" if attack is attacks[0] else f"the adversary {attack.attack}"
-    known_names = f"of {sure.names:,} of the {total:,} names he gives"
-    if sure.names == 0:
-        return f"Of none of {total:,} names {who} is at least {percent(SURE, 0)} sure."
-    start = f"{who[0].upper()}{who[1:]} is at least {percent(SURE, 0)} sure {known_names}"
-    return f"{start}, and {percent(sure.right)} of these are right." if known(sure.right) else f"{start}."
 
 
 def enough(points: Sequence[TransitionPoint]) -> TransitionPoint | None:
@@ -222,7 +185,7 @@ def _few_seeds(graph: GraphRisk) -> str:
     """From how few seeds each attack unravels the network, the one that needs fewest first."""
     lines = transition_lines(graph)
     firsts = [(point, name) for name, points in lines.items() if (point := enough(points)) is not None]
-    firsts.sort(key=lambda item: (item[0].n_seeds, -item[0].recall))
+    firsts.sort(key=lambda item: (item[0].n_seeds, -(item[0].recall or item[0].coverage)))
     never = [name for name in lines if name not in {name for _, name in firsts}]
     if not lines:
         return ""
@@ -234,10 +197,16 @@ def _few_seeds(graph: GraphRisk) -> str:
     runs = {1: "in its only run", 2: "in both runs"}.get(point.runs, f"in all {point.runs:,} runs")
     verb = "is" if point.n_seeds == 1 else "are"
     first = f"{leaked(point.n_seeds, guessed=guessed)} {verb} enough for {name} to spread through the network {runs}"
-    said = [f"{first}, where it names {percent(point.recall)}"]
+    said = [f"{first}, where it {_reach(point)}"]
     said += [f"{other} needs {more.n_seeds:,}" for more, other in firsts[1:]]
     said += [f"for {_listed(never)} {most:,} are too few"] if never else []
     return "; ".join(said) + "."
+
+
+def _reach(point: TransitionPoint) -> str:
+    if point.recall is None:
+        return f"gives a name to {percent(point.coverage)}"
+    return f"names {percent(point.recall)}"
 
 
 def transition_lines(graph: GraphRisk) -> dict[str, list[TransitionPoint]]:
@@ -301,33 +270,48 @@ def _bound(attack: StructureAttack, graph: GraphRisk) -> str:
     )
 
 
+def _next(graph: GraphRisk) -> str:
+    """What an owner can do, where somebody is found."""
+    if not graph.truth_known or graph.separations or not any(attack.recall for attack in graph.attacks):
+        return ""
+    return (
+        "To see what protection would change, run `unmask audit graph` with --separation (several identities for a "
+        "person); `unmask protect graph` writes such a release."
+    )
+
+
 def setting(graph: GraphRisk) -> str:
     """What the adversary holds, what he sees, and who is in both."""
     own = f"{graph.source_nodes:,} people and {graph.source_edges:,} ties"
     seen = f"{graph.target_nodes:,} people and {graph.target_edges:,} ties"
     both = "" if graph.common is None else f" {graph.common:,} people are in both."
-    start = "leaked identities, the seeds, of whom he knows who they are in the release"
+    start = "leaked identities, the seeds: people of whom they know who they are in the release"
     if all(attack.seeds in GUESSED for attack in graph.attacks):
-        start = "seeds, people of whom he guesses by their looks who they are in the release"
+        start = "seeds: people of whom they guess by their looks who they are in the release"
     return (
-        f"The adversary holds a network of his own, with names: {own}. He sees the released network, without names: "
-        f"{seen}.{both} He starts from {start}, and finds the others by their ties alone."
+        f"The adversary holds a network of their own, with names: {own}. They see the released network, without names: "
+        f"{seen}.{both} They start from {start}, and find the others by their ties alone."
     )
 
 
 def cautions(graph: GraphRisk) -> list[str]:
-    """What a reader must know before he trusts the rates."""
+    """What a reader must know to trust the rates."""
     said = []
     if not graph.truth_known:
         said.append(
-            "Nothing was checked against the truth. Shares of right names are what the adversary expects by his own "
-            "probabilities; a dash stands where an attack states none."
+            "Nothing was checked against the truth, so that it is not known how many names are right; the scores of "
+            "attacks on networks are no probabilities."
+        )
+    if graph.truth_partial:
+        said.append(
+            "The truth is partial: people without an entry in it are neither right nor wrong. Shares of right names "
+            "are over people with an entry."
         )
     torn = [attack for attack in graph.attacks if 0 < attack.percolated < attack.runs]
     if torn:
         names = _listed(list(dict.fromkeys(attack.attack for attack in torn)))
         said.append(
             f"In some runs {names} spread{'s' if len({a.attack for a in torn}) == 1 else ''} through the network, in "
-            "others not. Rates are those of the runs that spread: read in how many runs that was beside them."
+            "others not. Rates are means over both kinds of runs: read in how many runs it spread beside them."
         )
     return said

@@ -19,6 +19,7 @@ from unmask.graphs.knowledge.seeding import parse_method
 from unmask.graphs.protections import Role, Separated
 from unmask.measures.interval import wilson
 from unmask.results import Row
+from unmask.studies.graph_trials import PERCOLATES
 from unmask.studies.plan import Cell, Part, unknown
 from unmask.studies.rows import plain_row
 
@@ -27,7 +28,7 @@ COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
 ADVERSARY = ("knows", "discovery")
 MEASURES = (
-    "recall", "precision", "named_wrongly", "ghosts", "adopter_recall", "disclosure", "exposed", "discovery",
+    "recall", "spread", "precision", "named_wrongly", "ghosts", "adopter_recall", "disclosure", "exposed", "discovery",
     "discovery_score", "reversed", "utility",
 )  # fmt: skip
 
@@ -162,6 +163,8 @@ def _rates(cell: Cell, found: Rates, guess: float) -> Iterator[Row]:
     """Rates beside those of guessing: a random node for everybody who is no seed."""
     present = found.findable / max(found.findable + found.ghosts + found.absent, 1)
     yield from _share(cell, "recall", found.recall, found.findable, prior=guess)
+    spread = float((found.recall or 0.0) >= PERCOLATES)
+    yield from _share(cell, "spread", spread, found.findable, binomial=False)
     yield from _share(cell, "precision", found.precision, found.matches, prior=guess * present)
     yield from _share(cell, "named_wrongly", found.error, found.findable, prior=1.0 - guess, direction="low")
     yield from _share(cell, "ghosts", found.ghost_share, found.matches, prior=1.0 - present, direction="low")

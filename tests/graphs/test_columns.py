@@ -1,0 +1,195 @@
+"""Which columns of a file are the two ends of a link, and what a file of a network is at all."""
+
+import json
+import logging
+
+import numpy as np
+import pytest
+
+from unmask.errors import UnmaskError
+from unmask.graphs import SocialGraph, datasets
+from unmask.graphs.release import Dropped
+
+
+@pytest.fixture
+def network():
+    return datasets.barabasi_albert(40, 3, rng=np.random.default_rng(0))
+
+
+def written(tmp_path, lines, name="a.csv"):
+    file = tmp_path / name
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def same(graph, network):
+    assert graph.labels.tolist() == list(range(network.n_nodes))
+    assert graph.indptr.tolist() == network.indptr.tolist()
+    assert graph.neighbour.tolist() == network.neighbour.tolist()
+
+
+def rows(network, template):
+    pairs = zip(*(side.tolist() for side in network.edges()), strict=True)
+    return [template.format(i=i, u=u, v=v, t=1_500_000_000 + 7 * i) for i, (u, v) in enumerate(pairs)]
+
+
+@pytest.mark.parametrize(
+    ("head", "template"),
+    [
+        ("id,from,to", "{i},{u},{v}"),
+        ("timestamp,from,to", "{t},{u},{v}"),
+        ("to,weight,from", "{v},0.5,{u}"),
+        ("Weight,Source,Target,Type", "2,{u},{v},Undirected"),
+        ("id,sender_id,receiver_id", "{i},{u},{v}"),
+        ("date,who,whom", "2020-01-02,{u},{v}"),
+        ("who,whom,since", "{u},{v},2019"),
+        ("edge_id,FromNodeId,ToNodeId", "{i},{u},{v}"),
+        ("# made by hand\nid,from,to", "{i},{u},{v}"),
+    ],
+)
+def test_g1_the_header_decides_which_columns_are_the_edge(tmp_path, network, head, template):
+    same(SocialGraph.read(written(tmp_path, [head, *rows(network, template)])), network)
+
+
+@pytest.mark.parametrize(
+    ("template", "name"),
+    [("{t} {u} {v}", "a.txt"), ("2020-01-02,{u},{v}", "a.csv"), ("{u} {v} 5 {t}", "a.txt"), ("{u} {v}", "a.txt")],
+)
+def test_g1_without_a_header_times_are_no_end(tmp_path, network, template, name):
+    same(SocialGraph.read(written(tmp_path, rows(network, template), name)), network)
+
+
+def test_g1_what_is_not_plain_is_refused_and_can_be_said(tmp_path, network):
+    counted = written(tmp_path, rows(network, "{i} {u} {v}"), "counted.txt")
+    with pytest.raises(UnmaskError, match=r"counts its lines.*--source and --target"):
+        SocialGraph.read(counted)
+    same(SocialGraph.read(counted, ends=("2", "3")), network)
+    named = written(tmp_path, ["who,whom,where", *rows(network, "{u},{v},{i}")])
+    with pytest.raises(UnmaskError, match=r"3 columns.*--source and --target"):
+        SocialGraph.read(named)
+    same(SocialGraph.read(named, ends=("who", "whom")), network)
+    same(SocialGraph.read(named, ends=("Whom", "who")), network)
+    for ends, message in [
+        (("who", "whose"), "column 'whose' is not in"),
+        (("who", "who"), "twice"),
+        (("1", "9"), "column '9' is not in"),
+    ]:
+        with pytest.raises(UnmaskError, match=message):
+            SocialGraph.read(named, ends=ends)
+
+
+def test_g1_parquet_goes_by_its_names_too(tmp_path, network):
+    pandas = pytest.importorskip("pandas")
+    u, v = network.edges()
+    time = pandas.to_datetime(np.arange(len(u)), unit="s")
+    pandas.DataFrame({"id": np.arange(len(u)), "from": u, "to": v}).to_parquet(tmp_path / "n.parquet")
+    same(SocialGraph.read(tmp_path / "n.parquet"), network)
+    pandas.DataFrame({"happened": time, "who": u, "whom": v}).to_parquet(tmp_path / "t.parquet")
+    same(SocialGraph.read(tmp_path / "t.parquet"), network)
+    same(SocialGraph.read(tmp_path / "t.parquet", ends=("whom", "who")), network)
+
+
+@pytest.mark.parametrize("head", [[], ["# adjacency", "# by somebody"]])
+@pytest.mark.parametrize("both", [True, False])
+def test_g2_an_adjacency_list_is_read_as_one(tmp_path, network, head, both):
+    lines = []
+    for node in range(network.n_nodes):
+        near = [other for other in network.neighbours(node).tolist() if both or other > node]
+        lines.append(" ".join(map(str, [node, *near])))
+    same(SocialGraph.read(written(tmp_path, [*head, *lines], "adj2.txt")), network)
+    named = [" ".join(f"p{cell}" for cell in line.split()) for line in lines]
+    graph = SocialGraph.read(written(tmp_path, [*head, *named], "named.txt"))
+    assert (graph.n_nodes, graph.n_edges) == (network.n_nodes, network.n_edges)
+
+
+def test_g2_lines_that_may_be_adjacencies_or_attributes_are_refused(tmp_path):
+    with pytest.raises(UnmaskError, match="lines of unequal length"):
+        SocialGraph.read(written(tmp_path, ["1 2", "1 3 4", "2 3", "3 4 1 2"], "a.txt"))
+    metis = ["4 5", "2 3", "1 3 4", "1 2 4", "2 3"]
+    with pytest.raises(UnmaskError, match="lines of unequal length"):
+        SocialGraph.read(written(tmp_path, metis, "b.txt"))
+
+
+@pytest.mark.parametrize("name", ["matrix.csv", "matrix.txt"])
+@pytest.mark.parametrize("weight", [1, 3])
+def test_g2_a_matrix_is_read_as_one(tmp_path, network, name, weight):
+    mark = "," if name.endswith("csv") else " "
+    matrix = network.adjacency().toarray() * weight
+    lines = [mark.join(map(str, row)) for row in matrix.tolist()]
+    graph = SocialGraph.read(written(tmp_path, lines, name))
+    same(graph, network)
+    assert graph.dropped.attributes == (("weight",) if weight > 1 else ())
+
+
+def test_g2_a_matrix_with_names(tmp_path, network):
+    names = [f"p{i}" for i in range(network.n_nodes)]
+    matrix = network.adjacency().toarray()
+    lines = [",".join(["", *names])] + [
+        ",".join([name, *map(str, row)]) for name, row in zip(names, matrix.tolist(), strict=True)
+    ]
+    graph = SocialGraph.read(written(tmp_path, lines))
+    assert graph.labels.tolist() == names
+    assert graph.neighbour.tolist() == network.neighbour.tolist()
+    with pytest.raises(UnmaskError, match="matrix of 39 rows and 40 columns"):
+        SocialGraph.read(written(tmp_path, [",".join(map(str, row)) for row in matrix[1:].tolist()]))
+
+
+# --- what is left out is said ---------------------------------------------------------------------------------------
+
+
+def test_g7_what_is_left_out_is_said(tmp_path, caplog):
+    graph = SocialGraph.read(written(tmp_path, ["from,to,weight,since", "a,b,1,2019", "b,a,1,2019", "b,c,1,2020"]))
+    assert graph.dropped == Dropped(reversed=1, attributes=("direction", "weight", "since"))
+    assert str(graph.dropped) == "direction, weight and since are left out"
+    assert [record.getMessage() for record in caplog.records] == ["a.csv: direction, weight and since are left out"]
+    assert all(record.levelno == logging.WARNING for record in caplog.records)
+    caplog.clear()
+    assert str(SocialGraph.read(written(tmp_path, ["1 2", "2 3"], "b.txt")).dropped) == ""
+    assert str(SocialGraph.read(written(tmp_path, ["1 2 0.5", "2 3 0.7"], "w.txt")).dropped) == "column 3 is left out"
+    assert len(caplog.records) == 1
+
+
+def test_g7_direction_and_attributes_of_formats_are_said(tmp_path):
+    inside = '<key id="d0" for="node" attr.name="age"/><key id="d1" for="edge" attr.name="weight"/>'
+    text = f'<graphml>{inside}<graph edgedefault="directed"><node id="a"/><node id="b"/>'
+    text += '<edge source="a" target="b"/></graph></graphml>'
+    assert SocialGraph.read(written(tmp_path, [text], "d.graphml")).dropped.attributes == ("direction", "age", "weight")
+    net = written(tmp_path, ["*vertices 2", "*arcs", "1 2 3.5"], "d.net")
+    assert SocialGraph.read(net).dropped.attributes == ("direction", "weight")
+
+
+# --- formats --------------------------------------------------------------------------------------------------------
+
+
+def test_g11_gexf_and_node_link_json_are_read(tmp_path):
+    gexf = (
+        '<gexf xmlns="http://gexf.net/1.3"><graph defaultedgetype="directed"><nodes><node id="0" label="ann"/>'
+        '<node id="1"/><node id="2"/></nodes><edges><edge id="0" source="0" target="1" weight="2.0"/></edges>'
+        "</graph></gexf>"
+    )
+    graph = SocialGraph.read(written(tmp_path, [gexf], "a.gexf"))
+    assert (graph.n_nodes, graph.n_edges, graph.dropped.attributes[0]) == (3, 1, "direction")
+    for key in ("links", "edges"):
+        data = {"directed": True, "multigraph": False, "graph": {}, "nodes": [{"id": "ann", "age": 3}, {"id": 7}]}
+        data[key] = [{"source": "ann", "target": 7, "weight": 2}]
+        graph = SocialGraph.read(written(tmp_path, [json.dumps(data)], f"{key}.json"))
+        assert graph.labels.tolist() == ["ann", "7"]
+        assert (graph.n_edges, graph.dropped.attributes) == (1, ("direction", "age", "weight"))
+
+
+@pytest.mark.parametrize("content", ["[1, 2]", "{}", '{"nodes": [1], "links": []}', '{"nodes": 3', "nothing"])
+def test_g11_other_json_is_one_sentence(tmp_path, content):
+    with pytest.raises(UnmaskError, match="node-link"):
+        SocialGraph.read(written(tmp_path, [content], "a.json"))
+
+
+@pytest.mark.parametrize("name", ["g.gml", "g.pickle", "g.mtx", "g.metis", "g.dot", "g.gml.gz"])
+def test_g11_a_format_that_is_not_read_names_those_that_are(tmp_path, name):
+    (tmp_path / name).write_bytes(b"\x80\x04graph [")
+    with pytest.raises(UnmaskError, match=r"GraphML.*GEXF.*node-link JSON"):
+        SocialGraph.read(tmp_path / name)
+
+
+def test_g11_a_matrix_market_file_is_not_taken_for_links(tmp_path):
+    with pytest.raises(UnmaskError, match=r"Matrix Market.*GraphML"):
+        SocialGraph.read(written(tmp_path, ["%%MatrixMarket matrix coordinate", "3 3 2", "1 2", "2 3"], "m.txt"))
