@@ -53,8 +53,8 @@ def check(adversary: Part) -> None:
     said = [where["coverage"] for where in (knows, adversary.parameters) if "coverage" in where]
     if len(set(said)) > 1:
         raise UnmaskError(
-            f"coverage is {said[0]} in knows and {said[1]} in with or grid; say it once, it holds for the register that "
-            "is drawn and for the attack"
+            f"coverage is {said[0]} in knows and {said[1]} in with or grid; say it once, it holds for the register and "
+            "for the attack"
         )
     _known(adversary)
     _attacker(adversary)

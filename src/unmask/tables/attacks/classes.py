@@ -120,7 +120,7 @@ class RegisterAttack:
             weight=equal_weights(release.n_rows),
             n_candidates=pairing.n_candidates,
             log_prior=float(np.log(self.coverage / pairing.n_candidates)),
-            status="exact" if self.coverage == 1.0 and not found.overlap else "model",
+            status="exact" if self.coverage == 1.0 and not found.overlaps.any() else "model",
             provenance={"attack": repr(self), "missing": release.missing},
         )
 

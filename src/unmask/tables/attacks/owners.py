@@ -47,12 +47,12 @@ class Owners:
 
     each    : (n_pairs,) probability that one given person of the class owns one given record of the observation
     inside  : (n_observations,) that the owner of a record is in the register: the sum of each over all who fit
-    overlap : whether somebody in the register fits records of several boxes
+    overlaps : (n_observations,) whether somebody who fits a record fits records of other boxes, too
     """
 
     each: Floats
     inside: Floats
-    overlap: bool
+    overlaps: NDArray[np.bool_]
 
 
 def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: float) -> Owners:
@@ -97,7 +97,7 @@ def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: flo
         return each, np.where(inside > 1.0 - SETTLED * (z == 0), 1.0, inside)
 
     each, inside = belief(outsiders(lambda z: float(records @ belief(z)[1]), coverage * int(records.sum()), matched))
-    return Owners(each, inside, bool(len(among)))
+    return Owners(each, inside, overlaps)
 
 
 def outsiders(inside: Callable[[float], float], expected: float, matched: int) -> float:
