@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.economics import Attacker, Prices, price_posterior
+from unmask.economics import Attacker, Prices, play_out, price_posterior
 from unmask.measures import (
     Measure,
     calibration_error,
@@ -64,7 +64,11 @@ STANDARD = SELF_ASSESSED + REALISED
 
 
 def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
-    """What a rational attacker would do with a belief, as measures like any other: each prices the whole belief."""
+    """What a rational attacker would do with a belief, as measures like any other: each prices the whole belief.
+
+    `rational_success` is what the attacker expects of the plans; `realised_rational_success` is what the same plans
+    reach when they are played out against the truth.
+    """
     priced = lru_cache(maxsize=2)(lambda belief: price_posterior(attacker, belief))  # once for all measures
 
     def of(name: str, unit: str, largest: float, value: Callable[[Prices], NDArray[np.float64]]) -> Measure:
@@ -78,9 +82,16 @@ def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
             needs_probabilities=True,
         )
 
+    def played(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+        place = standing(belief, truth)
+        return play_out(attacker, belief, place.better, place.tied)
+
+    expected = of("rational_success", "probability", 1.0, lambda prices: prices.success_probability)
+    realised = replace(expected, name="realised_rational_success", self_assessed=None, realised=played)
     return (
         of("rational_access", "share", 1.0, lambda prices: prices.access.astype(np.float64)),
-        of("rational_success", "probability", 1.0, lambda prices: prices.success_probability),
+        expected,
+        realised,
         of("rational_payoff", "money", np.inf, lambda prices: prices.payoff),
         of("rational_tries", "tries", np.inf, lambda prices: prices.expected_tries),
     )

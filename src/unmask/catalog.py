@@ -33,7 +33,7 @@ MEASURES: Mapping[str, Measure] = {
 
 ATTACKS: Mapping[str, object] = {
     "tables.ClassAttack": attacks.ClassAttack(),
-    "tables.RegisterAttack": attacks.RegisterAttack(),
+    "tables.RegisterAttack": attacks.RegisterAttack(coverage=0.2),
     "tables.BayesAttack": attacks.BayesAttack(),
     "tables.NearestNeighbour": attacks.NearestNeighbour(),
     "tables.StringLinkage": attacks.StringLinkage(),

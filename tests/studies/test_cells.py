@@ -74,6 +74,31 @@ def test_an_attribute_a_register_and_a_price(tmp_path):
     assert {row.linked_to for row in attribute} == {""}
 
 
+REGISTER = TABLE.replace("tables.ClassAttack", "tables.RegisterAttack").replace("targets = 80, error = 0.1", "{}")
+
+
+@pytest.mark.parametrize("said", ["knows", "with", "both", "grid"])
+def test_e1_u2_one_coverage_reaches_the_register_that_is_drawn_and_the_attack(tmp_path, said):
+    knows, also = {"knows": ("coverage = 0.4", ""), "with": ("", "with = { coverage = 0.4 }")}.get(said, ("", ""))
+    knows = "coverage = 0.4" if said == "both" else knows
+    also = {"both": "with = { coverage = 0.4 }", "grid": "grid = { coverage = [0.4] }"}.get(said, also)
+    text = REGISTER.replace("{}", knows) + also + '\nattacker = "case-study"\n'
+    (cell,) = cells_of(tmp_path, text)
+    found = values(run_cell(cell))
+    assert found["success_probability"] == pytest.approx(found["realised_success"], abs=1e-9)
+    assert found["rational_success"] <= 0.4 + 1e-9
+    prior = next(row.prior for row in run_cell(cell) if row.measure == "success_probability")
+    assert prior == pytest.approx(0.4 / 200)
+
+
+def test_e1_two_coverages_of_one_register_are_refused(tmp_path):
+    text = REGISTER.replace("{}", "coverage = 0.4") + "with = { coverage = 0.5 }\n"
+    with pytest.raises(UnmaskError, match=r"coverage is 0.4 in knows and 0.5 in with or grid; say it once"):
+        cells_of(tmp_path, text)
+    with pytest.raises(UnmaskError, match=r"coverage is 1.5, expected above 0"):
+        cells_of(tmp_path, REGISTER.replace("{}", "") + "with = { coverage = 1.5 }\n")
+
+
 @pytest.mark.parametrize("protected", [True, False])
 def test_the_order_of_rows_is_attacked_with_the_source_in_its_order(tmp_path, protected):  # T1
     text = TABLE.replace("tables.ClassAttack", "tables.OrderAttack").replace(", error = 0.1", "")

@@ -200,14 +200,15 @@ def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_p
 # --- adversaries -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("missing", RULES)
-def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing):
+@pytest.mark.parametrize(("missing", "coverage"), [*((rule, 1.0) for rule in RULES), ("own", 0.6), ("wildcard", 0.3)])
+def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, coverage):
     table, known = in_memory(people, missing=missing), roles(missing=missing)
     people_known = replace(known, quasi_identifiers=QUASI[:2], sensitive=())
     register = reduce(engine, str(people), people_known, name="register").whole()
-    found = study_large({"r": Held(reduce(engine, str(people), known))}, register=register)
+    held = {"r": Held(reduce(engine, str(people), known))}
+    found = study_large(held, register=register, coverage=coverage)
     named = in_memory(people, missing=missing, quasi_identifiers=QUASI[:2], sensitive=())
-    expected = in_engine_too(study_tables({"r": table}, Evidence(register=named)))
+    expected = in_engine_too(study_tables({"r": table}, Evidence(register=named, coverage=coverage)))
     assert len(found.rows) == len(expected.rows) == 40
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert (row.adversary, row.target, row.measure, row.n, row.n_observations, row.interval) == (
@@ -246,11 +247,27 @@ def test_a_register_is_linked_by_containment(engine, people):
     protection = Mondrian(k=9)
     release, _ = protection(in_memory(people), rng=np.random.default_rng(0))
     reduced = reduce(engine, str(people), roles())
-    belief = attacks.register(generalise(reduced, protection).release, reduced.whole())
-    expected = RegisterAttack()(release, in_memory(people))
-    assert np.array_equal(belief.n_unlisted, expected.row_length)
-    assert belief.n_unlisted.min() >= 9
+    made, listed = generalise(reduced, protection).release, reduced.whole()
+    for coverage in (1.0, 0.6):
+        belief = attacks.register(made, listed, coverage=coverage)
+        same_belief(belief, RegisterAttack(coverage=coverage)(release, in_memory(people)))
+        assert belief.row_length.min() >= 9
+
+
+def same_belief(belief, expected):
+    """Of each distinct record: how sure, of how many people alike; in an engine they go by no number of their own."""
+    assert belief.n_targets == expected.n_observations
     assert belief.weight == pytest.approx(expected.observation_weight, abs=1e-12)
+    assert (belief.n_candidates, belief.log_prior, belief.status) == (
+        expected.n_candidates, pytest.approx(expected.log_prior), expected.status,
+    )  # fmt: skip
+    for target, row in enumerate(belief.observation):
+        p, own = (np.sort(np.exp(one.log_probability[one.indptr[at] : one.indptr[at + 1]]))
+                  for one, at in ((belief, row), (expected, target)))  # fmt: skip
+        shared, none = (belief.n_unlisted[row], 0.0) if belief.n_unlisted[row] else (0, belief.unlisted[row])
+        p = np.concatenate([p, np.full(shared, belief.unlisted[row] / max(shared, 1))])
+        assert p == pytest.approx(own, rel=1e-9)
+        assert none == pytest.approx(expected.unlisted[target], abs=1e-9)
 
 
 def test_a_population_gives_the_journalist_and_the_marketer(engine, people, tmp_path):
@@ -274,7 +291,11 @@ def test_nobody_fits_a_record_that_the_register_does_not_know(tmp_path):
             reduce(engine, str(tmp_path / f"{name}.csv"), Roles(("age",)), name=name).whole()
             for name in ("release", "register")
         )
-        assert attacks.register(release, register).n_unlisted.tolist() == [1, 0]
+        belief = attacks.register(release, register, coverage=0.3)
+        assert belief.row_length[belief.observation].tolist() == [1, 0]
+        assert belief.unlisted[belief.observation] == pytest.approx([1 - 0.45, 1])
+        with pytest.raises(UnmaskError, match=r"fit 1 of them one to one at most; give a coverage of at most 0\.333"):
+            attacks.register(release, register)
 
 
 # --- Adult, and more combinations than memory ---------------------------------------------------------------
@@ -314,17 +335,19 @@ def test_adult_in_parts_has_its_reference_values(tmp_path):
     assert in_parts.rows[0].posterior == pytest.approx(ClassAttack()(adult).n_observations / 30_162, abs=1e-12)
 
 
-@pytest.mark.parametrize("missing", ["own", "excluded"])
-def test_an_audit_in_parts_is_the_audit_at_once(engine, people, tmp_path, missing):
-    """With a register that knows two of three columns, has gaps, and lacks the people of some records."""
+@pytest.mark.parametrize(("missing", "gaps"), [("own", True), ("own", False), ("excluded", True)])
+def test_an_audit_in_parts_is_the_audit_at_once(engine, people, tmp_path, missing, gaps):
+    """With a register that knows two of three columns, may have gaps, and lacks the people of some records."""
     rng, path = np.random.default_rng(8), tmp_path / "register.csv"
-    cells = [(rng.choice(["", *map(str, range(20, 27))]), rng.choice(["120", "121"])) for _ in range(300)]
+    ages = [*([""] if gaps else []), *map(str, range(20, 27))]
+    cells = [(rng.choice(ages), rng.choice(["120", "121"])) for _ in range(300)]
     path.write_text("age,zip\n" + "".join(f"{age},{zip_code}\n" for age, zip_code in cells))
-    known, motive = roles(missing=missing), Motive(ATTACKER)
+    known, motive = roles(missing=missing), Motive(replace(ATTACKER, gain=600))
     reduced = reduce(engine, str(people), known, name="people")
     of_register = replace(known, quasi_identifiers=("age", "zip"), sensitive=())
     register = reduce(engine, str(path), of_register, name="register").whole()
-    at_once, in_parts = (study_large({"r": Held(reduced, parts)}, register=register, motive=motive) for parts in (1, 5))
+    given = {"register": register, "coverage": 0.3, "motive": motive}
+    at_once, in_parts = (study_large({"r": Held(reduced, parts)}, **given) for parts in (1, 5))
     assert in_parts.criteria["r"]["classes"] > 50
     for row, other in zip(in_parts.rows, at_once.rows, strict=True):
         drawn = "bootstrap" in row.interval
@@ -365,32 +388,32 @@ def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
             release, register = (
                 reduce(engine, str(tmp_path / f"{name}.csv"), given, name=name).whole() for name in cells
             )
-            belief = attacks.register(release, register)
+            belief = attacks.register(release, register, coverage=0.4)
             tables = (
                 Table.read(tmp_path / f"{name}.csv", quasi_identifiers=("age", "sex"), missing=missing)
                 for name in cells
             )
-            expected = RegisterAttack()(*tables)
-            assert belief.n_unlisted.tolist() == expected.row_length.tolist()
-            assert len(set(belief.n_unlisted.tolist())) > 20
+            same_belief(belief, RegisterAttack(coverage=0.4)(*tables))  # some sums over matchings, some messages
+            assert len(set(belief.row_length.tolist())) > 20
 
 
-@pytest.mark.parametrize("parts", [1, 3])
-def test_the_price_is_that_of_the_table_in_memory(people, parts):
+@pytest.mark.parametrize(("parts", "coverage"), [(1, 1.0), (3, 1.0), (1, 0.8), (3, 0.8)])
+def test_the_price_is_that_of_the_table_in_memory(people, parts, coverage):
     known, register = roles(), {"quasi_identifiers": QUASI[:2], "sensitive": ()}
+    motive = Motive(replace(ATTACKER, gain=100 if coverage == 1 else 200))  # some are attacked, not all
     with open_engine("duckdb") as engine:
         held = Held(reduce(engine, str(people), known), parts)
-        found = study_large({"r": held}, motive=Motive(ATTACKER))
+        found = study_large({"r": held}, motive=motive)
         whole = reduce(engine, str(people), replace(known, **register), name="register").whole()
-        linked = study_large({"r": held}, register=whole, motive=Motive(ATTACKER))
-    expected = in_engine_too(study_tables({"r": in_memory(people)}, motive=Motive(ATTACKER)))
+        linked = study_large({"r": held}, register=whole, coverage=coverage, motive=motive)
+    expected = in_engine_too(study_tables({"r": in_memory(people)}, motive=motive))
     check_price(found.price, expected.price)
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert row.measure == other.measure
         assert alike(row.posterior, other.posterior), row.measure
     assert ("A campaign against all people", "needs them one by one in memory") in found.not_run
-    named = Evidence(register=in_memory(people, **register))
-    check_price(linked.price, study_tables({"r": in_memory(people)}, named, motive=Motive(ATTACKER)).price)
+    named = Evidence(register=in_memory(people, **register), coverage=coverage)
+    check_price(linked.price, study_tables({"r": in_memory(people)}, named, motive=motive).price)
 
 
 def check_price(found, expected, *, rel=1e-6):
@@ -727,7 +750,7 @@ def numbers(value, where=()):
         (("--engine", "duckdb", "--memory-limit", "9MB"), "expected at least 512 MiB"),
         (("--engine", "duckdb", "--memory-limit", "much"), "expected a number and a unit"),
         (("--engine", "duckdb", "--original", "x.csv"), "--original needs the table in memory"),
-        (("--engine", "duckdb", "--coverage", "0.5"), "--coverage needs the table in memory"),
+        (("--engine", "duckdb", "--targets", "5"), "--targets needs the table in memory"),
         (("--engine", "duckdb", "--delimiter", ";"), "an engine finds it in the first line"),
         (("--dry-run",), "--dry-run is for tables that stay in an engine"),
     ],

@@ -148,10 +148,10 @@ def audit(
             watched=watched,
         )
     else:
-        refuse_in_engine(original=original, targets=targets, coverage=coverage)
+        refuse_in_engine(original=original, targets=targets)
         room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
         room["encoding"] = reading["encoding"]
-        known: dict[str, Any] = {"register": register, "attacker": attacker}
+        known: dict[str, Any] = {"register": register, "coverage": coverage, "attacker": attacker}
         sources = dict(zip(names, releases, strict=True))
         kept = audit_in_engine(engine, sources, roles_of(reading), **known, **room)
         if kept is None:  # a dry run

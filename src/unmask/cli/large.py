@@ -76,14 +76,13 @@ def roles_of(reading: dict[str, Any]) -> Roles:
     return Roles(**{name: value for name, value in reading.items() if name not in ("delimiter", "encoding", "weight")})
 
 
-def refuse_in_engine(*, original: Path | None, targets: int | None, coverage: float) -> None:
+def refuse_in_engine(*, original: Path | None, targets: int | None) -> None:
     """The options of an audit that need every row."""
     from unmask.errors import UnmaskError
 
     for option, given in (
         ("--original", original is not None),
         ("--targets", targets is not None),
-        ("--coverage", coverage < 1),
     ):
         if given:
             raise UnmaskError(f"{option} needs the table in memory; leave it or --engine out")
@@ -95,6 +94,7 @@ def audit_in_engine(
     roles: Roles,
     *,
     register: str | None,
+    coverage: float,
     attacker: str | None,
     memory_limit: int,
     temp_directory: Path | None,
@@ -136,6 +136,7 @@ def audit_in_engine(
         return study_large(
             held,
             register=people,
+            coverage=coverage,
             title=f"Audit of {', '.join(sources)}",
             reproduce=provenance(),
             motive=motive,

@@ -2,7 +2,7 @@
 
 from unmask.economics.attacker import Attacker
 from unmask.economics.baselines import journalist, one_shot, prosecutor
-from unmask.economics.beliefs import price_posterior
+from unmask.economics.beliefs import play_out, price_posterior
 from unmask.economics.breakeven import break_even
 from unmask.economics.campaign import Campaign, campaign
 from unmask.economics.deterrence import Offer, Sway, deter, menu, risk_by_fine, sweep, tornado
@@ -31,6 +31,7 @@ __all__ = [
     "journalist",
     "menu",
     "one_shot",
+    "play_out",
     "price_posterior",
     "price_records",
     "prosecutor",

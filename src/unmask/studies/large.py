@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import SELF_ASSESSED, price_measures
+from unmask.errors import FailedError
 from unmask.measures import Measure, confirmation, information_gain, refutation, total_variation
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
@@ -50,23 +51,26 @@ def study_large(
     releases: Mapping[str, Held],
     *,
     register: Combinations | None = None,
+    coverage: float = 1.0,
     title: str = "Audit of a table",
     reproduce: Mapping[str, object] | None = None,
     motive: Motive | None = None,
 ) -> ReportData:
     """Attack every release as prosecutor (identity and each sensitive column) and, with a register, as its holder.
 
+    coverage : probability that the person behind a record is in the register
+
     The adversaries, measures and numbers are those of `study_tables` without an original, whose beliefs list every
     record: equal to 1e-12, and to 1e-6 where the records are so many that they are held in single precision. Where the
-    combinations exceed the memory they are taken in parts, and what the parts say is added up. The register stays in
+    combinations exceed the memory they are taken in parts, and what the parts say is added up; not so where a cell of
+    the register fits several of a release, whose people may then own records of several parts. The register stays in
     memory. With more than 131,072 different values of a measure its quantiles are rounded to about that part of its
     range.
     """
-    first, evidence = next(iter(releases.values())).table.face, Evidence(register=register)
+    first, evidence = next(iter(releases.values())).table.face, Evidence(register=register, coverage=coverage)
     motive = None if motive is None else facing(motive, evidence)
-    priced = priced_adversary(evidence)
-    found = {name: _attacked(name, held, register, priced, motive) for name, held in releases.items()}
-    price = None if motive is None else _price(motive, priced, found)
+    found = {name: _attacked(name, held, evidence, register, motive) for name, held in releases.items()}
+    price = None if motive is None else _price(motive, priced_adversary(evidence), found)
     return ReportData(
         title=title,
         who=who(first, evidence),
@@ -112,17 +116,18 @@ class _Said:
 
     tallies: Mapping[Measure, Tally]
     distribution: Distribution
+    status: str
 
     @classmethod
     def of(cls, attack: Attack, people: int, measures: Sequence[Measure]) -> _Said:
         """Take measures of a belief."""
         found = {one: tally(_of_counts(one, attack.belief), attack.belief, people) for one in measures}
-        return cls(found, distribution(attack, people))
+        return cls(found, distribution(attack, people), attack.belief.status)
 
     def and_then(self, other: _Said) -> _Said:
         """What both say, so that what is in memory does not grow with the number of parts."""
         tallies = {one: joined(one, (found, other.tallies[one])) for one, found in self.tallies.items()}
-        return _Said(tallies, _together(self.distribution, other.distribution))
+        return _Said(tallies, _together(self.distribution, other.distribution), self.status)
 
 
 def _together(one: Distribution, two: Distribution) -> Distribution:
@@ -133,8 +138,11 @@ def _together(one: Distribution, two: Distribution) -> Distribution:
     return replace(one, shares=shares, people=people, above=above)
 
 
-def _attacked(name: str, held: Held, register: Combinations | None, priced: str, motive: Motive | None) -> _Found:
-    """Every attack on a release; priced : the adversary whose belief about identity the motive makes him act on."""
+def _attacked(
+    name: str, held: Held, evidence: Evidence, register: Combinations | None, motive: Motive | None
+) -> _Found:
+    """Every attack on a release; with a motive, the one whose belief is priced is also acted on."""
+    priced = priced_adversary(evidence)
     acting = () if motive is None else price_measures(motive.attacker)
     said: dict[tuple[str, str], _Said] = {}
 
@@ -146,7 +154,11 @@ def _attacked(name: str, held: Held, register: Combinations | None, priced: str,
 
     examined, counts = _by_class(held, hear)
     sizes, people = rows_by_size((part.sizes, part.in_size) for part in examined)
-    belief = attacks.identity(sizes, people=people) if register is None else _by_register(held, register, hear)
+    belief = (
+        attacks.identity(sizes, people=people)
+        if register is None
+        else _by_register(held, register, evidence.coverage, hear)
+    )
     return _Found(
         together(held.table, examined),
         tuple(row for whom, found in said.items() for row in _rows(name, *whom, found)),
@@ -178,23 +190,37 @@ def _by_class(held: Held, hear: _Hear) -> tuple[list[Examined], _NamedRows]:
     return examined, counts
 
 
-def _by_register(held: Held, register: Combinations, hear: _Hear) -> Posterior:
-    """The holder of a register, and his belief about all records, those that as many people fit put together."""
+def _by_register(held: Held, register: Combinations, coverage: float, hear: _Hear) -> Posterior:
+    """The holder of a register, and the belief about all records, those that as many people fit put together."""
     seen = held.table.narrowed([cell.name for cell, _ in shared_columns(held.table.face, register)])
-    by, fitting = seen.dividing(held.parts, at_once=held.at_once), []
-    for table in seen.parts(held.parts, by=by):
-        belief = attacks.register(table, register)
+    at_once = not attacks.joins(seen.face, register)  # boxes that have people in common may be of different parts
+    if at_once and held.at_once is not None and seen.n_coded > held.at_once:
+        raise FailedError(
+            f"people of the register fit several cells of the release, and its {seen.n_coded:,} combinations must then "
+            f"be in memory at once, expected at most {held.at_once:,}: give more (--memory-limit), or coarsen a column"
+        )
+    n = 1 if at_once else held.parts
+    by = seen.dividing(n, at_once=held.at_once)
+
+    def parts() -> Iterator[Combinations]:
+        return seen.parts(n, by=by)
+
+    cases = None if at_once else attacks.together(attacks.boxes(table, register) for table in parts())
+    z = None if cases is None else attacks.strength(*cases, coverage=coverage)
+    for table in parts():
+        belief = attacks.register(table, register, coverage=coverage, z=z)
         hear(REGISTER, "identity", belief, table.n_rows)
-        fitting.append(rows_by_size([(belief.n_unlisted, np.rint(belief.weight * table.n_rows))]))
-        del table, belief  # before the next is made
+        del table  # before the next is made
     seen.engine.drop(f"{seen.name}_packed")
-    return attacks.linked(*rows_by_size(fitting), n_people=register.n_rows)
+    if cases is None or z is None:
+        return belief
+    return attacks.linked(*cases, n_people=register.n_rows, coverage=coverage, z=z)
 
 
 def _rows(release: str, adversary: str, target: str, said: _Said) -> Iterator[Row]:
     for measure, found in said.tallies.items():
-        linked_to = REGISTER if adversary == REGISTER else ""
-        yield replace(row(measure, found, release=release, adversary=adversary, target=target), linked_to=linked_to)
+        one = row(measure, found, release=release, adversary=adversary, target=target)
+        yield replace(one, status=said.status, linked_to=REGISTER if adversary == REGISTER else "")
 
 
 def _price(motive: Motive, adversary: str, found: Mapping[str, _Found]) -> Price:

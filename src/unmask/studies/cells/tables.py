@@ -43,13 +43,19 @@ Released = tuple[Table, NDArray[np.int64]]
 
 
 def check(adversary: Part) -> None:
-    """Refuse what he cannot know, and an attacker that cannot be read."""
+    """Refuse what the adversary cannot know, two coverages of one register, and an attacker that cannot be read."""
     kind = Register if adversary.use == "tables.RegisterAttack" else Knowledge
     knows = adversary.settings.get("knows", {})
     names = list(inspect.signature(kind).parameters)
     for key in knows:
         if key not in names:
             raise UnmaskError(unknown(key, names, "knows"))
+    said = [where["coverage"] for where in (knows, adversary.parameters) if "coverage" in where]
+    if len(set(said)) > 1:
+        raise UnmaskError(
+            f"coverage is {said[0]} in knows and {said[1]} in with or grid; say it once, it holds for the register and "
+            "for the attack"
+        )
     _known(adversary)
     _attacker(adversary)
 
@@ -84,6 +90,8 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         known = knows(population, rng=rng)
     else:
         known = knows(population, origin, rng=rng)
+    if isinstance(knows, Register):
+        attack = replace(attack, coverage=knows.coverage)
     if isinstance(attack, OrderAttack):
         belief = by_order(release, known, population, attack=attack)
     else:
@@ -107,7 +115,9 @@ def _known(adversary: Part) -> Knowledge | Register:
         key: tuple(value) if isinstance(value, list) else value
         for key, value in adversary.settings.get("knows", {}).items()
     }
-    return Register(**given) if adversary.use == "tables.RegisterAttack" else Knowledge(**given)
+    if adversary.use != "tables.RegisterAttack":
+        return Knowledge(**given)
+    return Register(**{**adversary.parameters, **given})
 
 
 def _target(

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.errors import UnmaskError
 from unmask.inference import from_classes, from_likelihood
-from unmask.posterior import Posterior
+from unmask.posterior import Posterior, equal_weights, stored
+from unmask.tables.attacks.owners import owners
 from unmask.tables.attacks.pairing import Fit, Same, pair, pairs_where
 from unmask.tables.cells import Levels, compatible
 from unmask.tables.release import Column, Missing, Table
@@ -77,13 +79,17 @@ class ClassAttack:
 class RegisterAttack:
     """Which person is this released record? The adversary links records to a register of named people.
 
-    The targets are the released records, the candidates the people of the register (the auxiliary table); those whom
-    the cells of a record contain are alike, p = 1 / N over the N that fit. The mean success over records is the
-    marketer's risk (1 / n) sum n_c / N_c, the worst-off record the journalist's, 1 / min N_c.
+    The targets are the released records, the candidates the people of the register (the auxiliary table). The n records
+    and the N people who share a box compete for each other: with E[I] of the n owners in the register, each of the N is
+    each record's owner with probability E[I] / (n N). `owners` has the formula, and what is done where boxes overlap.
+    So no three records that look alike are ever all believed to be of one person, and of the records with a unique
+    match more are believed to be in the register than `coverage` says. What cannot be is refused: 20,000 records whose
+    people are all said to be in a register of 16,000. A record that nobody fits has no candidate.
 
-    coverage : chance c that the person behind a record is in the register. With N of its M people fitting the record,
-               p(each of them) is proportional to c / M and p(not in the register) to (1 - c) N / M: the register stands
-               for people in general, so p(not in the register) is 1 - c. A record that nobody fits has no candidate.
+    coverage : probability c that the owner of a record is in the register, each on its own. At 1, where nobody fits
+               records of several boxes, p = 1 / N: the mean over records is then the marketer's risk (1 / n) sum n_c /
+               N_c, the worst-off record the journalist's, 1 / min N_c. Other beliefs are a `model`: they estimate how
+               many people of a box own no record, by its part of all records and people.
 
     >>> RegisterAttack(coverage=0.8)
     RegisterAttack(coverage=0.8)
@@ -93,25 +99,34 @@ class RegisterAttack:
 
     coverage: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not 0.0 < self.coverage <= 1.0:
+            raise UnmaskError(f"coverage is {self.coverage}, expected above 0 and at most 1")
+
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
         """The belief about the person behind each released record; the auxiliary table is the register."""
         pairing = pair(release, auxiliary)
         row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing, observed_is_release=True))
-        indptr, candidate, log_likelihood = pairing.expand(row, klass, np.zeros(len(row)))
-        share = np.diff(indptr) / pairing.n_candidates
-        with np.errstate(divide="ignore"):
-            log_none = np.log(share)
-        return from_likelihood(
-            indptr,
-            candidate,
-            log_likelihood,
-            n_candidates=pairing.n_candidates,
+        found = owners(np.bincount(pairing.observation), pairing.sizes, row, klass, coverage=self.coverage)
+        likely = found.each > LEAST
+        indptr, candidate, log_p = pairing.expand(row[likely], klass[likely], np.log(found.each[likely]))
+        return Posterior(
+            indptr=indptr,
+            candidate=candidate.astype(np.int32),
+            log_probability=stored(log_p),
+            unlisted=1.0 - found.inside,
+            n_unlisted=np.zeros(len(indptr) - 1, dtype=np.int64),
             observation=pairing.observation.astype(np.int64),
-            prior_present=self.coverage,
-            log_likelihood_none=log_none,
-            status="exact" if self.coverage == 1.0 else "model",
+            weight=equal_weights(release.n_rows),
+            n_candidates=pairing.n_candidates,
+            log_prior=float(np.log(self.coverage / pairing.n_candidates)),
+            status="exact" if self.coverage == 1.0 and not found.overlaps.any() else "model",
             provenance={"attack": repr(self), "missing": release.missing},
         )
+
+
+LEAST = 1e-34
+"""What is less likely is not listed: half of a belief in single precision."""
 
 
 def fitting(

@@ -1,0 +1,127 @@
+"""What a rational attacker plans is what comes true, where the belief is right (E2)."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask import Posterior, Truth, audit
+from unmask.audit import price_measures
+from unmask.economics import Attacker, play_out, price_posterior, read_attacker
+from unmask.measures.success import standing
+from unmask.tables import Mondrian, Register, RegisterAttack, Table, datasets
+from unmask.truth import ABSENT
+
+
+@st.composite
+def attackers(draw):
+    more = draw(st.sampled_from([{}, {"detection": (0.3, 0.05, 0.6)}, {"arrest": True}, {"max_tries": 2}]))
+    detection = {} if "detection" in more else {"detection_base": draw(st.floats(-4, 1)), "detection_growth": 0.3}
+    return Attacker(
+        gain=100,
+        exploit_cost=draw(st.floats(0, 30)),
+        link_cost=draw(st.sampled_from([0.0, 10.0])),
+        access_cost=draw(st.sampled_from([0.0, 5.0])),
+        fine=draw(st.sampled_from([0.0, 20.0, 200.0])),
+        max_fines=draw(st.sampled_from([0, 1, 2, math.inf])),
+        confirmation=draw(st.sampled_from([1.0, 0.7])),
+        profile=draw(st.sampled_from(["undiscounted", "literal", "folded"])),
+        **detection,
+        **more,
+    )
+
+
+@st.composite
+def beliefs(draw):
+    """A few rows of a few candidates, some of them equal, some with nobody."""
+    size = draw(st.integers(1, 6))
+    weights = st.lists(st.sampled_from([0, 1, 1, 2, 5, 9]), min_size=size, max_size=size).filter(any)
+    table = np.array(draw(st.lists(weights, min_size=1, max_size=4)), dtype=float)
+    inside = draw(st.sampled_from([1.0, 0.6]))
+    return Posterior.from_dense(inside * table / table.sum(axis=1, keepdims=True))
+
+
+@settings(max_examples=200)
+@given(attackers(), beliefs())
+def test_e2_a_plan_played_out_succeeds_as_often_as_it_says(attacker, belief):
+    """Over candidates that are true as often as the belief says, for every profile, cap and detection."""
+    total = np.zeros(belief.n_observations)
+    for candidate in range(belief.n_candidates):
+        truth = Truth(np.full(belief.n_targets, candidate))
+        place = standing(belief, truth)
+        entry = (belief.candidate == candidate).nonzero()[0]
+        row = np.searchsorted(belief.indptr, entry, side="right") - 1
+        p = np.zeros(belief.n_observations)
+        p[row] = np.exp(belief.log_probability[entry])
+        total += p * play_out(attacker, belief, place.better, place.tied)
+    assert total == pytest.approx(price_posterior(attacker, belief).success_probability, abs=1e-9)
+    nobody = np.full(belief.n_targets, ABSENT)
+    place = standing(belief, Truth(nobody))
+    assert not play_out(attacker, belief, place.better, place.tied).any()
+
+
+def test_e2_a_plan_is_played_out_by_dice():
+    attacker = Attacker(gain=100, exploit_cost=8, fine=60, max_fines=1, detection=(0.2, 0.4), confirmation=0.9)
+    p = np.array([0.4, 0.25, 0.2, 0.1])
+    belief = Posterior.from_dense(p[None])
+    rng = np.random.default_rng(1)
+    # by hand: with no fine left, or worth the risk, the next try; his value is the recursion over failures and fines
+    q, cost = (0.2, 0.4, 0.4, 0.4), 8
+
+    def value(j, fined):
+        if j == 4:
+            return 0.0
+        large = 1 - 0.9 * p[:j].sum()
+        go = 0.9 * p[j] * 100 - large * (cost + (0 if fined else q[j] * 60))
+        go += q[j] * value(j + 1, True) + (1 - q[j]) * value(j + 1, fined)
+        return max(go, 0.0)
+
+    for true in range(4):
+        hits = 0
+        for _ in range(4000):
+            fined = False
+            for j in range(4):
+                if value(j, fined) <= 0:
+                    break
+                fined |= rng.random() < q[j]
+                if j == true and rng.random() < 0.9:
+                    hits += 1
+                    break
+        found = play_out(attacker, belief, np.array([true]), np.array([1]))[0]
+        assert found == pytest.approx(hits / 4000, abs=0.03)
+
+
+CASE = read_attacker("case-study")
+
+
+def linked(k, coverage, *, n, seed):
+    """The audit of the case study's attacker, who holds a register of some of those released."""
+    rng = np.random.default_rng(seed)
+    columns = ("age", "sex", "zip")
+    people = Table.read(datasets.synthetic_census(n, rng=rng), quasi_identifiers=columns)
+    release, origin = Mondrian(k=k)(people, rng=rng) if k else (people, np.arange(n))
+    known = Register(coverage=coverage)(people, origin, rng=rng)
+    belief = RegisterAttack(coverage=coverage)(release, known.auxiliary)
+    return audit(belief, known.truth, measures=price_measures(CASE))
+
+
+@pytest.mark.parametrize("k", [0, 5, 40])
+def test_e1_e2_announced_and_realised_rational_success_are_one_and_within_the_coverage(k):
+    found = linked(k, 0.63, n=500, seed=0)
+    told, real = found.row("rational_success"), found.row("realised_rational_success")
+    assert told.low <= real.posterior <= told.high
+    assert real.low <= told.posterior <= real.high
+    assert max(told.posterior, real.posterior) <= 0.63 + 1e-9
+    assert told.posterior == pytest.approx(real.posterior, abs=0.02)
+    assert (told.unit, told.direction, told.range if hasattr(told, "range") else None)[:2] == (
+        real.unit,
+        real.direction,
+    )
+
+
+def test_e2_without_a_truth_the_realised_side_is_not_run():
+    belief = Posterior.from_dense(np.array([[0.5, 0.5]]))
+    found = audit(belief, measures=price_measures(CASE))
+    assert ("realised_rational_success", "the truth is not known") in found.not_run
