@@ -207,10 +207,11 @@ def test_register_truth_points_at_the_person():
     assert (drawn.truth.candidate == ABSENT).sum() == 20
 
 
-def test_attribute_truth_goes_by_the_release_s_own_values():
+def test_attribute_truth_goes_by_the_values_that_are_believed_in():
     people = ages(1, 2, 3, 4, ill=["b", "a", "c", ""])
     release = ages(1, 2, ill=["b", "c"])
-    assert attribute_truth(people, np.arange(4), release, "ill").candidate.tolist() == [0, -2, 1, -1]
+    belief = AttributeInference("ill")(release)
+    assert attribute_truth(people, np.arange(4), belief, "ill").candidate.tolist() == [0, -2, 1, -1]
 
 
 def test_error_rates_are_recovered_without_the_truth():

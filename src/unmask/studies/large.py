@@ -17,6 +17,7 @@ from unmask.reports import ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
 from unmask.studies.price import Motive, price_releases
 from unmask.studies.tables import (
+    OWN_PRIOR,
     PROSECUTOR,
     REGISTER,
     Attack,
@@ -194,7 +195,10 @@ def _by_register(held: Held, register: Combinations, hear: _Hear) -> Posterior:
 def _rows(release: str, adversary: str, target: str, said: _Said) -> Iterator[Row]:
     for measure, found in said.tallies.items():
         linked_to = REGISTER if adversary == REGISTER else ""
-        yield replace(row(measure, found, release=release, adversary=adversary, target=target), linked_to=linked_to)
+        note = "" if target == "identity" else OWN_PRIOR
+        yield replace(
+            row(measure, found, release=release, adversary=adversary, target=target), linked_to=linked_to, note=note
+        )
 
 
 def _price(motive: Motive, adversary: str, found: Mapping[str, _Found]) -> Price:

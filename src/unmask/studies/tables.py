@@ -15,7 +15,7 @@ from unmask.posterior import Posterior
 from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
 from unmask.studies.at_risk import Watched
-from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure
+from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure, knowing
 from unmask.studies.exposure import words as more_words
 from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
@@ -30,6 +30,12 @@ REGISTER = "register"
 
 EDGES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Success probabilities between which people are counted."""
+
+
+OWN_PRIOR = (
+    "The prior of a value is the release's own share of it: no original says what was believed before, and the gain "
+    "leaves out what suppression or sampling did to the shares."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +136,7 @@ def study_tables(
         title=title,
         who=who(first, evidence),
         rows=tuple(rows),
-        criteria={name: _criteria(table) for name, table in everything.items()},
+        criteria={name: _criteria(table, evidence.original) for name, table in everything.items()},
         utility=_utilities(releases, evidence),
         column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
         distribution=tuple(spread),
@@ -173,12 +179,13 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         link = ClassAttack()(table, auxiliary)
         yield Attack(name, PROSECUTOR, "identity", link, truth, people)
         for column in table.sensitive:
-            belief = AttributeInference(column.name).through(link, table)
-            value = _value_truth(column.name, table, known, evidence)
-            yield Attack(name, PROSECUTOR, column.name, belief, value, people)
+            population = knowing(evidence.original, column.name)
+            belief = AttributeInference(column.name).through(link, table, population=population)
+            value = _value_truth(column.name, belief, known, evidence)
+            yield Attack(name, PROSECUTOR, column.name, belief, value, people, prior_note(belief))
         for adversary, target, belief in by_columns(table, known, evidence.original):
-            about = truth if target == "identity" else _value_truth(target, table, known, evidence)
-            yield Attack(name, adversary, target, belief, about, people)
+            about = truth if target == "identity" else _value_truth(target, belief, known, evidence)
+            yield Attack(name, adversary, target, belief, about, people, prior_note(belief))
         if evidence.register is not None:
             belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
             yield Attack(name, REGISTER, "identity", belief, None, records)
@@ -199,13 +206,17 @@ def _claimed(release: Table) -> NDArray[np.int64] | None:
     return np.flatnonzero(complete)
 
 
-def _value_truth(sensitive: str, table: Table, known: Known | None, evidence: Evidence) -> Truth | None:
-    if known is None or evidence.original is None:
+def _value_truth(sensitive: str, belief: Posterior, known: Known | None, evidence: Evidence) -> Truth | None:
+    original = knowing(evidence.original, sensitive)
+    if known is None or original is None:
         return None
-    if sensitive not in {column.name for column in evidence.original.columns}:
-        return None
-    truth = attribute_truth(evidence.original, known.person, table, sensitive)
+    truth = attribute_truth(original, known.person, belief, sensitive)
     return truth if np.any(truth.candidate != UNKNOWN) else None
+
+
+def prior_note(belief: Posterior) -> str:
+    """What must be said of a value's prior that no other source than the release gives."""
+    return OWN_PRIOR if belief.provenance.get("prior") == "release" else ""
 
 
 def distribution(attack: Attack, people: int | None = None) -> Distribution:
@@ -222,8 +233,8 @@ def distribution(attack: Attack, people: int | None = None) -> Distribution:
     return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares, people, above)
 
 
-def _criteria(table: Table) -> dict[str, float | int | str | None]:
-    found = criteria.evaluate(table)
+def _criteria(table: Table, original: Table | None) -> dict[str, float | int | str | None]:
+    found = criteria.evaluate(table, reference=original)
     return {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
 
 
@@ -300,7 +311,8 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
     found = [
         f"Missing cells: {rule}.",
         "The prosecutor knows that his target is in the table and reads generalized cells by containment.",
-        "Attribute inference uses the sensitive values of the records that fit; its prior is the whole table's.",
+        "Attribute inference uses the sensitive values of the records that fit; "
+        + ("its prior is the release's own." if evidence.original is None else "its prior is the original's."),
     ]
     if evidence.original is None:
         found.append("Without the original, every row is taken as a target whose class the adversary sees.")

@@ -16,6 +16,7 @@ from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
+from unmask.posterior import Posterior
 from unmask.results import Row
 from unmask.studies.exposure import by_order
 from unmask.studies.plan import Cell, Part, unknown
@@ -86,9 +87,11 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         known = knows(population, origin, rng=rng)
     if isinstance(attack, OrderAttack):
         belief = by_order(release, known, population, attack=attack)
+    elif isinstance(attack, AttributeInference):
+        belief = attack(release, known.auxiliary, population=population)
     else:
         belief = attack(release, known.auxiliary)
-    target, truth = _target(attack, population, release, origin, known)
+    target, truth = _target(attack, population, belief, origin, known)
     found = audit(
         belief,
         truth,
@@ -111,10 +114,10 @@ def _known(adversary: Part) -> Knowledge | Register:
 
 
 def _target(
-    attack: Any, population: Table, release: Table, origin: NDArray[np.int64], known: Known
+    attack: Any, population: Table, belief: Posterior, origin: NDArray[np.int64], known: Known
 ) -> tuple[str, Truth]:
     if isinstance(attack, AttributeInference):
-        return attack.sensitive, attribute_truth(population, known.person, release, attack.sensitive)
+        return attack.sensitive, attribute_truth(population, known.person, belief, attack.sensitive)
     if isinstance(attack, RegisterAttack):
         return "identity", known.truth
     return "identity", known.truth_in(origin)
