@@ -20,6 +20,7 @@ from unmask.studies.exposure import words as more_words
 from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
+from unmask.tables.attacks.possible import overlapping
 from unmask.tables.counts import class_counts
 from unmask.tables.knowledge import Knowledge, Known, attribute_truth
 from unmask.tables.release import Table
@@ -167,14 +168,11 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         known = Knowledge(evidence.targets)(evidence.original, rng=np.random.default_rng(evidence.seed))
     auxiliary = None if known is None else known.auxiliary
     for name, published in releases.items():
-        kept = _claimed(published)
-        table = published if kept is None else published.take(kept)
+        kept = published.taking_part
+        table = published if len(kept) == published.n_rows else published.take(kept)
         origin = evidence.origins.get(name)
-        if origin is not None and kept is not None:
-            origin = origin[kept]
-        truth = known.truth_in(origin) if known is not None and origin is not None else None
-        records = np.arange(published.n_rows) if kept is None else kept
-        records = records if origin is None else origin
+        records = kept if origin is None else origin[kept]
+        truth = known.truth_in(records) if known is not None and origin is not None else None
         people = records if known is None else known.person
         link = ClassAttack()(table, auxiliary)
         yield Attack(name, PROSECUTOR, "identity", link, truth, people)
@@ -192,18 +190,6 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         if known is not None and evidence.original is not None:
             belief = by_order(table, known, evidence.original)
             yield Attack(name, ORDER, "identity", belief, truth, people, ORDERS[belief.provenance["order"]])
-
-
-def _claimed(release: Table) -> NDArray[np.int64] | None:
-    """The rows that the rule "excluded" leaves, those without a missing quasi-identifier; None where all rows stay."""
-    if release.missing != "excluded":
-        return None
-    complete = np.ones(release.n_rows, dtype=bool)
-    for column in release.quasi_identifiers:
-        complete &= column.codes != column.levels.missing
-    if not complete.any():
-        raise UnmaskError("every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule")
-    return np.flatnonzero(complete)
 
 
 def _value_truth(sensitive: str, belief: Posterior, known: Known | None, evidence: Evidence) -> Truth | None:
@@ -258,8 +244,9 @@ def _column_risks(release: str, table: Table) -> Iterator[ColumnRisk]:
     """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
     if len(table.quasi_identifiers) < 2:
         return
-    kept = _claimed(table)
-    table = table if kept is None else table.take(kept)
+    table = table.take(table.taking_part)
+    if overlapping(table):
+        return
     complete = _class_success(table)
     for left_out in table.quasi_identifiers:
         rest = tuple(column for column in table.quasi_identifiers if column is not left_out)

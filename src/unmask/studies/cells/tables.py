@@ -78,7 +78,8 @@ def protect(population: Table, protection: Any, rng: np.random.Generator) -> Rel
 
 def attack(cell: Cell, population: Table, released: Released, attack: Any) -> list[Row]:
     """The rows of the belief, and what the protection cost."""
-    release, origin = released
+    published, source = released
+    release, origin = published.take(published.taking_part), source[published.taking_part]
     knows = _known(cell.adversary)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     if isinstance(knows, Knowledge) and not knows.outside:  # the same people, whatever the release left out
@@ -101,7 +102,7 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         measures=[measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)],
     )
     linked_to = REGISTER if isinstance(attack, RegisterAttack) else ""
-    return [*(replace(row, linked_to=linked_to) for row in found.rows), *_utility(cell, population, release, origin)]
+    return [*(replace(row, linked_to=linked_to) for row in found.rows), *_utility(cell, population, published, source)]
 
 
 def _known(adversary: Part) -> Knowledge | Register:
