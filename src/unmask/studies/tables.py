@@ -17,6 +17,7 @@ from unmask.results import Row
 from unmask.studies.at_risk import Watched
 from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure, knowing
 from unmask.studies.exposure import words as more_words
+from unmask.studies.foreign import foreign, nobodys, of_nobody
 from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
@@ -106,12 +107,17 @@ def study_tables(
     if evidence.original is not None:
         everything = {ORIGINAL: evidence.original, **everything}
         evidence = replace(evidence, origins={**evidence.origins, ORIGINAL: np.arange(evidence.original.n_rows)})
+    own = foreign(releases, evidence.original, evidence.origins)
     rows: list[Row] = []
     not_run: dict[tuple[str, str], None] = {}
     spread: list[Distribution] = []
     motive = None if motive is None else facing(motive, evidence)
     priced: dict[str, Posterior] = {}
     for attack in _attacks(everything, evidence):
+        if attack.release in own:
+            if attack.target == "identity":
+                continue
+            attack = replace(attack, belief=replace(attack.belief, status="model"))
         pricing = motive is not None and (attack.adversary, attack.target) == (priced_adversary(evidence), "identity")
         found = audit(
             attack.belief,
@@ -135,18 +141,30 @@ def study_tables(
     price = None if motive is None else price_releases(motive, priced_adversary(evidence), priced)
     return ReportData(
         title=title,
-        who=who(first, evidence),
+        who=" ".join((who(first, evidence), *of_nobody(own))),
         rows=tuple(rows),
-        criteria={name: _criteria(table, evidence.original) for name, table in everything.items()},
+        criteria={name: _criteria(table, evidence.original, nobodys=name in own) for name, table in everything.items()},
         utility=_utilities(releases, evidence),
-        column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
+        column_risk=tuple(
+            risk
+            for name, table in releases.items()
+            for risk in _column_risks(name, table)
+            if name not in own or risk.target != "identity"
+        ),
         distribution=tuple(spread),
         assumptions=(*assumptions(first, evidence), _KNOWN_COLUMNS),
-        not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run), *_campaigns_not_run(price)),
+        not_run=(
+            *nobodys(own),
+            *_missing_evidence(evidence, releases),
+            *_grouped(not_run),
+            *_campaigns_not_run(price),
+        ),
         reproduce=reproduce or {},
         adversaries=adversaries(first, evidence) | more_words(first, evidence.original),
         price=price,
-        exposure=exposure(releases, evidence.original, evidence.origins),
+        exposure=exposure(
+            {name: table for name, table in releases.items() if name not in own}, evidence.original, evidence.origins
+        ),
     )
 
 
@@ -219,9 +237,15 @@ def distribution(attack: Attack, people: int | None = None) -> Distribution:
     return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares, people, above)
 
 
-def _criteria(table: Table, original: Table | None) -> dict[str, float | int | str | None]:
+_OF_PEOPLE = frozenset({"k", "unique_rows", "prosecutor_average", "prosecutor_max"})
+"""Criteria that take every row for somebody's."""
+
+
+def _criteria(table: Table, original: Table | None, *, nobodys: bool) -> dict[str, float | int | str | None]:
+    """nobodys : no row is somebody's."""
     found = criteria.evaluate(table, reference=original)
-    return {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
+    told = {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
+    return {name: None if nobodys and name in _OF_PEOPLE else value for name, value in told.items()}
 
 
 def _utilities(releases: Mapping[str, Table], evidence: Evidence) -> dict[str, dict[str, float]]:
