@@ -53,8 +53,8 @@ def attacks() -> tuple[NearestNeighbour, BayesAttack]:
 
 def occupation(attack: NearestNeighbour | BayesAttack, release: Table, population: Table, known: Known) -> Audit:
     """The audit of what the attack says about occupations."""
-    belief = AttributeInference("occupation", link=attack)(release, known.auxiliary)
-    return audit(belief, attribute_truth(population, known.person, release, "occupation"))
+    belief = AttributeInference("occupation", link=attack)(release, known.auxiliary, population=population)
+    return audit(belief, attribute_truth(population, known.person, belief, "occupation"))
 
 
 def linked() -> Section:

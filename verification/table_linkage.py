@@ -133,15 +133,15 @@ def _attack(people: Table, cell: Cell, release: Table, origin: NDArray[np.int64]
         mode=1 - disclosed.prior_error,
         identity=_realised(belief, truth),
         announced=_announced(belief),
-        occupation=_realised(
-            occupation(release, who), attribute_truth(people, targets.members.person, release, SENSITIVE)
-        ),
+        occupation=_value(occupation(release, who, population=people), people, targets.members),
         control_announced=_announced(about_control),
-        control_occupation=_realised(
-            occupation(release, control), attribute_truth(people, targets.control.person, release, SENSITIVE)
-        ),
+        control_occupation=_value(occupation(release, control, population=people), people, targets.control),
         found=float((success_probability.per_target(about_control) > 0).mean()),
     )
+
+
+def _value(belief: Posterior, people: Table, known: Known) -> Row:
+    return _realised(belief, attribute_truth(people, known.person, belief, SENSITIVE))
 
 
 def _realised(belief: Posterior, truth: Truth) -> Row:

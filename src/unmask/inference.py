@@ -268,14 +268,16 @@ def compose(
     value_of_candidate: NDArray[np.int32],
     *,
     labels: tuple[str, ...],
+    prior: NDArray[np.float64] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
     """Which value, through who: p(s given y) = sum over candidates x of p(x given y) [s is the value of x], and
     p(none given y) times the prior of s.
 
     value_of_candidate : (n_candidates,) the sensitive value of each released record
-    The prior is the histogram of the whole release, which is what the adversary knows of people in general; that is
-    also what he believes of a target who is none of the candidates.
+    prior              : (n_values,) share of each value among people in general, as known before the release; it is
+                         also what the adversary believes of a target who is none of the candidates. Without it, the
+                         histogram of the release stands in for it.
 
     >>> link = from_classes(np.array([0, 1, 1]), np.array([1]))
     >>> belief = compose(link, np.array([0, 0, 1]), labels=("flu", "gout"))
@@ -283,12 +285,13 @@ def compose(
     array([0.5, 0.5])
     """
     m, shape = len(labels), (link.n_observations, len(labels))
-    prior = np.bincount(value_of_candidate, minlength=m) / link.n_candidates
+    released = np.bincount(value_of_candidate, minlength=m)
+    prior = released / link.n_candidates if prior is None else prior
     p = np.exp(link.log_probability.astype(np.float64))
     listed = csr_array((p, value_of_candidate[link.candidate], link.indptr.copy()), shape=shape)
     listed.sum_duplicates()  # in place, hence the copy
     if link.unlisted.any():
-        listed = csr_array(listed + _unlisted_values(link, value_of_candidate, prior))
+        listed = csr_array(listed + _unlisted_values(link, value_of_candidate, released, prior))
         listed.sum_duplicates()
     listed.sort_indices()
     with np.errstate(divide="ignore"):
@@ -312,15 +315,17 @@ def compose(
     )
 
 
-def _unlisted_values(link: Posterior, value: NDArray[np.int32], prior: NDArray[np.float64]) -> csr_array:
+def _unlisted_values(
+    link: Posterior, value: NDArray[np.int32], released: NDArray[np.int64], prior: NDArray[np.float64]
+) -> csr_array:
     """(n_observations, n_values) the part of the belief that is not listed: shared by the other candidates where their
-    number is known, otherwise spread like the prior.
+    number is known, otherwise spread like the prior. released : (n_values,) candidates of each value.
     """
     shape = (link.n_observations, len(prior))
     ones = csr_array((np.ones(len(link.candidate)), value[link.candidate], link.indptr), shape=shape)
     share = np.where(link.n_unlisted > 0, link.unlisted / np.maximum(link.n_unlisted, 1), 0.0)
     lump = np.where(link.n_unlisted > 0, 0.0, link.unlisted)
-    others = share[:, None] * (prior * link.n_candidates - ones.toarray())
+    others = share[:, None] * (released - ones.toarray())
     return csr_array(others + lump[:, None] * prior)
 
 

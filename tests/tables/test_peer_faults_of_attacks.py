@@ -24,7 +24,7 @@ def test_the_baseline_of_inference_is_the_share_of_the_mode():
     table = people(1000, distinct=False)
     known = Knowledge(targets=300)(table, np.arange(1000), rng=np.random.default_rng(1))
     belief = AttributeInference("sex")(table, known.auxiliary)
-    row = evaluate(realised_success, belief, attribute_truth(table, known.person, table, "sex"))
+    row = evaluate(realised_success, belief, attribute_truth(table, known.person, belief, "sex"))
     drawn = table.column("sex").codes[known.person]
     assert row.prior == pytest.approx(np.mean(drawn == 0))
     assert 0.5 < row.prior < 0.7
@@ -37,7 +37,7 @@ def test_control_people_are_counted_among_the_people_attacked():
     origin = rng.permutation(1000)[:500]
     control = Knowledge(targets=100, outside=1.0)(table, origin, rng=rng)
     belief = AttributeInference("sex")(table.take(origin), control.auxiliary)
-    row = evaluate(realised_success, belief, attribute_truth(table, control.person, table.take(origin), "sex"))
+    row = evaluate(realised_success, belief, attribute_truth(table, control.person, belief, "sex"))
     assert row.n == 100
     assert row.low < 0.6 < row.high  # sex is independent of age: what is learned about the absent is the population's
 

@@ -23,7 +23,7 @@ def sentences(data: ReportData) -> list[str]:
     channel, graph = channel_findings(data.channel, scope), graph_findings(data.graph, scope, heads)
     exposed = exposure_findings(data.exposure, scope, heads)
     linked, priced = linkage_findings(data.linkage), price_findings(data.price, scope)
-    return [*channel, *graph, *rows, *exposed, *linked, *priced]
+    return [*channel, *graph, *rows, *wildcard_findings(data, scope, heads), *exposed, *linked, *priced]
 
 
 def findings(scope: Scope, heads: Heads) -> list[str]:
@@ -40,6 +40,29 @@ def findings(scope: Scope, heads: Heads) -> list[str]:
             original = heads.get((ORIGINAL, rows[0].adversary, target))
             sentences.append(_finding(scope, rows, original if original not in rows else None))
     return sentences
+
+
+def wildcard_findings(data: ReportData, scope: Scope, heads: Heads) -> list[str]:
+    """How far the average prosecutor risk understates the adversary where missing cells count as any value.
+
+    The criterion takes all records that fit as alike; the adversary prefers those that state what they know. About the
+    release where the two are farthest apart.
+    """
+    gaps = []
+    for (release, adversary, target), row in heads.items():
+        own = data.criteria.get(release, {})
+        published = own.get("prosecutor_average")
+        claimed = own.get("missing") == "wildcard" and own.get("rows_missing") and target == IDENTITY
+        if claimed and isinstance(published, float) and adversary == "prosecutor" and row.posterior > 1.1 * published:
+            gaps.append((row.posterior / published, release, row, published))
+    if not gaps:
+        return []
+    times, release, row, published = max(gaps, key=lambda gap: gap[0])
+    where = f"From {release_name(release)}, an" if len(scope.protected) > 1 else "An"
+    did = "re-identifies" if needs_truth(row.measure) else "expects to re-identify"
+    preferred = f"{where} adversary prefers records whose cells were not suppressed and {did} {row_value(row)}"
+    criterion = f"the published criterion takes all records that fit as alike and says {percent(published)} on average"
+    return [f"{preferred}; {criterion}, which understates the risk {times:.1f}-fold."]
 
 
 def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:

@@ -105,6 +105,10 @@ MEASURES["coverage"] = ("Given a name", "share of all other people of the advers
 CRITERIA = {
     "rows": ("Rows", "people in the release"),
     "classes": ("Classes", "groups of rows alike in all quasi-identifiers"),
+    "reference": (
+        "Compared with",
+        "whose sensitive values t, \u03b4, \u03b2 and the error without the release refer to",
+    ),
     "missing": ("Missing cells", "how a missing cell is compared"),
     "rows_missing": ("Rows with a missing cell", "in any quasi-identifier"),
     "rows_excluded": ("Rows left out", "because of a missing cell"),

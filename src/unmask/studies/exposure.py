@@ -31,14 +31,20 @@ def by_columns(release: Table, known: Known | None, original: Table | None) -> I
         link = _linked(release, kept, known, original)
         yield COLUMNS, "identity", link
         for column in release.sensitive:
-            yield COLUMNS, column.name, AttributeInference(column.name).through(link, release)
+            population = knowing(original, column.name)
+            yield COLUMNS, column.name, AttributeInference(column.name).through(link, release, population=population)
     if sensitive:
         yield INSIDER, "identity", _linked(release, [*kept, *sensitive], known, original)
     if len(sensitive) > 1:
         for column in sensitive:
             others = [other for other in sensitive if other is not column]
             link = _linked(release, [*kept, *others], known, original)
-            yield INSIDER, column.name, AttributeInference(column.name).through(link, release)
+            yield INSIDER, column.name, AttributeInference(column.name).through(link, release, population=original)
+
+
+def knowing(original: Table | None, column: str) -> Table | None:
+    """The original where it has the column."""
+    return original if original and column in {one.name for one in original.columns} else None
 
 
 def by_order(release: Table, known: Known, original: Table, *, attack: OrderAttack | None = None) -> Posterior:

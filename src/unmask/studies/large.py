@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import SELF_ASSESSED, price_measures
-from unmask.errors import FailedError
+from unmask.errors import FailedError, UnmaskError
 from unmask.measures import Measure, confirmation, information_gain, refutation, total_variation
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
@@ -18,6 +18,7 @@ from unmask.reports import ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
 from unmask.studies.price import Motive, price_releases
 from unmask.studies.tables import (
+    OWN_PRIOR,
     PROSECUTOR,
     REGISTER,
     Attack,
@@ -31,6 +32,7 @@ from unmask.studies.tables import (
 )
 from unmask.tables import criteria
 from unmask.tables.attacks.pairing import shared_columns
+from unmask.tables.attacks.possible import columns_that_overlap
 from unmask.tables.large import Combinations, Reduced, attacks
 from unmask.tables.large.criteria import Examined, examine, named, named_in_engine, rows_by_size, together
 
@@ -68,6 +70,7 @@ def study_large(
     range.
     """
     first, evidence = next(iter(releases.values())).table.face, Evidence(register=register, coverage=coverage)
+    wide = [note for name, held in releases.items() for note in _wide_cells(name, held.table)]
     motive = None if motive is None else facing(motive, evidence)
     found = {name: _attacked(name, held, evidence, register, motive) for name, held in releases.items()}
     price = None if motive is None else _price(motive, priced_adversary(evidence), found)
@@ -78,12 +81,27 @@ def study_large(
         criteria={name: _criteria(one.criteria) for name, one in found.items()},
         column_risk=tuple(risk for one in found.values() for risk in one.columns),
         distribution=tuple(shares for one in found.values() for shares in one.distributions),
-        assumptions=assumptions(first, evidence),
+        assumptions=(*assumptions(first, evidence), *wide),
         not_run=tuple(_not_run(evidence, price)),
         reproduce=reproduce or {},
         adversaries=adversaries(first, evidence),
         price=price,
     )
+
+
+def _wide_cells(name: str, table: Reduced) -> Iterator[str]:
+    """Cells that may be one another: a wildcard is refused, of sets it is said what is taken for granted."""
+    columns = [column.name for column in columns_that_overlap(table.quasi_identifiers, missing=table.missing)]
+    if columns and table.missing == "wildcard":
+        raise UnmaskError(
+            f"{name} has missing cells that may be any value, and what adversaries believe then needs the rows in "
+            "memory; leave --engine out, or choose another rule for missing cells (--missing own)"
+        )
+    if columns:
+        yield (
+            f"{name}: cells of {', '.join(columns)} overlap. Everybody is taken as seen in the class of their own "
+            "record, the best case; without --engine the adversary holds every record that fits."
+        )
 
 
 def _not_run(evidence: Evidence, price: Price | None) -> Iterator[tuple[str, str]]:
@@ -220,7 +238,8 @@ def _by_register(held: Held, register: Combinations, coverage: float, hear: _Hea
 def _rows(release: str, adversary: str, target: str, said: _Said) -> Iterator[Row]:
     for measure, found in said.tallies.items():
         one = row(measure, found, release=release, adversary=adversary, target=target)
-        yield replace(one, status=said.status, linked_to=REGISTER if adversary == REGISTER else "")
+        linked_to = REGISTER if adversary == REGISTER else ""
+        yield replace(one, status=said.status, linked_to=linked_to, note="" if target == "identity" else OWN_PRIOR)
 
 
 def _price(motive: Motive, adversary: str, found: Mapping[str, _Found]) -> Price:

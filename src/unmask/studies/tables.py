@@ -15,11 +15,13 @@ from unmask.posterior import Posterior
 from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
 from unmask.studies.at_risk import Watched
-from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure
+from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure, knowing
 from unmask.studies.exposure import words as more_words
+from unmask.studies.foreign import foreign, nobodys, of_nobody
 from unmask.studies.price import Motive, price_releases
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
+from unmask.tables.attacks.possible import overlapping
 from unmask.tables.counts import class_counts
 from unmask.tables.knowledge import Knowledge, Known, attribute_truth
 from unmask.tables.release import Table
@@ -30,6 +32,12 @@ REGISTER = "register"
 
 EDGES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Success probabilities between which people are counted."""
+
+
+OWN_PRIOR = (
+    "The prior of a value is the release's own share of it: no original says what was believed before, and the gain "
+    "leaves out what suppression or sampling did to the shares."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +107,17 @@ def study_tables(
     if evidence.original is not None:
         everything = {ORIGINAL: evidence.original, **everything}
         evidence = replace(evidence, origins={**evidence.origins, ORIGINAL: np.arange(evidence.original.n_rows)})
+    own = foreign(releases, evidence.original, evidence.origins)
     rows: list[Row] = []
     not_run: dict[tuple[str, str], None] = {}
     spread: list[Distribution] = []
     motive = None if motive is None else facing(motive, evidence)
     priced: dict[str, Posterior] = {}
     for attack in _attacks(everything, evidence):
+        if attack.release in own:
+            if attack.target == "identity":
+                continue
+            attack = replace(attack, belief=replace(attack.belief, status="model"))
         pricing = motive is not None and (attack.adversary, attack.target) == (priced_adversary(evidence), "identity")
         found = audit(
             attack.belief,
@@ -128,18 +141,30 @@ def study_tables(
     price = None if motive is None else price_releases(motive, priced_adversary(evidence), priced)
     return ReportData(
         title=title,
-        who=who(first, evidence),
+        who=" ".join((who(first, evidence), *of_nobody(own))),
         rows=tuple(rows),
-        criteria={name: _criteria(table) for name, table in everything.items()},
+        criteria={name: _criteria(table, evidence.original, nobodys=name in own) for name, table in everything.items()},
         utility=_utilities(releases, evidence),
-        column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
+        column_risk=tuple(
+            risk
+            for name, table in releases.items()
+            for risk in _column_risks(name, table)
+            if name not in own or risk.target != "identity"
+        ),
         distribution=tuple(spread),
         assumptions=(*assumptions(first, evidence), _KNOWN_COLUMNS),
-        not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run), *_campaigns_not_run(price)),
+        not_run=(
+            *nobodys(own),
+            *_missing_evidence(evidence, releases),
+            *_grouped(not_run),
+            *_campaigns_not_run(price),
+        ),
         reproduce=reproduce or {},
         adversaries=adversaries(first, evidence) | more_words(first, evidence.original),
         price=price,
-        exposure=exposure(releases, evidence.original, evidence.origins),
+        exposure=exposure(
+            {name: table for name, table in releases.items() if name not in own}, evidence.original, evidence.origins
+        ),
     )
 
 
@@ -161,24 +186,22 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         known = Knowledge(evidence.targets)(evidence.original, rng=np.random.default_rng(evidence.seed))
     auxiliary = None if known is None else known.auxiliary
     for name, published in releases.items():
-        kept = _claimed(published)
-        table = published if kept is None else published.take(kept)
+        kept = published.taking_part
+        table = published if len(kept) == published.n_rows else published.take(kept)
         origin = evidence.origins.get(name)
-        if origin is not None and kept is not None:
-            origin = origin[kept]
-        truth = known.truth_in(origin) if known is not None and origin is not None else None
-        records = np.arange(published.n_rows) if kept is None else kept
-        records = records if origin is None else origin
+        records = kept if origin is None else origin[kept]
+        truth = known.truth_in(records) if known is not None and origin is not None else None
         people = records if known is None else known.person
         link = ClassAttack()(table, auxiliary)
         yield Attack(name, PROSECUTOR, "identity", link, truth, people)
         for column in table.sensitive:
-            belief = AttributeInference(column.name).through(link, table)
-            value = _value_truth(column.name, table, known, evidence)
-            yield Attack(name, PROSECUTOR, column.name, belief, value, people)
+            population = knowing(evidence.original, column.name)
+            belief = AttributeInference(column.name).through(link, table, population=population)
+            value = _value_truth(column.name, belief, known, evidence)
+            yield Attack(name, PROSECUTOR, column.name, belief, value, people, prior_note(belief))
         for adversary, target, belief in by_columns(table, known, evidence.original):
-            about = truth if target == "identity" else _value_truth(target, table, known, evidence)
-            yield Attack(name, adversary, target, belief, about, people)
+            about = truth if target == "identity" else _value_truth(target, belief, known, evidence)
+            yield Attack(name, adversary, target, belief, about, people, prior_note(belief))
         if evidence.register is not None:
             belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
             yield Attack(name, REGISTER, "identity", belief, None, records)
@@ -187,25 +210,17 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
             yield Attack(name, ORDER, "identity", belief, truth, people, ORDERS[belief.provenance["order"]])
 
 
-def _claimed(release: Table) -> NDArray[np.int64] | None:
-    """The rows that the rule "excluded" leaves, those without a missing quasi-identifier; None where all rows stay."""
-    if release.missing != "excluded":
+def _value_truth(sensitive: str, belief: Posterior, known: Known | None, evidence: Evidence) -> Truth | None:
+    original = knowing(evidence.original, sensitive)
+    if known is None or original is None:
         return None
-    complete = np.ones(release.n_rows, dtype=bool)
-    for column in release.quasi_identifiers:
-        complete &= column.codes != column.levels.missing
-    if not complete.any():
-        raise UnmaskError("every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule")
-    return np.flatnonzero(complete)
-
-
-def _value_truth(sensitive: str, table: Table, known: Known | None, evidence: Evidence) -> Truth | None:
-    if known is None or evidence.original is None:
-        return None
-    if sensitive not in {column.name for column in evidence.original.columns}:
-        return None
-    truth = attribute_truth(evidence.original, known.person, table, sensitive)
+    truth = attribute_truth(original, known.person, belief, sensitive)
     return truth if np.any(truth.candidate != UNKNOWN) else None
+
+
+def prior_note(belief: Posterior) -> str:
+    """What must be said of a value's prior that no other source than the release gives."""
+    return OWN_PRIOR if belief.provenance.get("prior") == "release" else ""
 
 
 def distribution(attack: Attack, people: int | None = None) -> Distribution:
@@ -222,9 +237,15 @@ def distribution(attack: Attack, people: int | None = None) -> Distribution:
     return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares, people, above)
 
 
-def _criteria(table: Table) -> dict[str, float | int | str | None]:
-    found = criteria.evaluate(table)
-    return {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
+_OF_PEOPLE = frozenset({"k", "unique_rows", "prosecutor_average", "prosecutor_max"})
+"""Criteria that take every row for somebody's."""
+
+
+def _criteria(table: Table, original: Table | None, *, nobodys: bool) -> dict[str, float | int | str | None]:
+    """nobodys : no row is somebody's."""
+    found = criteria.evaluate(table, reference=original)
+    told = {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
+    return {name: None if nobodys and name in _OF_PEOPLE else value for name, value in told.items()}
 
 
 def _utilities(releases: Mapping[str, Table], evidence: Evidence) -> dict[str, dict[str, float]]:
@@ -247,8 +268,9 @@ def _column_risks(release: str, table: Table) -> Iterator[ColumnRisk]:
     """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
     if len(table.quasi_identifiers) < 2:
         return
-    kept = _claimed(table)
-    table = table if kept is None else table.take(kept)
+    table = table.take(table.taking_part)
+    if overlapping(table):
+        return
     complete = _class_success(table)
     for left_out in table.quasi_identifiers:
         rest = tuple(column for column in table.quasi_identifiers if column is not left_out)
@@ -300,7 +322,8 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
     found = [
         f"Missing cells: {rule}.",
         "The prosecutor knows that his target is in the table and reads generalized cells by containment.",
-        "Attribute inference uses the sensitive values of the records that fit; its prior is the whole table's.",
+        "Attribute inference uses the sensitive values of the records that fit; "
+        + ("its prior is the release's own." if evidence.original is None else "its prior is the original's."),
     ]
     if evidence.original is None:
         found.append("Without the original, every row is taken as a target whose class the adversary sees.")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
 from unmask.tables.cells import MISSING, Levels
 from unmask.tables.release import Column, Table
 from unmask.truth import ABSENT, UNKNOWN, Truth
@@ -147,12 +148,12 @@ class Register:
         return Known(table, person, Truth(listed[origin]))
 
 
-def attribute_truth(population: Table, person: NDArray[np.int64], release: Table, sensitive: str) -> Truth:
-    """The true sensitive value of each person, as a candidate of the release's own values; UNKNOWN where the population
-    does not say, ABSENT where the release has no such value.
+def attribute_truth(population: Table, person: NDArray[np.int64], belief: Posterior, sensitive: str) -> Truth:
+    """The true sensitive value of each person, as a candidate of the belief, which has labels; UNKNOWN where the
+    population does not say, ABSENT where no candidate is that value.
     """
-    true, released = population.column(sensitive), release.column(sensitive)
-    position = {label: code for code, label in enumerate(released.levels.labels)}
+    true = population.column(sensitive)
+    position = {label: code for code, label in enumerate(belief.candidate_label or ())}
     code = np.array([position.get(label, ABSENT) for label in true.levels.labels], dtype=np.int64)
     if true.levels.missing >= 0:
         code[true.levels.missing] = UNKNOWN

@@ -157,6 +157,17 @@ class Table:
         """Number of rows."""
         return int(self.quasi_identifiers[0].codes.size)
 
+    @property
+    def taking_part(self) -> NDArray[np.int64]:
+        """Rows that the rule for missing cells leaves: under "excluded" those without a missing quasi-identifier."""
+        gaps = [c.codes == c.levels.missing for c in self.quasi_identifiers if self.missing == "excluded"]
+        kept = np.flatnonzero(~np.any(gaps, axis=0)) if gaps else np.arange(self.n_rows)
+        if not len(kept) and self.n_rows:
+            raise UnmaskError(
+                "every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule"
+            )
+        return kept
+
     @cached_property
     def classes(self) -> Classes:
         """The equivalence classes of the quasi-identifiers, computed once."""

@@ -16,6 +16,7 @@ from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
+from unmask.posterior import Posterior
 from unmask.results import Row
 from unmask.studies.exposure import by_order
 from unmask.studies.plan import Cell, Part, unknown
@@ -83,7 +84,8 @@ def protect(population: Table, protection: Any, rng: np.random.Generator) -> Rel
 
 def attack(cell: Cell, population: Table, released: Released, attack: Any) -> list[Row]:
     """The rows of the belief, and what the protection cost."""
-    release, origin = released
+    published, source = released
+    release, origin = published.take(published.taking_part), source[published.taking_part]
     knows = _known(cell.adversary)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     if isinstance(knows, Knowledge) and not knows.outside:  # the same people, whatever the release left out
@@ -94,9 +96,11 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         attack = replace(attack, coverage=knows.coverage)
     if isinstance(attack, OrderAttack):
         belief = by_order(release, known, population, attack=attack)
+    elif isinstance(attack, AttributeInference):
+        belief = attack(release, known.auxiliary, population=population)
     else:
         belief = attack(release, known.auxiliary)
-    target, truth = _target(attack, population, release, origin, known)
+    target, truth = _target(attack, population, belief, origin, known)
     found = audit(
         belief,
         truth,
@@ -106,7 +110,7 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         measures=[measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)],
     )
     linked_to = REGISTER if isinstance(attack, RegisterAttack) else ""
-    return [*(replace(row, linked_to=linked_to) for row in found.rows), *_utility(cell, population, release, origin)]
+    return [*(replace(row, linked_to=linked_to) for row in found.rows), *_utility(cell, population, published, source)]
 
 
 def _known(adversary: Part) -> Knowledge | Register:
@@ -121,10 +125,10 @@ def _known(adversary: Part) -> Knowledge | Register:
 
 
 def _target(
-    attack: Any, population: Table, release: Table, origin: NDArray[np.int64], known: Known
+    attack: Any, population: Table, belief: Posterior, origin: NDArray[np.int64], known: Known
 ) -> tuple[str, Truth]:
     if isinstance(attack, AttributeInference):
-        return attack.sensitive, attribute_truth(population, known.person, release, attack.sensitive)
+        return attack.sensitive, attribute_truth(population, known.person, belief, attack.sensitive)
     if isinstance(attack, RegisterAttack):
         return "identity", known.truth
     return "identity", known.truth_in(origin)

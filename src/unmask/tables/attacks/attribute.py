@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from unmask.errors import UnmaskError
 from unmask.inference import compose
 from unmask.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.attacks.noisy import BayesAttack, NearestNeighbour
-from unmask.tables.release import Table
+from unmask.tables.release import Column, Table
 
 Linker = ClassAttack | BayesAttack | NearestNeighbour
 
@@ -20,7 +23,13 @@ class AttributeInference:
     value s].
 
     The link is any attack whose candidates are released records; over an equivalence class the answer is the class's
-    own histogram. A target believed absent gets the histogram of the whole release, which is also the prior.
+    own histogram, which is exact for an adversary to whom the people of a class are exchangeable: one who learns from
+    the other columns who in the class has which value may do better (Kifer 2009).
+
+    The prior is the histogram of `population`: of the table before protection, of a named population, of people who
+    were not released. It is what is believed of a target who is believed absent, and neither suppression nor sampling
+    moves it. A released value that the population lacks weighs half a person. Without a population the release's own
+    histogram stands in for it, and the provenance says so: `prior` is "population" or "release".
 
     sensitive : the column
     link      : how the adversary finds the target's record
@@ -28,19 +37,38 @@ class AttributeInference:
     >>> AttributeInference("diagnosis")
     AttributeInference(sensitive='diagnosis', link=ClassAttack(prior_present=1.0))
 
-    Rebollo-Monedero et al. 2012, section V-A1 (l-diversity) and V-B1 (t-closeness).
+    Rebollo-Monedero et al. 2012, section V-A1 (l-diversity) and V-B1 (t-closeness). D. Kifer, "Attacks on privacy and
+    deFinetti's theorem", SIGMOD 2009.
     """
 
     sensitive: str
     link: Linker = field(default_factory=ClassAttack)
 
-    def __call__(self, release: Table, auxiliary: Table | None = None) -> Posterior:
-        """The belief about the sensitive value of each person of the auxiliary table."""
+    def __call__(self, release: Table, auxiliary: Table | None = None, *, population: Table | None = None) -> Posterior:
+        """The belief about the sensitive value of each person of the auxiliary table; population : gives the prior."""
         if auxiliary is None and not isinstance(self.link, ClassAttack):
             raise UnmaskError(f"{self.link!r} needs auxiliary data and none were given; only ClassAttack does without")
-        return self.through(self.link(release, auxiliary), release)  # type: ignore[arg-type]  # checked above
+        link = self.link(release, auxiliary)  # type: ignore[arg-type]  # checked above
+        return self.through(link, release, population=population)
 
-    def through(self, link: Posterior, release: Table) -> Posterior:
+    def through(self, link: Posterior, release: Table, *, population: Table | None = None) -> Posterior:
         """The belief that follows from one about records that is there already, made by `link`."""
         column = release.column(self.sensitive)
-        return compose(link, column.codes, labels=column.levels.labels, provenance={"attack": repr(self)})
+        labels, prior = column.levels.labels, None
+        if population is not None:
+            labels, prior = _before(column, population.column(self.sensitive))
+        source = "release" if prior is None else "population"
+        return compose(
+            link, column.codes, labels=labels, prior=prior, provenance={"attack": repr(self), "prior": source}
+        )
+
+
+def _before(released: Column, known: Column) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """The values of either column, the released one's first, and the share of people with each before the release."""
+    labels = tuple(dict.fromkeys(released.levels.labels + known.levels.labels))
+    place = {label: at for at, label in enumerate(labels)}
+    people = np.zeros(len(labels))
+    people[[place[label] for label in known.levels.labels]] = np.bincount(known.codes, minlength=len(known.levels))
+    occurs = np.bincount(released.codes, minlength=len(labels)) > 0
+    people[occurs & (people == 0)] = 0.5
+    return labels, people / people.sum()

@@ -13,6 +13,7 @@ from unmask.inference import from_classes, from_likelihood
 from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.owners import owners
 from unmask.tables.attacks.pairing import Fit, Same, pair, pairs_where
+from unmask.tables.attacks.possible import open_levels, overlapping, possible_people
 from unmask.tables.cells import Levels, compatible
 from unmask.tables.release import Column, Missing, Table
 
@@ -24,13 +25,20 @@ class ClassAttack:
 
     A record fits a person when each released cell, as a set of values, contains what the adversary knows. Believing
     values to be spread evenly within a released box, p(record given person) is proportional to 1 / volume(box) over the
-    records that fit; where boxes do not overlap (strict recodings) that is 1 / n over the class, and exact. Overlapping
-    boxes (relaxed recodings, sets from several tools) give a `model`. The volume counts the values, among those known
-    of the people attacked, that the box contains.
+    records that fit; where boxes do not overlap (strict recodings) that is 1 / n over the class, and exact for an
+    adversary to whom the people of a class are exchangeable. Overlapping boxes (relaxed recodings, sets from several
+    tools) give a `model`. The volume counts the values, among those known of the people attacked, that the box
+    contains.
 
-    Without auxiliary data every person's class is taken as seen: the prosecutor's best case, from the release alone.
-    A cell that the adversary does not know (missing in the auxiliary table) fits everything and adds no volume; a
-    missing released cell obeys the release's rule for missing cells. A person whom no record fits is believed absent.
+    A cell that may be anything (`*`; a missing one under "wildcard") hides a value v with the frequency f(v) of the
+    stated cells of its column, each spread evenly over the values it contains, half a cell at least, and takes f(v) in
+    the place of 1 / volume: Bayes' rule if cells were hidden whatever they held. So a record that states what is
+    known of a person is preferred to one that hides it.
+
+    Without auxiliary data the people are those of the release, the prosecutor's best case: what their classes say,
+    and where cells overlap one possible original, see `possible_people`. A cell that the adversary does not know
+    (missing in the auxiliary table) fits everything and tells nothing; a missing released cell obeys the release's rule
+    for missing cells. A person whom no record fits is believed absent.
 
     prior_present : chance that a person is in the release at all (prosecutor: 1). Below 1, an absent person's values
                     are thought to be distributed as among the people attacked.
@@ -46,21 +54,21 @@ class ClassAttack:
     def __call__(self, release: Table, auxiliary: Table | None = None) -> Posterior:
         """The belief about each person of the auxiliary table, or about every record's own person without one."""
         provenance = {"attack": repr(self), "missing": release.missing}
-        if auxiliary is None and self.prior_present == 1.0:
+        if auxiliary is None:
+            auxiliary = possible_people(release) if overlapping(release) else release
+        if auxiliary is release and self.prior_present == 1.0:
             classes = release.classes
             return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)
-        pairing = pair(release if auxiliary is None else auxiliary, release)
+        pairing = pair(auxiliary, release)
         tables = fits_of(pairing.columns, missing=release.missing)
         row, klass = pairs_where(pairing, tables)
-        log_volume = np.zeros(len(row))
-        for i, ((known, _), table) in enumerate(zip(pairing.columns, tables, strict=True)):
-            if isinstance(table, Same):
-                continue  # each box holds one value
-            stated = np.arange(len(known.levels)) != known.levels.missing
-            log_size = np.log(np.maximum(table[stated].sum(axis=0), 1))[pairing.classes[klass, i]]
-            log_volume += np.where(stated[pairing.observed[row, i]], log_size, 0.0)
-        overlapping = bool(np.bincount(row, minlength=1).max() > 1)
-        indptr, candidate, log_likelihood = pairing.expand(row, klass, -log_volume)
+        log_stated = np.zeros(len(row))
+        for i, ((known, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
+            if not isinstance(table, Same):  # where each box holds one value
+                log_share = _log_share(known, cell, table, missing=release.missing)
+                log_stated += log_share[pairing.observed[row, i], pairing.classes[klass, i]]
+        several = bool(np.bincount(row, minlength=1).max() > 1)
+        indptr, candidate, log_likelihood = pairing.expand(row, klass, log_stated)
         share = np.bincount(pairing.observation) / len(pairing.observation)
         return from_likelihood(
             indptr,
@@ -70,9 +78,27 @@ class ClassAttack:
             observation=pairing.observation.astype(np.int64),
             prior_present=self.prior_present,
             log_likelihood_none=np.log(share),
-            status="model" if overlapping or self.prior_present < 1.0 else "exact",
+            status="model" if several or self.prior_present < 1.0 else "exact",
             provenance=provenance,
         )
+
+
+def _log_share(known: Column, cell: Column, fits: NDArray[np.bool_], *, missing: Missing) -> NDArray[np.float64]:
+    """(n_known_levels, n_released_levels) log p(value given the cell), 0 where none is known; see `ClassAttack`.
+
+    fits : of the same shape, whether the cell contains the value. It says nothing of cells that do not.
+    """
+    stated = np.arange(len(known.levels)) != known.levels.missing
+    log_volume = np.log(np.maximum(fits[stated].sum(axis=0), 1))
+    table = np.where(stated[:, None], -log_volume, 0.0)
+    anything = open_levels(cell.levels, missing=missing)
+    if anything.any() and stated.any():
+        cells = np.where(anything, 0, np.bincount(cell.codes, minlength=len(cell.levels)))
+        shared = (fits[stated] * np.exp(-log_volume)) @ cells
+        weight = np.maximum(shared, 0.5)
+        total = cells.sum() + (weight - shared).sum()
+        table[np.ix_(stated, anything)] = np.log(weight / total)[:, None]
+    return table
 
 
 @dataclass(frozen=True)

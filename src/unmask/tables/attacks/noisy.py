@@ -13,7 +13,7 @@ from unmask.inference import from_likelihood
 from unmask.posterior import Posterior
 from unmask.tables.attacks.pairing import pair, sums_over
 from unmask.tables.cells import compatible
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Column, Missing, Table
 
 NEGLIGIBLE = 18.0
 """Candidates less likely than the best by more than exp(-18), 1.5e-8, are not listed."""
@@ -65,7 +65,7 @@ class BayesAttack:
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
         """The belief about each person of the auxiliary table."""
         pairing = pair(auxiliary, release)
-        tables = [self.log_table(known, released) for known, released in pairing.columns]
+        tables = [self.log_table(known, released, missing=release.missing) for known, released in pairing.columns]
         marginals = [_log_marginal(known, released) for known, released in pairing.columns]
         row, klass, log_likelihood = sums_over(pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - NEGLIGIBLE)
         indptr, candidate, log_likelihood = pairing.expand(row, klass, log_likelihood)
@@ -82,11 +82,12 @@ class BayesAttack:
             provenance={"attack": repr(self), "missing": release.missing},
         )
 
-    def log_table(self, known: Column, released: Column) -> NDArray[np.float64]:
+    def log_table(self, known: Column, released: Column, *, missing: Missing) -> NDArray[np.float64]:
         """(n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
         error = self._error_of(known)
-        kept = _kept(known, released, error)
-        spread = np.maximum(kept.sum(axis=0, keepdims=True), 1e-300)
+        kept = _kept(known, released, error, missing)
+        stated = np.arange(len(known.levels)) != known.levels.missing
+        spread = np.maximum(kept[stated].sum(axis=0, keepdims=True), 1e-300)
         redrawn = np.exp(self.log_redrawn(known, released))[:, None]
         with np.errstate(divide="ignore"):
             table = np.log((1 - error.redraw) * kept / spread + redrawn)
@@ -104,11 +105,11 @@ class BayesAttack:
         return self.error if isinstance(self.error, CellError) else self.error.get(known.name, CellError())
 
 
-def _kept(known: Column, released: Column, error: CellError) -> NDArray[np.float64]:
+def _kept(known: Column, released: Column, error: CellError, missing: Missing) -> NDArray[np.float64]:
     """(n_known_levels, n_released_levels) weight of the released cell standing for the known value when it was not
     redrawn.
     """
-    fits = compatible(known.levels, released.levels, missing="own").astype(np.float64)
+    fits = compatible(known.levels, released.levels, missing=missing).astype(np.float64)
     if not error.width or not known.levels.kind == released.levels.kind == "numeric":
         return fits
     moved = np.zeros_like(fits)

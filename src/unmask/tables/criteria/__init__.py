@@ -5,8 +5,9 @@ evaluated rows; n rows, J classes, m values that occur. Every criterion below is
 returns one number per class; a release is as weak as its weakest class. Rows enter as integer codes, so the result is
 the same under any order of rows, columns, categories, and values that no row carries change nothing.
 
-q is taken over the evaluated rows, that is over the release after suppression. Other sensitive columns never join the
-quasi-identifiers: each sensitive column is judged on the same classes.
+q is that of the table before protection where `evaluate` is given one as the reference; otherwise it is taken over the
+evaluated rows, that is over the release after suppression. `Criteria.reference` says which. Other sensitive columns
+never join the quasi-identifiers: each sensitive column is judged on the same classes.
 """
 
 from unmask.tables.criteria.closeness import (
@@ -23,7 +24,15 @@ from unmask.tables.criteria.contributions import Contribution, contributions
 from unmask.tables.criteria.diversity import alpha, l_distinct, l_entropy, l_recursive, map_error
 from unmask.tables.criteria.evaluation import Criteria, Disclosure, evaluate
 from unmask.tables.criteria.histograms import CountMatrix, Histograms
-from unmask.tables.criteria.risk import Risk, journalist, marketer, population_sizes, prosecutor, sample_weight_risk
+from unmask.tables.criteria.risk import (
+    Risk,
+    journalist,
+    marketer,
+    own_rows,
+    population_sizes,
+    prosecutor,
+    sample_weight_risk,
+)
 
 __all__ = [
     "Contribution",
@@ -45,6 +54,7 @@ __all__ = [
     "l_recursive",
     "map_error",
     "marketer",
+    "own_rows",
     "population_sizes",
     "prosecutor",
     "sample_weight_risk",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
@@ -84,6 +84,8 @@ class Criteria:
     sample_weight_* : None without weights.
     The fields named like those of `Disclosure` are the weakest over the sensitive columns, each column judged alone
     (the other sensitive columns do not join the quasi-identifiers); None when there is no sensitive column.
+    reference : whose sensitive values q are that t, delta, beta and prior_error compare with, "original" (as they were
+    before protection) or "release".
     missing : what a missing quasi-identifier cell meant ("own", "wildcard", "excluded"); rows_missing : rows that have
     one; rows_excluded : rows left out for it.
     columns : each sensitive column's own `Disclosure`.
@@ -117,6 +119,7 @@ class Criteria:
     average_privacy_risk: float | None
     prior_error: float | None
     information_bits: float | None
+    reference: Literal["original", "release"]
     missing: Missing
     rows_missing: int
     rows_excluded: int
@@ -128,6 +131,7 @@ def evaluate(
     *,
     sensitive: str | Sequence[str] | None = None,
     population: Table | None = None,
+    reference: Table | None = None,
     weight: Floats | None = None,
 ) -> Criteria:
     """All criteria of a release in one pass over its rows.
@@ -135,6 +139,9 @@ def evaluate(
     sensitive : columns to judge, all sensitive columns of the table unless given.
     population : a table of everybody who could be in the release, with the same quasi-identifiers; a person belongs to
     a class when each of his cells is compatible with it (an age with an interval). For journalist and marketer.
+    reference : the table before protection. Its sensitive values are q, with which classes are compared: those of a
+    release move with what was suppressed. Where a released value is not among them, q is the release's own, and
+    `Criteria.reference` says so, as it does without a reference.
     weight : (n_rows,) survey weights, the table's own unless given; used for the sample-weight risk only.
 
     Missing quasi-identifier cells follow `table.missing`. "own": a missing cell equals only a missing cell.
@@ -148,7 +155,9 @@ def evaluate(
         raise UnmaskError("the table has 0 rows, expected at least 1")
     weight = table.weight if weight is None else _check_weight(weight, table.n_rows)
     frame = Frame.of(table)
-    columns = {c.name: disclosure(c, frame) for c in _sensitive(table, sensitive)}
+    judged = _sensitive(table, sensitive)
+    before = _before(judged, reference)
+    columns = {c.name: disclosure(c, frame, before.get(c.name)) for c in judged}
     risk = prosecutor(frame.sizes, rows=frame.rows)
     against = None if population is None else population_sizes(table, population)[frame.kept]
     survey = None if weight is None else frame.survey_risk(weight)
@@ -164,6 +173,7 @@ def evaluate(
         marketer=None if against is None else marketer(frame.rows, against),
         sample_weight_average=None if survey is None else survey.average,
         sample_weight_max=None if survey is None else survey.maximum,
+        reference="original" if before else "release",
         missing=table.missing,
         rows_missing=frame.rows_missing,
         rows_excluded=table.n_rows - int(frame.rows.sum()),
@@ -231,12 +241,29 @@ class Frame:
         return Risk(float(risk.max()), float(np.sum(risk * self.rows) / self.rows.sum()))
 
 
-def disclosure(column: Column, frame: Frame) -> Disclosure:
-    """What classes disclose about one sensitive column."""
-    rank = rank_order(column)
-    codes = column.codes if rank is None else rank[column.codes]
-    view = frame.histograms(codes, len(column.levels))
-    paths = hierarchy_paths(column, rank=rank)
+def _before(judged: Sequence[Column], reference: Table | None) -> dict[str, Column]:
+    """The columns of the reference by name, if they know every released value; else none."""
+    known = {} if reference is None else {column.name: column for column in reference.columns}
+    whole = all(column.name in known and _values(column) <= _values(known[column.name]) for column in judged)
+    return known if whole else {}
+
+
+def _values(column: Column) -> set[str]:
+    return {column.levels.labels[code] for code in np.unique(column.codes)}
+
+
+def disclosure(column: Column, frame: Frame, before: Column | None = None) -> Disclosure:
+    """What classes disclose about one sensitive column; before : as it was before protection, with the same values."""
+    whole = column if before is None else before
+    rank, n = rank_order(whole), len(whole.levels)
+    place = np.arange(n, dtype=np.int32) if rank is None else rank
+    if before is None:
+        view = frame.histograms(place[column.codes], n)
+    else:
+        code = {label: at for at, label in enumerate(before.levels.labels)}
+        own = place[[code.get(label, 0) for label in column.levels.labels]]  # 0 where no row has it
+        view = Histograms(frame.histograms(own[column.codes], n).matrix, np.bincount(place[before.codes], minlength=n))
+    paths = hierarchy_paths(whole, rank=rank)
     error = map_error(view, rows=frame.rows)
     relative = t_kl(view)
     return Disclosure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -146,6 +146,27 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     people = [population.column(column.name) for column in table.quasi_identifiers]
     _, sizes, known = group([c.codes for c in people], [len(c.levels) for c in people])
     return fitting_people(table.classes.levels, known, sizes, fitting_cells(table, population))
+
+
+def own_rows(release: Table, original: Table) -> float:
+    """Largest share of released rows that can be different people of the original: (1/n) sum_c min(n_c, N_c), 0 to 1.
+
+    N_c people fit class c of n_c rows by the quasi-identifiers that both have, whatever a missing cell was. No
+    matching of rows to people is larger (Hall's condition, each class alone), and where no person fits two classes
+    this is one. So a release whose cells were generalized or suppressed has 1, and less proves that rows were
+    perturbed, made up, or are other people's; 1 proves nothing.
+
+    >>> from unmask.tables.release import Table
+    >>> people = Table.read({"age": [20, 20, 30, 41]}, quasi_identifiers="age")
+    >>> own_rows(Table.read({"age": ["[20, 30]", "20"]}, quasi_identifiers="age"), people)
+    1.0
+    >>> own_rows(Table.read({"age": ["41", "41", "50", "20"]}, quasi_identifiers="age"), people)
+    0.5
+    """
+    known = {column.name for column in original.columns}
+    columns = tuple(column for column in release.quasi_identifiers if column.name in known)
+    seen = replace(release, quasi_identifiers=columns, missing="wildcard")
+    return float(np.minimum(seen.classes.sizes, population_sizes(seen, original)).sum() / release.n_rows)
 
 
 def fitting_cells(table: Table, population: Table) -> list[NDArray[np.bool_]]:

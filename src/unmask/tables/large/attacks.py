@@ -66,7 +66,7 @@ def attribute(table: Combinations, sensitive: str, overall: NDArray[np.int64] | 
         weight=table.counts / table.n_rows,
         n_candidates=histogram.shape[1],
         log_prior=log_prior,
-        provenance={"attack": f"AttributeInference(sensitive={sensitive!r})"},
+        provenance={"attack": f"AttributeInference(sensitive={sensitive!r})", "prior": "release"},
         candidate_label=table.sensitive[at].levels.labels,
     )
 

@@ -102,6 +102,7 @@ def together(reduced: Reduced, found: Sequence[Examined]) -> Criteria:
         marketer=None if against is None else against[1],
         sample_weight_average=None,
         sample_weight_max=None,
+        reference="release",
         missing=reduced.missing,
         rows_missing=sum(part.rows_missing for part in found),
         rows_excluded=reduced.n_rows - rows,

@@ -1,0 +1,113 @@
+"""Rows that are nobody's are not audited as if each were somebody's."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from unmask.cli import main
+from unmask.economics import read_attacker
+from unmask.reports import render
+from unmask.studies import Evidence, study_tables
+from unmask.studies.price import Motive
+from unmask.tables import Mondrian, Table, criteria
+from unmask.tables.cells import compatible
+
+PEOPLE = 600
+
+
+def people(rng, n=PEOPLE):
+    """Columns that hang together: the second is near the first, the value follows from both."""
+    a = rng.integers(0, 40, n)
+    b = a // 4 + rng.integers(0, 3, n)
+    return {"a": a, "b": b, "s": np.where(rng.random(n) < 0.8, (a + b) % 3, rng.integers(0, 3, n)).astype(str)}
+
+
+ROLES = {"quasi_identifiers": ["a", "b"], "sensitive": "s"}
+
+
+def made_up(columns, rng):
+    """A synthetic release with the right margins: no row is anybody's."""
+    return {name: rng.permutation(values) for name, values in columns.items()}
+
+
+def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
+    rng = np.random.default_rng(0)
+    columns = people(rng)
+    original, synthetic = Table.read(columns, **ROLES), Table.read(made_up(columns, rng), **ROLES)
+    found = study_tables(
+        {"syn": synthetic},
+        Evidence(original, register=original),
+        motive=Motive(read_attacker("case-study")),
+    )
+    rows = [row for row in found.rows if row.release == "syn"]
+    assert rows
+    assert {row.target for row in rows} == {"s"}
+    assert {row.status for row in rows} == {"model"}
+    assert any(row.measure == "realised_success" for row in rows)
+    assert not any(one.release == "syn" and one.target == "identity" for one in found.distribution)
+    assert not any(one.release == "syn" for one in found.price.releases)
+    assert {found.criteria["syn"][name] for name in ("k", "unique_rows", "prosecutor_average")} == {None}
+    assert {row.target for row in found.rows if row.release == "original"} == {"identity", "s"}
+    what, why = found.not_run[0]
+    share = criteria.own_rows(synthetic, original)
+    assert "syn" in what
+    assert share < 0.8
+    assert f"{share:.1%}" in why
+    assert why.partition(":")[0] in render(found)
+    assert "The rows of syn are not people of the original" in found.who
+
+
+def test_t3_rows_that_were_only_generalized_or_suppressed_are_asked_for_their_people():
+    rng = np.random.default_rng(1)
+    original = Table.read(people(rng), **ROLES)
+    release, _ = Mondrian(k=5)(original, rng=rng)
+    gaps = people(np.random.default_rng(1))
+    gaps = {**gaps, "a": ["" if rng.random() < 0.3 else str(a) for a in gaps["a"]]}
+    suppressed = Table.read(gaps, **ROLES, types={"a": "number"})
+    assert criteria.own_rows(release, original) == criteria.own_rows(suppressed, original) == 1.0
+    found = study_tables({"r": release}, Evidence(original))
+    assert any((row.release, row.target) == ("r", "identity") for row in found.rows)
+
+
+def test_t3_a_stated_origin_is_taken_at_its_word():
+    rng = np.random.default_rng(2)
+    columns = people(rng)
+    original, noisy = Table.read(columns, **ROLES), Table.read(made_up(columns, rng), **ROLES)
+    found = study_tables({"r": noisy}, Evidence(original, origins={"r": np.arange(PEOPLE)}))
+    assert any((row.release, row.target) == ("r", "identity") for row in found.rows)
+
+
+@given(st.data())
+def test_t3_no_matching_of_rows_to_people_is_larger(data):
+    """Brute force: a largest matching of released rows to the people whom their cells contain."""
+    cells = st.sampled_from(["1", "2", "3", "[1, 2]", "[2, 3]", "*", ""])
+    values = data.draw(st.lists(st.sampled_from("123"), min_size=1, max_size=6))
+    released = data.draw(st.lists(cells, min_size=1, max_size=6))
+    roles = {"quasi_identifiers": "a", "types": {"a": "number"}}
+    original, release = Table.read({"a": values}, **roles), Table.read({"a": released}, **roles)
+    known, cell = original.column("a"), release.column("a")
+    fits = compatible(known.levels, cell.levels, missing="wildcard")[np.ix_(known.codes, cell.codes)]
+    matched = fits[linear_sum_assignment(~fits)].sum() / len(released)
+    share = criteria.own_rows(release, original)
+    assert share >= matched - 1e-12
+    if not any(cell in released for cell in ("[1, 2]", "[2, 3]", "*", "")):
+        assert share == pytest.approx(matched)
+
+
+def test_t3_the_command_says_it(tmp_path):
+    rng = np.random.default_rng(3)
+    columns = people(rng)
+    for name, data in (("people", columns), ("syn", made_up(columns, rng))):
+        lines = [",".join(map(str, row)) for row in zip(*data.values(), strict=True)]
+        (tmp_path / f"{name}.csv").write_text("a,b,s\n" + "\n".join(lines) + "\n")
+    files = [str(tmp_path / "syn.csv"), "--original", str(tmp_path / "people.csv")]
+    done = CliRunner().invoke(main, ["audit", *files, "-q", "a,b", "-s", "s", "--json"])
+    assert done.exit_code == 0, done.output
+    assert "are not people of the original" in done.output
+    told = json.loads(done.stdout)
+    assert not [m for m in told["measures"] if m["release"] == "syn" and m["target"] == "identity"]

@@ -1,0 +1,101 @@
+"""What was believed before the release comes from what is known besides it, and is the same whatever is released."""
+
+import numpy as np
+import pytest
+
+from unmask.audit import audit
+from unmask.studies import Evidence, study_tables
+from unmask.studies.tables import OWN_PRIOR
+from unmask.tables import criteria
+from unmask.tables.attacks import AttributeInference, ClassAttack
+from unmask.tables.knowledge import Knowledge, attribute_truth
+from unmask.tables.protections import Suppress
+from unmask.tables.release import Table
+
+
+def people(q, s):
+    return Table.read({"q": list(q), "s": list(s)}, quasi_identifiers="q", sensitive="s")
+
+
+ORIGINAL = people("a" * 10 + "bcdefghij", "x" * 10 + "y" * 9)
+
+
+def released(table=ORIGINAL):
+    return Suppress(k=5)(table, rng=np.random.default_rng(0))
+
+
+def test_t5_suppression_does_not_move_the_prior_of_an_inference():
+    release, _ = released()
+    belief = AttributeInference("s")(release, population=ORIGINAL)
+    row = audit(belief).row("success_probability")
+    assert (row.prior, row.posterior) == (pytest.approx(10 / 19), 1.0)
+    assert audit(AttributeInference("s")(release)).row("success_probability").prior == 1.0  # no other source was named
+
+
+def test_t5_neither_release_nor_sample_moves_the_prior_of_an_audit():
+    release, origin = released()
+    sample = np.arange(8, 19)
+    found = study_tables(
+        {"suppressed": release, "sample": ORIGINAL.take(sample)},
+        Evidence(ORIGINAL, origins={"suppressed": origin, "sample": sample}),
+    )
+    rows = [row for row in found.rows if row.target == "s"]
+    priors = {(row.release, row.measure): row.prior for row in rows if row.measure.endswith(("success", "probability"))}
+    assert set(np.round(list(priors.values()), 12)) == {round(10 / 19, 12)}
+    assert not any("prior" in row.note for row in rows)
+
+
+def test_t5_an_audit_without_the_original_says_whose_prior_it_is():
+    found = study_tables({"r": released()[0]})
+    rows = [row for row in found.rows if row.target == "s"]
+    assert {row.note for row in rows} == {OWN_PRIOR}
+    assert not any(row.note for row in found.rows if row.target == "identity")
+    assert any("release's own" in sentence for sentence in found.assumptions)
+
+
+def test_t5_a_value_that_nobody_released_is_a_candidate_of_those_who_know_the_population():
+    original = people("aaaab", "xxxyz")
+    release = people("aaaa", "xxxy")  # read anew: it does not know z
+    belief = AttributeInference("s")(release, Knowledge(None)(original, rng=np.random.default_rng(0)).auxiliary)
+    assert belief.candidate_label == ("x", "y")
+    known = Knowledge(None)(original, rng=np.random.default_rng(0))
+    belief = AttributeInference("s")(release, known.auxiliary, population=original)
+    assert belief.candidate_label == ("x", "y", "z")
+    assert np.exp(belief.log_prior) == pytest.approx([3 / 5, 1 / 5, 1 / 5])
+    truth = attribute_truth(original, known.person, belief, "s")
+    assert sorted(truth.candidate.tolist()) == [0, 0, 0, 1, 2]
+
+
+def test_t5_those_who_are_believed_absent_have_the_values_of_the_population():
+    release, _ = released()
+    belief = AttributeInference("s", link=ClassAttack(prior_present=0.5))(
+        release, people("b", "y"), population=ORIGINAL
+    )
+    assert np.exp(belief.log_probability) == pytest.approx([10 / 19, 9 / 19])
+
+
+def test_t5_a_value_that_the_population_lacks_weighs_half_a_person():
+    belief = AttributeInference("s")(people("aa", "xz"), population=people("aaa", "xxx"))
+    assert np.exp(belief.log_prior) == pytest.approx([3 / 3.5, 0.5 / 3.5])
+
+
+def test_t5_closeness_is_to_the_table_before_the_release_where_it_is_known():
+    release, _ = released()
+    assert criteria.evaluate(release).t_equal == 0.0
+    found = criteria.evaluate(release, reference=ORIGINAL)
+    assert found.t_equal == pytest.approx(9 / 19)
+    assert found.prior_error == pytest.approx(9 / 19)
+    assert (criteria.evaluate(release).reference, found.reference) == ("release", "original")
+
+
+def test_t5_a_release_with_values_of_its_own_is_compared_with_itself():
+    found = criteria.evaluate(people("aabb", "xxyw"), reference=ORIGINAL)
+    assert found.reference == "release"
+    assert found == criteria.evaluate(people("aabb", "xxyw"))
+
+
+def test_t5_an_audit_takes_closeness_from_the_original_and_says_so():
+    release, origin = released()
+    found = study_tables({"r": release}, Evidence(ORIGINAL, origins={"r": origin})).criteria["r"]
+    assert (found["reference"], found["t_equal"]) == ("original", pytest.approx(9 / 19))
+    assert study_tables({"r": release}).criteria["r"]["reference"] == "release"

@@ -1,0 +1,220 @@
+"""A missing cell means one thing to criteria and adversaries; beliefs against all originals that are possible."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from unmask import Truth, UnmaskError, audit
+from unmask.engines import open_engine
+from unmask.reports.findings import sentences
+from unmask.reports.words import percent
+from unmask.studies import Evidence, study_tables
+from unmask.studies.cells import run_cell
+from unmask.studies.large import Held, study_large
+from unmask.studies.reading import read_plan
+from unmask.tables import BayesAttack, ClassAttack, Table, criteria
+from unmask.tables.attacks import CellError, NearestNeighbour
+from unmask.tables.attacks.possible import possible_people
+from unmask.tables.large import Roles, reduce
+
+T4 = [("1", "x"), ("1", ""), ("", "x"), ("1", "x"), ("2", "y"), ("2", "y"), ("", "")]
+STARS = [("1", "x"), ("1", "*"), ("*", "x"), ("2", "y"), ("2", "y"), ("*", "*")]
+NESTED = [("1", "x"), ("{1, 2}", "x"), ("2", "y"), ("*", "y"), ("3", ""), ("1", "y")]
+
+
+def table(rows, **more):
+    a, b = zip(*rows, strict=True)
+    roles = {"quasi_identifiers": ["a", "b"], "types": {"a": "text", "b": "text"}, "missing": "wildcard"}
+    return Table.read({"a": list(a), "b": list(b)}, **(roles | more))
+
+
+def readings(cell, stated):
+    """The values that a cell may stand for, with their probabilities: as often as they are stated alone."""
+    inside = cell.strip("{}").split(", ") if cell not in ("", "*") else sorted(stated)
+    total = sum(stated[value] for value in inside)
+    return [(value, stated[value] / total) for value in inside]
+
+
+def originals(rows):
+    """Every original that the release may be of, with its probability: each wide cell is read on its own."""
+    stated = [{c: [row[j] for row in rows].count(c) for c in {row[j] for row in rows} if c.isalnum()} for j in (0, 1)]
+    cells = [readings(row[j], stated[j]) for row in rows for j in (0, 1)]
+    for world in itertools.product(*cells):
+        values = [value for value, _ in world]
+        yield list(zip(values[::2], values[1::2], strict=True)), float(np.prod([p for _, p in world]))
+
+
+def dense(belief):
+    found = np.zeros((belief.n_observations, belief.n_candidates))
+    found[np.repeat(np.arange(belief.n_observations), belief.row_length), belief.candidate] = np.exp(
+        belief.log_probability
+    )
+    return found[belief.observation]
+
+
+@pytest.mark.parametrize("rows", [T4, STARS])
+def test_t4_a_belief_under_wildcards_is_that_of_all_possible_originals(rows):
+    mass, told, right, total = {}, 0.0, 0.0, 0.0
+    for original, chance in originals(rows):
+        for record, person in enumerate(original):
+            mass.setdefault(person, np.zeros(len(rows)))[record] += chance
+        belief = ClassAttack()(table(rows), table(original))
+        found = audit(belief, Truth(np.arange(len(rows))))
+        told += chance * found.row("success_probability").posterior
+        right += chance * found.row("realised_success").posterior
+        total += chance
+    assert total == pytest.approx(1.0)
+    assert told == pytest.approx(right)
+    for person, of_record in mass.items():
+        belief = dense(ClassAttack()(table(rows), table([person])))[0]
+        assert belief == pytest.approx(of_record / of_record.sum())
+
+
+def test_t4_an_adversary_without_an_original_honours_the_rule():
+    own, wild = (ClassAttack()(table(T4, missing=rule)) for rule in ("own", "wildcard"))
+    assert audit(own).row("success_probability").posterior == pytest.approx(5 / 7)
+    assert (own.status, wild.status) == ("exact", "model")
+    people = possible_people(table(T4))
+    told = audit(wild).row("success_probability").posterior
+    assert told == audit(ClassAttack()(table(T4), people)).row("success_probability").posterior
+    assert criteria.evaluate(table(T4)).prosecutor_average < 2 / 7 < told < 5 / 7  # 2 / 7: complete classes alone
+
+
+def test_t4_what_is_announced_without_an_original_is_the_mean_over_possible_originals():
+    rng = np.random.default_rng(5)
+    cells = np.stack([rng.choice(list("12345"), 400), rng.choice(list("vwxyz"), 400)], axis=1)
+    cells[rng.random(cells.shape) < 0.2] = ""
+    release = table([tuple(row) for row in cells.tolist()])
+    expected = []
+    for _ in range(20):
+        filled = cells.copy()
+        for j in (0, 1):
+            gaps, stated = filled[:, j] == "", filled[:, j][filled[:, j] != ""]
+            filled[gaps, j] = rng.choice(stated, gaps.sum())
+        belief = ClassAttack()(release, table([tuple(row) for row in filled.tolist()]))
+        found = audit(belief, Truth(np.arange(400)))
+        expected.append([found.row(name).posterior for name in ("success_probability", "realised_success")])
+    told, right = np.mean(expected, axis=0)
+    assert told == pytest.approx(right, rel=0.05)
+    assert audit(ClassAttack()(release)).row("success_probability").posterior == pytest.approx(told, rel=0.05)
+
+
+def test_t4_stars_without_an_original_are_no_class_of_their_own():
+    belief = ClassAttack()(table(STARS, missing="own"))
+    assert belief.status == "model"
+    assert audit(belief).row("success_probability").posterior < 5 / 6
+
+
+def test_t4_a_set_is_read_as_the_narrowest_cells_in_it():
+    people = possible_people(table(NESTED * 300))
+    labels = people.column("a").levels.labels
+    read = [labels[code] for code in people.column("a").codes]
+    assert set(read) == {"1", "2", "3"}
+    of_set = read[1::6]
+    assert set(of_set) == {"1", "2"}
+    assert of_set.count("1") == pytest.approx(150, abs=40)
+    of_star = read[3::6]  # 1 is stated twice as often as 2 and as 3, besides the sets
+    assert of_star.count("1") == pytest.approx(150, abs=40)
+    assert {people.column("b").levels.labels[code] for code in people.column("b").codes} == {"x", "y"}
+
+
+def test_t4_the_order_of_rows_does_not_matter():
+    order = np.random.default_rng(1).permutation(len(NESTED))
+    one, two = possible_people(table(NESTED)), possible_people(table(NESTED).take(order))
+    for name in ("a", "b"):
+        assert one.column(name).codes[order].tolist() == two.column(name).codes.tolist()
+
+
+def test_t4_a_column_that_is_all_missing_tells_nothing():
+    release = table([("1", ""), ("2", ""), ("1", "")])
+    belief = ClassAttack()(release)
+    assert audit(belief).row("success_probability").posterior == pytest.approx(2 / 3)
+    assert belief.status == "exact"
+
+
+def test_t4_every_attack_lets_a_suppressed_cell_be_any_value():
+    release, known = table([("1", "x"), ("", "x"), ("2", "y")]), table([("1", "x")])
+    exact = BayesAttack(error=CellError(redraw=0.0))
+    for attack in (ClassAttack(), NearestNeighbour(), exact):
+        found = dense(attack(release, known))[0]
+        assert found[0] >= found[1] > 0
+        assert found[2] == pytest.approx(0, abs=1e-6)
+
+
+def suppressed(people, share, rng):
+    """Some cells of a table of texts are suppressed, whatever they hold."""
+    return {name: np.where(rng.random(len(cells)) < share, "", cells) for name, cells in people.items()}
+
+
+PLAN = """
+[[datasets]]
+use = "tables.file"
+file = "people.csv"
+quasi_identifiers = ["a", "b"]
+sensitive = ["s"]
+missing = "excluded"
+[[protections]]
+use = "none"
+[[adversaries]]
+use = "tables.ClassAttack"
+knows = { targets = 60 }
+"""
+
+ROLES = {"quasi_identifiers": ["a", "b"], "types": {"a": "text", "b": "text"}}
+
+
+def test_t4_the_page_says_how_far_the_published_criterion_understates_the_adversary():
+    rng = np.random.default_rng(3)
+    people = {name: rng.choice([*"1234567"], 500) for name in ("a", "b")}
+    release = Table.read(suppressed(people, 0.2, rng), **ROLES, missing="wildcard")
+    found = study_tables({"r": release})
+    row = next(r for r in found.rows if (r.target, r.measure) == ("identity", "success_probability"))
+    criterion = found.criteria["r"]["prosecutor_average"]
+    assert row.status == "model"
+    assert row.posterior > 2 * criterion
+    (said,) = [line for line in sentences(found) if "prefers records whose cells were not suppressed" in line]
+    assert percent(criterion) in said
+    assert f"{row.posterior / criterion:.1f}-fold" in said
+    assert not found.column_risk  # classes without a column would be closed classes, which they are not
+    own = study_tables({"r": Table.read(suppressed(people, 0.2, rng), **ROLES)})
+    assert not any("suppressed" in line for line in sentences(own))
+
+
+def test_t4_with_the_original_what_is_announced_comes_true():
+    rng = np.random.default_rng(4)
+    people = {name: rng.choice([*"1234567"], 2000) for name in ("a", "b")}
+    release = Table.read(suppressed(people, 0.2, rng), **ROLES, missing="wildcard")
+    found = study_tables({"r": release}, Evidence(Table.read(people, **ROLES), origins={"r": np.arange(2000)}))
+    told, right = (
+        next(r for r in found.rows if (r.release, r.adversary, r.measure) == ("r", "prosecutor", measure)).posterior
+        for measure in ("success_probability", "realised_success")
+    )
+    assert told == pytest.approx(right, abs=0.005)
+
+
+def test_t4_an_engine_refuses_what_it_cannot_reckon(tmp_path):
+    file = tmp_path / "release.csv"
+    file.write_text("a,b\n1,x\n1,\n2,y\n*,x\n")
+    for rule, refused in (("wildcard", True), ("own", False)):
+        with open_engine("duckdb") as engine:
+            held = Held(reduce(engine, str(file), Roles(("a", "b"), missing=rule)))
+            if refused:
+                with pytest.raises(UnmaskError, match="needs the rows in memory"):
+                    study_large({"r": held})
+            else:
+                assert any("cells of a overlap" in line for line in study_large({"r": held}).assumptions)
+
+
+def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("a,b,s\n" + "1,x,p\n1,,q\n2,y,p\n" * 20)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    (cell,) = read_plan(tmp_path / "plan.toml").cells()
+    (row,) = [row for row in run_cell(cell) if row.measure == "realised_success"]
+    release = Table.read(str(file), quasi_identifiers=["a", "b"], sensitive="s", missing="excluded")
+    found = study_tables({"r": release}, Evidence(release, origins={"r": np.arange(60)}))
+    asked = ("r", "prosecutor", "identity", "realised_success")
+    (same,) = [r for r in found.rows if (r.release, r.adversary, r.target, r.measure) == asked]
+    assert row.posterior == pytest.approx(same.posterior)
+    assert row.prior == pytest.approx(same.prior)
