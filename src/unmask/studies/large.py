@@ -162,6 +162,7 @@ def _attacked(
     """Every attack on a release; with a motive, the one whose belief is priced is also acted on."""
     priced = priced_adversary(evidence)
     acting = () if motive is None else price_measures(motive.attacker)
+    acting = tuple(one for one in acting if not one.needs_truth)
     said: dict[tuple[str, str], _Said] = {}
 
     def hear(adversary: str, target: str, belief: Posterior, people: int) -> None:
