@@ -50,7 +50,7 @@ class Files:
         known = {path: column_names(path, encoding=encoding) for path in self.guesses}
         named = self._named(known).items()
         guesses = {name: self._guess(path, column, known[path], encoding) for name, (path, column) in named}
-        return truth, {name: _numbers(name, values) for name, values in minds.items()}, guesses
+        return truth, {name: numbers(name, values) for name, values in minds.items()}, guesses
 
     def labeled(self, engine: Engine) -> tuple[Labelled, dict[str, Labelled]]:
         """The truth and the guesses where they lie; a view is refused, as it needs the items in memory."""
@@ -133,7 +133,7 @@ def _probabilities(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
-def _numbers(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
+def numbers(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
     """Weights and shares, and 0 or 1 (true, false) for what is wanted."""
     try:
         values = np.array([_TRUTH.get(str(cell).lower(), cell) for cell in cells.tolist()], dtype=np.float64)

@@ -1,0 +1,211 @@
+"""One case, several ways in: Python, `unmask audit linkage` in memory and by an engine, a plan of `unmask study`."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask import Partition, UnmaskError
+from unmask.cli import main
+from unmask.measures.unlinkability import Contingency, bounds, evaluate, evaluate_contingency
+from unmask.studies.cells import run_cell
+from unmask.studies.reading import read_plan
+
+FIELDS = {
+    "breached": "breached",
+    "linked_now": "linked_now",
+    "foreign_share": "foreign_share",
+    "mergings": "mergings",
+    "risk_slope": "slope",
+    "miss": "miss",
+    "include": "include",
+    "foreign_subjects": "foreign_subjects",
+    "effective_foreign_subjects": "effective_foreign_subjects",
+}
+"""Measure of the rows -> field of `Unlinkability`."""
+
+
+@st.composite
+def cases(draw):
+    """Subjects and clusters of items, what weighs what, and a policy; own parameters now and then."""
+    n = draw(st.integers(2, 14))
+    several = {"min_size": n, "max_size": n}
+    subject = draw(st.lists(st.integers(0, 3), **several))
+    cluster = draw(st.lists(st.integers(0, 4), **several))
+    shares = st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 0.9, 1.0])
+    own = draw(st.sets(st.sampled_from(["weight", "alpha", "beta", "wanted"])))
+    mine = {
+        name: draw(st.lists(shares if name != "beta" else shares.filter(bool), min_size=4, max_size=4))
+        for name in ("alpha", "beta", "wanted")
+    }
+    mine["wanted"] = [round(value) for value in mine["wanted"]]
+    columns = {name: [mine[name][one] for one in subject] for name in own if name != "weight"}
+    if "weight" in own:
+        columns["weight"] = draw(st.lists(shares, **several))
+    policy = {"alpha": draw(shares), "beta": draw(shares.filter(bool)), "wanted": draw(st.booleans())}
+    least = draw(st.integers(1, max(subject.count(one) for one in subject)))
+    return subject, cluster, columns, policy, least
+
+
+def in_python(subject, cluster, columns, policy, least):
+    names = sorted(set(subject))
+    first = [subject.index(one) for one in names]
+    said = {
+        {"weight": "weights", "wanted": "subject_contamination_wanted"}.get(name, f"subject_{name}"): (
+            values if name == "weight" else [values[at] for at in first]
+        )
+        for name, values in columns.items()
+    }
+    found = evaluate(
+        Partition(subject),
+        Partition(cluster),
+        alpha=policy["alpha"],
+        beta=policy["beta"],
+        contamination_wanted=policy["wanted"],
+        min_size=least,
+        breached_slope="one",
+        **said,
+    )
+    values = {name: float(getattr(found, field)[found.counted].mean()) for name, field in FIELDS.items()}
+    return values | {"clean_breach": float(found.clean_breach_rate())}
+
+
+def write(folder, subject, cluster, columns):
+    head = ["item", "subject", "cluster", *columns]
+    rows = zip(range(len(subject)), subject, cluster, *columns.values(), strict=True)
+    path = folder / "items.csv"
+    path.write_text("\n".join(",".join(map(str, row)) for row in (head, *rows)) + "\n")
+    return path
+
+
+def on_the_command_line(path, columns, policy, least, *more):
+    options = ["--alpha", policy["alpha"], "--beta", policy["beta"], "--min-size", least, "--shuffles", 1]
+    options += ["--contamination-wanted"] * policy["wanted"] + [
+        word for name in columns for word in ("--own", f"{name}={name}")
+    ]
+    given = ["audit", "linkage", "--truth", path, "--guess", path, *options, *more, "--json"]
+    done = CliRunner().invoke(main, [str(one) for one in given])
+    assert done.exit_code == 0, done.output
+    return {row["measure"]: row["posterior"] for row in json.loads(done.stdout)["measures"]}
+
+
+def in_a_plan(folder, path, columns, policy, least):
+    own = ", ".join(f'{name} = "{name}"' for name in columns)
+    (folder / "plan.toml").write_text(f"""
+[[datasets]]
+use = "pseudonyms.file"
+file = "{path.name}"
+item = "item"
+pseudonym = "subject"
+features = ["cluster"]
+own = {{ {own} }}
+[[protections]]
+use = "pseudonyms.PerItem"
+[[adversaries]]
+use = "pseudonyms.ExactMatch"
+with = {{ features = ["cluster"] }}
+alpha = {policy["alpha"]}
+beta = {policy["beta"]}
+wanted = {str(policy["wanted"]).lower()}
+min_size = {least}
+shuffles = 1
+""")
+    (cell,) = read_plan(folder / "plan.toml").cells()
+    return {row.measure: row.posterior for row in run_cell(cell) if row.measure != "utility"}
+
+
+def same(found, expected):
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, abs=1e-12), name
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(cases())
+def test_python_the_command_line_an_engine_and_a_plan_say_the_same(case):
+    subject, cluster, columns, policy, least = case
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = write(folder, [f"s{one}" for one in subject], [f"c{one}" for one in cluster], columns)
+        expected = in_python(subject, cluster, columns, policy, least)
+        same(on_the_command_line(path, columns, policy, least), expected)
+        same(in_a_plan(folder, path, columns, policy, least), expected)
+        plain = in_python(subject, cluster, {}, policy, least)
+        same(on_the_command_line(path, {}, policy, least, "--engine", "duckdb"), plain)
+
+
+@st.composite
+def samples(draw):
+    """Subjects and clusters of items of which some have no label; at least one item has both."""
+    more = draw(st.integers(0, 9))
+    labels = [st.lists(st.none() | st.integers(0, k), min_size=more, max_size=more) for k in (2, 3)]
+    subject, cluster = (draw(one) for one in labels)
+    return [0, *subject], [0, *cluster]
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(samples(), st.sampled_from(["singleton", "drop"]), st.sampled_from(["foreign", "unknown", "drop"]))
+def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_in_an_engine(
+    sample, missing, unlabeled
+):
+    policy = {"alpha": 0.5, "beta": 0.8, "wanted": False}
+    truth, guess = (
+        Partition([one for one in labels if one is not None], [at for at, one in enumerate(labels) if one is not None])
+        for labels in sample
+    )
+    said = {"missing": missing, "unlabeled": unlabeled}
+    if unlabeled == "unknown":
+        found = bounds(Contingency.of(truth, guess, **said))
+        expected = {name: getattr(found, name)[1].mean() for name in ("breached", "clean_breach", "linked_now")}
+        expected["foreign_share"] = found.foreign_share[0].mean()
+    else:
+        one = evaluate(truth, guess, breached_slope="one", **said)
+        expected = {name: float(getattr(one, field).mean()) for name, field in FIELDS.items()}
+        expected = {name: value for name, value in expected.items() if not np.isnan(value)}
+        expected["clean_breach"] = float(one.clean_breach_rate())
+    with tempfile.TemporaryDirectory() as name:
+        blank = (
+            [f"{kind}{one}" if one is not None else "" for one in labels]
+            for kind, labels in zip("sc", sample, strict=True)
+        )
+        path = write(Path(name), *blank, {})
+        options = [word for option, choice in said.items() for word in (f"--{option}", choice)]
+        same(on_the_command_line(path, {}, policy, 1, *options), expected)
+        same(on_the_command_line(path, {}, policy, 1, *options, "--engine", "duckdb"), expected)
+
+
+@pytest.mark.parametrize(
+    ("own", "dataset", "said"),
+    [
+        ('"alpha"', 'use = "pseudonyms.file"\nfile = "items.csv"\npseudonym = "subject"', "own is no table"),
+        ('{ alpha = "a" }', 'use = "pseudonyms.synthetic_traces"\nwith = { n_users = 2, n_items = 2 }', "has none"),
+        ('{ alpha = "a" }', 'use = "pseudonyms.file"\nfile = "items.csv"\npseudonym = "subject"', "'a' is not in file"),
+    ],
+)
+def test_e9_own_values_of_a_plan_are_columns_of_its_file(tmp_path, own, dataset, said):
+    write(tmp_path, ["s", "s"], ["c", "d"], {})
+    attack = 'use = "pseudonyms.Threshold"\nwith = { distance = 0.5 }'
+    features = '\nfeatures = ["cluster"]' if "file =" in dataset else ""
+    plan = f"[[datasets]]\n{dataset}{features}\nown = {own}\n[[adversaries]]\n{attack}\n"
+    (tmp_path / "plan.toml").write_text(plan)
+    with pytest.raises(UnmaskError, match=said):
+        run_cell(read_plan(tmp_path / "plan.toml").cells()[0])
+
+
+def test_shuffled_labels_keep_weights_with_their_items():
+    """Exactly as many orders of the clusters, each equally likely: two items of weight 1 and 0, clusters of 1 and 2."""
+    met = Contingency.of(Partition([0, 0, 1]), Partition(["p", "p", "q"]), weights=[1, 0, 0.5])
+    rng, linked = np.random.default_rng(0), []
+    for _ in range(900):
+        drawn = met.at_random(rng=rng)
+        assert sorted(drawn.weighed[0].own_total.tolist()) == sorted(met.weighed[0].own_total.tolist())
+        linked.append(float(evaluate_contingency(drawn, alpha=1).linked_now[0]))
+    # the cluster with the heavy item comes first whatever is with it: all of subject 0's weight is linked at once
+    assert set(linked) == {1.0}
+    pieces = [len(met.at_random(rng=rng).tables[0].own) for _ in range(900)]
+    assert np.mean(np.array(pieces) == 2) == pytest.approx(1 / 3, abs=0.05)  # q holds the other subject's item
