@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_belief_and_the_numbers_of_nodes_are_no_inf
     rng = np.random.default_rng(9)
     source, target, truth = noisy_pair(rng, n_nodes=50, degree=10.0, kept=1.0)
     seeds = (truth[0][:8], truth[1][:8])
-    attack = GraphMatching(seed=3)
+    attack = GraphMatching()
     one, two = (
         attack(target, source, seeds),
         eval(repr(attack), {"GraphMatching": GraphMatching})(target, source, seeds),
@@ -92,7 +92,7 @@ def test_the_same_seed_gives_the_same_belief_and_the_numbers_of_nodes_are_no_inf
     assert one.mapping.tobytes() == two.mapping.tobytes()
     number = rng.permutation(50)
     moved = attack(renumbered(target, number), source, (seeds[0], number[seeds[1]]))
-    assert np.mean(moved.mapping == np.where(one.mapping >= 0, number[one.mapping], -1)) > 0.95
+    assert np.mean(moved.mapping == np.where(one.mapping >= 0, number[one.mapping], -1)) == 1.0
 
 
 def test_what_cannot_be_done_is_refused():

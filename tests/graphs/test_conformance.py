@@ -5,7 +5,7 @@ import pytest
 
 from unmask import Truth, audit
 from unmask.catalog import ATTACKS, PROTECTIONS
-from unmask.graphs import SocialGraph, datasets, select_seeds, split
+from unmask.graphs import Rematch, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.truth import ABSENT, UNKNOWN
 
@@ -96,3 +96,28 @@ def test_a_protection_is_seeded_and_leaves_its_input_alone(name):
     u, v = release.edges()
     assert graph.has_edges(origin[u], origin[v]).all()  # nobody gets a contact he did not have
     assert sorted(set(origin.tolist())) == list(range(graph.n_nodes))
+
+
+@pytest.fixture(scope="module")
+def sparse_scene():
+    """Many people of one or two ties, twins among them: whatever order decides, it decides here."""
+    degrees = datasets.power_law_degrees(400, exponent=2.3, mean=6)
+    graph = datasets.chung_lu(degrees, rng=np.random.default_rng(1))
+    pair = split(graph, 0.8, 0.8, np.random.default_rng(2))
+    return pair, select_seeds(pair, "random.25", 20, np.random.default_rng(3))
+
+
+@pytest.mark.parametrize("name", [*OF_GRAPHS, "greedy"])
+def test_g8_renumbering_the_nodes_renumbers_the_names(sparse_scene, name):
+    pair, seeds = sparse_scene
+    attack = Rematch(assignment="greedy") if name == "greedy" else ATTACKS[name]
+    before = attack(pair.target, pair.source, seeds)
+    assert (before.mapping >= 0).sum() > len(seeds.source) + 10
+    for run in range(4):
+        rng = np.random.default_rng(run)
+        sources, targets = rng.permutation(pair.source.n_nodes), rng.permutation(pair.target.n_nodes)
+        moved = pair.take(sources, targets)
+        place, place_there = np.argsort(sources), np.append(np.argsort(targets), -1)
+        order = rng.permutation(len(seeds.source))
+        again = attack(moved.target, moved.source, (place[seeds.source[order]], place_there[seeds.target[order]]))
+        assert again.mapping[place].tolist() == place_there[before.mapping].tolist()

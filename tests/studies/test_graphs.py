@@ -356,7 +356,7 @@ def test_attacks_are_written_with_their_parameters():
         ("nar09:theta=low", "a value like 0.01"),
         ("nar09:synchronous=2", "a value like False"),
         ("nar09:theta=-1", "theta is -1"),
-        ("graph_matching:seed=-1", "seed is -1, expected at least 0"),
+        ("graph_matching:steps=0", "steps is 0, expected at least 1"),
         ("rematch:reach=99999999999999999999", "reach is 99999999999999999999, expected at most"),
         ("korula_lattanzi:witnesses=9999999999", "witnesses is 9999999999, expected at most"),
     ],

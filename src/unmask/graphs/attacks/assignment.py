@@ -12,6 +12,8 @@ from scipy import optimize, sparse
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching, Seeds, check_at_least_one, seeded
+from unmask.graphs.criteria._refinement import refine
+from unmask.graphs.criteria.equivalence import structural_equivalence
 from unmask.graphs.release import SocialGraph
 
 
@@ -22,12 +24,12 @@ class GraphMatching:
     Maximised over permutations P that keep the seeds is trace(A P B^T P^T), with A and B the two graphs as matrices of
     1 (edge) and -1 (none); the smaller one is padded with nodes whose entries are 0, and who is mapped to one of those
     is left unmapped. It starts from the centre of the doubly stochastic matrices, climbs by Frank-Wolfe steps, each a
-    linear assignment, and ends in the nearest permutation. All others are mapped: it never doubts. Nodes are shuffled
-    first.
+    linear assignment, and ends in the nearest permutation. All others are mapped: it never doubts. Nodes are put in an
+    order first that goes by the structure alone, colour refinement from the seeds, so that their numbers say nothing.
 
-    Twins, nodes without a seed that have the same neighbours but for each other, can be exchanged at no cost. A match
-    of them is therefore shared: the belief is the mean over all exchanges of twins on both sides, and only nodes whose
-    match is the same in all of them are mapped. A node without neighbours keeps the prior.
+    Nodes that colour refinement cannot tell apart, twins among them, can be exchanged. A match of them is therefore
+    shared: the belief is the mean over all exchanges within a colour on both sides, and only nodes whose match is the
+    same in all of them are mapped. A node without neighbours keeps the prior.
 
     Its matrices are multiplied by BLAS, whose last bits may depend on the number of its threads; where two steps are
     all but equally good, so may the mapping.
@@ -35,7 +37,6 @@ class GraphMatching:
     largest : nodes of the larger graph at most; the matrices are dense, work grows with the third power (a minute for
               2000 nodes)
     steps   : at most; `sweeps` is the number of nodes mapped, in one pass, and `visits` the pairs of nodes
-    seed    : of the shuffling
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
@@ -48,13 +49,10 @@ class GraphMatching:
 
     largest: int = 2000
     steps: int = 30
-    seed: int = 0
 
     def __post_init__(self) -> None:
         check_at_least_one(self.largest, "largest")
         check_at_least_one(self.steps, "steps")
-        if self.seed < 0:
-            raise UnmaskError(f"seed is {self.seed}, expected at least 0")
 
     def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
         """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
@@ -65,8 +63,12 @@ class GraphMatching:
                 "use an attack that spreads from seeds, or raise `largest`"
             )
         image, inverse = seeded(auxiliary, target, seeds)
-        found = self._best(target, auxiliary, np.flatnonzero(image >= 0), image[image >= 0], n)
-        belief = _twins(auxiliary, image) @ found @ _twins(target, inverse)
+        both, colour = _colours(auxiliary, target, image)
+        place = np.argsort(_apart(both, colour))
+        order, order_there = place[place < auxiliary.n_nodes], place[place >= auxiliary.n_nodes] - auxiliary.n_nodes
+        found = self._best((auxiliary, order), (target, order_there), image, n)
+        shares = _shared(colour[: auxiliary.n_nodes], image), _shared(colour[auxiliary.n_nodes :], inverse)
+        belief = shares[0] @ found @ shares[1]
         row, candidate = belief.nonzero()
         probability = np.asarray(belief[row, candidate])
         mapping = np.full(auxiliary.n_nodes, -1, dtype=np.int32)
@@ -82,26 +84,66 @@ class GraphMatching:
         )
 
     def _best(
-        self, target: SocialGraph, auxiliary: SocialGraph, source: NDArray[np.int64], image: NDArray[np.int32], n: int
+        self,
+        auxiliary: tuple[SocialGraph, NDArray[np.int64]],
+        target: tuple[SocialGraph, NDArray[np.int64]],
+        image: NDArray[np.int32],
+        n: int,
     ) -> sparse.csr_array[np.float64, tuple[int, int]]:
-        """(n_source, n_target) 1 where a node is mapped to another, both with neighbours or both seeds."""
-        options: Any = {  # the published types do not know shuffle_input
+        """(n_source, n_target) 1 where a node is mapped to another, both with neighbours or both seeds.
+
+        auxiliary, target : with the order in which their nodes are taken
+        """
+        (here, order), (there, order_there) = auxiliary, target
+        place_there = np.argsort(order_there)
+        known = np.flatnonzero(image[order] >= 0)
+        options: Any = {
             "maximize": True,
-            "partial_match": np.column_stack((source, image)),
-            "shuffle_input": True,
+            "partial_match": np.column_stack((known, place_there[image[order[known]]])),
             "maxiter": self.steps,
-            "rng": np.random.default_rng(self.seed),
         }
         matched = optimize.quadratic_assignment(
-            _signed(auxiliary, n), _signed(target, n), method="faq", options=options
+            _signed(here.take(order), n), _signed(there.take(order_there), n), method="faq", options=options
         )
-        found = matched.col_ind[: auxiliary.n_nodes]
-        known = np.zeros(auxiliary.n_nodes, dtype=np.bool_)
-        known[source] = True
-        real = np.flatnonzero(found < target.n_nodes)
-        real = real[known[real] | ((auxiliary.degree[real] > 0) & (target.degree[found[real]] > 0))]
-        ones = np.ones(len(real))
-        return sparse.csr_array((ones, (real, found[real])), shape=(auxiliary.n_nodes, target.n_nodes))
+        place = np.flatnonzero(matched.col_ind[: here.n_nodes] < there.n_nodes)
+        node, candidate = order[place], order_there[matched.col_ind[place]]
+        real = (image[node] >= 0) | ((here.degree[node] > 0) & (there.degree[candidate] > 0))
+        shape = (here.n_nodes, there.n_nodes)
+        return sparse.csr_array((np.ones(int(real.sum())), (node[real], candidate[real])), shape=shape)
+
+
+def _colours(
+    auxiliary: SocialGraph, target: SocialGraph, image: NDArray[np.int32]
+) -> tuple[SocialGraph, NDArray[np.int64]]:
+    """Both graphs as one in which each seed is tied to its image, and the colours of its nodes under refinement."""
+    n, seed = auxiliary.n_nodes, np.flatnonzero(image >= 0)
+    (u, v), (x, y) = auxiliary.edges(), target.edges()
+    ends = np.concatenate((u, x + n, seed)), np.concatenate((v, y + n, image[seed] + n))
+    both = SocialGraph.from_edges(*ends, n_nodes=n + target.n_nodes)
+    side = np.arange(both.n_nodes) >= n
+    known = np.isin(np.arange(both.n_nodes), np.concatenate((seed, image[seed] + n)))
+    return both, _refined(both, 2 * side + known)
+
+
+def _apart(graph: SocialGraph, colour: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n,) finer colours, one for each node: one that nothing tells from others is picked out, and so on.
+
+    Which one is picked makes no difference where an automorphism maps them to each other. Twins are, all at once.
+    """
+    twin = structural_equivalence(graph)
+    order = np.argsort(twin, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order)) - np.searchsorted(twin[order], twin[order])
+    colour = _refined(graph, colour * len(colour) + rank)
+    while colour.max(initial=-1) + 1 < len(colour):
+        order = np.argsort(colour, kind="stable")
+        first = order[np.flatnonzero(np.diff(colour[order]) == 0)[0]]
+        colour = _refined(graph, 2 * colour + (np.arange(len(colour)) != first))
+    return colour
+
+
+def _refined(graph: SocialGraph, start: NDArray[np.int64]) -> NDArray[np.int64]:
+    return refine(graph.indptr, graph.neighbour, np.unique(start, return_inverse=True)[1].reshape(-1))
 
 
 def _signed(graph: SocialGraph, n: int) -> NDArray[np.float64]:
@@ -112,16 +154,11 @@ def _signed(graph: SocialGraph, n: int) -> NDArray[np.float64]:
     return matrix
 
 
-def _twins(graph: SocialGraph, image: NDArray[np.int32]) -> sparse.csr_array[np.float64, tuple[int, int]]:
-    """(n, n) the mean over the twins of each node, itself included; a seed is its own only twin."""
-    near = graph.adjacency().toarray().astype(np.bool_)
-    group = np.arange(graph.n_nodes)
-    for own in (False, True):  # neighbours in common, without or with each other; no node has twins of both kinds
-        np.fill_diagonal(near, own)
-        rows = np.column_stack((np.packbits(near, axis=1), np.where(image >= 0, 1 + np.arange(len(image)), 0)))
-        _, first, of_node = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        group = np.minimum(group, first[of_node])
-    shape = (len(group), len(group))
-    member = sparse.csr_array((np.ones(len(group)), (np.arange(len(group)), group)), shape=shape)
-    share = sparse.csr_array((1.0 / np.bincount(group)[group], (group, np.arange(len(group)))), shape=shape)
+def _shared(colour: NDArray[np.int64], image: NDArray[np.int32]) -> sparse.csr_array[np.float64, tuple[int, int]]:
+    """(n, n) the mean over the nodes of each node's colour, itself included; a seed is alone."""
+    apart = np.where(image >= 0, -1 - np.arange(len(colour)), colour)
+    group = np.unique(apart, return_inverse=True)[1].reshape(-1)
+    shape, every = (len(group), len(group)), np.arange(len(group))
+    member = sparse.csr_array((np.ones(len(group)), (every, group)), shape=shape)
+    share = sparse.csr_array((1.0 / np.bincount(group)[group], (group, every)), shape=shape)
     return member @ share

@@ -36,12 +36,14 @@ class Nar09:
     refused and a single candidate is taken. It becomes a match if v is likewise the proposal of c with the graphs
     exchanged. Passes over the nodes are repeated until one makes no match; a match, seeds included, is never revised.
 
+    All nodes of a pass are scored against the matches of the pass before, so that the numbers of the nodes say nothing.
+    The published algorithm takes one node after the other, and its result depends on their order (`synchronous`).
+
     theta       : least eccentricity, at least 0. With sigma over all nodes instead (the printed pseudo code) theta is
                   on another scale.
-    synchronous : score all nodes of a pass against the matches of the pass before, then write the mutual proposals;
-                  otherwise each match counts at once for the nodes after it
-    order       : nodes are visited by `number`, or by `degree` from the highest, ties by number. A synchronous attack
-                  does not depend on it. Numbers must not be shared by the two graphs, or the order tells the truth.
+    synchronous : as above; False: each match counts at once for the nodes after it
+    order       : where it does: nodes are visited by `number`, or by `degree` from the highest, ties by number. Numbers
+                  must not be shared by the two graphs, or the order tells the truth.
     listed      : candidates that the belief lists of an unmapped node, at most
     threads     : used by the synchronous form; results do not depend on it, so it is no part of the attack's name
 
@@ -60,7 +62,7 @@ class Nar09:
     """
 
     theta: float = 0.01
-    synchronous: bool = False
+    synchronous: bool = True
     order: Order = "number"
     listed: int = 10
     threads: int = field(default=1, repr=False, compare=False)
@@ -99,7 +101,7 @@ class Bumblebee:
 
     delta: float = 0.5
     theta: float = 0.01
-    synchronous: bool = False
+    synchronous: bool = True
     order: Order = "number"
     listed: int = 10
     threads: int = field(default=1, repr=False, compare=False)
