@@ -119,7 +119,10 @@ CRITERIA = {
     "journalist_average": ("Journalist risk, average", "chance of naming a row, for one known to be in the population"),
     "journalist_max": ("Journalist risk, largest", "the same for the worst-off row"),
     "marketer": ("Marketer risk", "share of rows named by linking all of them to the population"),
-    "sample_weight_average": ("Sample risk, average", "chance of naming a row, by survey weights"),
+    "sample_weight_average": (
+        "Sample risk, average",
+        "chance of naming a row, by survey weights; too low where many people are unique in the population",
+    ),
     "sample_weight_max": ("Sample risk, largest", "the same for the worst-off row"),
     "l_distinct": ("l, distinct", "fewest different sensitive values in a class"),
     "l_entropy": ("l, entropy", "equally likely values that the least diverse class amounts to"),
