@@ -6,8 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
-import numpy as np
-
 from unmask.audit import SELF_ASSESSED, price_measures
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures import Measure
