@@ -137,10 +137,17 @@ def _disagree(own: Row | None, real: Row | None) -> bool:
     return not real.low <= own.posterior <= real.high
 
 
+BOUNDS = "least and most"
+"""How `Row.interval` begins where its ends are no interval but all that is known."""
+
+
 def measure_notes(data: ReportData, scope: Scope, tables: Sequence[Grid]) -> list[str]:
     """What a reader of the table must know: which intervals, which beliefs, what marks and words mean."""
     kinds = dict.fromkeys(row.interval for row in data.rows if row.low is not None)
-    notes = [f"Brackets are 95 % intervals over {'; '.join(kinds)}." if kinds else "No interval was computed."]
+    notes = ["No interval was computed."] if not kinds else []
+    drawn = [kind for kind in kinds if not kind.startswith(BOUNDS)]
+    notes += [f"Brackets are 95 % intervals over {'; '.join(drawn)}."] if drawn else []
+    notes += [f"Brackets are the {kind}." for kind in kinds if kind.startswith(BOUNDS)]
     if kinds and any(row.low is None and row.status not in FAILURES for row in data.rows):
         notes.append("A value without brackets has no interval.")
     notes.append("Worst-off is the person for whom the adversary does best.")
