@@ -269,6 +269,7 @@ def test_e9_weights_and_parameters_of_their_own_come_from_columns(wide):
     [
         (("--own", "alpha=w"), "alpha differs between items of a subject"),
         (("--own", "weight=owner"), "weight has a cell that is no number"),
+        (("--own", "beta=w"), "expected numbers above 0 up to 1"),
         (("--own", "gamma=w"), "no 'gamma' of their own; expected weight, alpha, beta, wanted"),
         (("--own", "weight=nix"), "column 'nix' is not in file"),
         (("--own", "weight=w", "--unlabeled", "foreign"), "have no weight there"),

@@ -15,6 +15,7 @@ from unmask.reports import GuessLinkage, Linkage, ReportData, render, sentences
 from unmask.reports.linkage import plots as linkage_plots
 from unmask.reports.linkage.figures import horizon
 from unmask.reports.linkage.words import strongest_first
+from unmask.reports.summary import summary
 
 BETAS = (0.2, 0.5, 0.8, 1.0)
 
@@ -238,17 +239,19 @@ def test_charts_of_one_guess():
         "Risk slope, by threshold",
         "Misses and includes",
     ]
-    assert all(f">{label}<" in plain() for label in ("average subject", "worst-off tenth", "\u03b1 0.5", "741"))
+    assert all(
+        f">{label}<" in plain() for label in ("average subject", "the 25.9\u00a0% breached", "\u03b1 0.5", "741")
+    )
     assert plain().count(">\u03b2 80\u00a0%<") == 3
-    label = "after 0 to 1 mergings. average subject: 63.0 % to 100 %; worst-off tenth: 100 % to 100 %."
+    label = "after 0 to 1 mergings. average subject: 63.0 % to 100 %; the 25.9 % breached: 100 % to 100 %."
     assert label in plain().replace("\u00a0", " ")
 
 
 def test_eight_guesses_have_six_lines_and_four_panels():
     text = page(*(guess(f"g{i}", breached=1 - i / 10) for i in range(8)))
     captions = figures(text)
-    assert len(captions) == 4 + 1 + 4 + 4
-    assert captions[5:9] == [f"Risk slope: {letter}  g{i}" for i, letter in enumerate("ABCD")]
+    assert len(captions) == 2 + 1 + 4 + 4  # the worst-off are all at 100 %: that is said
+    assert captions[3:7] == [f"Risk slope: {letter}  g{i}" for i, letter in enumerate("ABCD")]
     drawn = section(text).partition('aria-label="Subjects breached')[2].partition("</svg>")[0]
     assert ">F  g5<" in drawn
     assert ">G  g6<" not in drawn
@@ -302,7 +305,7 @@ def test_degenerate_linkages_are_drawn():
         (spared,),
     ):
         text = page(*guesses)
-        assert len(figures(text)) >= 4
+        assert len(figures(text)) >= 2
         assert not re.search(r"\b(NaN|Infinity|nan)\b", Page(text).text)
     short = page(guess(breach_rates=(0.259,), slopes=()), betas=(0.8,))
     assert "Subjects breached, by threshold" in figures(short)
@@ -381,3 +384,47 @@ def test_names_are_escaped():
 def test_what_cannot_be_shown_is_refused(make, said):
     with pytest.raises(UnmaskError, match=re.escape(said)):
         make()
+
+
+def test_u22_lines_that_are_flat_and_coincide_are_said_and_not_drawn():
+    even = guess(
+        breached=0.944, clean=0.944, linked_curve=(0.981, 0.998), mixed_curve=(0.0, 0.0), worst_linked=(0.998, 1.0),
+        worst_mixed=(0.0, 0.0), miss_include=((0, 0, 162),), recovered=0.9,
+    )  # fmt: skip
+    text = page(even)
+    assert "Own items linked" not in figures(text)
+    assert "Misses and includes" not in figures(text)
+    said = words(text)
+    assert "too even to draw: average subject: 98.1 % to 99.8 %; the 94.4 % breached: 99.8 % to 100 %." in said
+    assert "The most subjects, 162, have 0 misses and 0 includes." in said
+    assert "Own items linked" in figures(plain())  # where it rises from 63 to 100 %
+
+
+def test_e13_where_most_are_breached_it_is_said_who_is_worst_off():
+    many = guess(breached=0.95, clean=0.95, recovered=0.9)
+    assert "90.0 % are recovered exactly: all of their items in one cluster, and nothing else." in found(many)[0]
+    assert "Nobody is recovered exactly" in found(replace(many, recovered=0.0))[0]
+    assert "recovered" not in found()[0]
+    drawn = section(page(many, betas=BETAS)).partition('aria-label="Own items linked')[2].partition("</svg>")[0]
+    assert "the 95.0\u00a0% breached" in drawn  # not a tenth: all of these are equally badly off
+    assert "worst-off tenth" not in drawn
+
+
+def test_e14_a_summary_asks_linkage_nothing_that_it_cannot_answer():
+    text = summary(data())
+    assert "Not tested" not in text
+    assert "no. 0" not in text + words(plain())
+    assert "they name nobody and infer no value" in text
+    assert "Not tested" in summary(sample())  # where somebody could have asked
+
+
+def test_bounds_are_called_bounds():
+    open_ = bare(
+        guess(breached=0.96, clean=0.94, one_away=math.nan, at_least={"breached": 0.94, "clean": 0.56}, unlabeled=5)
+    )
+    text = found(open_, unlabeled="unknown", betas=())[0]
+    assert "links at least 80 % of the labeled items of 94.0 % to 96.0 % of 1,000 subjects" in text
+    assert "56.0 % to 94.0 % are breached without a single foreign item." in text
+    cells_of = cells(page(open_, unlabeled="unknown", betas=()))
+    assert cells_of[0] == ["Guess", "Clusters", "Breached", "Shuffled", "Clean"]
+    assert cells_of[1][2] == "94.0 % to 96.0 %"

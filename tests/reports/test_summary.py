@@ -38,7 +38,8 @@ def answers(data) -> dict[str, str]:
 def test_every_question_is_answered_in_at_most_25_lines(kind):
     text = summary(EVERY[kind]())
     assert len(text.splitlines()) <= 25
-    assert tuple(answers(EVERY[kind]())) == QUESTIONS
+    # whoever puts items together has no answer to the others: E14
+    assert tuple(answers(EVERY[kind]())) == (("Linkability", "Not run") if kind == "linkage" else QUESTIONS)
     assert text.splitlines()[-1].endswith("no legal verdict.")
 
 
@@ -80,7 +81,6 @@ def test_clusters_and_networks_are_linkability():
     ("kind", "questions"),
     [
         ("table", ()),
-        ("linkage", ("Singling out", "Inference", "Motivated intruder test")),
         ("channel", ("Singling out", "Linkability", "Motivated intruder test")),
         ("graph", ("Inference",)),
     ],

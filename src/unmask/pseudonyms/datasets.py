@@ -115,8 +115,8 @@ def inventors() -> tuple[dict[str, Partition], Partition]:
 
     The truth covers 7,820 mentions of 200 inventors, whose every mention is among them; predictions (by date, such as
     "20220630") are cut down to these, so that strangers whom a prediction adds to an inventor are seen only where they
-    were checked themselves. A prediction lacks the mentions that were not out yet: evaluate it with
-    missing="singleton".
+    were checked themselves. A prediction lacks the mentions that were not out yet: compare dates with
+    missing="drop".
 
     Source: PatentsView (CC BY 4.0) and O. Binette's inventors benchmark, 2022, half of its name blocks.
     """

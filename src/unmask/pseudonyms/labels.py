@@ -139,7 +139,8 @@ def numbers(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
         values = np.array([_TRUTH.get(str(cell).lower(), cell) for cell in cells.tolist()], dtype=np.float64)
     except (TypeError, ValueError):
         raise UnmaskError(f"{name} has a cell that is no number, expected one for every item") from None
-    if not np.all((values >= 0) & (values <= 1)) or (name == "wanted" and not np.all(np.isin(values, (0, 1)))):
-        expected = "0 or 1" if name == "wanted" else "numbers from 0 to 1"
+    least = np.nextafter(0, 1) if name == "beta" else 0  # a threshold of 0 is always reached
+    if not np.all((values >= least) & (values <= 1)) or (name == "wanted" and not np.all(np.isin(values, (0, 1)))):
+        expected = {"wanted": "0 or 1", "beta": "numbers above 0 up to 1"}.get(name, "numbers from 0 to 1")
         raise UnmaskError(f"{name} has a cell that is missing or out of range, expected {expected} for every item")
     return values

@@ -129,10 +129,16 @@ def _disagree(own: Row | None, real: Row | None) -> bool:
     return own is not None and real is not None and own.status == "refuted"
 
 
+BOUNDS = "least and most"
+"""How `Row.interval` begins where its ends are no interval but all that is known."""
+
+
 def measure_notes(data: ReportData, scope: Scope, tables: Sequence[Grid]) -> list[str]:
     """What a reader of the table must know: which intervals, which beliefs, what marks and words mean."""
     kinds = dict.fromkeys(row.interval for row in data.rows if row.low is not None)
-    notes = [f"Brackets are 95 % intervals over {'; '.join(kinds)}."] if kinds else []
+    drawn = [kind for kind in kinds if not kind.startswith(BOUNDS)]
+    notes = [f"Brackets are 95 % intervals over {'; '.join(drawn)}."] if drawn else []
+    notes += [f"Brackets are the {kind}." for kind in kinds if kind.startswith(BOUNDS)]
     bare = dict.fromkeys(row.interval for row in data.rows if row.low is None and row.status not in FAILURES)
     if bare:
         why = "; ".join(over.removeprefix("none: ") for over in bare if over != "none")

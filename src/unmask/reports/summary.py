@@ -29,6 +29,9 @@ CLOSING = (
 )
 
 
+LINKABILITY = "Linkability: can records of one person be linked, with each other or with another data set?"
+
+
 @dataclass(frozen=True)
 class _Told:
     """The strongest result of one adversary: where it was found, who he is in words, and the row."""
@@ -80,15 +83,13 @@ def summary(data: ReportData | StudyData) -> str:
     named = [one for one in told if one.row.target == IDENTITY]
     linked = [one for one in told if one.row.target == LINKAGE or _by_other_data(one)]
     inferred = [one for one in told if one.row.target not in (IDENTITY, LINKAGE)]
+    if told and len(linked) == len(told) and not named:
+        return _of_linkage(data, linked)
     lines = [
         f"{data.title}. {who(data) if isinstance(data, StudyData) else data.who}",
         *_question("Singling out: can somebody's record be picked out, or its owner be named?", named, "names people"),
         *_worst_off(data),
-        *_question(
-            "Linkability: can records of one person be linked, with each other or with another data set?",
-            linked,
-            "links items, or names people by a register or a network",
-        ),
+        *_question(LINKABILITY, linked, "links items, or names people by a register or a network"),
         *_question(
             "Inference: can somebody's value be told with more than the chance of guessing?", inferred, "infers"
         ),
@@ -97,6 +98,18 @@ def summary(data: ReportData | StudyData) -> str:
         CLOSING,
     ]
     assert len(lines) <= LINES
+    return "\n".join(map(visible, lines))
+
+
+def _of_linkage(data: ReportData | StudyData, linked: Sequence[_Told]) -> str:
+    """Of adversaries who put items together and say nothing else: the other questions have no answer to miss."""
+    lines = [
+        f"{data.title}. {who(data) if isinstance(data, StudyData) else data.who}",
+        *_question(LINKABILITY, linked, ""),
+        "  These adversaries put items together; they name nobody and infer no value, so nothing else is asked here.",
+        *_not_tested(data),
+        CLOSING,
+    ]
     return "\n".join(map(visible, lines))
 
 

@@ -15,6 +15,7 @@ from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wi
 from unmask.measures.unlinkability import Contingency, Unlinkability, bounds, evaluate_contingency
 from unmask.measures.unlinkability.evaluate import own_values
 from unmask.reports import GuessLinkage, Linkage, ReportData
+from unmask.reports.ledger import BOUNDS
 from unmask.results import Row
 from unmask.studies.linkage_shown import BETAS, shown_of
 from unmask.view import Missing, Partition, Unlabeled, View, in_all
@@ -278,7 +279,7 @@ def _rows(name: str, asked: Sensitivity, met: Contingency, guessed: Mapping[str,
 
 def _bounds(values: Floats) -> Interval:
     low, high = values.mean(axis=1).tolist()
-    return Interval(low, high, "least and most: unlabeled items may be a subject's own or foreign")
+    return Interval(low, high, f"{BOUNDS} that can be: unlabeled items may be a subject's own or foreign")
 
 
 def _value(found: Unlinkability, measure: str) -> Floats:

@@ -64,6 +64,7 @@ def _decided(name: str, met: Contingency, guessing: float, asked: Sensitivity) -
         miss_include=_counts(found.miss[keep], found.include[keep]),
         whole=_whole(met),
         kind=str(found.kind),
+        recovered=_recovered(met, keep),
         unlabeled=_unlabeled(met),
     )
 
@@ -99,6 +100,15 @@ def _open(name: str, met: Contingency, guessing: float, asked: Sensitivity) -> G
         unlabeled=_unlabeled(met),
         at_least={"breached": least_breached, "clean": least_clean},
     )
+
+
+def _recovered(met: Contingency, keep: NDArray[np.bool_]) -> float:
+    """Expected over the partitions of a view."""
+    each = []
+    for table in met.tables:
+        whole = (table.own == table.subject_size[table.subject]) & (table.own == table.cluster_size[table.cluster])
+        each.append(float(np.isin(np.flatnonzero(keep), table.subject[whole]).mean()))
+    return float(met.probability @ each)
 
 
 def _unlabeled(met: Contingency) -> int:

@@ -27,6 +27,9 @@ FAR = 30.0
 
 AVERAGE, WORST = "average subject", "worst-off tenth"
 
+EVEN = 0.05
+"""A chart whose lines all stay within this part of its scale is said in words instead."""
+
 # --- curves over mergings -----------------------------------------------------------------------------------------
 
 
@@ -49,16 +52,10 @@ def _flat_from(curve: Sequence[float], tolerance: float) -> int:
 
 def curve_figures(linkage: Linkage, told: Sequence[Told], upto: int) -> tuple[Figure, ...]:
     """Linked and mixed against mergings: two panels for one guess, four for several, the worst-off on their own."""
-    mixed = "Foreign items still lacking" if linkage.wanted else "Foreign items mixed in"
-    level = Mark(linkage.beta, f"\u03b2 {plain(linkage.beta)}")
-    linked_panels = _panels("Own items linked", [(one, one.guess.linked_curve, one.guess.worst_linked) for one in told])
-    beside = [one for one in told if one.guess.name != _far_off(linkage)] if _mixes(linkage) else []
-    mixed_panels = _panels(mixed, [(one, one.guess.mixed_curve, one.guess.worst_mixed) for one in beside])
-    top = _top([curve[: upto + 1] for _, lines in mixed_panels for _, curve, _ in lines])
-    drawn = [*((*one, 1.0, level) for one in linked_panels), *((*one, top, None) for one in mixed_panels)]
     figures = []
-    for i, (caption, named, high, mark) in enumerate(drawn):
-        lines = [Line(name, _run(curve, upto), style) for name, curve, style in named]
+    for i, (caption, lines, high, mark) in enumerate(_drawn(linkage, told, upto)):
+        if _is_even(lines, high):
+            continue
         svg = plots.curves(
             lines,
             right=float(upto),
@@ -71,6 +68,27 @@ def curve_figures(linkage: Linkage, told: Sequence[Told], upto: int) -> tuple[Fi
         )
         figures.append(Figure(caption, svg))
     return tuple(figures)
+
+
+def _drawn(linkage: Linkage, told: Sequence[Told], upto: int) -> list[tuple[str, list[Line], float, Mark | None]]:
+    """(caption, lines, end of the scale, rule across) of each panel of curves over mergings."""
+    mixed = "Foreign items still lacking" if linkage.wanted else "Foreign items mixed in"
+    level = Mark(linkage.beta, f"\u03b2 {plain(linkage.beta)}")
+    linked_panels = _panels("Own items linked", [(one, one.guess.linked_curve, one.guess.worst_linked) for one in told])
+    beside = [one for one in told if one.guess.name != _far_off(linkage)] if _mixes(linkage) else []
+    mixed_panels = _panels(mixed, [(one, one.guess.mixed_curve, one.guess.worst_mixed) for one in beside])
+    top = _top([curve[: upto + 1] for _, lines in mixed_panels for _, curve, _ in lines])
+    panels = [*((*one, 1.0, level) for one in linked_panels), *((*one, top, None) for one in mixed_panels)]
+    return [
+        (caption, [Line(name, _run(curve, upto), style) for name, curve, style in named], high, mark)
+        for caption, named, high, mark in panels
+    ]
+
+
+def _is_even(lines: Sequence[Line], high: float) -> bool:
+    """Whether a reader would see one flat line."""
+    values = [y for line in lines for _, y in line.points if math.isfinite(y)]
+    return bool(values) and max(values) - min(values) <= EVEN * high
 
 
 def _mixes(linkage: Linkage) -> bool:
@@ -97,7 +115,7 @@ def _panels(
         return []
     if len(curves) == 1:
         one, average, worst = curves[0]
-        panels = [(caption, [(AVERAGE, average, one.style), (WORST, worst, one.style + 1)])]
+        panels = [(caption, [(AVERAGE, average, one.style), (_worst(one.guess), worst, one.style + 1)])]
     else:
         panels = [
             (f"{caption}, {AVERAGE}", [(one.name, average, one.style) for one, average, _ in curves]),
@@ -105,6 +123,11 @@ def _panels(
         ]
     known = [(said, [line for line in lines if line[1]]) for said, lines in panels]
     return [(said, lines) for said, lines in known if lines]
+
+
+def _worst(guess: GuessLinkage) -> str:
+    """Whom the curves of the worst-off are of: where more than a tenth are breached, all of these are equally so."""
+    return WORST if guess.breached <= 0.1 else f"the {percent(guess.breached)} breached"
 
 
 def _run(curve: Sequence[float], upto: int) -> list[tuple[float, float]]:
@@ -120,12 +143,21 @@ def _ends(lines: Sequence[Line], *, share: bool = True) -> str:
     return "; ".join(f"{name}: {number(first, 2)} to {number(last, 2)}" for name, first, last in ends) + "."
 
 
-def curve_notes(linkage: Linkage, upto: int) -> list[str]:
-    """What is drawn of the curves over mergings, and how they are read."""
+def curve_notes(linkage: Linkage, told: Sequence[Told], upto: int) -> list[str]:
+    """What is drawn of the curves over mergings, and how they are read; what is said in place of a flat chart."""
     longest = max(len(guess.linked_curve) for guess in linkage.guesses)
     if longest == 0:
         return []
     notes = ["Every subject is given as many mergings of its own."]
+    many = len(linkage.guesses) > 1 and any(guess.breached > 0.1 for guess in linkage.guesses)
+    if many:
+        notes.append("Where more than a tenth of the subjects is breached, all who are count as the worst-off tenth.")
+    merges = "merging" if upto == 1 else "mergings"
+    notes += [
+        f"{caption}, after 0 to {upto:,} {merges}, too even to draw: {_ends(lines)}"
+        for caption, lines, high, _ in _drawn(linkage, told, upto)
+        if _is_even(lines, high)
+    ]
     if _mixes(linkage):
         notes[0] += (
             " Foreign items are a share of all items of other subjects: in large sets it stays small although a "
@@ -241,7 +273,7 @@ def error_figures(told: Sequence[Told]) -> tuple[Figure, ...]:
     """Misses against includes of the subjects, a panel for each guess on the same scales."""
     shown = [one for one in told if one.guess.miss_include]
     points = [point for one in shown for point in one.guess.miss_include]
-    if not points:
+    if len({point[:2] for point in points}) < 2:
         return ()
     most = max(p[0] for p in points), max(p[1] for p in points), max(1, *(p[2] for p in points))
     return tuple(
@@ -263,14 +295,14 @@ def error_figures(told: Sequence[Told]) -> tuple[Figure, ...]:
 def _largest(points: Sequence[tuple[int, int, int]]) -> str:
     """The commonest errors, for readers who do not see the chart."""
     miss, include, subjects = max(points, key=lambda point: point[2])
-    return f"The most, {subjects:,}, have {miss:,} misses and {include:,} includes."
+    return f"The most subjects, {subjects:,}, have {miss:,} misses and {include:,} includes."
 
 
 def error_notes(linkage: Linkage, least: int) -> list[str]:
     """How the chart of misses and includes is read; least : the fewest subjects that a bubble stands for."""
     points = [point for guess in linkage.guesses for point in guess.miss_include]
-    if not points:
-        return []
+    if len({point[:2] for point in points}) < 2:
+        return [_largest(points)] if points else []
     notes = [
         (
             "The area of a bubble is its number of subjects. At the left, all items of a subject are together; at the "

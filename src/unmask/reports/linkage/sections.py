@@ -47,7 +47,7 @@ def linkage_section(linkage: Linkage | None, scope: Scope, least: int) -> Linkag
         views=any(one.guess.partitions > 1 for one in told),
         whole=tables.whole_tables(told),
         curves=figures.curve_figures(linkage, drawn, upto),
-        curve_notes=tuple(figures.curve_notes(linkage, upto)),
+        curve_notes=tuple(figures.curve_notes(linkage, drawn, upto)),
         thresholds=figures.threshold_figures(linkage, drawn),
         threshold_notes=tuple(figures.threshold_notes(linkage)),
         errors=figures.error_figures(drawn[:PANELS]),

@@ -41,12 +41,13 @@ def guess_table(told: Sequence[Told]) -> Grid:
     views = any(one.guess.partitions > 1 for one in told)
     head = ("Guess", "Clusters", *(("Partitions",) if views else ()))
     rates = ("Breached", "Shuffled", "Clean", "One away", "Median mergings", "Most", "Gini", "Jain", "Kind")
+    rates = rates[:3] if all(one.guess.at_least for one in told) else rates
     rows = tuple(
         (
             one.name,
             f"{one.guess.clusters:,}",
             *((f"{one.guess.partitions:,}",) if views else ()),
-            *_rates(one.guess),
+            *_rates(one.guess)[: len(rates)],
         )
         for one in told
     )
@@ -54,14 +55,9 @@ def guess_table(told: Sequence[Told]) -> Grid:
 
 
 def _rates(guess: GuessLinkage) -> tuple[str, ...]:
-    shares = (rate(guess, "breached"), percent(guess.guessing), rate(guess, "clean"), share(guess.one_away))
+    shares = (rate(guess, "breached"), percent(guess.guessing), rate(guess, "clean"), percent(guess.one_away))
     merged = (count(value) for value in (guess.median_mergings, guess.most_mergings))
     return (*shares, *merged, number(guess.gini, 2), number(guess.jain, 2), guess.kind)
-
-
-def share(value: float) -> str:
-    """A share in percent, a dash where it is not known."""
-    return "\u2013" if math.isnan(value) else percent(value)
 
 
 def whole_tables(told: Sequence[Told]) -> tuple[Grid, ...]:

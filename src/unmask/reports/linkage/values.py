@@ -27,6 +27,7 @@ class GuessLinkage:
     whole            : measure of the partition as a whole -> value, nan where it is undefined: "ari", "voi" (bits),
                        "voi_over_log_n", "transfer" (items), "transfer_over_n", "bcubed_precision", "bcubed_recall" ...
     kind             : "conservative" (more misses than includes), "liberal" (fewer) or "neutral"
+    recovered        : share of subjects of whom some cluster has all items and no other; nan where that is not known
     unlabeled        : items of the guess that the truth lacks, where they were kept
     at_least         : "breached" and "clean" where unlabeled items are unknown: the least that they can be; the fields
                        of these names are then the most, and what depends on merges is nan or empty
@@ -54,6 +55,7 @@ class GuessLinkage:
     miss_include: tuple[tuple[int, int, int], ...]
     whole: dict[str, float]
     kind: str
+    recovered: float = math.nan
     unlabeled: int = 0
     at_least: dict[str, float] = field(default_factory=dict)
 

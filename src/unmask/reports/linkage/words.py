@@ -42,6 +42,9 @@ ALIASES = {
 TOLD = 3
 """Guesses that have a finding of their own."""
 
+MOST = 0.5
+"""Where so many are breached, it is said how many of them are recovered without a mistake."""
+
 HIGH_ARI = 0.9
 """From here on a reader would take the guess to be right."""
 
@@ -115,7 +118,16 @@ def _finding(guess: GuessLinkage, linkage: Linkage, *, first: bool) -> tuple[str
     name = the_guess(guess.name)
     if guess.partitions > 1:
         name += f", on average over its {guess.partitions:,} partitions,"
-    return _breaches(name, guess, linkage, first=first), _nearness(guess), _hidden(guess), _foreign(guess)
+    told = _breaches(name, guess, linkage, first=first), _nearness(guess), _recovered(guess)
+    return *told, _hidden(guess), _foreign(guess)
+
+
+def _recovered(guess: GuessLinkage) -> str:
+    """Whom the guess knows best, where being breached tells nobody apart."""
+    if guess.breached < MOST or math.isnan(guess.recovered):
+        return ""
+    share = "Nobody is" if guess.recovered == 0 else f"{percent(guess.recovered)} are"
+    return f"{share} recovered exactly: all of their items in one cluster, and nothing else."
 
 
 def _breaches(name: str, guess: GuessLinkage, linkage: Linkage, *, first: bool) -> str:
