@@ -212,10 +212,11 @@ def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
     The state is how many people of each class are taken; before and after a record, log sums over all ways to get
     there and to go on. weight : (n_rows, n_classes), 0 where the two do not go together.
     """
+    shape = tuple((people + 1).tolist())
     with np.errstate(divide="ignore"):
-        left = np.log(people.reshape(-1, *[1] * len(people)) - np.indices(people + 1))
+        left = np.log(people.reshape(-1, *[1] * len(people)) - np.indices(shape))
         log_t = np.log(weight)
-    moves = [[(k, *_step(len(people), k)) for k in np.flatnonzero(own)] for own in weight]
+    moves = [[(k, *_step(len(people), k)) for k in np.flatnonzero(own).tolist()] for own in weight]
 
     def on(ways: Floats, i: int) -> Floats:
         after = ways.copy()
@@ -229,7 +230,7 @@ def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
             before[free] = np.logaddexp(before[free], log_t[i, k] + left[k][free] + ways[used])
         return before
 
-    ways, last = np.full(people + 1, -np.inf), []
+    ways, last = np.full(shape, -np.inf), []
     ways[(0,) * len(people)] = 0.0
     for i, n in enumerate(records.tolist()):
         for _ in range(n - 1):
@@ -237,7 +238,7 @@ def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
         last.append(ways)
         ways = on(ways, i)
     total = np.logaddexp.reduce(ways, axis=None)
-    found, onward = np.zeros_like(weight), np.zeros(people + 1)
+    found, onward = np.zeros_like(weight), np.zeros(shape)
     for i in range(len(records) - 1, -1, -1):
         for k, used, free in moves[i]:
             through = last[i][free] + left[k][free] + onward[used]
