@@ -41,8 +41,8 @@ class Evidence:
                Without it the realised identity success cannot be measured and is said not to be run.
     register : named people with quasi-identifiers, for the adversary who links records to people
     coverage : probability that the person behind a record is in the register
-    listed   : (n_register,) the row of the original that each person of the register is, below 0 for others: gives the
-               realised success of the register's holder
+    register_origin : (n_register,) the row of the original that each person of the register is, below 0 for others:
+               gives the realised success of the register's holder
     targets  : people attacked, drawn from the original; None: everyone
     seed     : of that draw
     """
@@ -51,7 +51,7 @@ class Evidence:
     origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     register: Table | None = None
     coverage: float = 1.0
-    listed: NDArray[np.int64] | None = None
+    register_origin: NDArray[np.int64] | None = None
     targets: int | None = None
     seed: int = 0
 
@@ -193,11 +193,11 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
 
 def _owners(evidence: Evidence, origin: NDArray[np.int64] | None) -> Truth | None:
     """The person of the register behind each record; ABSENT where the register lacks them."""
-    if evidence.original is None or evidence.listed is None or origin is None:
+    if evidence.original is None or evidence.register_origin is None or origin is None:
         return None
     person = np.full(evidence.original.n_rows, ABSENT, dtype=np.int64)
-    known = np.flatnonzero(evidence.listed >= 0)
-    person[evidence.listed[known]] = known
+    known = np.flatnonzero(evidence.register_origin >= 0)
+    person[evidence.register_origin[known]] = known
     return Truth(person[origin])
 
 
