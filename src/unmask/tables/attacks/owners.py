@@ -37,6 +37,9 @@ NOBODY = 1e-12
 ROUNDS, SETTLED = 2000, 1e-9
 """Rounds of messages between overlapping boxes at most, and the change at which they have settled."""
 
+MOST_COUNTED = 1 << 31
+"""Records that the largest flow is found for."""
+
 LARGEST_TERMS = 1 << 22
 """Terms of sums over I that are held at once."""
 
@@ -110,7 +113,7 @@ def outsiders(inside: Callable[[float], float], expected: float, matched: int) -
     of 6,000 people, half of them released unprotected, a third in the register, 28 % are re-identified; so much is
     announced, where lam = (R - c M) (n + N) / (M + R) announces 17 %.
     """
-    if matched <= expected * (1.0 + SETTLED):
+    if matched <= expected * (1.0 + SETTLED) or inside(NOBODY) <= expected:
         return 0.0
     from scipy.optimize import brentq  # not at the top: slow to load, and a register without outsiders needs none
 
@@ -281,7 +284,7 @@ def _most(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
         return 0
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
-    n, of = records[rows], people[classes]
+    n, of = records[rows], np.minimum(people[classes], MOST_COUNTED - 1)
     pairs = csr_array((np.minimum(n[row], of[klass]), (row, klass)), shape=(len(n), len(of)))
     blocks = [
         [csr_array((1, 1), dtype=np.int64), csr_array(n[None, :]), None, None],
@@ -289,5 +292,7 @@ def _most(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
         [None, None, None, csr_array(of[:, None])],
         [None, None, None, csr_array((1, 1), dtype=np.int64)],
     ]
+    if n.sum() >= MOST_COUNTED:
+        raise UnmaskError(f"{n.sum():,} records of boxes that overlap are too many, expected below {MOST_COUNTED:,}")
     graph = block_array(blocks, format="csr").astype(np.int32)
     return int(maximum_flow(graph, 0, graph.shape[0] - 1).flow_value)
