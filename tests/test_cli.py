@@ -246,6 +246,27 @@ def test_demo_writes_a_report_and_says_what_it_found(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["demo.html"]
 
 
+def test_u1_what_the_demo_says_of_a_register_is_what_enumeration_gives(tmp_path, monkeypatch):
+    shown = []
+    monkeypatch.setattr("unmask.cli.write_report", lambda found, path: (shown.append(found), path.write_text(""))[1])
+    done = unmask("demo", "--people", 1500, "--report", tmp_path / "demo.html")
+    assert done.exit_code == 0, done.stderr
+    (found,) = shown
+    rows = {(row.release, row.adversary, row.measure): row for row in found.rows if row.target == "identity"}
+    for k in (3, 10, 50):
+        told, real = (rows[f"k={k}", "register", name] for name in ("success_probability", "realised_success"))
+        known = rows[f"k={k}", "prosecutor", "realised_success"]
+        # everybody was released: a class of n with somebody in the register gives each of its records 1 / n
+        assert told.posterior == pytest.approx(real.posterior, abs=1e-9)
+        assert told.posterior <= known.posterior + 1e-9
+        assert (1500 * told.posterior) == pytest.approx(round(1500 * told.posterior), abs=1e-6)  # classes, by 1500
+        assert told.worst <= 1 / k + 1e-9
+        assert real.prior == pytest.approx(1 / 1500)
+    said = [line for line in done.stdout.splitlines() if "holds a register of 1,200 people" in line]
+    assert len(said) == 1
+    assert " names " in said[0]  # realised: the demo knows who is who
+
+
 @pytest.mark.parametrize("command", ["", *main.commands])
 def test_help(command):
     done = unmask(*command.split(), "--help")

@@ -119,7 +119,7 @@ def adult(folder: Path) -> Section:
 
     def commands() -> Iterator[tuple[str, list[Ran]]]:
         yield "audit", both(folder, ("audit", str(source), *ADULT), memory="2GiB")
-        known = ("audit", str(source), *ADULT, "--register", str(register))
+        known = ("audit", str(source), *ADULT, "--register", str(register), "--coverage", "0.6")
         yield "audit, with a register", both(folder, known, memory="2GiB")
         protect = ("protect", str(source), *ADULT, "--k", "10", "--l", "2")
         yield "protect, k = 10, l = 2", both(folder, protect, memory="2GiB", output="--output")

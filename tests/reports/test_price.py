@@ -157,8 +157,8 @@ def test_findings_say_who_attacks_whom_at_what_cost_and_what_would_stop_him():
     assert found(*price().releases) == [
         (
             "A rational attacker, to whom a right name is worth 8,000, attacks 83.1 % of 30,162 people in k=3 one by "
-            "one: for each of them he tries 12.3 candidates and spends 1,234. He names 41.0 % of all; a fine of "
-            "490,508 instead of 10,000 would stop him altogether."
+            "one: for each of them he tries 12.3 candidates and spends 1,234. By these tries, not by one guess each, "
+            "he expects to name 41.0 % of all; a fine of 490,508 instead of 10,000 would stop him altogether."
         ),
         "Of 3 releases the lowest is k=20: there he attacks 6.2 % and names 3.1 %.",
         "One campaign against all people in k=3, the outside data paid once, names 45.2 % and brings him 61,234,568.",

@@ -323,8 +323,8 @@ def test_the_price_has_a_table_of_its_own():
     )
     shown = table(render_study(study((*rows(), *paid))), "What the attack is worth")
     assert shown == [
-        ["Protection", "Adversary", "Attacked", "Named", "Payoff", "Tries"],
-        ["M k=3", "A", "40.0 %", "30.0 %", "not run", "not run"],
+        ["Protection", "Adversary", "Attacked", "Named, expected", "Named, realised", "Payoff", "Tries"],
+        ["M k=3", "A", "40.0 %", "30.0 %", "not run", "not run", "not run"],
     ]
     assert "What the attack is worth" not in text(study())
 

@@ -5,9 +5,11 @@ import math
 import pytest
 
 from unmask.errors import FailedError, UnmaskError
+from unmask.reports.study.words import findings
 from unmask.studies.choice import choose
 from unmask.studies.conditions import Condition
 from unmask.studies.journal import Journal, Result
+from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import JOURNAL, run_study
 from unmask.studies.summary import Gap, Results, Summary, read_results, undominated
@@ -213,3 +215,51 @@ def test_a_folder_without_results_and_a_damaged_file_are_failures(tmp_path):
     (tmp_path / "results.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(FailedError, match="run the study again"):
         read_results(tmp_path)
+
+
+CASE = """
+seeds = 1
+[[datasets]]
+name = "census"
+use = "tables.synthetic_census"
+with = { n = 700 }
+quasi_identifiers = ["age", "sex", "zip"]
+[[protections]]
+name = "none"
+use = "none"
+[[protections]]
+use = "tables.Mondrian"
+grid = { k = [5, 60] }
+[[adversaries]]
+name = "broker"
+use = "tables.RegisterAttack"
+knows = { coverage = 0.63 }
+attacker = "case-study"
+"""
+
+
+def test_e1_e2_e5_the_case_study_announces_what_comes_true_and_a_protection_is_chosen(tmp_path):
+    (tmp_path / "plan.toml").write_text(CASE)
+    run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "out")
+    results = read_results(tmp_path / "out")
+    found = {(one.protection, one.measure): one for one in results.summaries}
+    for protection in ("none", "Mondrian k=5", "Mondrian k=60"):
+        told, real = (found[protection, name] for name in ("rational_success", "realised_rational_success"))
+        assert told.low <= real.posterior <= told.high
+        assert real.low <= told.posterior <= real.high
+        assert max(told.posterior, real.posterior) <= 0.63 + 1e-9
+    # one guess names a fifth of those who are named by as many tries as pay
+    assert found["Mondrian k=5", "realised_success"].posterior < 0.2 < 0.6
+    assert found["Mondrian k=5", "realised_rational_success"].posterior > 0.6
+    for name in ("rational_success", "realised_rational_success"):
+        verdicts = choose(results, [Condition.parse(f"{name}<=0.3")])
+        assert [one.protection for one in verdicts if one.satisfied] == ["Mondrian k=60"]
+    page = study_page(tmp_path / "out")
+    (text,) = (said for _, said in findings(page))
+    assert "by as many tries as pay for each of them" in text[0]
+    assert "From \u201cMondrian k=5\u201d, the adversary broker names 6" in text[0]
+    spots = {spot.protection: spot.success for plane in page.planes for spot in plane.spots}
+    assert spots == {
+        name: found[name, "realised_rational_success"].posterior for name in ("none", "Mondrian k=5", "Mondrian k=60")
+    }
+    assert any("a campaign against many may pay" in said for said in page.assumptions)

@@ -1,11 +1,16 @@
 """The standard audit: same people in every release, one rule for missing cells, nothing silently left out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from unmask import UnmaskError
-from unmask.reports import headlines
+from unmask.economics import Attacker
+from unmask.reports import headlines, sentences
+from unmask.reports.words import percent
 from unmask.studies import Evidence, study_tables
+from unmask.studies.price import Motive
 from unmask.tables import Mondrian, Register, Table
 
 
@@ -65,3 +70,21 @@ def test_targets_are_the_same_people_in_every_release():
     found = study_tables({"one": people, "two": people}, evidence)
     success = {key[0]: row.posterior for key, row in headlines(found).items() if key[2] == "ill"}
     assert success["one"] == success["two"]
+
+
+def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_known():
+    people, rng = census(), np.random.default_rng(1)
+    release, origin = Mondrian(k=5)(people, rng=rng)
+    register = Register(coverage=0.5)(people, origin, rng=rng)
+    motive = Motive(Attacker(gain=100, exploit_cost=5, max_fines=0))
+    evidence = Evidence(people, {"k=5": origin}, register.auxiliary, 0.5, register.person)
+    found = study_tables({"k=5": release}, evidence, motive=motive)
+    rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("k=5", "register")}
+    assert rows["realised_success"].posterior == pytest.approx(rows["success_probability"].posterior)
+    assert rows["realised_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
+    priced = next(one for one in found.price.releases if one.release == "k=5")
+    assert priced.realised == rows["realised_rational_success"].posterior
+    assert any(f"names {percent(priced.realised)} of all" in said for said in sentences(found))
+    unknown = study_tables({"k=5": release}, replace(evidence, register_origin=None), motive=motive)
+    assert next(one for one in unknown.price.releases if one.release == "k=5").realised is None
+    assert any(f"expects to name {percent(priced.success)} of all" in said for said in sentences(unknown))

@@ -180,6 +180,13 @@ def test_u1_a_register_of_everybody_must_have_somebody_for_each_record():
         RegisterAttack(coverage=0.9)(ages(*range(50)), ages(*range(100, 200)))
 
 
+def test_u1_a_register_that_is_nearly_used_up_leaves_nobody_outside():
+    # 1e9 of each, of whom all but 1000 are owners: no z is small enough, and I = min(n, N) is right to 1e-6
+    one, many = np.array([0]), np.array([10**9])
+    assert owners(many, many, one, one, coverage=1 - 5e-9).inside == pytest.approx(1, abs=1e-6)
+    assert owners(many, many, one, one, coverage=0.5).inside == pytest.approx(0.5)
+
+
 def test_a_deviation_that_chance_explains_is_no_contradiction():
     release = ages(*range(100))
     found = RegisterAttack(coverage=0.5)(release, ages(*range(45)))  # 50 expected, 5 the deviation

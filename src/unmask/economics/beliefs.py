@@ -11,6 +11,9 @@ from unmask.economics.groups import candidates_tried, groups_of
 from unmask.economics.prices import Prices, prices_of, sunk_plans
 from unmask.posterior import Posterior
 
+ROUNDING = 1e-12
+"""Sums of rounded chances that fall short of 1 by less are 1."""
+
 
 def price_posterior(attacker: Attacker, belief: Posterior) -> Prices:
     """The optimal attack on the target of each observation, (n_observations,); `take(belief.observation)` for targets.
@@ -60,7 +63,7 @@ def play_out(attacker: Attacker, belief: Posterior, better: NDArray[np.int64], t
         first, last = (np.minimum(at[own], len(until) - 1) for at in (better, better + tied))
         tries = until[last, game[row[own]]] - until[first, game[row[own]]]
         found[own] = attacker.confirmation * prices.access[row[own]] * tries / np.maximum(tied[own], 1)
-    return np.asarray(np.minimum(found, 1.0))
+    return np.where(found > 1.0 - ROUNDING, 1.0, found)
 
 
 def tries_made(attacker: Attacker, games: Games) -> Floats:

@@ -158,8 +158,8 @@ def _attacked(
 ) -> _Found:
     """Every attack on a release; with a motive, the one whose belief is priced is also acted on."""
     priced = priced_adversary(evidence)
-    acting = () if motive is None else price_measures(motive.attacker)
-    acting = tuple(one for one in acting if not one.needs_truth)
+    acted = () if motive is None else price_measures(motive.attacker)
+    acting = tuple(measure for measure in acted if not measure.needs_truth)
     said: dict[tuple[str, str], _Said] = {}
 
     def hear(adversary: str, target: str, belief: Posterior, people: int) -> None:
@@ -215,22 +215,25 @@ def _by_register(held: Held, register: Combinations, coverage: float, hear: _Hea
             f"people of the register fit several cells of the release, and its {seen.n_coded:,} combinations must then "
             f"be in memory at once, expected at most {held.at_once:,}: give more (--memory-limit), or coarsen a column"
         )
-    n = 1 if at_once else held.parts
-    by = seen.dividing(n, at_once=held.at_once)
-
-    def parts() -> Iterator[Combinations]:
-        return seen.parts(n, by=by)
-
-    cases = None if at_once else attacks.together(attacks.boxes(table, register) for table in parts())
-    z = None if cases is None else attacks.strength(*cases, coverage=coverage)
-    for table in parts():
-        belief = attacks.register(table, register, coverage=coverage, z=z)
-        hear(REGISTER, "identity", belief, table.n_rows)
-        del table  # before the next is made
+    if at_once:
+        belief = attacks.register(seen.whole(), register, coverage=coverage)
+        hear(REGISTER, "identity", belief, seen.n_rows)
+    else:
+        belief = _in_parts(seen, seen.dividing(held.parts, at_once=held.at_once), held.parts, register, coverage, hear)
     seen.engine.drop(f"{seen.name}_packed")
-    if cases is None or z is None:
-        return belief
-    return attacks.linked(*cases, n_people=register.n_rows, coverage=coverage, z=z)
+    return belief
+
+
+def _in_parts(
+    seen: Reduced, by: Collection[str], n: int, register: Combinations, coverage: float, hear: _Hear
+) -> Posterior:
+    """The same where boxes have nobody in common: a pass to count them, and one to attack."""
+    boxes = attacks.together(attacks.boxes(table, register) for table in seen.parts(n, by=by))
+    z = attacks.strength(*boxes, coverage=coverage)
+    for table in seen.parts(n, by=by):
+        hear(REGISTER, "identity", attacks.register(table, register, coverage=coverage, z=z), table.n_rows)
+        del table  # before the next is made
+    return attacks.linked(*boxes, n_people=register.n_rows, coverage=coverage, z=z)
 
 
 def _rows(release: str, adversary: str, target: str, said: _Said) -> Iterator[Row]:

@@ -12,7 +12,17 @@ from typing import Any
 from unmask import __version__
 from unmask.engines.sql import exact_path
 from unmask.files import engine, text_of
-from unmask.reports.study.values import Headlines, Measured, Missing, Plane, Spot, StudyData, headlines, judged
+from unmask.reports.study.values import (
+    RATIONAL,
+    Headlines,
+    Measured,
+    Missing,
+    Plane,
+    Spot,
+    StudyData,
+    headlines,
+    judged,
+)
 from unmask.results import Row
 from unmask.studies.plan import NOTHING
 from unmask.studies.run import PLAN, RESULTS
@@ -20,6 +30,12 @@ from unmask.studies.summary import Gap, Results, Summary, read_results, undomina
 
 FILES = frozenset({"file", "hierarchies", "attacker"})
 """Settings of a plan that name files."""
+
+ALONE = (
+    "An adversary who reckons decides about each person alone; a campaign against many may pay where no single attack "
+    "does. Success is by as many tries as pay for them, by one guess for others."
+)
+"""What is said besides, where an adversary reckons."""
 
 UTILITY = "utility"
 """The measure that risk is held against."""
@@ -51,7 +67,7 @@ def study_page(folder: Path) -> StudyData:
         words=_words(plan, results),
         unprotected=bare or frozenset({NOTHING, "original"}),
         seeds=len(seeds),
-        assumptions=ASSUMPTIONS,
+        assumptions=ASSUMPTIONS + ((ALONE,) if any(item.row.measure in RATIONAL for item in rows) else ()),
         reproduce=_reproduce(folder, seeds),
     )
 

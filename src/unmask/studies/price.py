@@ -44,17 +44,23 @@ class Motive:
 
 
 def price_releases(
-    motive: Motive, adversary: str, beliefs: Mapping[str, Posterior], *, people: Mapping[str, int] | None = None
+    motive: Motive,
+    adversary: str,
+    beliefs: Mapping[str, Posterior],
+    *,
+    people: Mapping[str, int] | None = None,
+    played: Mapping[str, float] | None = None,
 ) -> Price:
     """The price section of a study: release -> belief about identity, all of one adversary.
 
     people : release -> how many, where a target of its belief stands for many people alike; their campaign, in which
-    each of them is a target, is then not reckoned (nan).
+    each of them is a target, is then not reckoned (nan). played : release -> `realised_rational_success`.
     """
     attacker = motive.attacker
-    counted = people or {}
+    counted, realised = people or {}, played or {}
     releases = tuple(
-        price_release(attacker, name, adversary, belief, people=counted.get(name)) for name, belief in beliefs.items()
+        replace(price_release(attacker, name, adversary, belief, people=counted.get(name)), realised=realised.get(name))
+        for name, belief in beliefs.items()
     )
     size = _typical_size(attacker, beliefs.values())
     table = exploitation_table(attacker, _reach(attacker, [release.largest_attacked for release in releases]))

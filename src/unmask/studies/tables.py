@@ -25,7 +25,7 @@ from unmask.tables.attacks.possible import overlapping
 from unmask.tables.counts import class_counts
 from unmask.tables.knowledge import Knowledge, Known, attribute_truth
 from unmask.tables.release import Table
-from unmask.truth import UNKNOWN, Truth
+from unmask.truth import ABSENT, UNKNOWN, Truth
 
 PROSECUTOR = "prosecutor"
 REGISTER = "register"
@@ -48,7 +48,9 @@ class Evidence:
     origins  : release -> (n_released,) the row of the original behind each released record: gives the true record.
                Without it the realised identity success cannot be measured and is said not to be run.
     register : named people with quasi-identifiers, for the adversary who links records to people
-    coverage : chance that the person behind a record is in the register
+    coverage : probability that the person behind a record is in the register
+    register_origin : (n_register,) the row of the original that each person of the register is, below 0 for others:
+               gives the realised success of the register's holder
     targets  : people attacked, drawn from the original; None: everyone
     seed     : of that draw
     """
@@ -57,6 +59,7 @@ class Evidence:
     origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     register: Table | None = None
     coverage: float = 1.0
+    register_origin: NDArray[np.int64] | None = None
     targets: int | None = None
     seed: int = 0
 
@@ -139,7 +142,8 @@ def study_tables(
         not_run |= dict.fromkeys((f"{name}, {attack.adversary}, {attack.target}", why) for name, why in found.not_run)
         spread.append(distribution(attack))
     first = next(iter(releases.values()))
-    price = None if motive is None else price_releases(motive, priced_adversary(evidence), priced)
+    played = {row.release: row.posterior for row in rows if row.measure == "realised_rational_success"}
+    price = None if motive is None else price_releases(motive, priced_adversary(evidence), priced, played=played)
     return ReportData(
         title=title,
         who=" ".join((who(first, evidence), *of_nobody(own))),
@@ -205,10 +209,21 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
             yield Attack(name, adversary, target, belief, about, people, prior_note(belief))
         if evidence.register is not None:
             belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
-            yield Attack(name, REGISTER, "identity", belief, None, records)
+            owners = None if origin is None else _owners(evidence, records)
+            yield Attack(name, REGISTER, "identity", belief, owners, records)
         if known is not None and evidence.original is not None:
             belief = by_order(table, known, evidence.original)
             yield Attack(name, ORDER, "identity", belief, truth, people, ORDERS[belief.provenance["order"]])
+
+
+def _owners(evidence: Evidence, origin: NDArray[np.int64]) -> Truth | None:
+    """The person of the register behind each record; ABSENT where the register lacks them."""
+    if evidence.original is None or evidence.register_origin is None:
+        return None
+    person = np.full(evidence.original.n_rows, ABSENT, dtype=np.int64)
+    known = np.flatnonzero(evidence.register_origin >= 0)
+    person[evidence.register_origin[known]] = known
+    return Truth(person[origin])
 
 
 def _value_truth(sensitive: str, belief: Posterior, known: Known | None, evidence: Evidence) -> Truth | None:
@@ -329,7 +344,10 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
     if evidence.original is None:
         found.append("Without the original, every row is taken as a target whose class the adversary sees.")
     if evidence.register is not None:
-        found.append(f"The person behind a record is in the register with probability {evidence.coverage:g}.")
+        found.append(
+            f"The person behind a record is in the register with probability {evidence.coverage:g}, on average over "
+            "all records; nobody there is behind two of them."
+        )
     return tuple(found)
 
 

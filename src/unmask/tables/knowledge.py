@@ -122,7 +122,7 @@ class Register:
     """The adversary holds a register of named people: some columns, covering part of the population.
 
     columns  : the quasi-identifiers it has; None: all
-    coverage : share of the population in it
+    coverage : share of the population in it; what `RegisterAttack(coverage)` must be told. A study says it once.
 
     >>> Register(coverage=0.8)
     Register(columns=None, coverage=0.8)

@@ -82,10 +82,11 @@ def release_tables(price: Price, scope: Scope) -> tuple[Grid, ...]:
     who = [
         (item.release, adversary_mark(item.adversary, scope)) if several else (item.release,) for item in price.releases
     ]
-    single = tuple((*name, *_single(item)) for name, item in zip(who, price.releases, strict=True))
+    played = any(item.realised is not None for item in price.releases)
+    single = tuple((*name, *_single(item, played=played)) for name, item in zip(who, price.releases, strict=True))
     change = tuple((*name, *_change(item)) for name, item in zip(who, price.releases, strict=True))
     heads = (
-        ("People", "Attacked", "Named", "Tries", "Fines", "Spent", "Payoff"),
+        ("People", "Attacked", "Named, expected", *(("Named, realised",) if played else ()), *_HEADS),
         ("Largest group attacked", "Named, data at hand", "Campaign: named", "Campaign: payoff", "Fine that stops him"),
     )
     captions = ("People attacked one by one", "What would change it")
@@ -95,10 +96,14 @@ def release_tables(price: Price, scope: Scope) -> tuple[Grid, ...]:
     )
 
 
-def _single(item: ReleasePrice) -> tuple[str, ...]:
-    shares = (f"{item.n:,}", percent(item.attacked), percent(item.success))
+_HEADS = ("Tries", "Fines", "Spent", "Payoff")
+
+
+def _single(item: ReleasePrice, *, played: bool) -> tuple[str, ...]:
+    realised = ("not run" if item.realised is None else percent(item.realised),) if played else ()
+    shares = (f"{item.n:,}", percent(item.attacked), percent(item.success), *realised)
     if item.attacked == 0:
-        return (*shares, *("\u2013",) * 4)
+        return (*shares, *("\u2013",) * len(_HEADS))
     return (*shares, number(item.tries, 1), number(item.fines, 2), amount(item.cost), amount(item.payoff))
 
 

@@ -45,7 +45,7 @@ class ReleasePrice:
 
     n                : people
     attacked         : share of them that he attacks, each for himself
-    success          : share that he names
+    success          : share that he expects to name
     sunk_success     : the same if the outside data are already at hand
     payoff           : expected payoff for a person attacked; 0 where nobody is
     tries, fines     : candidates tried, and fines, for a person attacked
@@ -57,6 +57,8 @@ class ReleasePrice:
     campaign_success : share of people named by that campaign
     campaign_exact   : whether no campaign pays more; else the payoff is a lower bound
     deterrence       : (fine, share of people named) at rising fines, for a chart
+    realised         : share that the same plans name when they are played out against the truth; None where that is
+                       not known
     """
 
     release: str
@@ -75,6 +77,7 @@ class ReleasePrice:
     campaign_success: float
     campaign_exact: bool
     deterrence: tuple[tuple[float, float], ...]
+    realised: float | None = None
 
 
 @dataclass(frozen=True)

@@ -173,9 +173,17 @@ def _attack(price: Price, worst: ReleasePrice, rivals: Sequence[ReleasePrice], s
         return f"{subject} attacks nobody in {any_of} one by one: no single attack pays."
     return (
         f"{subject} attacks {percent(worst.attacked)} of {worst.n:,} people in {where} one by one: for each of them he "
-        f"tries {number(worst.tries, 1)} candidates and spends {amount(worst.cost)}. He names {percent(worst.success)} "
-        f"of all; {stop(price, worst)}."
+        f"tries {number(worst.tries, 1)} candidates and spends {amount(worst.cost)}. {_named(worst)}; "
+        f"{stop(price, worst)}."
     )
+
+
+def _named(item: ReleasePrice) -> str:
+    """How many people are named one by one: by several tries each, unlike what other findings are about."""
+    if item.realised is None:
+        return f"By these tries, not by one guess each, he expects to name {percent(item.success)} of all"
+    expected = f"he expects {percent(item.success)}"
+    return f"By these tries, not by one guess each, he names {percent(item.realised)} of all ({expected})"
 
 
 def _knowing(price: Price, worst: ReleasePrice, scope: Scope) -> str:

@@ -40,7 +40,8 @@ CHARTS = 30
 
 PRICES = {
     "rational_access": "Attacked",
-    "rational_success": "Named",
+    "rational_success": "Named, expected",
+    "realised_rational_success": "Named, realised",
     "rational_payoff": "Payoff",
     "rational_tries": "Tries",
 }

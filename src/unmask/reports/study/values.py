@@ -158,8 +158,13 @@ class StudyData:
 Headlines = Mapping[tuple[str, str, str], Measured]
 """(protection, adversary, target) of one dataset -> the measure that sentences and charts speak about."""
 
-SUCCESS = ("realised_success", "recall", "success_probability", "breached", "linked_now")
-"""Measures of success, the preferred one first: what came true before what was believed."""
+RATIONAL = ("realised_rational_success", "rational_success")
+"""Measures of who tries as many candidates as pay, and nobody where none does."""
+
+SUCCESS = (*RATIONAL, "realised_success", "recall", "success_probability", "breached", "linked_now")
+"""Measures of success, the preferred one first: what an adversary who reckons does before what one guess does, what
+came true before what was believed.
+"""
 
 OTHERWISE = ("realised_error", "estimation_error")
 """What is spoken about where no success was measured."""

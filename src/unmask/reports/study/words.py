@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from unmask.reports.study.values import OTHERWISE, Headlines, Measured, Plane, StudyData, headlines
+from unmask.reports.study.values import OTHERWISE, RATIONAL, Headlines, Measured, Plane, StudyData, headlines
 from unmask.reports.words import (
     IDENTITY,
     SECRET,
@@ -70,6 +70,8 @@ def did(row: Row) -> str:
         if row.measure == "breached":
             return f"breaches {value} of {n} subjects"
         return f"links {value} of a subject's items on average, over {n} subjects"
+    if row.measure in RATIONAL:
+        return f"{hopes}name{end} {value} of {n} people, by as many tries as pay for each of them"
     if row.target == IDENTITY:
         return f"{hopes}name{end} {value} of {n} people correctly"
     if row.target == SECRET:

@@ -37,6 +37,9 @@ NOBODY = 1e-12
 ROUNDS, SETTLED = 2000, 1e-9
 """Rounds of messages between overlapping boxes at most, and the change at which they have settled."""
 
+MOST_COUNTED = 1 << 31
+"""Records that the largest flow is found for."""
+
 LARGEST_TERMS = 1 << 22
 """Terms of sums over I that are held at once."""
 
@@ -110,7 +113,7 @@ def outsiders(inside: Callable[[float], float], expected: float, matched: int) -
     of 6,000 people, half of them released unprotected, a third in the register, 28 % are re-identified; so much is
     announced, where lam = (R - c M) (n + N) / (M + R) announces 17 %.
     """
-    if matched <= expected * (1.0 + SETTLED):
+    if matched <= expected * (1.0 + SETTLED) or inside(NOBODY) <= expected:
         return 0.0
     from scipy.optimize import brentq  # not at the top: slow to load, and a register without outsiders needs none
 
@@ -212,10 +215,11 @@ def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
     The state is how many people of each class are taken; before and after a record, log sums over all ways to get
     there and to go on. weight : (n_rows, n_classes), 0 where the two do not go together.
     """
+    shape = tuple((people + 1).tolist())
     with np.errstate(divide="ignore"):
-        left = np.log(people.reshape(-1, *[1] * len(people)) - np.indices(people + 1))
+        left = np.log(people.reshape(-1, *[1] * len(people)) - np.indices(shape))
         log_t = np.log(weight)
-    moves = [[(k, *_step(len(people), k)) for k in np.flatnonzero(own)] for own in weight]
+    moves = [[(k, *_step(len(people), k)) for k in np.flatnonzero(own).tolist()] for own in weight]
 
     def on(ways: Floats, i: int) -> Floats:
         after = ways.copy()
@@ -229,7 +233,7 @@ def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
             before[free] = np.logaddexp(before[free], log_t[i, k] + left[k][free] + ways[used])
         return before
 
-    ways, last = np.full(people + 1, -np.inf), []
+    ways, last = np.full(shape, -np.inf), []
     ways[(0,) * len(people)] = 0.0
     for i, n in enumerate(records.tolist()):
         for _ in range(n - 1):
@@ -237,7 +241,7 @@ def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
         last.append(ways)
         ways = on(ways, i)
     total = np.logaddexp.reduce(ways, axis=None)
-    found, onward = np.zeros_like(weight), np.zeros(people + 1)
+    found, onward = np.zeros_like(weight), np.zeros(shape)
     for i in range(len(records) - 1, -1, -1):
         for k, used, free in moves[i]:
             through = last[i][free] + left[k][free] + onward[used]
@@ -280,7 +284,7 @@ def _most(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
         return 0
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
-    n, of = records[rows], people[classes]
+    n, of = records[rows], np.minimum(people[classes], MOST_COUNTED - 1)
     pairs = csr_array((np.minimum(n[row], of[klass]), (row, klass)), shape=(len(n), len(of)))
     blocks = [
         [csr_array((1, 1), dtype=np.int64), csr_array(n[None, :]), None, None],
@@ -288,5 +292,7 @@ def _most(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
         [None, None, None, csr_array(of[:, None])],
         [None, None, None, csr_array((1, 1), dtype=np.int64)],
     ]
+    if n.sum() >= MOST_COUNTED:
+        raise UnmaskError(f"{n.sum():,} records of boxes that overlap are too many, expected below {MOST_COUNTED:,}")
     graph = block_array(blocks, format="csr").astype(np.int32)
     return int(maximum_flow(graph, 0, graph.shape[0] - 1).flow_value)
