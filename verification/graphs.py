@@ -3,7 +3,8 @@
 G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015: Table 3.1, Figures
 3.2 to 3.4, 4.3, 4.6, 4.7 and 4.8, each claim beside what was found, and a verdict; exit code 1 if a verdict that must
 hold fails. Slashdot and Epinions are the networks of the source; LJ66k and LJ10k were never published, and others stand
-in, named where they do. Needs UNMASK_DATA. `--part` runs one part alone (table, nar09, anonymity, seeding).
+in, named where they do. Last, on three real pairs of networks: whether what beliefs announce comes true. Needs
+UNMASK_DATA. `--part` runs one part alone (table, nar09, anonymity, seeding, pairs).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable
 
 import graphs_anonymity
 import graphs_nar09
+import graphs_pairs
 import graphs_seeding
 from graphs_table import Cells, bistable, table
 from show import Section, run
@@ -23,6 +25,7 @@ PARTS = {
     "nar09": ("table", "nar09"),
     "anonymity": ("table", "anonymity"),
     "seeding": ("seeding",),
+    "pairs": ("pairs",),
 }
 """What runs for each part: some read the runs of the table."""
 
@@ -48,6 +51,7 @@ def _parts(cells: Cells) -> tuple[tuple[str, Callable[[], Section]], ...]:
         ("anonymity", graphs_anonymity.grasshopper),
         ("seeding", graphs_seeding.small),
         ("seeding", graphs_seeding.large),
+        ("pairs", graphs_pairs.announced),
     )
 
 

@@ -130,7 +130,7 @@ def others() -> Section:
                 "reads at most 1.51",
                 given(*(x.rate for x in five.values())),
                 max(x.rate for x in five.values()) <= 0.0151,
-                why="nothing here explains it" if name == "slashdot" else "",
+                refutes=True,
             ),
             yes(
                 f"Grasshopper, best, Y = 5: stopped by 90 % of the people, not by half, {name}",
@@ -160,6 +160,7 @@ def others() -> Section:
                 f"{worst} {percent(rate[worst])}",
                 rate[worst] <= 0.0233,
                 why="the bound is that of Nar09",
+                refutes=True,
             ),
         ]
     return Section(

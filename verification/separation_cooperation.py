@@ -239,6 +239,7 @@ def _other_seeds_verdicts(rows: Rows) -> Iterator[Verdict]:
                 "; ".join(f"{seeds} {percent(value)}" for seeds, value in late.items()),
                 max(late.values()) < STOPPED,
                 why="it spreads again from 2000 seeds, or from the best known",
+                refutes=True,
             )
             few, usual = (rows[name, how, f"{n} random.25"][0.01].recall for n in (400, 1000))
             yield yes(
@@ -296,7 +297,8 @@ def _other_attacks_verdicts(rows: Rows) -> Iterator[Verdict]:
             "not tried",
             given(**four),
             max(four.values()) < STOPPED,
-            why="the source tried Nar09 and Grasshopper, and the latter needs more",
+            why="the protection stops the attack that it was tried with, and not a stronger one",
+            refutes=True,
         )
         told, single = grasshopper[0.04].rate, attack(name, basic(0.04), "Grasshopper").rate
         yield yes(

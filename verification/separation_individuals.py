@@ -139,7 +139,8 @@ def decoys() -> Section:
                 "reads less than 0.25",
                 given(*exposed),
                 max(exposed) < 0.0025,
-                why="a handful of people more, which nothing here explains",
+                why="a handful of people more",
+                refutes=True,
             ),
             yes(
                 f"recall stays as it is until many have decoys, {name}",
@@ -159,6 +160,7 @@ def decoys() -> Section:
                 given(**{a: max(f.exposed for f in rows[name, a].values()) for a in ATTACKS}),
                 max(f.exposed for a in ATTACKS for f in rows[name, a].values()) < 0.0025,
                 why="the bound is that of Nar09",
+                refutes=True,
             ),
         ]
     return Section(

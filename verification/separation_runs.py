@@ -184,6 +184,11 @@ def given(*shares: float, **named: float) -> str:
     return ", ".join((*map(percent, shares), *(f"{name} {percent(share)}" for name, share in named.items())))
 
 
-def yes(claim: str, published: str, ours: str, holds: bool, *, why: str = "") -> Verdict:
-    """A verdict beside what the source reads; why: the reason where it is known not to hold."""
-    return Verdict(claim, published, ours if holds or not why else f"{ours}: {why}", bool(holds), required=not why)
+def yes(claim: str, published: str, ours: str, holds: bool, *, why: str = "", refutes: bool = False) -> Verdict:
+    """A verdict beside what the source reads.
+
+    why     : the reason where it does not hold: what was measured, or that the data are others than the source's
+    refutes : whether it contradicts the source where it does not hold, see `Verdict`; then `why` is what is known
+    """
+    told = ours if holds or not why else f"{ours}: {why}"
+    return Verdict(claim, published, told, bool(holds), required=not why, refutes=refutes)

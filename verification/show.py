@@ -16,6 +16,8 @@ class Verdict:
     """A claim beside what was published and what was found, and whether it holds.
 
     required : False where a difference is expected and explained; it is shown and does not fail the program.
+    refutes  : whether it contradicts the source where it does not hold: the same data and attack, no measured reason.
+               It is printed as that, and does not fail the program.
     """
 
     claim: str
@@ -23,6 +25,7 @@ class Verdict:
     ours: str
     holds: bool
     required: bool = True
+    refutes: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ def run(parts: Iterable[Callable[[], Section]]) -> int:
         print(f"   ({time.perf_counter() - wall:.0f} s, CPU {time.process_time() - cpu:.0f} s)", flush=True)
         verdicts += section.verdicts
     held = sum(verdict.holds for verdict in verdicts)
-    wrong = [verdict for verdict in verdicts if verdict.required and not verdict.holds]
+    wrong = [verdict for verdict in verdicts if verdict.required and not verdict.refutes and not verdict.holds]
     print("\n" + CLOSING.format(held, len(verdicts) - held - len(wrong), len(wrong)))
     for verdict in wrong:
         print(f"  FAILS: {verdict.claim}")
@@ -89,5 +92,6 @@ def _is_numeric(cells: Sequence[str]) -> bool:
 
 
 def _cells(verdict: Verdict) -> tuple[str, ...]:
-    word = "holds" if verdict.holds else "FAILS" if verdict.required else "differs"
+    otherwise = "refuted" if verdict.refutes else "FAILS" if verdict.required else "differs"
+    word = "holds" if verdict.holds else otherwise
     return verdict.claim, verdict.published, verdict.ours, word

@@ -117,16 +117,13 @@ Links = set[tuple[int, int]]
 def directed_nar09(source: Links, target: Links, sizes: tuple[int, int], seeds: dict[int, int], *, theta: float):
     mu, sweeps = dict(seeds), []
     while not sweeps or sweeps[-1]:
-        sweeps.append(0)
-        for v in range(sizes[0]):
-            if v in mu:
-                continue
+        new, back = {}, {y: x for x, y in mu.items()}
+        for v in set(range(sizes[0])) - mu.keys():
             c = _standing_out(directed_scores(source, target, mu, v), theta)
-            if c is None:
-                continue
-            if _standing_out(directed_scores(target, source, {y: x for x, y in mu.items()}, c), theta) == v:
-                mu[v] = c
-                sweeps[-1] += 1
+            if c is not None and _standing_out(directed_scores(target, source, back, c), theta) == v:
+                new[v] = c
+        mu |= new
+        sweeps.append(len(new))
     return mu, sweeps
 
 

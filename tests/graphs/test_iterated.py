@@ -33,7 +33,7 @@ def test_every_round_is_the_attack_with_copies_of_those_found(problem):
     near, person, mu, rounds = as_dict(source), dict.fromkeys(range(source.n_nodes)), seed_pairs(seeds), []
     person = {v: v for v in near}
     for number in range(3):
-        after, _ = slow.nar09(near, as_dict(target), mu, theta=0.3, synchronous=False)
+        after, _ = slow.nar09(near, as_dict(target), mu, theta=0.3, synchronous=True)
         new = {v: c for v, c in after.items() if v not in mu or number == 0}
         rounds.append({person[v]: c for v, c in new.items()})
         mu = after

@@ -240,6 +240,14 @@ def test_u12_the_number_of_names_stands_beside_the_share_that_is_right():
     assert "of the 1 name they give 100 % is right." in found(bare(attack(precision=1.0, names=1)))[0]
 
 
+def test_g4_what_was_not_run_is_said_with_the_reason():
+    assert found(bare(not_run=(("big", "too many people"),)))[1] == "big was not run: too many people."
+    said = found(
+        bare(not_run=(("big", "too many people"), ("a", "it was not asked for"), ("b", "it was not asked for")))
+    )
+    assert said[1] == "big was not run: too many people. Attacks that were not asked for may name more: a and b."
+
+
 def test_g6_of_a_partial_truth_both_shares_of_right_names_are_told():
     of = bare(attack(precision=0.722, precision_at_least=0.305, ghosts=None), truth_partial=True)
     said = found(of, rows=rows(bare())[:1])[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unmask import UnmaskError
-from unmask.graphs import Nar09, SocialGraph, datasets, select_seeds
+from unmask.graphs import KorulaLattanzi, Nar09, SocialGraph, datasets, select_seeds
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.evaluation import Outcome, Rates, rates
 from unmask.graphs.knowledge import SeedPairs
@@ -380,3 +380,14 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     said = " ".join(sentences(few))
     assert "graph_matching:largest=10 was not run: the larger graph has" in said
     assert "Attacks that were not asked for may name more: grasshopper, bumblebee, rematch, irma and korula" in said
+
+
+def test_leaked_identities_never_count_as_found():
+    """An attack that adds nothing to what it was given finds nobody."""
+    graph = friends()
+    scene = {"r": Acquired(graph, graph, np.arange(graph.n_nodes))}
+    found = study_graph(scene, plan(attacks={"nobody": KorulaLattanzi(witnesses=10_000)}, transition=(5,)))
+    (attack,) = found.graph.attacks
+    assert (attack.recall, attack.precision, attack.names, attack.coverage, attack.percolated) == (0.0, None, 0, 0.0, 0)
+    assert {point.recall for point in found.graph.transition} == {0.0}
+    assert measure(found, "recall", "nobody").posterior == 0.0

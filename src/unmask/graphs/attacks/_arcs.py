@@ -12,10 +12,11 @@ from unmask.graphs.attacks._sides import Arcs, Rule
 
 @compiled
 def sweep(nodes: NDArray[np.int32], source: Arcs, target: Arcs, rule: Rule) -> tuple[int, int]:
-    """One pass over unmapped nodes that writes each match into both images at once; the matches, and the visits."""
+    """One pass over unmapped nodes against the images as they are, then written; the matches, and the visits."""
     forth, back = _scratch(target), _scratch(source)
-    matches, visits = 0, 0
-    for v in nodes:
+    found, matches, visits = np.full(len(nodes), -1, dtype=np.int32), 0, 0
+    for i in range(len(nodes)):
+        v = nodes[i]
         n, seen = _fill(v, source, target, forth)
         visits += seen
         c = _standing_out(n, rule, forth)[0]
@@ -24,8 +25,11 @@ def sweep(nodes: NDArray[np.int32], source: Arcs, target: Arcs, rule: Rule) -> t
         n, seen = _fill(c, target, source, back)
         visits += seen
         if _standing_out(n, rule, back)[0] == v:
-            source.image[v], target.image[c] = c, v
+            found[i] = c
             matches += 1
+    for i in range(len(nodes)):
+        if found[i] >= 0:
+            source.image[nodes[i]], target.image[found[i]] = found[i], nodes[i]
     return matches, visits
 
 

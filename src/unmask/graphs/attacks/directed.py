@@ -22,7 +22,7 @@ class DirectedNar09:
     Of an unmapped source node v, an unmapped target node c has the score S_c = (nodes that link to v, whose image links
     to c) / sqrt(in-degree of c) + (nodes that v links to, whose image c links to) / sqrt(out-degree of c). All else,
     and both parameters, as in `Nar09`: eccentricity with sigma over the candidates, the reverse test, matches counting
-    at once in the order of the numbers, passes until one makes no match.
+    from the next pass on, passes until one makes no match.
 
     >>> from unmask.graphs.directed import DirectedGraph
     >>> star = DirectedGraph.from_edges([0, 2], [1, 0])  # 2 follows 0, 0 follows 1: undirected, 1 and 2 are twins

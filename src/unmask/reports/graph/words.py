@@ -152,8 +152,8 @@ def _not_run(graph: GraphRisk) -> str:
     """The attacks that might find more."""
     silent = "it was not asked for"
     told = [f"{name} was not run: {why}." for name, why in graph.not_run if why != silent]
-    rest = _listed([name for name, why in graph.not_run if why == silent])
-    told += [f"Attacks that were not asked for may name more: {rest}."] if rest else []
+    rest = [name for name, why in graph.not_run if why == silent]
+    told += [f"Attacks that were not asked for may name more: {_listed(rest)}."] if rest else []
     return " ".join(told)
 
 

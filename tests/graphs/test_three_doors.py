@@ -1,0 +1,86 @@
+"""The command line, a study and Python say the same of one network, one adversary and the same leaked identities."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from unmask.cli import main
+from unmask.graphs import SocialGraph, datasets, select_seeds, split
+from unmask.graphs.evaluation import rates
+from unmask.studies.cells import run_cell
+from unmask.studies.graph_attacks import ATTACKS
+from unmask.studies.graph_trials import PERCOLATES
+from unmask.studies.reading import read_plan
+
+PLAN = """
+[[datasets]]
+use = "graphs.barabasi_albert"
+with = { n = 250, m = 4 }
+"""
+ADVERSARY = """
+[[adversaries]]
+use = "graphs.NAME"
+knows = { node_overlap = 0.9, edge_overlap = 0.9, seeds = "random.25", n_seeds = 20 }
+"""
+
+
+def write(path, head, rows):
+    path.write_text("\n".join([head, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return str(path)
+
+
+def named(graph, prefix):
+    return SocialGraph(graph.indptr, graph.neighbour, np.array([f"{prefix}{i}" for i in range(graph.n_nodes)], object))
+
+
+@pytest.fixture(scope="module")
+def doors(tmp_path_factory):
+    """Attack -> its rates by the command line, by a study, and by the library."""
+    folder = tmp_path_factory.mktemp("doors")
+    plan = folder / "plan.toml"
+    plan.write_text(PLAN + "".join(ADVERSARY.replace("NAME", kind.__name__) for kind in ATTACKS.values()))
+    cells = {cell.adversary.use.removeprefix("graphs."): cell for cell in read_plan(plan).cells()}
+    cell = next(iter(cells.values()))
+    graph = datasets.barabasi_albert(250, 4, rng=cell.rng("dataset"))
+    pair = split(graph, 0.9, 0.9, cell.rng("split", 0.9, 0.9))
+    seeds = select_seeds(pair, "random.25", 20, cell.rng("seeds", "random.25", 20))
+    files = {}
+    for name, one, prefix in (("auxiliary", pair.source, "a"), ("release", pair.target, "r")):
+        files[name] = str(folder / f"{name}.csv")
+        named(one, prefix).write(files[name])
+    both = [(f"a{v}", f"r{pair.truth[v]}") for v in pair.common]
+    files["truth"] = write(folder / "truth.csv", "auxiliary,release", both)
+    first = [(f"a{u}", f"r{v}") for u, v in zip(seeds.source, seeds.target, strict=True)]
+    files["seeds"] = write(folder / "seeds.csv", "auxiliary,release", first)
+    asked = ["audit", "graph", files["release"], "--auxiliary", files["auxiliary"], "--truth", files["truth"]]
+    done = CliRunner().invoke(main, [*asked, "--seeds-file", files["seeds"], "--attack", ",".join(ATTACKS), "--json"])
+    assert done.exit_code == 0, done.output
+    shown = json.loads(done.stdout)
+    told = {attack["attack"]: attack for attack in shown["graph"]["attacks"]}
+    filed = {(row["adversary"], row["measure"]): row["posterior"] for row in shown["measures"]}
+    return {
+        name: (
+            told[name] | {"rows": {measure: value for (who, measure), value in filed.items() if who == name}},
+            {row.measure: row.posterior for row in run_cell(cells[kind.__name__])},
+            rates(kind()(pair.target, pair.source, seeds).mapping, pair.truth, seeds.source),
+        )
+        for name, kind in ATTACKS.items()
+    }
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_audit_study_and_library_give_the_same_numbers(doors, name):
+    told, studied, library = doors[name]
+    assert told["names"] == library.matches
+    for measure, value in (
+        ("recall", library.recall),
+        ("precision", library.precision),
+        ("ghosts", library.ghost_share),
+    ):
+        assert told[measure] == pytest.approx(value, abs=1e-12)
+        assert told["rows"][measure] == pytest.approx(value, abs=1e-12)
+        assert studied[measure] == pytest.approx(value, abs=1e-12)
+    assert (told["error"], studied["named_wrongly"]) == pytest.approx((library.error, library.error), abs=1e-12)
+    assert studied["spread"] == told["percolated"] == float(library.recall >= PERCOLATES)
