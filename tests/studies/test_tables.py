@@ -65,3 +65,10 @@ def test_targets_are_the_same_people_in_every_release():
     found = study_tables({"one": people, "two": people}, evidence)
     success = {key[0]: row.posterior for key, row in headlines(found).items() if key[2] == "ill"}
     assert success["one"] == success["two"]
+
+
+def test_t6_the_page_says_for_whom_an_inference_is_exact():
+    assert any(
+        "exact for an adversary to whom the people of a class are exchangeable" in line
+        for line in study_tables({"r": census()}).assumptions
+    )

@@ -86,6 +86,7 @@ def contents(data: ReportData) -> dict[str, Any]:
         "distribution": sections.distribution_figures(data, scope),
         "quantiles": [] if cases else sections.quantile_tables(data, scope),
         "columns": sections.column_tables(data),
+        "column_notes": sections.column_notes(data),
         "exposure": exposure_sections.exposure_section(data.exposure, scope),
         "price": price_sections.price_section(data.price, scope),
         "plane": sections.plane_figures(data, scope, heads),

@@ -179,10 +179,35 @@ def _limit(share: float) -> str:
     return f"{100 * share:g}{SPACE}%"
 
 
+NOTHING = 0.0005
+"""A change of success that a table of them shows as 0."""
+
+
+def _moved(data: ReportData) -> dict[str, bool]:
+    """Target -> whether leaving out a single column changes anything, in order."""
+    moved: dict[str, bool] = {}
+    for item in data.column_risk:
+        change = abs(item.success_with - item.success_without)
+        moved[item.target] = moved.get(item.target, False) or change >= NOTHING
+    return moved
+
+
+def column_notes(data: ReportData) -> list[str]:
+    """What stands in the place of tables of zeros."""
+    same = [what(target) for target, moved in _moved(data).items() if not moved]
+    if not same:
+        return []
+    alike = f"{'; '.join(same)}: without any single column the adversary does as well, for the others tell the class."
+    return [f"{alike} That is no sign that columns are harmless: `unmask choose columns` ranks those of the original."]
+
+
 def column_tables(data: ReportData) -> list[Grid]:
-    """Columns by releases: success without the column, and how much less that is than with all of them."""
+    """Columns by releases: success without the column, and how much less that is than with all of them.
+
+    None of a target for which no column changes anything, see `column_notes`.
+    """
     tables = []
-    for target in dict.fromkeys(item.target for item in data.column_risk):
+    for target in (target for target, moved in _moved(data).items() if moved):
         own = {(item.release, item.column): item for item in data.column_risk if item.target == target}
         releases = list(dict.fromkeys(release for release, _ in own))
         share: dict[str, float] = {}

@@ -319,11 +319,12 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
         "wildcard": "a missing quasi-identifier may be any value",
         "excluded": "rows with a missing quasi-identifier are left out",
     }[table.missing]
+    prior = "the release's own" if evidence.original is None else "the original's"
     found = [
         f"Missing cells: {rule}.",
         "The prosecutor knows that his target is in the table and reads generalized cells by containment.",
-        "Attribute inference uses the sensitive values of the records that fit; "
-        + ("its prior is the release's own." if evidence.original is None else "its prior is the original's."),
+        f"Attribute inference uses the sensitive values of the records that fit; its prior is {prior}.",
+        _EXCHANGEABLE,
     ]
     if evidence.original is None:
         found.append("Without the original, every row is taken as a target whose class the adversary sees.")
@@ -331,6 +332,11 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
         found.append(f"The person behind a record is in the register with probability {evidence.coverage:g}.")
     return tuple(found)
 
+
+_EXCHANGEABLE = (
+    "It is exact for an adversary to whom the people of a class are exchangeable; one who learns from other classes "
+    "who of them has which value may do better."
+)
 
 _KNOWN_COLUMNS = "Every released column may be known; those that leave unchanged are compared as exact values."
 
