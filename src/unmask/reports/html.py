@@ -85,6 +85,7 @@ def contents(data: ReportData) -> dict[str, Any]:
         "measure_notes": notes,
         "distribution": sections.distribution_figures(data, scope),
         "quantiles": [] if cases else sections.quantile_tables(data, scope),
+        "values": sections.value_tables(data),
         "columns": sections.column_tables(data),
         "column_notes": sections.column_notes(data),
         "exposure": exposure_sections.exposure_section(data.exposure, scope),

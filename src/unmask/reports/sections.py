@@ -179,6 +179,34 @@ def _limit(share: float) -> str:
     return f"{100 * share:g}{SPACE}%"
 
 
+VALUES = 10
+"""Values of a column that a table shows."""
+
+
+def value_tables(data: ReportData) -> list[Grid]:
+    """For each column the values that rise most: probability before, the most of anybody, people above one half."""
+    tables = []
+    for target in dict.fromkeys(item.target for item in data.values):
+        groups = []
+        for release in dict.fromkeys(item.release for item in data.values if item.target == target):
+            own = [item for item in data.values if (item.release, item.target) == (release, target)]
+            rows = tuple(
+                (
+                    one.value,
+                    percent(one.prior),
+                    percent(one.highest),
+                    number(100 * (one.highest - one.prior), 1),
+                    f"{one.people:,}" if isinstance(one.people, int) else one.people,
+                )
+                for one in own[:VALUES]
+            )
+            rest = f", {VALUES} of {len(own)} values" if len(own) > VALUES else ""
+            groups.append((release + rest, rows))
+        head = ("Value", "Before", "Most, of anybody", "Points", "People above one half")
+        tables.append(Grid(head, tuple(groups), caption=target))
+    return tables
+
+
 NOTHING = 0.0005
 """A change of success that a table of them shows as 0."""
 

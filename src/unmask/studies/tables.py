@@ -12,13 +12,14 @@ from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData, ValueRisk
 from unmask.results import Row
 from unmask.studies.at_risk import Watched
 from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure, knowing
 from unmask.studies.exposure import words as more_words
 from unmask.studies.foreign import foreign, nobodys, of_nobody
 from unmask.studies.price import Motive, price_releases
+from unmask.studies.values import by_value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
 from unmask.tables.attacks.possible import overlapping
@@ -111,6 +112,7 @@ def study_tables(
     rows: list[Row] = []
     not_run: dict[tuple[str, str], None] = {}
     spread: list[Distribution] = []
+    values: list[ValueRisk] = []
     motive = None if motive is None else facing(motive, evidence)
     priced: dict[str, Posterior] = {}
     for attack in _attacks(everything, evidence):
@@ -137,6 +139,8 @@ def study_tables(
         rows.extend(replace(row, linked_to=attack.linked_to) for row in found.rows)
         not_run |= dict.fromkeys((f"{name}, {attack.adversary}, {attack.target}", why) for name, why in found.not_run)
         spread.append(distribution(attack))
+        if attack.adversary == PROSECUTOR and attack.target != "identity" and attack.release != ORIGINAL:
+            values += by_value(attack.belief, release=attack.release, target=attack.target)
     first = next(iter(releases.values()))
     price = None if motive is None else price_releases(motive, priced_adversary(evidence), priced)
     return ReportData(
@@ -151,6 +155,7 @@ def study_tables(
             for risk in _column_risks(name, table)
             if name not in own or risk.target != "identity"
         ),
+        values=tuple(values),
         distribution=tuple(spread),
         assumptions=(*assumptions(first, evidence), _KNOWN_COLUMNS),
         not_run=(
