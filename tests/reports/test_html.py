@@ -14,6 +14,7 @@ import pytest
 from unmask.catalog import MEASURES
 from unmask.errors import UnmaskError
 from unmask.reports import ColumnRisk, Distribution, ReportData, plots, render, words
+from unmask.reports.sections import column_notes, column_tables
 from unmask.results import Row
 
 N = 30162
@@ -512,3 +513,24 @@ def test_a_report_about_nothing_is_refused():
 )
 def test_percents_have_the_digits_their_interval_bears(value, low, high, written):
     assert words.estimate(value, "probability", low, high).replace(NBSP, " ") == written
+
+
+def test_u13_a_table_of_zeros_is_one_sentence():
+    risks = [
+        ColumnRisk("k=3", target, column, 0.2, 0.2 - less)
+        for column, target, less in (
+            ("age", "identity", 0.0),
+            ("sex", "identity", 0.0004),
+            ("age", "ill", 0.0),
+            ("sex", "ill", 0.01),
+        )
+    ]
+    data = replace(sample(), column_risk=tuple(risks))
+    (table,) = column_tables(data)
+    assert "ill" in table.caption
+    (said,) = column_notes(data)
+    assert "people named" in said
+    assert "ill" not in said.partition(":")[0].split()
+    shown = render(data)
+    assert said.partition("`")[0] in shown
+    assert "Where the risk sits" not in render(replace(data, column_risk=()))

@@ -8,8 +8,9 @@ from unmask.graphs import Nar09, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.measures import evaluate, success_probability
 from unmask.studies.cells import run_cell
+from unmask.studies.cells.tables import USEFUL
 from unmask.studies.reading import read_plan
-from unmask.tables import ClassAttack, Knowledge, Mondrian, Table
+from unmask.tables import ClassAttack, Knowledge, Mondrian, Table, utility
 from unmask.tables.datasets import synthetic_census
 
 
@@ -211,3 +212,19 @@ def test_a_graph_whose_people_separate_their_identities(tmp_path):
 def test_a_graph_that_cannot_be_attacked_so(tmp_path, text, said):
     with pytest.raises(ValueError, match=said):
         run_cell(cells_of(tmp_path, text)[0])
+
+
+def test_t14_a_study_of_tables_has_every_measure_of_utility(tmp_path):
+    (cell,) = cells_of(tmp_path, TABLE)
+    census = Table.read(
+        synthetic_census(500, rng=cell.rng("dataset")), quasi_identifiers=("age", "sex"), sensitive="diagnosis"
+    )
+    release, origin = Mondrian(k=5)(census, rng=cell.rng("protection", cell.protection.content))
+    lost, found = utility.evaluate(census, release, origin), values(run_cell(cell))
+    assert found["utility"] == 1 - lost.gcp
+    assert found["counts"] == pytest.approx(1 - lost.query_error)
+    assert found["pairs"] == pytest.approx(1 - np.mean(list(lost.pairwise_distance.values())))
+    assert found["marginals"] == pytest.approx(1 - np.mean(list(lost.marginal_distance.values())))
+    (bare,) = cells_of(tmp_path, TABLE.replace("tables.Mondrian", "none").replace("with = { k = 5 }", ""))
+    whole = values(run_cell(bare))
+    assert [whole[name] for name in USEFUL] == pytest.approx([1.0] * 5)

@@ -7,7 +7,7 @@ import pytest
 
 from unmask import UnmaskError
 from unmask.economics import Attacker
-from unmask.reports import headlines, sentences
+from unmask.reports import headlines, render, sentences, without_small
 from unmask.reports.words import percent
 from unmask.studies import Evidence, study_tables
 from unmask.studies.price import Motive
@@ -88,3 +88,35 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     unknown = study_tables({"k=5": release}, replace(evidence, register_origin=None), motive=motive)
     assert next(one for one in unknown.price.releases if one.release == "k=5").realised is None
     assert any(f"expects to name {percent(priced.success)} of all" in said for said in sentences(unknown))
+
+
+def test_t6_the_page_says_for_whom_an_inference_is_exact():
+    assert any(
+        "exact for an adversary to whom the people of a class are exchangeable" in line
+        for line in study_tables({"r": census()}).assumptions
+    )
+
+
+def test_u10_a_rare_value_is_not_hidden_behind_the_commonest():
+    # 4 % are ill; in the small class three of four are, and the average says only that most people are healthy
+    q = np.repeat(["a", "b"], [960, 40])
+    ill = np.array(["no"] * 950 + ["yes"] * 10 + ["yes"] * 30 + ["no"] * 10)
+    found = study_tables({"r": Table.read({"q": q, "ill": ill}, quasi_identifiers="q", sensitive="ill")})
+    told = {one.value: (round(one.prior, 3), round(one.highest, 3), one.people) for one in found.values}
+    assert list(told) == ["yes", "no"]
+    assert told == {"yes": (0.04, 0.75, 40), "no": (0.96, 0.99, 960)}
+    assert "Which values are inferred" in render(found)
+    assert "75.0" in render(found)
+
+
+def test_u10_a_page_names_no_value_that_few_people_have():
+    ill = np.array(["flu"] * 90 + ["gout"] * 7 + ["HIV"] * 3)
+    found = study_tables(
+        {"r": Table.read({"q": np.arange(100) % 5, "ill": ill}, quasi_identifiers="q", sensitive="ill")}
+    )
+    assert {one.value for one in found.values} == {"flu", "gout", "HIV"}
+    shown = without_small(found)
+    assert {one.value for one in shown.values} == {"flu", "a value that fewer than 10 people have"}
+    assert without_small(shown) == shown
+    assert "HIV" not in render(found)
+    assert "HIV" in render(replace(found, least=1))

@@ -410,6 +410,8 @@ def _audit_json(
     result = {"release": exact[names[0]], "measures": measures(shown), "warnings": warnings}
     if shown.price is not None:
         result["price"] = asdict(shown.price)
+    if shown.values:
+        result["values"] = [asdict(one) for one in shown.values]
     if shown.exposure is not None:
         result["exposure"] = asdict(shown.exposure)
     return result if len(names) == 1 else {**result, "releases": exact}

@@ -1,7 +1,7 @@
 """Showing reads rows: one self-contained page out of what a study filed. Nothing is computed about people here."""
 
 from unmask.reports.channel.values import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
-from unmask.reports.data import FEWEST, LIMITS, ORIGINAL, ColumnRisk, Distribution, ReportData, headlines
+from unmask.reports.data import FEWEST, LIMITS, ORIGINAL, ColumnRisk, Distribution, ReportData, ValueRisk, headlines
 from unmask.reports.exposure.values import APART, COLUMNS, INSIDER, ORDER, Exposure
 from unmask.reports.findings import sentences
 from unmask.reports.graph.values import (
@@ -51,6 +51,7 @@ __all__ = [
     "StructureAttack",
     "Swing",
     "TransitionPoint",
+    "ValueRisk",
     "headlines",
     "render",
     "sentences",

@@ -55,6 +55,23 @@ class ColumnRisk:
 
 
 @dataclass(frozen=True)
+class ValueRisk:
+    """What an adversary who knows the quasi-identifiers comes to believe of one value of a sensitive column.
+
+    prior, highest : its probability before the release, and the highest that anybody is given
+    people, n      : how many are given it with more than one half, and of how many
+    """
+
+    release: str
+    target: str
+    value: str
+    prior: float
+    highest: float
+    people: int | str
+    n: int
+
+
+@dataclass(frozen=True)
 class ReportData:
     """All that a report shows, as values.
 
@@ -63,6 +80,7 @@ class ReportData:
     criteria     : release -> criterion -> value; None is one that was not run
     utility      : release -> loss -> value, lower is better; the first one all releases have is drawn against risk
     column_risk  : what each quasi-identifier contributes
+    values       : what is believed of each value of the sensitive columns, those that rise most first
     distribution : people by success probability
     assumptions  : one sentence each
     not_run      : what was left out or failed, and why; a reason that begins with "failed" is shown as a failure
@@ -83,6 +101,7 @@ class ReportData:
     criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     utility: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     column_risk: tuple[ColumnRisk, ...] = ()
+    values: tuple[ValueRisk, ...] = ()
     distribution: tuple[Distribution, ...] = ()
     assumptions: tuple[str, ...] = ()
     not_run: tuple[tuple[str, str], ...] = ()

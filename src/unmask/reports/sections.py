@@ -179,10 +179,63 @@ def _limit(share: float) -> str:
     return f"{100 * share:g}{SPACE}%"
 
 
-def column_tables(data: ReportData) -> list[Grid]:
-    """Columns by releases: success without the column, and how much less that is than with all of them."""
+VALUES = 10
+"""Values of a column that a table shows."""
+
+
+def value_tables(data: ReportData) -> list[Grid]:
+    """For each column the values that rise most: probability before, the most of anybody, people above one half."""
     tables = []
-    for target in dict.fromkeys(item.target for item in data.column_risk):
+    for target in dict.fromkeys(item.target for item in data.values):
+        groups = []
+        for release in dict.fromkeys(item.release for item in data.values if item.target == target):
+            own = [item for item in data.values if (item.release, item.target) == (release, target)]
+            rows = tuple(
+                (
+                    one.value,
+                    percent(one.prior),
+                    percent(one.highest),
+                    number(100 * (one.highest - one.prior), 1),
+                    f"{one.people:,}" if isinstance(one.people, int) else one.people,
+                )
+                for one in own[:VALUES]
+            )
+            rest = f", {VALUES} of {len(own)} values" if len(own) > VALUES else ""
+            groups.append((release + rest, rows))
+        head = ("Value", "Before", "Most, of anybody", "Points", "People above one half")
+        tables.append(Grid(head, tuple(groups), caption=target))
+    return tables
+
+
+NOTHING = 0.0005
+"""A change of success that a table of them shows as 0."""
+
+
+def _moved(data: ReportData) -> dict[str, bool]:
+    """Target -> whether leaving out a single column changes anything, in order."""
+    moved: dict[str, bool] = {}
+    for item in data.column_risk:
+        change = abs(item.success_with - item.success_without)
+        moved[item.target] = moved.get(item.target, False) or change >= NOTHING
+    return moved
+
+
+def column_notes(data: ReportData) -> list[str]:
+    """What stands in the place of tables of zeros."""
+    same = [what(target) for target, moved in _moved(data).items() if not moved]
+    if not same:
+        return []
+    alike = f"{'; '.join(same)}: without any single column the adversary does as well, for the others tell the class."
+    return [f"{alike} That is no sign that columns are harmless: `unmask choose columns` ranks those of the original."]
+
+
+def column_tables(data: ReportData) -> list[Grid]:
+    """Columns by releases: success without the column, and how much less that is than with all of them.
+
+    None of a target for which no column changes anything, see `column_notes`.
+    """
+    tables = []
+    for target in (target for target, moved in _moved(data).items() if moved):
         own = {(item.release, item.column): item for item in data.column_risk if item.target == target}
         releases = list(dict.fromkeys(release for release, _ in own))
         share: dict[str, float] = {}

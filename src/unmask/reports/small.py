@@ -7,10 +7,11 @@ report is for. What counts the people of one cell does not: a class, a bin, a gr
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from unmask.facts import Count
-from unmask.reports.data import Distribution, ReportData
+from unmask.reports.data import Distribution, ReportData, ValueRisk
 from unmask.reports.exposure.values import Exposure
 from unmask.reports.graph.values import GraphRisk, StructureAttack
 from unmask.reports.linkage.values import GuessLinkage, Linkage
@@ -67,6 +68,7 @@ def without_small(data: ReportData) -> ReportData:
         data,
         rows=tuple(_row(row, least) for row in data.rows if row.target != ADOPTERS or row.n >= least),
         criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in data.criteria.items()},
+        values=tuple(_values(data.values, least)),
         distribution=tuple(_spread(item, least) for item in data.distribution),
         price=None if data.price is None else _price(data.price, least),
         linkage=None if data.linkage is None else _linkage(data.linkage, least),
@@ -84,6 +86,19 @@ def _row(row: Row, least: int) -> Row:
 
 def _criterion(name: str, value: Value, least: int) -> Value:
     return few(value, least) if name in COUNTS and isinstance(value, int | str) else value
+
+
+def _values(values: Sequence[ValueRisk], least: int) -> Iterator[ValueRisk]:
+    """Without the names of values that few people have: of each column the one that rises most stands for them."""
+    others = f"a value that fewer than {least:,} people have"
+    told: set[tuple[str, str]] = set()
+    for one in values:
+        rare = one.value != others and one.prior * one.n < least - 0.5
+        if rare and (one.release, one.target) in told:
+            continue
+        if rare:
+            told.add((one.release, one.target))
+        yield replace(one, value=others if rare else one.value, people=_in_steps(one.people, least))
 
 
 def _spread(item: Distribution, least: int) -> Distribution:

@@ -106,6 +106,7 @@ def _not_run(evidence: Evidence, price: Price | None) -> Iterator[tuple[str, str
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Adversaries who know every released column, and what columns give away", "needs the table in memory"
+    yield "Which values are inferred", "needs the table in memory"
     yield "The order of the rows", "needs the original in memory"
     if price is not None:
         yield "A campaign against all people", "needs them one by one in memory"

@@ -12,13 +12,14 @@ from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData, ValueRisk
 from unmask.results import Row
 from unmask.studies.at_risk import Watched
 from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure, knowing
 from unmask.studies.exposure import words as more_words
 from unmask.studies.foreign import foreign, nobodys, of_nobody
 from unmask.studies.price import Motive, price_releases
+from unmask.studies.values import by_value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
 from unmask.tables.attacks.possible import overlapping
@@ -114,6 +115,7 @@ def study_tables(
     rows: list[Row] = []
     not_run: dict[tuple[str, str], None] = {}
     spread: list[Distribution] = []
+    values: list[ValueRisk] = []
     motive = None if motive is None else facing(motive, evidence)
     priced: dict[str, Posterior] = {}
     for attack in _attacks(everything, evidence):
@@ -141,6 +143,8 @@ def study_tables(
         rows.extend(replace(row, linked_to=attack.linked_to) for row in found.rows)
         not_run |= dict.fromkeys((f"{name}, {attack.adversary}, {attack.target}", why) for name, why in found.not_run)
         spread.append(distribution(attack))
+        if attack.adversary == PROSECUTOR and attack.target != "identity" and attack.release != ORIGINAL:
+            values += by_value(attack.belief, release=attack.release, target=attack.target)
     first = next(iter(releases.values()))
     played = {row.release: row.posterior for row in rows if row.measure == "realised_rational_success"}
     price = None if motive is None else price_releases(motive, priced_adversary(evidence), priced, played=played)
@@ -156,6 +160,7 @@ def study_tables(
             for risk in _column_risks(name, table)
             if name not in own or risk.target != "identity"
         ),
+        values=tuple(values),
         distribution=tuple(spread),
         assumptions=(*assumptions(first, evidence), _KNOWN_COLUMNS),
         not_run=(
@@ -335,11 +340,12 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
         "wildcard": "a missing quasi-identifier may be any value",
         "excluded": "rows with a missing quasi-identifier are left out",
     }[table.missing]
+    prior = "the release's own" if evidence.original is None else "the original's"
     found = [
         f"Missing cells: {rule}.",
         "The prosecutor knows that his target is in the table and reads generalized cells by containment.",
-        "Attribute inference uses the sensitive values of the records that fit; "
-        + ("its prior is the release's own." if evidence.original is None else "its prior is the original's."),
+        f"Attribute inference uses the sensitive values of the records that fit; its prior is {prior}.",
+        _EXCHANGEABLE,
     ]
     if evidence.original is None:
         found.append("Without the original, every row is taken as a target whose class the adversary sees.")
@@ -350,6 +356,11 @@ def assumptions(table: Table, evidence: Evidence) -> tuple[str, ...]:
         )
     return tuple(found)
 
+
+_EXCHANGEABLE = (
+    "It is exact for an adversary to whom the people of a class are exchangeable; one who learns from other classes "
+    "who of them has which value may do better."
+)
 
 _KNOWN_COLUMNS = "Every released column may be known; those that leave unchanged are compared as exact values."
 

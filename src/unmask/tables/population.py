@@ -121,7 +121,9 @@ def estimate(sizes: NDArray[np.int64] | Sequence[int], *, population_rows: int) 
 # ------------------------------------------------------------------------------------------------ without a model
 
 _EDGES = (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 36)
-"""Sample sizes at which the counted groups of classes begin; the later ones by ratio."""
+"""Sample sizes at which the counted groups of classes begin; the later ones by `_RATIO`."""
+
+_RATIO = 1.6
 
 _BOUNDS, _DRAWS = 0.04, 0.01
 """Chance that any bound of the counts fails, and that the draw of the uniques does: 5 % together."""
@@ -136,40 +138,41 @@ def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, 
     the least and the most K_1 of any K >= 0 with sum F K_F = N within these bounds: two linear programs. F takes all
     values up to 60, and then 150 by ratio. None where no K meets all bounds.
 
-    It covers at least 95 % whatever the population is, usually all: the bounds hold together, and K_1 is often not
-    identified by them. Where classes of two explain the uniques of the sample as well as uniques do, `low` is 0.
+    It covers 95 % or more, usually all: the bounds hold together, and K_1 is often not identified by them. Where
+    classes of two explain the uniques of the sample as well as uniques do, `low` is 0.
 
     >>> sample = np.repeat([1, 2, 3, 4, 10], [100, 40, 20, 10, 5])
     >>> [round(bound) for bound in interval(sample, population_rows=660)], interval(sample, population_rows=330)
     ([0, 242], (100.0, 100.0))
 
-    F. Garwood, "Fiducial limits for the Poisson distribution", 1936; the programs as in B. Efron & R. Thisted,
-    "Estimating the number of unseen species", 1976, section 6.
+    F. Garwood, "Fiducial limits for the Poisson distribution", 1936; the programs in the manner of B. Efron & R.
+    Thisted, "Estimating the number of unseen species", 1976.
     """
     sizes = _check(sizes, population_rows)
     spectrum, N = _Spectrum.of(sizes), population_rows
     if spectrum.rows == N:
         return (spectrum.classes_of(1),) * 2
     largest = int(sizes.max())
-    later = 36 * 1.6 ** np.arange(1, 2 + max(0, np.ceil(np.log(max(largest, 36) / 36) / np.log(1.6))))
-    edges = np.concatenate((_EDGES, np.ceil(later))).astype(np.int64)
+    steps = np.arange(1, 2 + np.ceil(np.log(max(largest, _EDGES[-1]) / _EDGES[-1]) / np.log(_RATIO)))
+    edges = np.concatenate((_EDGES, np.ceil(_EDGES[-1] * _RATIO**steps))).astype(np.int64)
     counted = np.histogram(sizes, edges)[0]
     each = _BOUNDS / len(counted) / 2
     least = np.where(counted > 0, special.gammaincinv(np.maximum(counted, 1), each), 0.0)
     most = special.gammaincinv(counted + 1, 1 - each)
-    F = np.arange(1, 61)
     top = max(70, 1.5 * (largest + 10) * N / spectrum.rows)
-    F = np.unique(np.concatenate((F, np.round(np.geomspace(60, top, 150)).astype(np.int64))))
+    F = np.unique(np.concatenate((np.arange(1, 61), np.round(np.geomspace(60, top, 150)).astype(np.int64))))
     F = F[F <= N]
     from scipy.stats import hypergeom  # not at the top: slow to load, and only this needs it
 
     expected = np.diff(hypergeom.cdf(edges[:, None] - 1, N, F, int(spectrum.rows)), axis=0) / F  # for each person
-    bounds = {"A_ub": np.concatenate((expected, -expected)), "b_ub": np.concatenate((most, -least))}
-    found = [
-        optimize.linprog(sign * (F == 1), **bounds, A_eq=np.ones((1, len(F))), b_eq=[N], method="highs")
+    A, b = np.concatenate((expected, -expected)), np.concatenate((most, -least))
+    uniques, everybody = (F == 1).astype(np.float64), np.ones((1, len(F)))
+    ends = [
+        optimize.linprog(sign * uniques, A_ub=A, b_ub=b, A_eq=everybody, b_eq=[float(N)], method="highs").fun
         for sign in (1, -1)
     ]
-    return None if any(one.status for one in found) else (float(found[0].fun), float(-found[1].fun) + 0.0)
+    low, high = ends  # None where there is no solution
+    return None if low is None or high is None else (float(low), float(0.0 - high))
 
 
 def _drawn(low: float, high: float, rows: float, N: int) -> tuple[float, float]:

@@ -35,10 +35,18 @@ DATASET = (*COLUMNS, "cells", "missing", "na", "decimal")
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
+USEFUL = {
+    "utility": "1 - global certainty penalty",
+    "kept": "rows that were released",
+    "marginals": "1 - total variation of a column's distribution, mean over columns",
+    "pairs": "1 - total variation of the joint distribution of two columns, mean over pairs",
+    "counts": "1 - median relative error of random counting queries, at least 0",
+}
+"""What a release is still good for, between 0 and 1, and what that is."""
+
 MEASURES = (
     *(measure.name for measure in (*STANDARD, *price_measures(read_attacker(EMBEDDED)))),
-    "utility",
-    "kept",
+    *USEFUL,
 )
 
 Released = tuple[Table, NDArray[np.int64]]
@@ -158,11 +166,19 @@ def _prices(adversary: Part) -> tuple[Measure, ...]:
 
 def _utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.int64]) -> list[Row]:
     """What the release is still good for, as rows like any other: 1 is the table before protection."""
-    if not (cell.wants("utility") or cell.wants("kept")):
+    wanted = [name for name in USEFUL if cell.wants(name)]
+    if not wanted:
         return []
     lost = utility.evaluate(population, release, origin)
-    kept = release.n_rows / population.n_rows
+    left = {
+        "utility": 1.0 - lost.gcp,
+        "kept": release.n_rows / population.n_rows,
+        "marginals": 1.0 - float(np.mean(list(lost.marginal_distance.values()))),
+        "pairs": 1.0 - float(np.mean(list(lost.pairwise_distance.values()) or [0.0])),
+        "counts": max(0.0, 1.0 - lost.query_error),
+    }
+    n = {"utility": release.n_rows}
     return [
-        plain_row(cell, "utility", "share", 1.0 - lost.gcp, prior=1.0, n=release.n_rows, note="1 - global certainty"),
-        plain_row(cell, "kept", "share", kept, prior=1.0, n=population.n_rows, note="rows that were released"),
+        plain_row(cell, name, "share", left[name], prior=1.0, n=n.get(name, population.n_rows), note=USEFUL[name])
+        for name in wanted
     ]

@@ -66,7 +66,7 @@ def _disjoint(column: Column, missing: Missing) -> bool:
     if _exact_but_missing(column, used):
         return missing != "wildcard" or not (used == column.levels.missing).any() or len(used) == 1
     levels = column.levels.select(used)
-    return np.count_nonzero(compatible(levels, levels, missing=missing)) == len(levels)
+    return bool(np.count_nonzero(compatible(levels, levels, missing=missing)) == len(levels))
 
 
 def _resolved(column: Column, missing: Missing, drawn: NDArray[np.float64]) -> Column:
