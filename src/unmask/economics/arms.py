@@ -85,6 +85,14 @@ class Arms:
         count = np.bincount(of_target[of_target >= 0], weights=_counted(people, of_target), minlength=m)
         return cls(attacker, tuple(parts), np.rint(count).astype(np.int64), of_target)
 
+    def facing(self, **changes: float) -> Arms:
+        """The same arms for an attacker with another fine, cap, arrest or price of access: what is free stays."""
+        kept = {name: getattr(self, name) for name in ("free", "inside", "size", "tries")}
+        kept |= {"listed": self.listed} if "listed" in vars(self) else {}
+        other = replace(self, attacker=replace(self.attacker, **changes))  # type: ignore[arg-type]
+        vars(other).update(kept)
+        return other
+
     def __len__(self) -> int:
         return len(self.count)
 

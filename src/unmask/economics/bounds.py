@@ -48,6 +48,8 @@ def _expected_fines(capped: Floats, count: Floats) -> float | None:
     chance = np.concatenate(([np.ones(tail.shape[1]) - tail[0]], -np.diff(tail, axis=0), tail[-1:]))
     if chance.min(initial=0.0) < LEAST:
         return None
+    if n == 1:
+        return float(1.0 - np.prod(np.maximum(chance[0], 0.0) ** count))
     total = np.zeros(n + 1)
     total[0] = 1.0
     for own, times in zip(np.maximum(chance, 0.0).T, count.tolist(), strict=True):
@@ -159,13 +161,13 @@ def exponential(arms: Arms, cap: int) -> float:
 
     fine, total = arms.attacker.fine, float(arms.count @ arms.free[VALUE])
 
+    parts = zip(*((one.hit, one.large[:-1], one.caught, one.free[:-1]) for one in arms.listed), strict=True)
+    flat = np.stack([np.concatenate(part) for part in parts])
+
     def bound(log_rate: float) -> float:
         rate = float(np.exp(log_rate)) / fine
-        logs = [
-            times * _kernels.exponential(one.hit, one.large, one.caught, one.free, rate, fine, cap == 1)
-            for one, times in zip(arms.listed, arms.count.tolist(), strict=True)
-        ]
-        exponent = rate * cap * fine - 1 + sum(logs)
+        logs = _kernels.exponential(arms.tries, arms.count, flat, rate, fine, cap == 1)
+        exponent = rate * cap * fine - 1 + logs
         return total - cap * fine + (float(np.exp(exponent)) / rate if exponent <= 700 else np.inf)
 
     rates = RATES[RATES >= 0] if cap == 1 else RATES
