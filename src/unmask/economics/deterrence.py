@@ -19,7 +19,7 @@ from unmask.economics.records import price_records
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
-PRECISION: Final = 1e-8
+PRECISION: Final = 1e-7
 """Relative width at which a bisection stops."""
 
 LARGEST_AMOUNT: Final = 2.0**60
@@ -42,7 +42,7 @@ def deter(
     loss : (n,) or one number, what the publisher loses when a target is re-identified
     The payoff falls with a fine or a price, so that an amount that keeps every campaign away is never too high by more
     than its bounds are apart; where some are to be re-identified, a lower amount that does as well may exist. inf where
-    2^60 is not enough. The amount returned meets the budget; one that is smaller by a 1e-8th may not.
+    2^60 is not enough. The amount returned meets the budget; one that is smaller by a 1e-7th may not.
 
     >>> case = Attacker(
     ...     gain=8000, exploit_cost=10, max_fines=math.inf, fine=1000, detection_base=-4.59, detection_growth=0.0

@@ -15,7 +15,7 @@ from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
 from unmask.reports import ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
-from unmask.studies.price import Motive, price_releases
+from unmask.studies.price import Motive, campaigns_not_run, price_releases
 from unmask.studies.tables import (
     PROSECUTOR,
     REGISTER,
@@ -88,8 +88,7 @@ def _not_run(evidence: Evidence, price: Price | None) -> Iterator[tuple[str, str
         yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Adversaries who know every released column, and what columns give away", "needs the table in memory"
     yield "The order of the rows", "needs the original in memory"
-    if price is not None:
-        yield "A campaign against all people", "needs them one by one in memory"
+    yield from campaigns_not_run(price)
 
 
 # --- one release, part by part --------------------------------------------------------------------------------

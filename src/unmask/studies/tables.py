@@ -12,12 +12,12 @@ from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, ReportData
 from unmask.results import Row
 from unmask.studies.at_risk import Watched
 from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure
 from unmask.studies.exposure import words as more_words
-from unmask.studies.price import Motive, price_releases
+from unmask.studies.price import Motive, campaigns_not_run, price_releases
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
 from unmask.tables.counts import class_counts
@@ -135,7 +135,7 @@ def study_tables(
         column_risk=tuple(risk for name, table in releases.items() for risk in _column_risks(name, table)),
         distribution=tuple(spread),
         assumptions=(*assumptions(first, evidence), _KNOWN_COLUMNS),
-        not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run), *_campaigns_not_run(price)),
+        not_run=(*_missing_evidence(evidence, releases), *_grouped(not_run), *campaigns_not_run(price)),
         reproduce=reproduce or {},
         adversaries=adversaries(first, evidence) | more_words(first, evidence.original),
         price=price,
@@ -327,12 +327,6 @@ def _missing_evidence(evidence: Evidence, releases: Mapping[str, Table]) -> Iter
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
-
-
-def _campaigns_not_run(price: Price | None) -> Iterator[tuple[str, str]]:
-    names = [] if price is None else [one.release for one in price.releases if np.isnan(one.campaign_payoff)]
-    if names:
-        yield f"A campaign against {', '.join(names)}", "too many tries and fines; give the attacker max_tries"
 
 
 def _grouped(not_run: Mapping[tuple[str, str], None]) -> Iterator[tuple[str, str]]:
