@@ -127,13 +127,13 @@ class Arms:
                 float(1.0 - games.at_large(int(j), slice(i, i + 1))[0] + games.hit(int(j), slice(i, i + 1))[0])
                 for i, j in enumerate(last)
             ]
-        return np.minimum(np.array(found), 1.0)
+        return np.asarray(np.minimum(np.array(found), 1.0))
 
     @cached_property
     def tries(self) -> NDArray[np.int64]:
         """(m,) tries at most."""
         most = self.attacker.max_tries
-        return self.size if most is None else np.minimum(self.size, most)
+        return self.size if most is None else np.asarray(np.minimum(self.size, most))
 
     @cached_property
     def listed(self) -> tuple[Listed, ...]:

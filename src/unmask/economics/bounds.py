@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.economics.arms import Arms
 from unmask.economics.exploitation import CLEAN, VALUE, Floats
@@ -41,7 +42,7 @@ def convolved(arms: Arms, cap: int) -> tuple[float, bool]:
     return (total if fines is None else total - arms.attacker.fine * fines), certain and fines is not None
 
 
-def _expected_fines(capped: Floats, count: Floats) -> float | None:
+def _expected_fines(capped: Floats, count: NDArray[np.int64]) -> float | None:
     """E min(n, sum of all D), from E min(k, D_i) for k = 0..n; None if these are no expectations."""
     n = len(capped) - 1
     tail = np.diff(capped, axis=0)  # P(D > r)
@@ -89,7 +90,8 @@ def blocks(arms: Arms, cap: int) -> Iterator[float]:
         ragged = _losses(arms, fine / np.maximum(rest, 1), cap) * rest / fine
         some = rest > 0
         fines = _expected_fines(
-            np.concatenate([loss, ragged[:, some]], axis=1), np.concatenate([count // length, some[some]])
+            np.concatenate([loss, ragged[:, some]], axis=1),
+            np.concatenate([count // length, np.ones(int(some.sum()), dtype=np.int64)]),
         )
         if fines is not None:
             yield total - fine * fines
@@ -121,7 +123,7 @@ def _partitions(n: int) -> Iterator[list[list[int]]]:
     return (found for found in grown(0, []) if 1 < len(found) < n)
 
 
-def _partitioned(arms: Arms, each: Floats, partition: list[list[int]], cap: int) -> float:
+def _partitioned(arms: Arms, each: NDArray[np.int64], partition: list[list[int]], cap: int) -> float:
     """U2' of one partition of the single arms."""
     fine, free = arms.attacker.fine, arms.free[VALUE]
     losses = []

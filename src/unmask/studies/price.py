@@ -142,8 +142,8 @@ def _campaign(attacker: Attacker, belief: Posterior, people: int | None) -> _Tog
         fines = stopping_fine(attacker, belief, people=counts)
     except UnmaskError:  # too many tries times fines: the rest of the audit stands
         return _Together()
-    shares = (min(1.0, float(belief.weight @ each)) for each in (found.success_probability, found.most_success))
-    return _Together(found.payoff, found.upper, *shares, tuple(fines))
+    success, most = (min(1.0, float(belief.weight @ x)) for x in (found.success_probability, found.most_success))
+    return _Together(found.payoff, found.upper, success, most, (fines.pays, fines.stops))
 
 
 def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:

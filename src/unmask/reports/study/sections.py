@@ -39,6 +39,7 @@ CHARTS = 30
 """On the whole page: planes of risk and utility first, then curves over parameters."""
 
 PRICES = {
+    "campaign_success": "One campaign: re-identified",
     "rational_access": "Attacked",
     "rational_success": "Named",
     "rational_payoff": "Payoff",
