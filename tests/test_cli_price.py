@@ -62,7 +62,7 @@ def test_prices_of_sizes_are_those_of_the_library(attacker):
     expected = price_records(PLAIN, sizes)
     assert [row["size"] for row in told["sizes"]] == sizes
     assert [row["payoff"] for row in told["sizes"]] == pytest.approx(expected.payoff)
-    assert told["attacked"] == pytest.approx(expected.access.mean())
+    assert told["one_by_one"]["attacked"] == pytest.approx(expected.access.mean())
     assert told["assumed"] is False
 
 
@@ -94,6 +94,38 @@ def test_without_an_attacker_it_is_called_an_assumption():
     assert done.exit_code == 0
     assert "assumption" in done.stderr
     assert "a fine of" in done.stdout
+
+
+def test_e4_fifty_groups_of_60_are_looted():
+    """It was said that 0 % are attacked and that a fine of 8,229 stops him; a campaign gains 221,192.50."""
+    fifty = ",".join(["60"] * 50)
+    said = unmask("price", fifty).stdout
+    assert "gains 221,19" in said
+    assert "0 % of 50 records" not in said
+    assert "a fine of 8,229" not in said
+    told = json.loads(unmask("price", fifty, "--json").stdout)["campaign"]
+    assert told["payoff"] == pytest.approx(221_192.5)
+    assert told["payoff_at_most"] == pytest.approx(221_192.5)
+    assert told["success_probability"] == pytest.approx(0.63)
+    assert 221_192.5 < told["fine_that_pays"] <= told["fine_that_stops"] < 250_000
+
+
+def test_e15_the_thresholds_are_printed_and_their_sizes_are_in_the_table():
+    said = unmask("price", "1-100").stdout
+    assert "groups up to 47 are worth an attack" in said
+    shown = {int(line.split()[0]) for line in said.splitlines() if line.strip()[:1].isdigit()}
+    assert {13, 14, 47, 48, 76, 77} <= shown
+    told = json.loads(unmask("price", "60", "--json").stdout)
+    assert told["thresholds"] == {"exhausted": 14, "attacked": 48, "sunk": 77}
+
+
+def test_a_campaign_too_large_says_so_and_claims_nothing(monkeypatch):
+    import importlib
+
+    monkeypatch.setattr(importlib.import_module("unmask.economics.chain"), "MAX_STEPS", 10)
+    said = unmask("price", "60,60,61").stdout
+    assert "was not reckoned" in said
+    assert "no campaign" not in said
 
 
 @pytest.mark.parametrize(
@@ -139,6 +171,7 @@ def test_an_audit_with_an_attacker_prices_identity(release, attacker, tmp_path):
     by_name = {row["measure"]: row for row in told["measures"] if row["target"] == "identity"}
     assert by_name["rational_success"]["posterior"] == pytest.approx(priced["success"])
     assert by_name["rational_access"]["posterior"] == pytest.approx(priced["attacked"])
+    assert priced["campaign_success"] >= priced["success"] - 1e-12
     assert all(row["target"] == "identity" for row in told["measures"] if row["measure"].startswith("rational"))
     page = report.read_text()
     assert "What the attack is worth" in page
@@ -162,16 +195,18 @@ def test_the_coverage_of_the_register_takes_the_place_of_the_prior():
     assert headlines(found)  # the rows of the audit are all there
 
 
-def test_the_fine_that_stops_him_stops_him():
+def test_e4_the_fine_that_stops_a_campaign_stops_it():
     from dataclasses import replace
 
-    found = study_tables({"r": census()}, motive=Motive(PLAIN)).price
-    assert found is not None
-    fine = found.releases[0].stopping_fine
-    assert 0 < fine < math.inf
-    stopped = study_tables({"r": census()}, motive=Motive(replace(PLAIN, fine=fine + 1.0))).price
-    assert stopped is not None
-    assert stopped.releases[0].attacked == 0
-    attacked = study_tables({"r": census()}, motive=Motive(replace(PLAIN, fine=fine - 1.0))).price
-    assert attacked is not None
-    assert attacked.releases[0].attacked > 0
+    def priced(attacker):
+        found = study_tables({"r": census()}, motive=Motive(attacker)).price
+        assert found is not None
+        return found.releases[0]
+
+    now = priced(PLAIN)
+    pays, stops = now.campaign_fines
+    assert 0 < pays <= stops < math.inf
+    stopped = priced(replace(PLAIN, fine=stops))
+    assert (stopped.campaign_upper, stopped.campaign_most, stopped.attacked) == (0, 0, 0)
+    assert priced(replace(PLAIN, fine=pays)).campaign_payoff > 0
+    assert stops > now.stopping_fine  # of an attack on one person

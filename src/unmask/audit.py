@@ -9,7 +9,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.economics import Attacker, Prices, play_out, price_posterior
+from unmask.economics import Attacker, Prices, campaign, campaigner, play_out, price_posterior
+from unmask.errors import UnmaskError
 from unmask.measures import (
     Measure,
     calibration_error,
@@ -95,6 +96,35 @@ def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
         realised,
         of("rational_payoff", "money", np.inf, lambda prices: prices.payoff),
         of("rational_tries", "tries", np.inf, lambda prices: prices.expected_tries),
+    )
+
+
+def campaign_measures(attacker: Attacker) -> tuple[Measure, ...]:
+    """What one rational attacker does who faces all targets at once: see `unmask.economics.campaign`.
+
+    Where a campaign is too large to be reckoned, the probability that the target is a candidate at all stands for it:
+    no campaign exceeds that.
+    """
+
+    def success(belief: Posterior) -> NDArray[np.float64]:
+        try:
+            most = campaign(campaigner(attacker), belief).most_success
+        except UnmaskError:
+            return np.where(belief.row_length > 0, 1.0 - belief.unlisted, belief.unlisted)
+        of_row = np.zeros(belief.n_observations)
+        of_row[belief.observation] = most
+        return of_row
+
+    return (
+        Measure(
+            name="campaign_success",
+            unit="probability",
+            direction="high",
+            range=(0.0, 1.0),
+            source="W. Xia et al., 'Process-driven data privacy', 2015, sections 4 and 5, for all targets together",
+            self_assessed=success,
+            needs_probabilities=True,
+        ),
     )
 
 

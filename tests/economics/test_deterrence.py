@@ -14,11 +14,15 @@ from unmask import Posterior, UnmaskError
 from unmask.economics import (
     Attacker,
     break_even,
+    campaign,
+    campaigner,
     deter,
     exploitation_table,
     menu,
     price_posterior,
     price_records,
+    read_attacker,
+    stopping_fine,
     sweep,
     tornado,
 )
@@ -165,7 +169,7 @@ def test_a_bad_amount_is_refused(amount):
 
 
 def risk(attacker, sizes, loss=1.0):
-    return price_records(attacker, sizes).risk(loss).sum()
+    return float((campaign(campaigner(attacker), sizes).most_success * loss).sum())
 
 
 @pytest.mark.parametrize("amount", ["fine", "access_cost"])
@@ -186,19 +190,61 @@ def test_the_amount_meets_the_budget_and_a_little_less_does_not(name, amount):
 
 @pytest.mark.parametrize("amount", ["fine", "access_cost"])
 @pytest.mark.parametrize("size", [1, 40, 88, 90])
-def test_a_prudent_budget_is_met_as_well(size, amount):
-    # attacking at a tie: a hair above the amount at which both are worth the same
-    prudent = replace(CASE, ties="attack")
-    found = deter(prudent, [size], 0.0, amount=amount)
+def test_one_target_is_deterred_at_the_break_even_amount(size, amount):
+    found = deter(CASE, [size], 0.0, amount=amount)
     assert found == pytest.approx(break_even(CASE, [size], amount)[0], rel=1e-6)
-    assert risk(replace(prudent, **{amount: found}), [size]) == 0
+    assert risk(replace(CASE, **{amount: found}), [size]) == 0
 
 
-def test_fines_that_bring_2000_records_below_a_budget():
-    # case study; risk without a fine is the prior for each record: 20 %, 5 % and nothing of it are left
-    whole = risk(replace(CASE, fine=0.0), UNIFORM)
-    assert whole == pytest.approx(0.63 * 2000)
-    assert [round(deter(CASE, UNIFORM, share * whole)) for share in (0.20, 0.05, 0.0)] == [31186, 112406, 490508]
+def test_e4_a_fine_that_stops_each_attack_stops_no_campaign():
+    """8,229 was said to stop an attack on a hundred groups of 60, of which a campaign brings in 452,485."""
+    case = read_attacker("case-study")
+    assert deter(case, [60], 0.0) == pytest.approx(8228.71, abs=0.01)
+    for sizes, budget in (([60] * 100, 1.0), ([60] * 50, 0.0)):
+        fine = deter(case, sizes, budget)
+        assert campaign(replace(case, fine=fine), sizes).most_success.sum() <= budget
+        least = campaign(replace(case, fine=0.0), sizes).payoff  # one fine costs him at most its amount
+        assert fine > least
+        assert campaign(replace(case, fine=least - 1.0), sizes).access
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 8), min_size=1, max_size=4),
+    gain=st.floats(100, 5000),
+    cost=st.sampled_from([0.0, 1.0, 20.0]),
+    cap=st.integers(1, 3),
+    q=st.floats(0.01, 0.9),
+    prior=st.sampled_from([1.0, 0.63, 0.3]),
+    price=st.sampled_from([0.0, 50.0]),
+)
+def test_e4_the_stopping_fine_is_bracketed(sizes, gain, cost, cap, q, prior, price):
+    attacker = Attacker(
+        gain=gain, exploit_cost=cost, access_cost=price, fine=1.0, max_fines=cap, detection=(q,), prior=prior
+    )
+    pays, stops = stopping_fine(attacker, sizes)
+    assert pays <= stops
+    if pays > 0:
+        assert campaign(replace(attacker, fine=pays), sizes).access
+    if math.isfinite(stops):
+        assert campaign(replace(attacker, fine=stops), sizes).upper == 0
+    assert math.isinf(stops) == (campaign(replace(attacker, fine=1e15), sizes).upper > 0)
+
+
+def test_e4_the_stopping_fine_of_one_group_is_its_break_even_fine():
+    for attacker in (CASE, replace(CASE, max_fines=3), replace(CASE, max_fines=math.inf)):
+        for size in (1, 5, 30):
+            pays, stops = stopping_fine(attacker, [size])
+            assert pays <= break_even(attacker, [size])[0] * (1 + 1e-9)
+            assert stops == pytest.approx(break_even(attacker, [size])[0], rel=1e-7)
+
+
+def test_fines_that_stop_a_campaign_against_2000_records():
+    """490,508 keeps him from each one; all of them together are worth 20 times as much, and one fine is nothing."""
+    pays, stops = stopping_fine(CASE, UNIFORM)
+    assert stops == pytest.approx(pays, rel=1e-6)
+    assert stops > 19 * break_even(CASE, [1])[0]
+    assert deter(CASE, UNIFORM, 0.0) == pytest.approx(stops, rel=1e-6)
 
 
 def test_a_budget_that_needs_nothing_and_one_that_cannot_be_met():
@@ -224,7 +270,7 @@ def test_a_belief_is_deterred_like_its_groups():
     belief = Posterior.from_dense(np.array([[0.21, 0.21, 0.21], [0, 0.63, 0]]))
     assert deter(CASE, belief, 0.7) == pytest.approx(deter(CASE, [3, 1], 0.7), rel=1e-5)
     weight = np.array([0.0, 1.0])
-    assert deter(CASE, belief, 0.0, loss=weight) == pytest.approx(deter(CASE, [1], 0.0), rel=1e-5)
+    assert deter(CASE, belief, 0.0, loss=weight) == pytest.approx(deter(CASE, [3, 1], 0.0, loss=weight), rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -338,16 +384,30 @@ def test_a_menu_is_every_protection_with_every_instrument():
     assert set(by_name) == set(itertools.product(protections, instruments))
     for (protection, instrument), offer in by_name.items():
         (sizes, lost), (attacker, cost) = protections[protection], instruments[instrument]
-        one_by_one = [price_records(attacker, [size]) for size in sizes]
-        named = sum(price.success_probability[0] for price in one_by_one)
-        assert offer.named == pytest.approx(named)
-        assert offer.attacked == sum(price.access[0] for price in one_by_one)
-        assert offer.attacker_payoff == pytest.approx(sum(price.payoff[0] for price in one_by_one))
-        assert offer.publisher_payoff == pytest.approx(4 * 300 * (1 - lost) - 900 * named - cost)
+        found = campaign(attacker, sizes)
+        assert offer.named == pytest.approx(found.success_probability.sum())
+        assert offer.most_named == pytest.approx(found.most_success.sum())
+        assert (offer.attacker_payoff, offer.attacker_upper) == (found.payoff, found.upper)
+        assert offer.publisher_payoff == pytest.approx(4 * 300 * (1 - lost) - 900 * offer.most_named - cost)
     payoffs = [offer.publisher_payoff for offer in offers]
     assert payoffs == sorted(payoffs, reverse=True)
-    assert len(set(np.round(payoffs, 6))) == 9
+    assert len({(offer.protection, offer.instrument) for offer in offers}) == 9
     assert (offers[0].protection, offers[0].instrument) != ("raw", "none")
+
+
+def test_e4_a_menu_answers_with_a_campaign():
+    """k=10 with a fine of 50,000 was said to leave nobody re-identified, and is looted: 446,735."""
+    case = read_attacker("case-study")
+    offers = menu(
+        {"k=10": ([10] * 100, 0.2), "k=60": ([60] * 100, 0.5)},
+        {"as is": (case, 0.0), "fine 50k": (replace(case, fine=50_000.0), 0.0)},
+        benefit=300.0,
+        loss=5000.0,
+    )
+    assert min(offer.most_named for offer in offers) == pytest.approx(63.0)
+    assert offers[0].publisher_payoff == pytest.approx(-291_000.0)
+    fined = next(offer for offer in offers if (offer.protection, offer.instrument) == ("k=10", "fine 50k"))
+    assert fined.attacker_payoff == pytest.approx(446_735.0, abs=0.5)
 
 
 @pytest.mark.parametrize(

@@ -57,15 +57,19 @@ def release(name: str = "k=3", share: float = 0.831, **changes) -> ReleasePrice:
         "largest_attacked": 47,
         "stopping_fine": 490_507.2,
         "campaign_payoff": 61_234_567.8,
-        "campaign_success": 0.452,
-        "campaign_exact": True,
+        "campaign_upper": 61_234_567.8,
+        "campaign_success": share * 0.5439,
+        "campaign_most": share * 0.5439,
+        "campaign_fines": (70_000_000.0, 70_000_000.4),
         "deterrence": ((0.0, 0.63), (1000.0, 0.6), (10_000.0, share * 0.4935), (1e6, 0.0)),
     } | changes
     return ReleasePrice(release=name, **values)
 
 
 def spared(name: str = "k=100", **changes) -> ReleasePrice:
-    nothing = dict.fromkeys(("success", "payoff", "tries", "fines", "cost", "campaign_payoff", "campaign_success"), 0.0)
+    alone = ("success", "payoff", "tries", "fines", "cost")
+    together = ("campaign_payoff", "campaign_upper", "campaign_success", "campaign_most")
+    nothing = dict.fromkeys((*alone, *together), 0.0) | {"campaign_fines": (0.0, 0.0)}
     return release(name, 0.0, **({"largest_attacked": 0, "stopping_fine": 0.0, "deterrence": ()} | nothing | changes))
 
 
@@ -152,16 +156,19 @@ def test_without_an_attacker_there_is_no_section():
     assert len(sentences(sample())) == 4
 
 
-def test_findings_say_who_attacks_whom_at_what_cost_and_what_would_stop_him():
-    # 0.831 * 0.4935 = 41.0 %; 0.062 * 0.4935 = 3.1 %; the fine that stops him is rounded up: 490,507 would not do
+def test_e4_findings_say_what_a_campaign_brings_and_what_would_stop_it():
+    # 0.831 * 0.5439 = 45.2 %, 0.831 * 0.4935 = 41.0 %; the fine that stops it is rounded up
     assert found(*price().releases) == [
         (
-            "A rational attacker, to whom a right name is worth 8,000, attacks 83.1 % of 30,162 people in k=3 one by "
-            "one: for each of them he tries 12.3 candidates and spends 1,234. By these tries, not by one guess each, "
-            "he expects to name 41.0 % of all; a fine of 490,508 instead of 10,000 would stop him altogether."
+            "A rational attacker, to whom a right name is worth 8,000, gains 61,234,568 with one campaign against all "
+            "30,162 people in k=3, the outside data paid once, and expects to re-identify 45.2 % of them; a fine of "
+            "70,000,001 instead of 10,000 would stop every campaign."
         ),
-        "Of 3 releases the lowest is k=20: there he attacks 6.2 % and names 3.1 %.",
-        "One campaign against all people in k=3, the outside data paid once, names 45.2 % and brings him 61,234,568.",
+        (
+            "One by one, the outside data and the fines paid for each of them, 83.1 % are worth an attack and 41.0 % "
+            "are re-identified, with 12.3 tries and 1,234 spent on each who is attacked."
+        ),
+        "Of 3 releases the lowest is k=20: a campaign re-identifies 3.4 % there.",
     ]
 
 
@@ -173,57 +180,78 @@ def test_the_findings_open_the_page_and_are_said_on_the_command_line(full):
 
 
 def test_the_riskiest_release_comes_first_wherever_it_stands():
-    assert "people in k=3 one by one" in found(release("k=20", 0.1), release("k=3"))[0]
+    assert "people in k=3" in found(release("k=20", 0.1), release("k=3"))[0]
 
 
 def test_the_original_is_no_finding_but_stands_in_the_table():
     original = release("original", 1.0, stopping_fine=1e6)
     assert not any("original" in sentence for sentence in found(original, release()))
-    assert "people in original one by one" in found(original)[0]
-    assert ["original", "30,162", "100 %"] in [line[:3] for line in cells(bare(releases=(original, release())))]
+    assert "people in original" in found(original)[0]
+    assert ["original", "100 %"] in [line[:2] for line in cells(bare(releases=(original, release())))]
 
 
-def test_releases_in_which_nobody_is_attacked_are_named():
+def test_releases_in_which_no_campaign_pays_are_named():
     said = found(release(), spared("k=50"), spared())
-    assert said[1] == "In k=50 and k=100 he attacks nobody one by one."
+    assert said[2] == "In k=50 and k=100 no campaign pays."
     many = found(release(), *(spared(f"k={k}") for k in range(50, 54)))
-    assert many[1] == "In 4 of the 5 releases he attacks nobody one by one."
+    assert many[2] == "In 4 of the 5 releases no campaign pays."
 
 
-def test_nobody_attacked_anywhere_is_said():
+def test_no_campaign_anywhere_is_said():
     assert found(spared(), spared("k=50")) == [
         (
-            "A rational attacker, to whom a right name is worth 8,000, attacks nobody in any of the 2 releases one by "
-            "one: no single attack pays."
+            "A rational attacker, to whom a right name is worth 8,000, attacks nobody: no campaign against all people "
+            "of any of the 2 releases pays."
         )
     ]
-    assert "attacks nobody in k=100 one by one" in found(spared())[0]
+    assert "no campaign against all 30,162 people in k=100 pays" in found(spared())[0]
 
 
-def test_a_campaign_that_pays_although_no_single_attack_does_is_said():
-    bulk = spared(campaign_payoff=1_272_573.6, campaign_success=0.048, campaign_exact=False)
-    campaign = "One campaign against all people in k=100, the outside data paid once, pays although no single attack "
-    assert found(release(), bulk)[2] == campaign + ("does: it names 4.8 % and brings him at least 1,272,574.")
-    assert "at least" not in found(release(), replace(bulk, campaign_exact=True))[2]
-    assert len(found(bulk)) == 2
+def test_e4_a_campaign_that_pays_although_no_single_attack_does_is_the_finding():
+    bulk = spared(campaign_payoff=1_272_573.6, campaign_upper=1_272_573.6, campaign_success=0.048, campaign_most=0.048)
+    bulk = replace(bulk, campaign_fines=(2e6, 2.1e6))
+    first, second = found(bulk)
+    assert "gains 1,272,574 with one campaign against all 30,162 people in k=100" in first
+    assert "re-identifies 4.8 % of them; a fine of 2,100,000 instead of 10,000 would stop every campaign" in first
+    assert second == "One by one, the outside data and the fines paid for each of them, no attack pays."
 
 
-def test_a_campaign_that_names_no_more_is_not_worth_a_sentence():
-    assert len(found(release(campaign_success=0.831 * 0.4935 + 1e-6))) == 1
+def test_e3_bounds_that_are_apart_are_both_said():
+    apart = release(campaign_upper=62_000_000.0, campaign_most=0.63)
+    assert "gains 61,234,568 to 62,000,000 with one campaign" in found(apart)[0]
+    assert "re-identifies 45.2 % to 63.0 % of them" in found(apart)[0]
+    assert ["k=3", "30,162", "45.2 % to 63.0 %", "61,234,568 to 62,000,000", "70,000,001"] in cells(
+        bare(releases=(apart,))
+    )
+    open_one = spared(campaign_upper=5000.0, campaign_most=0.63, campaign_fines=(100.0, 20_000.0))
+    assert found(open_one)[0].endswith(
+        "gains at most 5,000 with one campaign against all 30,162 people in k=100; whether any pays is not settled."
+    )
+
+
+def test_a_campaign_that_was_not_reckoned_is_no_zero():
+    nan = math.nan
+    unknown = release(
+        campaign_payoff=nan, campaign_upper=nan, campaign_success=nan, campaign_most=nan, campaign_fines=(nan, nan)
+    )
+    first, second = found(unknown)
+    assert first.endswith("people in k=3 was too much to reckon.")
+    assert "83.1 % are worth an attack" in second
+    assert ["k=3", "30,162", *["not reckoned"] * 3] in cells(bare(releases=(unknown,)))
 
 
 @pytest.mark.parametrize(
     ("stopping", "fine", "said"),
     [
-        (INF, 10_000, "no fine would stop him altogether."),
-        (20_000.0, 10_000, "a fine of 20,000 instead of 10,000 would stop him altogether."),
-        (20_000.0, None, "a fine of 20,000 would stop him altogether."),
-        (12.341, 0, "a fine of 12.35 instead of 0 would stop him altogether."),
+        (INF, 10_000, "no fine is known to stop every campaign."),
+        (20_000.0, 10_000, "a fine of 20,000 instead of 10,000 would stop every campaign."),
+        (20_000.0, None, "a fine of 20,000 would stop every campaign."),
+        (12.341, 0, "a fine of 12.35 instead of 0 would stop every campaign."),
     ],
 )
-def test_the_fine_that_stops_him(stopping, fine, said):
+def test_the_fine_that_stops_every_campaign(stopping, fine, said):
     known = {name: value for name, value in (CASE | {"fine": fine}).items() if value is not None}
-    assert found(release(stopping_fine=stopping), parameters=known)[0].endswith(said)
+    assert found(release(campaign_fines=(1.0, stopping)), parameters=known)[0].endswith(said)
 
 
 def test_an_assumed_attacker_is_called_an_assumption_and_warnings_are_shown():
@@ -238,7 +266,7 @@ def test_an_assumed_attacker_is_called_an_assumption_and_warnings_are_shown():
 
 def test_parameters_are_told_in_plain_words():
     rows = cells(bare())
-    assert ["Gain for a right name", "what naming one person correctly is worth to him", "8,000"] in rows
+    assert ["Gain for a right name", "what naming one person correctly is worth to the attacker", "8,000"] in rows
     assert [
         "Person is in the outside data",
         "chance that the person attacked is in the outside data at all",
@@ -271,15 +299,18 @@ def test_parameters_that_say_nothing_are_left_out_and_unknown_ones_are_kept():
 
 def test_the_tables_have_the_prices():
     rows = cells(bare())
-    assert ["k=3", "30,162", "83.1 %", "41.0 %", "12.3", "0.21", "1,234", "2,520"] in rows
-    assert ["k=3", "47", "45.0 %", "45.2 %", "61,234,568", "490,508"] in rows
+    assert ["k=3", "30,162", "45.2 %", "61,234,568", "70,000,001"] in rows
+    assert ["k=3", "83.1 %", "41.0 %", "12.3", "0.21", "1,234", "2,520"] in rows
+    assert ["k=3", "47", "45.0 %", "490,508"] in rows
 
 
 def test_the_tables_where_nobody_is_attacked_and_where_no_fine_helps():
-    rows = cells(bare(releases=(spared(), release(stopping_fine=INF, campaign_exact=False))))
-    assert ["k=100", "30,162", "0 %", "0 %", *["\u2013"] * 4] in rows
-    assert ["k=100", "none", "45.0 %", "0 %", "0", "none needed"] in rows
-    assert ["k=3", "47", "45.0 %", "45.2 %", "at least 61,234,568", "no fine does"] in rows
+    rows = cells(bare(releases=(spared(), release(stopping_fine=INF, campaign_fines=(1e9, INF)))))
+    assert ["k=100", "30,162", "0 %", "0", "none needed"] in rows
+    assert ["k=100", "0 %", "0 %", *["\u2013"] * 4] in rows
+    assert ["k=100", "none", "45.0 %", "none needed"] in rows
+    assert ["k=3", "30,162", "45.2 %", "61,234,568", "no fine does"] in rows
+    assert ["k=3", "47", "45.0 %", "no fine does"] in rows
 
 
 def test_adversaries_are_told_apart_where_there_are_several():
@@ -287,9 +318,9 @@ def test_adversaries_are_told_apart_where_there_are_several():
     rows = tuple(row(adversary=name) for name in (ALL, TWO))
     data = replace(single(), rows=rows, adversaries=sample().adversaries, price=price(releases=both))
     text = render(data)
-    assert ["k=3", "B", "30,162", "30.0 %", "14.8 %", "12.3", "0.21", "1,234", "2,520"] in cells(text)
+    assert ["k=3", "B", "30.0 %", "14.8 %", "12.3", "0.21", "1,234", "2,520"] in cells(text)
     assert "A rational attacker who knows all five quasi-identifiers, to whom" in words(text)
-    assert "A  People named against the fine" in figures(text)
+    assert "A  People re-identified by one campaign, against the fine" in figures(text)
     assert not any("Adversary" in line for line in cells(page()))
 
 
@@ -299,37 +330,46 @@ def test_adversaries_are_told_apart_where_there_are_several():
         (
             (14, 48, 77),
             (
-                "He tries every candidate of groups up to 13, attacks groups up to 47, and with the outside data at "
-                "hand groups up to 76."
+                "Alone, groups up to 47 are worth an attack, with the outside data at hand groups up to 76; every "
+                "candidate is tried in groups up to 13."
             ),
         ),
         (
             (14, 48, None),
             (
-                "He tries every candidate of groups up to 13, attacks groups up to 47, and with the outside data at "
-                "hand groups of every size shown."
+                "Alone, groups up to 47 are worth an attack, with the outside data at hand groups of every size shown; "
+                "every candidate is tried in groups up to 13."
             ),
         ),
-        ((67, 65, 67), "He tries every candidate of groups up to 64, attacks groups up to 64, and with the outside"),
-        ((14, None, None), "He tries every candidate of groups up to 13 and attacks groups of every size shown."),
-        ((None, None, None), "He attacks groups of every size shown, and tries every candidate."),
-        ((3, 1, 3), "He attacks no group, and with the outside data at hand groups up to 2."),
+        (
+            (67, 65, 67),
+            (
+                "Alone, groups up to 64 are worth an attack, with the outside data at hand groups up to 66; every "
+                "candidate is tried in groups up to 64."
+            ),
+        ),
+        (
+            (14, None, None),
+            "Alone, groups of every size shown are worth an attack; every candidate is tried in groups up to 13.",
+        ),
+        ((None, None, None), "Alone, groups of every size shown are worth an attack, and every candidate is tried."),
+        ((3, 1, 3), "Alone, no group is worth an attack, and with the outside data at hand groups up to 2."),
     ],
 )
 def test_thresholds_are_a_sentence(thresholds, said):
-    assert thresholds_sentence(price(thresholds=thresholds)).startswith(said)
+    assert thresholds_sentence(thresholds) == said
 
 
 def test_all_six_charts_are_drawn_and_the_thresholds_are_marked():
     text = page()
-    assert thresholds_sentence(price()) in words(text)
+    assert thresholds_sentence(price().thresholds) in words(text)
     assert figures(text) == [
         "Payoff of attacking one person",
-        "Chance of naming the person",
+        "Probability of re-identifying the person",
         "Candidates tried",
-        "Least fine that keeps him away",
+        "Least fine that stops an attack on one person",
         "What moves the payoff of a group of 20",
-        "People named against the fine",
+        "People re-identified by one campaign, against the fine",
     ]
     assert all(f">{label}<" in text for label in ("attacked up to 47", "data at hand up to 76", "all tried up to 13"))
     assert text.count(">fine now 10,000<") == 2
@@ -349,12 +389,12 @@ def test_functions_of_whole_sizes_are_steps():
 def test_infinite_fines_are_absent_from_the_chart_and_said():
     endless = replace(curve(), break_even_fine=(0.0, INF, INF, INF, *(1e5 / size for size in range(4, 101))))
     text = page(curve=endless)
-    assert "No fine keeps him away from groups up to 3;" in words(text)
-    assert "Least fine that keeps him away" in figures(text)
+    assert "No fine stops an attack on one person in groups up to 3;" in words(text)
+    assert "Least fine that stops an attack on one person" in figures(text)
     everywhere = page(curve=replace(endless, break_even_fine=(INF,) * 101))
-    assert "No fine keeps him away from groups of any size shown" in words(everywhere)
-    assert "Least fine that keeps him away" not in figures(everywhere)
-    assert "No fine keeps" not in words(page())
+    assert "No fine stops an attack on one person in groups of any size shown" in words(everywhere)
+    assert "Least fine that stops an attack on one person" not in figures(everywhere)
+    assert "No fine stops" not in words(page())
 
 
 def test_a_logarithmic_scale_is_used_only_where_fines_span_widely_and_is_said():
@@ -369,13 +409,15 @@ def test_a_logarithmic_scale_is_used_only_where_fines_span_widely_and_is_said():
 def test_only_the_first_six_releases_are_drawn_and_that_is_said():
     text = page(releases=tuple(release(f"r{i}") for i in range(8)))
     assert "The first 6 of 8 releases are drawn; the tables have all." in words(text)
-    drawn = section(text).rpartition('aria-label="People named')[2]
+    drawn = section(text).rpartition('aria-label="People re-identified')[2]
     assert ">r5<" in drawn
     assert ">r6<" not in drawn
 
 
 def test_a_release_without_a_curve_over_fines_has_no_line():
-    assert "People named against the fine" not in figures(page(releases=(release(deterrence=()),)))
+    assert "People re-identified by one campaign, against the fine" not in figures(
+        page(releases=(release(deterrence=()),))
+    )
 
 
 def test_no_release_no_size_and_no_parameter_still_make_a_page():
@@ -383,7 +425,7 @@ def test_no_release_no_size_and_no_parameter_still_make_a_page():
     text = render(replace(single(), price=empty))
     assert figures(text) == []
     assert "By size of the group" not in text
-    assert "What he does to each release" not in text
+    assert "What happens to each release" not in text
     assert len(sentences(replace(single(), price=empty))) == 1
 
 
@@ -396,7 +438,7 @@ def test_an_attack_that_never_pays_is_said_instead_of_drawn():
     assert figures(text) == []
     assert "No group of any size shown is worth an attack, not even with the outside data at hand." in words(text)
     assert "A group of 20 stays worth nothing whichever single assumption is changed." in words(text)
-    assert "Nobody is named, one by one, at any fine that was tried." in words(text)
+    assert "No campaign re-identifies anybody at any fine that was tried." in words(text)
 
 
 def test_a_single_size_and_amounts_of_any_magnitude_are_drawn():

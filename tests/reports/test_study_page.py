@@ -308,12 +308,21 @@ def test_what_an_attack_is_worth_and_what_makes_it_worth_nothing_is_a_finding():
     rich = [*priced("original", "rich", 0.9, 4000.0, 1.0), *priced("k=3", "rich", 0.9, 900.0, 0.9)]
     said = text(study((*rows(), *poor, *rich)))
     assert (
-        "To the adversary poor, who reckons before he acts, an attack on the unprotected data is worth 400 a person on "
-        "average; with 2 of 3 protections it is worth nothing: the most useful of them is k=9, which keeps a utility "
-        "of 80.0 %."
+        "To the adversary poor, who reckons before acting, an attack on one person alone in the unprotected data is "
+        "worth 400 on average; with 2 of 3 protections no attack on one person alone pays: the most useful of them is "
+        "k=9, which keeps a utility of 80.0 %."
     ) in said
-    assert "4,000 a person on average; none of the protections makes it worth nothing: k=3 leaves 900." in said
+    assert "4,000 on average; with every protection some attack on one person alone pays: k=3 leaves 900." in said
     assert "who reckons" not in text(study())
+
+
+def test_e4_a_protection_against_which_a_campaign_pays_makes_no_attack_worth_nothing():
+    """No single attack pays with k=9, and one campaign against all loots it: only k=27 is safe."""
+    same = {"low": None, "high": None, "measure": "campaign_success"}
+    poor = [*priced("k=9", "poor", 0.0, 0.0, 0.8), *priced("k=27", "poor", 0.0, 0.0, 0.5)]
+    poor += [measured(name, "poor", "identity", share, **same) for name, share in (("k=9", 0.63), ("k=27", 0.0))]
+    said = text(study((*rows(), *poor)))
+    assert "with 1 of 2 protections no campaign against all people pays: k=27, which keeps a utility of 50.0 %" in said
 
 
 def test_the_price_has_a_table_of_its_own():
@@ -323,8 +332,17 @@ def test_the_price_has_a_table_of_its_own():
     )
     shown = table(render_study(study((*rows(), *paid))), "What the attack is worth")
     assert shown == [
-        ["Protection", "Adversary", "Attacked", "Named, expected", "Named, realised", "Payoff", "Tries"],
-        ["M k=3", "A", "40.0 %", "30.0 %", "not run", "not run", "not run"],
+        [
+            "Protection",
+            "Adversary",
+            "One campaign: re-identified",
+            "Attacked",
+            "Re-identified, expected",
+            "Re-identified, realized",
+            "Payoff",
+            "Tries",
+        ],
+        ["M k=3", "A", "not run", "40.0 %", "30.0 %", "not run", "not run", "not run"],
     ]
     assert "What the attack is worth" not in text(study())
 

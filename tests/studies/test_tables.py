@@ -84,10 +84,13 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     assert rows["realised_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
     priced = next(one for one in found.price.releases if one.release == "k=5")
     assert priced.realised == rows["realised_rational_success"].posterior
-    assert any(f"names {percent(priced.realised)} of all" in said for said in sentences(found))
+    assert any(
+        f"{percent(priced.realised)} ({percent(priced.success)} expected) are re-identified" in said
+        for said in sentences(found)
+    )
     unknown = study_tables({"k=5": release}, replace(evidence, register_origin=None), motive=motive)
     assert next(one for one in unknown.price.releases if one.release == "k=5").realised is None
-    assert any(f"expects to name {percent(priced.success)} of all" in said for said in sentences(unknown))
+    assert any(f"attack and {percent(priced.success)} are re-identified" in said for said in sentences(unknown))
 
 
 def test_t6_the_page_says_for_whom_an_inference_is_exact():

@@ -411,7 +411,7 @@ def test_the_price_is_that_of_the_table_in_memory(people, parts, coverage):
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert row.measure == other.measure
         assert alike(row.posterior, other.posterior), row.measure
-    assert ("A campaign against all people", "needs them one by one in memory") in found.not_run
+    assert not any("campaign" in what for what, _ in found.not_run)
     named = Evidence(register=in_memory(people, **register), coverage=coverage)
     check_price(linked.price, study_tables({"r": in_memory(people)}, named, motive=motive).price)
 
@@ -423,9 +423,8 @@ def check_price(found, expected, *, rel=1e-6):
     for one, other in zip(found.releases, expected.releases, strict=True):
         assert 0 < one.attacked < 1
         for item in fields(one):
-            if not item.name.startswith("campaign"):
-                value, wanted = getattr(one, item.name), getattr(other, item.name)
-                assert value == wanted or np.array(value) == pytest.approx(np.array(wanted), rel=rel), item.name
+            value, wanted = getattr(one, item.name), getattr(other, item.name)
+            assert value == wanted or np.array(value) == pytest.approx(np.array(wanted), rel=rel), item.name
 
 
 def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,9 @@ SHOWN = 12
 def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> None:
     r"""Price the attack on groups of candidates: TARGET is a list of sizes, or a release.
 
-    Sizes are numbers and ranges, "1,2,5-20". Of a release, the sizes of its classes are taken, one for each row; fewer
-    than 10 rows of one size are not counted out.
+    Sizes are numbers and ranges, "1,2,5-20", one for each target. Of a release, the sizes of its classes are taken, one
+    for each row; fewer than 10 rows of one size are not counted out. One attacker faces all targets: the campaign
+    against them comes first, then what each would be worth alone.
 
     \b
     unmask price 1-100 --attacker attacker.toml
@@ -41,10 +43,11 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
     """
     import numpy as np
 
-    from unmask.economics import break_even, price_records, read_attacker
+    from unmask.economics import break_even, exploitation_table, price_records, read_attacker
     from unmask.economics.profile import EMBEDDED
     from unmask.reports import FEWEST
     from unmask.reports.small import few
+    from unmask.studies.price import reach
 
     planner = read_attacker(attacker or EMBEDDED)
     listed = re.fullmatch(r"[\d,\s-]+", target) and not Path(target).exists()
@@ -60,20 +63,44 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
     rows = [
         dict(zip(columns, values, strict=True)) for values in zip(*(c.tolist() for c in columns.values()), strict=True)
     ]
+    known = exploitation_table(planner, reach(planner, [int(groups[prices.access[first]].max(initial=1))]))
     result = {
         "attacker": EMBEDDED if attacker is None else Path(attacker).name,
         "assumed": attacker in (None, EMBEDDED),
         "records": len(sizes),
-        "attacked": float(prices.access.mean()),
-        "success_probability": float(prices.success_probability.mean()),
-        "payoff": float(prices.payoff.sum()),
-        "stopping_fine": max(row["break_even_fine"] for row in rows),
+        "campaign": _campaign(planner, sizes),
+        "one_by_one": {
+            "attacked": float(prices.access.mean()),
+            "success_probability": float(prices.success_probability.mean()),
+            "payoff": float(prices.payoff.sum()),
+            "stopping_fine": max(row["break_even_fine"] for row in rows),
+        },
+        "thresholds": known.thresholds._asdict(),
         "sizes": rows,
         "warnings": list(planner.warnings),
     }
     click.echo(as_text(result) if as_json else _said(result, planner))
     if result["assumed"]:
         click.echo(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
+
+
+def _campaign(planner: Attacker, sizes: NDArray[np.int64]) -> dict[str, Any]:
+    """One campaign against all targets: bounds, and the fines up to which it pays and from which none does."""
+    from unmask.economics import campaign, campaigner, stopping_fine
+    from unmask.errors import UnmaskError
+
+    try:
+        found, fines = campaign(campaigner(planner), sizes), stopping_fine(planner, sizes)
+    except UnmaskError as error:
+        return {"not_run": str(error)}
+    return {
+        "payoff": found.payoff,
+        "payoff_at_most": found.upper,
+        "success_probability": float(found.success_probability.mean()),
+        "success_at_most": float(found.most_success.mean()),
+        "fine_that_pays": fines.pays,
+        "fine_that_stops": fines.stops,
+    }
 
 
 def _of_release(target: str, reading: dict[str, Any]) -> NDArray[np.int64]:
@@ -114,32 +141,57 @@ def _listed(text: str) -> NDArray[np.int64]:
 
 
 def _said(result: dict[str, Any], planner: Attacker) -> str:
-    """A sentence and a short table for people."""
+    """Sentences and a short table for people."""
+    from unmask.reports.price.words import thresholds_sentence
     from unmask.reports.words import number, percent
 
-    rows = result["sizes"]
-    step = max(1, -(-len(rows) // SHOWN))
+    rows, alone = result["sizes"], result["one_by_one"]
+    limits = tuple(result["thresholds"].values())
     lines = [
-        f"{percent(result['attacked'])} of {result['records']:,} records are attacked, "
-        f"{percent(result['success_probability'])} named; " + _stops(result["stopping_fine"], planner.fine),
-        f"{'size':>9}{'records':>17}{'payoff':>12}{'named':>9}{'tries':>8}{'fine that stops him':>22}",
+        *_together(result["campaign"], result["records"], planner.fine),
+        "one by one, the outside data and the fines paid for each: "
+        + (
+            f"{percent(alone['attacked'])} are worth an attack, {percent(alone['success_probability'])} re-identified"
+            if alone["attacked"]
+            else "no attack pays"
+        ),
+        thresholds_sentence(limits),
+        f"{'size':>9}{'records':>17}{'payoff':>12}{'named':>9}{'tries':>8}{'fine that stops it':>22}   (alone)",
     ]
     lines += [
         f"{row['size']:>9,}{_count(row['records']):>17}{number(row['payoff'], 0):>12}"
         f"{percent(row['success_probability']):>9}{number(row['expected_tries'], 1):>8}"
         f"{number(row['break_even_fine'], 0):>22}"
-        for row in rows[::step]
+        for row in _shown(rows, limits)
     ]
     return "\n".join([*lines, *(f"warning: {text}" for text in result["warnings"])])
 
 
+def _shown(rows: list[dict[str, Any]], limits: tuple[int | None, ...]) -> list[dict[str, Any]]:
+    """Every so many rows, and the sizes on both sides of each threshold."""
+    step = max(1, -(-len(rows) // SHOWN))
+    edges = {size for limit in limits if limit is not None for size in (limit - 1, limit)}
+    return [row for i, row in enumerate(rows) if i % step == 0 or row["size"] in edges]
+
+
+def _together(found: dict[str, Any], records: int, now: float) -> list[str]:
+    """What one campaign against all records brings, and the fine that stops it."""
+    from unmask.reports.price.words import amount, between, least
+    from unmask.reports.words import percent
+
+    if "not_run" in found:
+        return [f"one campaign against all {records:,} records was not reckoned: {found['not_run']}"]
+    low, high, stops = found["payoff"], found["payoff_at_most"], found["fine_that_stops"]
+    if high == 0:
+        return [f"no campaign against all {records:,} records pays"]
+    gains = f"gains {between(low, high, amount)}" if low else f"gains {amount(high)} at most"
+    share = between(found["success_probability"], found["success_at_most"], percent)
+    fine = f"a fine of {least(stops)} would stop every campaign" if stops < math.inf else "no fine stops it"
+    return [
+        f"one campaign against all {records:,} records, the outside data paid once, {gains}, {share} re-identified",
+        f"{fine}; it is {amount(now)}",
+    ]
+
+
 def _count(records: int | str) -> str:
     return records if isinstance(records, str) else f"{records:,}"
-
-
-def _stops(fine: float, now: float) -> str:
-    from unmask.reports.words import number
-
-    if fine == float("inf"):
-        return "no fine stops him."
-    return f"a fine of {number(fine, 0)} stops him; it is {number(now, 0)}."

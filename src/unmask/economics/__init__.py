@@ -4,8 +4,18 @@ from unmask.economics.attacker import Attacker
 from unmask.economics.baselines import journalist, one_shot, prosecutor
 from unmask.economics.beliefs import play_out, price_posterior
 from unmask.economics.breakeven import break_even
-from unmask.economics.campaign import Campaign, campaign
-from unmask.economics.deterrence import Offer, Sway, deter, menu, risk_by_fine, sweep, tornado
+from unmask.economics.campaign import Campaign, campaign, campaigner
+from unmask.economics.deterrence import (
+    Offer,
+    StoppingFine,
+    Sway,
+    deter,
+    menu,
+    risk_by_fine,
+    stopping_fine,
+    sweep,
+    tornado,
+)
 from unmask.economics.gains import risk_over_gains
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
@@ -20,11 +30,13 @@ __all__ = [
     "Plan",
     "Prices",
     "Resource",
+    "StoppingFine",
     "Sway",
     "Thresholds",
     "best_resource",
     "break_even",
     "campaign",
+    "campaigner",
     "deter",
     "exploitation_table",
     "fall_back",
@@ -38,6 +50,7 @@ __all__ = [
     "read_attacker",
     "risk_by_fine",
     "risk_over_gains",
+    "stopping_fine",
     "sweep",
     "tornado",
     "write_attacker",

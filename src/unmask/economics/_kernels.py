@@ -253,15 +253,22 @@ def jointly(
 
 @compiled
 def exponential(
-    hit: Floats, large: Floats, caught: Floats, free: Floats, rate: float, fine: float, single: bool
+    tries: NDArray[np.int64], count: NDArray[np.int64], flat: Floats, rate: float, fine: float, single: bool
 ) -> float:
-    """log A(0) of bound U4: A(j) = max(exp(-rate f(j)), (1 - q_j (1 - e)) (s_j + (1 - s_j) A(j + 1))).
+    """log prod A_i(0) of bound U4, A(j) = max(exp(-rate f(j)), (1 - q_j (1 - e)) (s_j + (1 - s_j) A(j + 1))).
 
     A is 1 at the end; e = exp(-rate fine), 0 with a cap of 1 (`single`).
+
+    tries, count : (m,) tries of each arm, and how many of it
+    flat         : (4, all tries) h_j, S_j, q_j and S_j f(j), one arm after the other
     """
     e = 0.0 if single else np.exp(-rate * fine)
-    a = 1.0
-    for j in range(len(hit) - 1, -1, -1):
-        s = hit[j] / large[j]
-        a = max(np.exp(-rate * free[j] / large[j]), (1.0 - caught[j] * (1.0 - e)) * (s + (1.0 - s) * a))
-    return float(np.log(a))
+    total, start = 0.0, 0
+    for i in range(len(tries)):
+        a = 1.0
+        for j in range(start + tries[i] - 1, start - 1, -1):
+            s = flat[0, j] / flat[1, j]
+            a = max(np.exp(-rate * flat[3, j] / flat[1, j]), (1.0 - flat[2, j] * (1.0 - e)) * (s + (1.0 - s) * a))
+        total += count[i] * np.log(a)
+        start += tries[i]
+    return total

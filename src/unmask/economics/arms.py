@@ -85,6 +85,14 @@ class Arms:
         count = np.bincount(of_target[of_target >= 0], weights=_counted(people, of_target), minlength=m)
         return cls(attacker, tuple(parts), np.rint(count).astype(np.int64), of_target)
 
+    def facing(self, **changes: float) -> Arms:
+        """The same arms for an attacker with another fine, cap, arrest or price of access: what is free stays."""
+        kept = {name: getattr(self, name) for name in ("free", "inside", "size", "tries")}
+        kept |= {"listed": self.listed} if "listed" in vars(self) else {}
+        other = replace(self, attacker=replace(self.attacker, **changes))  # type: ignore[arg-type]
+        vars(other).update(kept)
+        return other
+
     def __len__(self) -> int:
         return len(self.count)
 
@@ -119,13 +127,13 @@ class Arms:
                 float(1.0 - games.at_large(int(j), slice(i, i + 1))[0] + games.hit(int(j), slice(i, i + 1))[0])
                 for i, j in enumerate(last)
             ]
-        return np.minimum(np.array(found), 1.0)
+        return np.asarray(np.minimum(np.array(found), 1.0))
 
     @cached_property
     def tries(self) -> NDArray[np.int64]:
         """(m,) tries at most."""
         most = self.attacker.max_tries
-        return self.size if most is None else np.minimum(self.size, most)
+        return self.size if most is None else np.asarray(np.minimum(self.size, most))
 
     @cached_property
     def listed(self) -> tuple[Listed, ...]:

@@ -41,8 +41,8 @@ class Attacker:
     link_cost        : C_l, paid to link a target to it
     exploit_cost     : C_e, paid for every candidate he tries
     fine             : C_p, paid when an exploit is detected
-    max_fines        : how often he can be fined for one target at most: a whole number, or math.inf. It has no default:
-                       a capped and an uncapped fine differ in kind, see `warnings`.
+    max_fines        : fines at most in a campaign, or for one target attacked alone: a whole number, or math.inf. No
+                       default: a capped and an uncapped fine differ in kind, see `warnings`.
     detection_base   : h0 of the chance q_j = 1 / (1 + exp(-(h0 + h1 j))) that the exploit after j failures is detected
     detection_growth : h1 of the same; 0 for a constant chance
     detection        : q_0, q_1, ... instead of h0 and h1; the last one holds for all later exploits
@@ -137,18 +137,18 @@ class Attacker:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader must know before he trusts that more protection means less risk."""
+        """What a reader must know before trusting that more protection means less risk."""
         found = []
         if self.capped and self.fine > 0:
             times = "once" if self.max_fines == 1 else f"at most {self.max_fines:.0f} times"
             found.append(
-                f"He is fined {times} for a target: being caught early buys immunity, so the risk may rise with the "
-                "size of a group, and with more detection."
+                f"Fines are paid {times}, in a campaign or for a target attacked alone: being caught early buys "
+                "immunity, so the risk may rise with the size of a group, and with more detection."
             )
         if self._detection_falls and (self.arrest or (self.fine > 0 and self.max_fines > 0)):
             found.append(
-                "Some tries are detected less than those before them: a larger group brings him there, so the risk may "
-                "rise with its size."
+                "Some tries are detected less than those before them: a larger group gets the attacker there, so the "
+                "risk may rise with its size."
             )
         return tuple(found)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.economics.arms import Arms
 from unmask.economics.exploitation import CLEAN, VALUE, Floats
@@ -41,13 +42,15 @@ def convolved(arms: Arms, cap: int) -> tuple[float, bool]:
     return (total if fines is None else total - arms.attacker.fine * fines), certain and fines is not None
 
 
-def _expected_fines(capped: Floats, count: Floats) -> float | None:
+def _expected_fines(capped: Floats, count: NDArray[np.int64]) -> float | None:
     """E min(n, sum of all D), from E min(k, D_i) for k = 0..n; None if these are no expectations."""
     n = len(capped) - 1
     tail = np.diff(capped, axis=0)  # P(D > r)
     chance = np.concatenate(([np.ones(tail.shape[1]) - tail[0]], -np.diff(tail, axis=0), tail[-1:]))
     if chance.min(initial=0.0) < LEAST:
         return None
+    if n == 1:
+        return float(1.0 - np.prod(np.maximum(chance[0], 0.0) ** count))
     total = np.zeros(n + 1)
     total[0] = 1.0
     for own, times in zip(np.maximum(chance, 0.0).T, count.tolist(), strict=True):
@@ -87,7 +90,8 @@ def blocks(arms: Arms, cap: int) -> Iterator[float]:
         ragged = _losses(arms, fine / np.maximum(rest, 1), cap) * rest / fine
         some = rest > 0
         fines = _expected_fines(
-            np.concatenate([loss, ragged[:, some]], axis=1), np.concatenate([count // length, some[some]])
+            np.concatenate([loss, ragged[:, some]], axis=1),
+            np.concatenate([count // length, np.ones(int(some.sum()), dtype=np.int64)]),
         )
         if fines is not None:
             yield total - fine * fines
@@ -119,7 +123,7 @@ def _partitions(n: int) -> Iterator[list[list[int]]]:
     return (found for found in grown(0, []) if 1 < len(found) < n)
 
 
-def _partitioned(arms: Arms, each: Floats, partition: list[list[int]], cap: int) -> float:
+def _partitioned(arms: Arms, each: NDArray[np.int64], partition: list[list[int]], cap: int) -> float:
     """U2' of one partition of the single arms."""
     fine, free = arms.attacker.fine, arms.free[VALUE]
     losses = []
@@ -159,13 +163,13 @@ def exponential(arms: Arms, cap: int) -> float:
 
     fine, total = arms.attacker.fine, float(arms.count @ arms.free[VALUE])
 
+    parts = zip(*((one.hit, one.large[:-1], one.caught, one.free[:-1]) for one in arms.listed), strict=True)
+    flat = np.stack([np.concatenate(part) for part in parts])
+
     def bound(log_rate: float) -> float:
         rate = float(np.exp(log_rate)) / fine
-        logs = [
-            times * _kernels.exponential(one.hit, one.large, one.caught, one.free, rate, fine, cap == 1)
-            for one, times in zip(arms.listed, arms.count.tolist(), strict=True)
-        ]
-        exponent = rate * cap * fine - 1 + sum(logs)
+        logs = _kernels.exponential(arms.tries, arms.count, flat, rate, fine, cap == 1)
+        exponent = rate * cap * fine - 1 + logs
         return total - cap * fine + (float(np.exp(exponent)) / rate if exponent <= 700 else np.inf)
 
     rates = RATES[RATES >= 0] if cap == 1 else RATES

@@ -88,14 +88,18 @@ def campaign(attacker: Attacker, who: ArrayLike | Posterior, *, people: ArrayLik
         raise UnmaskError(f"the discount is {attacker.discount:g}, expected 1: a campaign has no common clock")
     if attacker.ties == "attack":
         raise UnmaskError("ties is 'attack', and a campaign walks away from what is worth nothing; give 'walk_away'")
-    arms = Arms.of(attacker, who, people)
-    plan, upper = _separate(arms) if _is_separate(arms) else _together(arms)
-    return _campaign(arms, plan, float(upper))
+    return attack(Arms.of(attacker, who, people))
 
 
-def _campaign(arms: Arms, plan: Played, upper: float) -> Campaign:
-    """Bounds before access, and what happens to each target."""
+def campaigner(attacker: Attacker) -> Attacker:
+    """The attacker as he plans a campaign: nothing is discounted, and what is worth nothing is left alone."""
+    return replace(attacker, discount=1.0, ties="walk_away")
+
+
+def attack(arms: Arms) -> Campaign:
+    """The campaign against these arms."""
     attacker = arms.attacker
+    plan, upper = _separate(arms) if _is_separate(arms) else _together(arms)
     price, tie = attacker.access_cost, TIE * attacker.gain
     access, possible = bool(plan.value - price > tie), bool(upper - price > tie)
     exact = upper - plan.value <= ROUNDING * float(arms.count @ arms.free[VALUE])
@@ -105,7 +109,7 @@ def _campaign(arms: Arms, plan: Played, upper: float) -> Campaign:
     return Campaign(
         access=access,
         payoff=payoff,
-        upper=payoff if exact or not possible else max(upper - price, payoff),
+        upper=payoff if exact or not possible else max(float(upper) - price, payoff),
         success_probability=_of_targets(arms, success),
         most_success=_of_targets(arms, success if exact and (access or not possible) else inside),
         expected_tries=float(plan.tries) if access else 0.0,
@@ -145,14 +149,20 @@ def _together(arms: Arms) -> tuple[Played, float]:
         fines = (total - upper) / attacker.fine
         return Played(upper, arms.free[SUCCESS], float(arms.count @ arms.free[TRIES]), fines), upper
     meets = ROUNDING * total
-    plan = Chains(arms, cap).best(upper - meets)
+    chains = Chains(arms, cap)
+    order = chains.best(upper - meets)
     for bound in _more_bounds(arms, cap):
-        if upper - plan.value <= meets:
+        if upper - chains.found[order] <= meets:
             break
         upper = min(upper, bound())
-    if upper - plan.value > meets and states(arms, cap) <= EXACT_STATES:
-        plan = jointly(arms, cap)
-        upper = plan.value
+    if upper - chains.found[order] > meets:
+        if states(arms, cap) <= EXACT_STATES:
+            plan = jointly(arms, cap)
+            return plan, plan.value
+        order = chains.exchanged(order, upper - meets)
+        if not attacker.arrest and upper - chains.found[order] > meets:
+            upper = min(upper, *bounds.blocks(arms, cap))
+    plan = chains.played(order)
     return plan, max(upper, plan.value)
 
 
@@ -165,13 +175,11 @@ def _first_bound(arms: Arms, cap: int) -> tuple[float, bool]:
 
 
 def _more_bounds(arms: Arms, cap: int) -> Iterator[Callable[[], float]]:
-    """The other bounds, the cheap ones first."""
+    """The bounds that cost little, and go through the tries."""
     if arms.attacker.arrest:
-        if arms.attacker.max_fines:
-            without = replace(arms.attacker, arrest=False, max_fines=1)
-            yield lambda: _together(replace(arms, attacker=without))[1]
+        if arms.attacker.max_fines and arms.attacker.fine > 0:
+            yield lambda: _together(arms.facing(arrest=False, max_fines=1))[1]
         return
     if bounds.listable(arms):
         yield partial(bounds.residual, arms)
         yield partial(bounds.exponential, arms, cap)
-    yield lambda: min(bounds.blocks(arms, cap))

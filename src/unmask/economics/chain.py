@@ -65,32 +65,40 @@ class Turn:
 class Chains:
     """Chains over the arms under a cap, and the steps that they took; see `_kernels.chained`.
 
-    cap : fines in all; with an arrest 0, and a detection ends the campaign
+    cap   : fines in all; with an arrest 0, and a detection ends the campaign
+    found : value of each order tried
     """
 
     arms: Arms
     cap: int
-    steps: float = field(default=0.0)
+    steps: float = 0.0
+    found: dict[tuple[int, ...], float] = field(default_factory=dict)
 
-    def best(self, enough: float) -> Played:
-        """The best plan by value over several orders, until one is worth `enough`.
+    def best(self, enough: float) -> tuple[int, ...]:
+        """The best of several orders by value, until one is worth `enough`.
 
         Smallest N = size / inside first; highest index first, the fine that just stops the attack on an arm alone; all
-        orders where arms are few, else neighbours are exchanged until nothing improves.
+        orders where arms are few.
         """
-        found: dict[tuple[int, ...], float] = {}
         for order in self._orders():
-            if order not in found:
-                found[order] = self.value(order)
-            if found[order] >= enough:
+            if order not in self.found:
+                self.found[order] = self.value(order)
+            if self.found[order] >= enough:
                 break
-        best = max(found, key=lambda order: found[order])
-        while found[best] < enough and self.arms.count.sum() > ALL_ORDERS and self.steps < SEARCH_STEPS:
-            better = self._exchanged(best, found)
-            if better is None:
-                break
-            best = better
-        return self.played(best)
+        return max(self.found, key=lambda order: self.found[order])
+
+    def exchanged(self, order: tuple[int, ...], enough: float) -> tuple[int, ...]:
+        """Two neighbours exchanged where that is better, until nothing improves or the search has cost enough."""
+        improves = self.arms.count.sum() > ALL_ORDERS
+        while improves and self.found[order] < enough:
+            improves = False
+            for i in range(len(order) - 1):
+                other = (*order[:i], order[i + 1], order[i], *order[i + 2 :])
+                if other not in self.found and self.steps < SEARCH_STEPS:
+                    self.found[other] = self.value(other)
+                    if self.found[other] > self.found[order] * (1 + 1e-12):
+                        order, improves = other, True
+        return order
 
     def value(self, order: Sequence[int]) -> float:
         """Value of the chain over the arms in this order."""
@@ -113,23 +121,13 @@ class Chains:
         alone = replace(self.arms.attacker, access_cost=0.0, max_fines=1, arrest=False)
         return np.concatenate([least(alone, games, "fine") for games in self.arms.parts])
 
-    def _exchanged(self, order: tuple[int, ...], found: dict[tuple[int, ...], float]) -> tuple[int, ...] | None:
-        """The first better order with two neighbours exchanged, if there is one."""
-        for i in range(len(order) - 1):
-            other = (*order[:i], order[i + 1], order[i], *order[i + 2 :])
-            if other not in found and self.steps < SEARCH_STEPS:
-                found[other] = self.value(other)
-                if found[other] > found[order] * (1 + 1e-12):
-                    return other
-        return None
-
     def _turns(self, order: Sequence[int]) -> list[tuple[int, int]]:
         """(arm, how many in a row): all of a kind together, unless the order has each arm for itself."""
         each = len(order) == self.arms.count.sum()
         return [(arm, 1 if each else int(self.arms.count[arm])) for arm in order]
 
     def _spend(self, steps: float) -> None:
-        self.steps += steps + STEP_COST
+        self.steps += steps
         if self.steps > MAX_STEPS:
             raise UnmaskError(
                 f"a campaign with capped fines needs more than {MAX_STEPS:.0e} steps for these groups: give max_tries, "
@@ -151,6 +149,7 @@ class Chains:
         pays[-1] = 0.0 if arrest else 1.0
         most, behind, done = self.cap * fine, 0.0, list[Turn]()
         for arm, times in reversed(self._turns(order)):
+            self._spend(STEP_COST)
             free, left = float(self.arms.free[VALUE, arm]), times
             while left:
                 skipped = 0 if arrest else self._skipped(arm, left, worth, pays)
@@ -162,7 +161,7 @@ class Chains:
                     worth[-1] += skipped * free
                     behind, left = behind + skipped * free, left - skipped
                 else:
-                    self._spend(float(self.arms.tries[arm]) * len(worth))
+                    self._spend(float(self.arms.tries[arm]) * len(worth) + STEP_COST)
                     one, goes = self.arms.listed[arm], np.zeros((int(self.arms.tries[arm]), len(worth)), dtype=bool)
                     turn = Turn(arm, 1, pays.copy(), goes)
                     chained(one.hit, one.large, one.caught, one.free, money, worth, pays, arrest, goes)

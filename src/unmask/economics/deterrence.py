@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker, as_number
-from unmask.economics.exploitation import (
-    VALUE,
-    Floats,
-)
-from unmask.economics.groups import Groups, groups_of
-from unmask.economics.prices import Thresholds, amounts, exploitation_table, prices_of, sunk_plans
+from unmask.economics.campaign import Campaign, attack, campaign, campaigner
+from unmask.economics.exploitation import Floats
+from unmask.economics.prices import Thresholds, amounts, exploitation_table
 from unmask.economics.records import price_records
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
-PRECISION: Final = 1e-10
+PRECISION: Final = 1e-7
 """Relative width at which a bisection stops."""
 
 LARGEST_AMOUNT: Final = 2.0**60
@@ -36,11 +34,15 @@ def deter(
     amount: Literal["fine", "access_cost"] = "fine",
     loss: ArrayLike = 1.0,
 ) -> float:
-    """The least fine, or access price, with which the risk of a file, sum of P_reid times loss, is at most `budget`.
+    """A fine, or access price, with which no campaign brings the risk of a file above `budget`; the least found.
 
-    loss : (n,) or one number, what the publisher loses when a target is named (weights of a belief's observations)
-    P_reid never rises with a fine or a price, whatever the cap on fines, so bisection is safe; inf where an amount of
-    2^60 is not enough. The amount returned meets the budget; one that is smaller by a 1e-10th may not.
+    The risk is the sum over targets of loss times the highest chance with which a best campaign re-identifies them
+    (`Campaign.most_success`): one attacker faces them all, pays for access once, and is fined `max_fines` times in all.
+
+    loss : (n,) or one number, what the publisher loses when a target is re-identified
+    The payoff falls with a fine or a price, so that an amount that keeps every campaign away is never too high by more
+    than its bounds are apart; where some are to be re-identified, a lower amount that does as well may exist. inf where
+    2^60 is not enough. The amount returned meets the budget; one that is smaller by a 1e-7th may not.
 
     >>> case = Attacker(
     ...     gain=8000, exploit_cost=10, max_fines=math.inf, fine=1000, detection_base=-4.59, detection_growth=0.0
@@ -52,35 +54,72 @@ def deter(
         raise UnmaskError(f"the risk budget is {budget:g}, expected at least 0")
     if amount not in ("fine", "access_cost"):
         raise UnmaskError(f"amount is {amount!r}, expected fine or access_cost")
-    groups = groups_of(_with(attacker, amount, 0.0), who)
-    losses = amounts(loss, groups.n)
+    arms = Arms.of(campaigner(_with(attacker, amount, 0.0)), who, None)
+    losses = amounts(loss, len(arms.of_target))
 
-    def risk(value: float) -> float:
-        return float((_named(_with(attacker, amount, value), groups) * losses).sum())
+    def meets(value: float) -> bool:
+        return float(attack(arms.facing(**{amount: value})).most_success @ losses) <= budget
 
-    if risk(0.0) <= budget:
-        return 0.0
-    low, high = 0.0, 1.0
-    while risk(high) > budget:
+    return _least_with(meets, 1.0)[1]
+
+
+def _least_with(holds: Callable[[float], bool], first: float) -> tuple[float, float]:
+    """The ends of a narrow bracket: it does not hold at the first, it holds at the second; probes double."""
+    if holds(0.0):
+        return 0.0, 0.0
+    low, high = 0.0, first
+    while not holds(high):
         low, high = high, 2 * high
         if high > LARGEST_AMOUNT:
-            return math.inf
+            return low, math.inf
     while high - low > PRECISION * high:
         middle = (low + high) / 2
-        low, high = (low, middle) if risk(middle) <= budget else (middle, high)
-    return high
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return low, high
 
 
-def _named(attacker: Attacker, groups: Groups) -> Floats:
-    """(n,) P_reid."""
-    plan = groups.spread(lambda games: sunk_plans(attacker, games))
-    return prices_of(attacker, plan, plan[VALUE]).success_probability
+class StoppingFine(NamedTuple):
+    """The fine that stops every campaign, as far as it is known.
+
+    pays  : a campaign pays at this fine, and at any smaller one; 0 where none pays without a fine
+    stops : no campaign pays at this fine, or at any higher one; inf where no fine stops them all
+    """
+
+    pays: float
+    stops: float
 
 
-def risk_by_fine(attacker: Attacker, who: ArrayLike | Posterior, fines: ArrayLike) -> Floats:
-    """(n_fines, n) P_reid of each target, or observation, at each fine, all else as it is."""
-    groups = groups_of(replace(attacker, fine=0.0), who)
-    return np.stack([_named(replace(attacker, fine=float(fine)), groups) for fine in np.asarray(fines)])
+def stopping_fine(attacker: Attacker, who: ArrayLike | Posterior, *, people: ArrayLike | None = None) -> StoppingFine:
+    """Between which fines the one lies that just stops a campaign against all targets; n fines of it in all.
+
+    With F the value of the release to somebody who cannot be fined, n fines of C_p cost him at most n C_p: he attacks
+    whenever F - n C_p exceeds the price of access. people : how many people each target stands for, see `campaign`.
+
+    >>> from unmask.economics import read_attacker
+    >>> case = read_attacker("case-study")
+    >>> round(stopping_fine(case, [60]).stops), round(stopping_fine(case, [60] * 50).stops)
+    (8229, 238383)
+    """
+    arms = Arms.of(campaigner(attacker), who, people)
+    known = dict[float, Campaign]()
+
+    def against(fine: float) -> Campaign:
+        if fine not in known:
+            known[fine] = attack(arms.facing(fine=fine))
+        return known[fine]
+
+    first = max(attacker.fine, 1.0)
+    stops = _least_with(lambda fine: against(fine).upper == 0, first)
+    pays = stops if math.isinf(stops[1]) else _least_with(lambda fine: not against(fine).access, first)
+    return StoppingFine(pays[0], stops[1])
+
+
+def risk_by_fine(
+    attacker: Attacker, who: ArrayLike | Posterior, fines: ArrayLike, *, people: ArrayLike | None = None
+) -> Floats:
+    """(n_fines, n_targets) the highest chance with which a best campaign re-identifies each target, at each fine."""
+    arms = Arms.of(campaigner(attacker), who, people)
+    return np.stack([attack(arms.facing(fine=float(fine))).most_success for fine in np.asarray(fines)])
 
 
 def sweep(attacker: Attacker, parameter: str, values: Sequence[float], max_size: int) -> list[Thresholds]:
@@ -145,19 +184,20 @@ def _first_detection(attacker: Attacker) -> float:
 
 @dataclass(frozen=True)
 class Offer:
-    """One protection with one set of instruments, the attacker's best answer to it, and what is left to the publisher.
+    """One protection with one set of instruments, the best campaign against it, and what is left to the publisher.
 
-    named             : expected number of targets named
-    attacked          : targets attacked
-    attacker_payoff   : sum of the attacker's payoffs
-    publisher_payoff  : benefit (1 - utility lost) n - loss * named - cost of the instrument
+    named            : targets that the best campaign found re-identifies, in expectation
+    most_named       : no best campaign re-identifies more
+    attacker_payoff  : payoff of the campaign found; `attacker_upper` where none pays more
+    publisher_payoff : benefit (1 - utility lost) n - loss * most_named - cost of the instrument
     """
 
     protection: str
     instrument: str
     named: float
-    attacked: int
+    most_named: float
     attacker_payoff: float
+    attacker_upper: float
     publisher_payoff: float
 
 
@@ -173,9 +213,9 @@ def menu(
     protections : name -> (group size of each target in that release, share of utility lost)
     instruments : name -> (the attacker who faces this fine, price or audit, cost of it to the publisher)
     benefit     : what one undamaged record is worth to the publisher
-    loss        : what he loses for every target named
-    The attacker answers optimally and exactly. With capped fines the risk need not fall with the group size: the menu
-    is enumerated, never pruned.
+    loss        : what he loses for every target re-identified
+    The attacker answers with one campaign against all targets of the release. With capped fines the risk need not fall
+    with the group size: the menu is enumerated, never pruned.
     """
     costs = [("the cost of an instrument", cost) for _, cost in instruments.values()]
     for name, value in (("benefit", benefit), ("loss", loss), *costs):
@@ -186,16 +226,8 @@ def menu(
         if not 0 <= as_number("utility lost", lost) <= 1:
             raise UnmaskError(f"the utility lost by {protection!r} is {lost:g}, expected a share from 0 to 1")
         for instrument, (attacker, cost) in instruments.items():
-            prices = price_records(attacker, sizes)
-            named = float(prices.success_probability.sum())
-            offers.append(
-                Offer(
-                    protection=protection,
-                    instrument=instrument,
-                    named=named,
-                    attacked=int(prices.access.sum()),
-                    attacker_payoff=float(prices.payoff.sum()),
-                    publisher_payoff=benefit * (1 - lost) * len(prices) - loss * named - cost,
-                )
-            )
+            found = campaign(campaigner(attacker), sizes)
+            named, most = float(found.success_probability.sum()), float(found.most_success.sum())
+            left = benefit * (1 - lost) * len(found.most_success) - loss * most - cost
+            offers.append(Offer(protection, instrument, named, most, found.payoff, found.upper, left))
     return sorted(offers, key=lambda offer: -offer.publisher_payoff)

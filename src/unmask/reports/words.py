@@ -42,6 +42,10 @@ MEASURES = {
     "rank": ("Guesses needed", "place of the truth among the candidates, from most to least likely"),
     "log_loss_bits": ("Log loss", "minus log2 of the probability given to the truth"),
     "rational_access": ("Worth attacking", "share of people whom a rational attacker attacks, each for himself"),
+    "campaign_success": (
+        "Re-identified by one campaign",
+        "largest probability that the best campaign of one rational attacker against all people re-identifies a person",
+    ),
     "rational_success": ("Named by a rational attacker", "chance that he names the person while he does what pays"),
     "rational_payoff": ("Rational payoff", "what attacking the person is worth to him"),
     "rational_tries": ("Rational tries", "candidates he tries to name the person"),

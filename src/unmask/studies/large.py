@@ -13,7 +13,7 @@ from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
 from unmask.reports import ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
-from unmask.studies.price import Motive, price_releases
+from unmask.studies.price import Motive, campaigns_not_run, price_releases
 from unmask.studies.tables import (
     OWN_PRIOR,
     PROSECUTOR,
@@ -108,8 +108,7 @@ def _not_run(evidence: Evidence, price: Price | None) -> Iterator[tuple[str, str
     yield "Adversaries who know every released column, and what columns give away", "needs the table in memory"
     yield "Which values are inferred", "needs the table in memory"
     yield "The order of the rows", "needs the original in memory"
-    if price is not None:
-        yield "A campaign against all people", "needs them one by one in memory"
+    yield from campaigns_not_run(price)
 
 
 # --- one release, part by part --------------------------------------------------------------------------------

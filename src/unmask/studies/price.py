@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +15,12 @@ from unmask.economics import (
     Prices,
     break_even,
     campaign,
+    campaigner,
     exploitation_table,
     price_posterior,
     price_records,
     risk_by_fine,
+    stopping_fine,
     tornado,
 )
 from unmask.economics.attacker import parameters
@@ -53,8 +56,8 @@ def price_releases(
 ) -> Price:
     """The price section of a study: release -> belief about identity, all of one adversary.
 
-    people : release -> how many, where a target of its belief stands for many people alike; their campaign, in which
-    each of them is a target, is then not reckoned (nan). played : release -> `realised_rational_success`.
+    people : release -> how many, where a target of its belief stands for many people alike.
+    played : release -> `realised_rational_success`.
     """
     attacker = motive.attacker
     counted, realised = people or {}, played or {}
@@ -63,7 +66,7 @@ def price_releases(
         for name, belief in beliefs.items()
     )
     size = _typical_size(attacker, beliefs.values())
-    table = exploitation_table(attacker, _reach(attacker, [release.largest_attacked for release in releases]))
+    table = exploitation_table(attacker, reach(attacker, [release.largest_attacked for release in releases]))
     return Price(
         source=motive.source,
         assumed=motive.assumed,
@@ -81,15 +84,22 @@ def price_releases(
     )
 
 
+def campaigns_not_run(price: Price | None) -> Iterator[tuple[str, str]]:
+    """The releases whose campaign was too large, and what to do."""
+    names = [] if price is None else [one.release for one in price.releases if math.isnan(one.campaign_payoff)]
+    if names:
+        yield f"A campaign against {', '.join(names)}", "too many tries and fines; give the attacker max_tries"
+
+
 def price_release(
     attacker: Attacker, release: str, adversary: str, belief: Posterior, *, people: int | None = None
 ) -> ReleasePrice:
-    """What he does to one release: person by person, in one campaign, and at other fines; people : as above."""
+    """What is done to one release: in one campaign, person by person, and at other fines; people : as above."""
     prices = price_posterior(attacker, belief)
     share = belief.observation_weight
     stops = break_even(attacker, belief)[share > 0]
     attacked = share * prices.access
-    together = _campaign(attacker, belief) if people is None else (float("nan"), float("nan"), False)
+    together = _campaign(attacker, belief, people)
 
     def of_attacked(value: NDArray[np.float64]) -> float:
         return float(attacked @ value / attacked.sum()) if attacked.any() else 0.0
@@ -107,20 +117,40 @@ def price_release(
         cost=of_attacked(_spent(attacker, prices)),
         largest_attacked=int(candidates_tried(belief)[attacked > 0].max(initial=0)),
         stopping_fine=float(stops.max(initial=0.0)),
-        campaign_payoff=together[0],
-        campaign_success=together[1],
-        campaign_exact=together[2],
-        deterrence=_deterrence(attacker, belief, stops),
+        campaign_payoff=together.payoff,
+        campaign_upper=together.upper,
+        campaign_success=together.success,
+        campaign_most=together.most,
+        campaign_fines=together.fines,
+        deterrence=_deterrence(attacker, belief, people, stops, together),
     )
 
 
-def _campaign(attacker: Attacker, belief: Posterior) -> tuple[float, float, bool]:
-    """Payoff of one campaign, the share it names, and whether it is exact; nan where the campaign is too large."""
+@dataclass(frozen=True)
+class _Together:
+    """One campaign against all people; nan where it is too large."""
+
+    payoff: float = math.nan
+    upper: float = math.nan
+    success: float = math.nan
+    most: float = math.nan
+    fines: tuple[float, float] = (math.nan, math.nan)
+
+
+def _counts(belief: Posterior, people: int | None) -> NDArray[np.float64] | None:
+    """How many people each target stands for, where it is many."""
+    return None if people is None else np.rint(belief.weight * people)
+
+
+def _campaign(attacker: Attacker, belief: Posterior, people: int | None) -> _Together:
+    counts = _counts(belief, people)
     try:
-        found = campaign(replace(attacker, discount=1.0, ties="walk_away"), belief)
+        found = campaign(campaigner(attacker), belief, people=counts)
+        fines = stopping_fine(attacker, belief, people=counts)
     except UnmaskError:  # too many tries times fines: the rest of the audit stands
-        return float("nan"), float("nan"), False
-    return found.payoff, min(1.0, float(belief.weight @ found.success_probability)), found.exact
+        return _Together()
+    success, most = (min(1.0, float(belief.weight @ x)) for x in (found.success_probability, found.most_success))
+    return _Together(found.payoff, found.upper, success, most, (fines.pays, fines.stops))
 
 
 def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:
@@ -133,14 +163,17 @@ def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:
     )
 
 
-def _deterrence(attacker: Attacker, belief: Posterior, stops: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
-    """Share of people named at fines from 0 to the largest that is needed for one group; none where no fine is."""
-    finite = stops[np.isfinite(stops) & (stops > 0)]
-    if not len(finite):
+def _deterrence(
+    attacker: Attacker, belief: Posterior, people: int | None, stops: NDArray[np.float64], together: _Together
+) -> tuple[tuple[float, float], ...]:
+    """Largest share re-identified at fines from 0 to the one that stops every campaign; none where no fine is."""
+    known = np.array([*stops, *together.fines])
+    finite = known[np.isfinite(known) & (known > 0)]
+    if not len(finite) or math.isnan(together.payoff):
         return ()
     fines = np.unique(np.concatenate(([0.0, attacker.fine], np.geomspace(finite.min(), finite.max(), FINES))))
-    named = risk_by_fine(attacker, belief, fines) @ belief.observation_weight
-    return tuple(zip(fines.tolist(), named.tolist(), strict=True))
+    named = risk_by_fine(attacker, belief, fines, people=_counts(belief, people)) @ belief.weight
+    return tuple(zip(fines.tolist(), np.minimum(named, 1.0).tolist(), strict=True))
 
 
 def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
@@ -153,8 +186,8 @@ def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
     return 1
 
 
-def _reach(attacker: Attacker, attacked: list[int]) -> int:
-    """The largest group drawn: a little beyond the one that he leaves alone with the data at hand."""
+def reach(attacker: Attacker, attacked: Iterable[int]) -> int:
+    """The largest group to look at: a little beyond the one that is left alone with the data at hand."""
     size = 64
     while size < LARGEST_SIZE and exploitation_table(attacker, size).thresholds.sunk is None:
         size *= 2

@@ -12,13 +12,13 @@ from unmask.audit import STANDARD, audit, price_measures
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, Price, ReportData, ValueRisk
+from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, ReportData, ValueRisk
 from unmask.results import Row
 from unmask.studies.at_risk import Watched
 from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure, knowing
 from unmask.studies.exposure import words as more_words
 from unmask.studies.foreign import foreign, nobodys, of_nobody
-from unmask.studies.price import Motive, price_releases
+from unmask.studies.price import Motive, campaigns_not_run, price_releases
 from unmask.studies.values import by_value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
@@ -167,7 +167,7 @@ def study_tables(
             *nobodys(own),
             *_missing_evidence(evidence, releases),
             *_grouped(not_run),
-            *_campaigns_not_run(price),
+            *campaigns_not_run(price),
         ),
         reproduce=reproduce or {},
         adversaries=adversaries(first, evidence) | more_words(first, evidence.original),
@@ -380,12 +380,6 @@ def _missing_evidence(evidence: Evidence, releases: Mapping[str, Table]) -> Iter
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
-
-
-def _campaigns_not_run(price: Price | None) -> Iterator[tuple[str, str]]:
-    names = [] if price is None else [one.release for one in price.releases if np.isnan(one.campaign_payoff)]
-    if names:
-        yield f"A campaign against {', '.join(names)}", "too many tries and fines; give the attacker max_tries"
 
 
 def _grouped(not_run: Mapping[tuple[str, str], None]) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,11 @@
-"""What the attack is worth: who the rational attacker is, what he does to each release, and what would stop him."""
+"""What the attack is worth: who the rational attacker is, what they do to each release, and what would stop them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from unmask.reports.canvas import Mark
 from unmask.reports.data import Scope
@@ -15,11 +16,12 @@ from unmask.reports.price.words import (
     adversary_mark,
     amount,
     amount_of,
-    bounded,
+    between,
     least,
     parameter_name,
     parameter_rows,
     price_findings,
+    reached,
     several_adversaries,
     thresholds_sentence,
 )
@@ -30,7 +32,7 @@ SHOWN = 6
 """Releases that are told apart in one chart."""
 
 STATES = ("data to be paid for", "data at hand")
-"""The attacker before he has paid for the outside data, and once he has."""
+"""The attacker before and after paying for the outside data."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,10 @@ def price_section(price: Price | None, scope: Scope) -> PriceSection | None:
         assumed=price.assumed,
         warnings=price.warnings,
         findings=tuple(price_findings(price, scope)),
-        attacker=Grid(("He reckons with", "Meaning", "Value"), (("", rows),), text=2, meaning=True) if rows else None,
+        attacker=Grid(("Assumption", "Meaning", "Value"), (("", rows),), text=2, meaning=True) if rows else None,
         releases=release_tables(price, scope),
-        bounds=not all(item.campaign_exact for item in price.releases),
-        sizes=thresholds_sentence(price) if shown else "",
+        bounds=any(item.campaign_payoff != item.campaign_upper for item in price.releases),
+        sizes=thresholds_sentence(price.thresholds) if shown else "",
         by_size=size_figures(price, shown),
         size_notes=tuple(_size_notes(price, shown)),
         fines=(*tornado_figures(price), *fine_figures(price, scope)),
@@ -74,7 +76,7 @@ def price_section(price: Price | None, scope: Scope) -> PriceSection | None:
 
 
 def release_tables(price: Price, scope: Scope) -> tuple[Grid, ...]:
-    """Two tables, release by adversary: attacks on single people, and what would change them."""
+    """Three tables, release by adversary: the campaign, attacks on single people, and what would change these."""
     if not price.releases:
         return ()
     several = several_adversaries(price, scope)
@@ -83,44 +85,54 @@ def release_tables(price: Price, scope: Scope) -> tuple[Grid, ...]:
         (item.release, adversary_mark(item.adversary, scope)) if several else (item.release,) for item in price.releases
     ]
     played = any(item.realised is not None for item in price.releases)
-    single = tuple((*name, *_single(item, played=played)) for name, item in zip(who, price.releases, strict=True))
-    change = tuple((*name, *_change(item)) for name, item in zip(who, price.releases, strict=True))
-    heads = (
-        ("People", "Attacked", "Named, expected", *(("Named, realised",) if played else ()), *_HEADS),
-        ("Largest group attacked", "Named, data at hand", "Campaign: named", "Campaign: payoff", "Fine that stops him"),
+    tables = (
+        ("One campaign against all people", _together, ("People", "Re-identified", "Payoff", "Fine that stops it")),
+        (
+            "The same people one by one",
+            partial(_single, played=played),
+            ("Attacked", "Re-identified", *(("Realized",) if played else ()), "Tries", "Fines", "Spent", "Payoff"),
+        ),
+        ("One by one: what would change it", _change, ("Largest group attacked", "With the data at hand", "Fine")),
     )
-    captions = ("People attacked one by one", "What would change it")
     return tuple(
-        Grid((*who_head, *head), (("", rows),), text=len(who_head), caption=caption)
-        for head, rows, caption in zip(heads, (single, change), captions, strict=True)
+        Grid(
+            (*who_head, *head),
+            (("", tuple((*name, *row(item)) for name, item in zip(who, price.releases, strict=True))),),
+            text=len(who_head),
+            caption=caption,
+        )
+        for caption, row, head in tables
     )
 
 
-_HEADS = ("Tries", "Fines", "Spent", "Payoff")
+def _together(item: ReleasePrice) -> tuple[str, ...]:
+    return (
+        f"{item.n:,}",
+        between(item.campaign_success, item.campaign_most, percent),
+        between(item.campaign_payoff, item.campaign_upper, amount),
+        _stopping(item.campaign_fines[1]),
+    )
 
 
 def _single(item: ReleasePrice, *, played: bool) -> tuple[str, ...]:
     realised = ("not run" if item.realised is None else percent(item.realised),) if played else ()
-    shares = (f"{item.n:,}", percent(item.attacked), percent(item.success), *realised)
+    shares = (percent(item.attacked), percent(item.success), *realised)
     if item.attacked == 0:
-        return (*shares, *("\u2013",) * len(_HEADS))
+        return (*shares, *("\u2013",) * 4)
     return (*shares, number(item.tries, 1), number(item.fines, 2), amount(item.cost), amount(item.payoff))
 
 
 def _change(item: ReleasePrice) -> tuple[str, ...]:
-    return (
-        f"{item.largest_attacked:,}" if item.largest_attacked else "none",
-        percent(item.sunk_success),
-        percent(item.campaign_success),
-        bounded(amount(item.campaign_payoff), item),
-        _stopping(item),
-    )
+    largest = f"{item.largest_attacked:,}" if item.largest_attacked else "none"
+    return largest, percent(item.sunk_success), _stopping(item.stopping_fine)
 
 
-def _stopping(item: ReleasePrice) -> str:
-    if math.isinf(item.stopping_fine):
+def _stopping(fine: float) -> str:
+    if math.isnan(fine):
+        return "not reckoned"
+    if math.isinf(fine):
         return "no fine does"
-    return "none needed" if item.stopping_fine <= 0 else least(item.stopping_fine)
+    return "none needed" if fine <= 0 else least(fine)
 
 
 def _shown(curve: PriceCurve) -> slice | None:
@@ -139,7 +151,7 @@ def _shown(curve: PriceCurve) -> slice | None:
 
 
 def size_figures(price: Price, shown: slice | None) -> tuple[Figure, ...]:
-    """By size of the group: payoff, chance of naming, tries, and the fine that keeps him away."""
+    """By size of the group: payoff, chance of success, tries, and the fine that stops the attack."""
     if shown is None:
         return ()
     curve, sizes = price.curve, price.curve.sizes[shown]
@@ -150,7 +162,8 @@ def size_figures(price: Price, shown: slice | None) -> tuple[Figure, ...]:
         limits = _mark(attacked, "attacked, all tried up to", sizes, 0)
 
     def figure(key: str, caption: str, lines: Sequence[Line], marks: Sequence[Mark], share: bool = False) -> Figure:
-        label = f"{caption}, by size of the group, from 1 to {sizes[-1]:,} candidates. {thresholds_sentence(price)}"
+        said = thresholds_sentence(price.thresholds)
+        label = f"{caption}, by size of the group, from 1 to {sizes[-1]:,} candidates. {said}"
         return Figure(caption, plots.by_size(sizes, lines, marks=marks, share=share, label=label, key=f"price-{key}"))
 
     def lines(names: Sequence[str], *values: Sequence[float]) -> list[Line]:
@@ -159,7 +172,13 @@ def size_figures(price: Price, shown: slice | None) -> tuple[Figure, ...]:
     tried = lines(("on average", "if never caught, never lucky"), curve.tries, curve.clean_tries)
     return (
         figure("payoff", "Payoff of attacking one person", lines(STATES, curve.payoff, curve.sunk_payoff), states),
-        figure("named", "Chance of naming the person", lines(STATES, curve.success, curve.sunk_success), states, True),
+        figure(
+            "named",
+            "Probability of re-identifying the person",
+            lines(STATES, curve.success, curve.sunk_success),
+            states,
+            True,
+        ),
         figure("tries", "Candidates tried", tried, limits),
         *break_even_figure(price, shown),
     )
@@ -172,12 +191,12 @@ def _mark(threshold: int | None, words: str, sizes: Sequence[int], style: int) -
 
 
 def break_even_figure(price: Price, shown: slice) -> tuple[Figure, ...]:
-    """The least fine that keeps him away from a group, where there is one."""
+    """The least fine that stops an attack on one group, where there is one."""
     values, sizes = price.curve.break_even_fine[shown], price.curve.sizes[shown]
     if not any(math.isfinite(value) and value > 0 for value in values):
         return ()
     now = amount_of(price, "fine")
-    caption = "Least fine that keeps him away"
+    caption = "Least fine that stops an attack on one person"
     label = f"{caption}, by size of the group, from 1 to {sizes[-1]:,} candidates."
     svg = plots.by_size(
         sizes,
@@ -206,16 +225,16 @@ def tornado_figures(price: Price) -> tuple[Figure, ...]:
 
 
 def _riskiest(price: Price) -> list[ReleasePrice]:
-    """The releases with a curve over fines, as seen by the adversary who names most people; none if nobody is named."""
+    """The releases with a curve over fines, of the adversary who reaches most people; none if nobody is reached."""
     rows = [item for item in price.releases if item.deterrence]
     if not any(share > 0 for item in rows for _, share in item.deterrence):
         return []
-    worst = max(rows, key=lambda item: item.success)
+    worst = max(rows, key=reached)
     return [item for item in rows if item.adversary == worst.adversary]
 
 
 def fine_figures(price: Price, scope: Scope) -> tuple[Figure, ...]:
-    """People named against the fine, a line for each of the first releases."""
+    """People whom a campaign re-identifies against the fine, a line for each of the first releases."""
     rows = _riskiest(price)
     if not rows:
         return ()
@@ -224,10 +243,10 @@ def fine_figures(price: Price, scope: Scope) -> tuple[Figure, ...]:
     svg = plots.by_fine(
         {item.release: item.deterrence for item in rows[:SHOWN]},
         fine=None if now is None else Mark(now, f"fine now {amount(now)}"),
-        label="People named, one by one, against the fine. The tables above have the fine that stops him.",
+        label="People re-identified by one campaign, against the fine. The tables above have the fine that stops it.",
         key="price-deterrence",
     )
-    return (Figure(f"{who}People named against the fine", svg),)
+    return (Figure(f"{who}People re-identified by one campaign, against the fine", svg),)
 
 
 LOGARITHMIC = "The scale of fines is logarithmic: equal distances multiply the fine by as much."
@@ -245,7 +264,7 @@ def _size_notes(price: Price, shown: slice | None) -> list[str]:
         upto = list(sizes[: len(endless)]) == endless
         where = f"groups up to {endless[-1]:,}" if upto else f"{len(endless):,} sizes, the largest {endless[-1]:,}"
         where = "groups of any size shown" if len(endless) == len(sizes) else where
-        notes.append(f"No fine keeps him away from {where}; the chart of fines cannot show that.")
+        notes.append(f"No fine stops an attack on one person in {where}; the chart of fines cannot show that.")
     if plots.logarithmic((*values, amount_of(price, "fine") or 0.0)) and len(endless) < len(sizes):
         notes.append(LOGARITHMIC)
     return notes
@@ -263,7 +282,7 @@ def _fine_notes(price: Price) -> list[str]:
         notes.append(f"A group of {price.tornado_size:,} stays worth nothing whichever single assumption is changed.")
     rows = _riskiest(price)
     if not rows and any(item.deterrence for item in price.releases):
-        notes.append("Nobody is named, one by one, at any fine that was tried.")
+        notes.append("No campaign re-identifies anybody at any fine that was tried.")
     if len(rows) > SHOWN:
         notes.append(f"The first {SHOWN} of {len(rows)} releases are drawn; the tables have all.")
     if plots.logarithmic(fine for item in rows[:SHOWN] for fine, _ in item.deterrence):

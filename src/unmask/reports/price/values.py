@@ -13,10 +13,10 @@ class PriceCurve:
     """The rational attacker by size of the group of candidates: entry i is about groups of `sizes[i]`.
 
     sizes                 : whole numbers in increasing order; a size of 0 is kept but never drawn
-    payoff, sunk_payoff   : his expected payoff before he has paid for the outside data, and once he has
-    success, sunk_success : chance that he names the target, in the same two cases
-    tries, clean_tries    : candidates he tries on average, and if he is never caught and never lucky
-    break_even_fine       : least fine that keeps him away: 0 where he stays away anyway, infinite where no fine does
+    payoff, sunk_payoff   : expected payoff before the outside data are paid for, and once they are
+    success, sunk_success : chance to re-identify the target, in the same two cases
+    tries, clean_tries    : candidates tried on average, and if never caught and never lucky
+    break_even_fine       : least fine that stops the attack: 0 where there is none anyway, infinite where no fine does
     """
 
     sizes: tuple[int, ...]
@@ -44,21 +44,24 @@ class ReleasePrice:
     """What the rational attacker does to one release, with what one adversary knows.
 
     n                : people
-    attacked         : share of them that he attacks, each for himself
-    success          : share that he expects to name
+    attacked         : share of them worth an attack of its own, the outside data paid for each
+    success          : share re-identified by these
     sunk_success     : the same if the outside data are already at hand
     payoff           : expected payoff for a person attacked; 0 where nobody is
     tries, fines     : candidates tried, and fines, for a person attacked
-    cost             : what he spends on a person attacked: data, links, exploits and fines
-    largest_attacked : the largest group of candidates that he attacks, 0 for none
-    stopping_fine    : least fine with which he attacks nobody; infinite where no fine does it
-    campaign_payoff  : payoff of one campaign against all people, the outside data paid once, never discounted; nan
-                       where it was too large to be reckoned
-    campaign_success : share of people named by that campaign
-    campaign_exact   : whether no campaign pays more; else the payoff is a lower bound
-    deterrence       : (fine, share of people named) at rising fines, for a chart
-    realised         : share that the same plans name when they are played out against the truth; None where that is
-                       not known
+    cost             : what is spent on a person attacked: data, links, exploits and fines
+    largest_attacked : the largest group of candidates worth an attack of its own, 0 for none
+    stopping_fine    : least fine with which no such attack pays; infinite where no fine does it
+    campaign_payoff  : payoff of one campaign against all people, the best found, the outside data paid once, never
+                       discounted; nan where a campaign was too large to be reckoned
+    campaign_upper   : no campaign pays more; 0 where it is certain that none pays
+    campaign_success : share of people whom the campaign found re-identifies
+    campaign_most    : no best campaign re-identifies a larger share
+    campaign_fines   : largest fine at which a campaign is known to pay, least fine at which none does, infinite where
+                       no fine stops it
+    deterrence       : (fine, largest share of people that a best campaign re-identifies) at rising fines, for a chart
+    realised         : share that the plans one by one re-identify when they are played out against the truth; None
+                       where that is not known
     """
 
     release: str
@@ -74,8 +77,10 @@ class ReleasePrice:
     largest_attacked: int
     stopping_fine: float
     campaign_payoff: float
+    campaign_upper: float
     campaign_success: float
-    campaign_exact: bool
+    campaign_most: float
+    campaign_fines: tuple[float, float]
     deterrence: tuple[tuple[float, float], ...]
     realised: float | None = None
 
@@ -93,15 +98,15 @@ class Swing:
 
 @dataclass(frozen=True)
 class Price:
-    """The economics of the attack: who he is, what he does by size of the group, and to each release.
+    """The economics of the attack: who attacks, what they do by size of the group, and to each release.
 
     source     : where the attacker comes from: a file, or the embedded profile
-    assumed    : whether he is the embedded profile, an assumption that nobody has checked
-    parameters : what he is made of, name -> value
-    thresholds : smallest group of which he does not try every candidate, that he does not attack, and that he does not
-                 attack although the outside data are at hand; None where the curve ends before
+    assumed    : whether it is the embedded profile, an assumption that nobody has checked
+    parameters : what the attacker is made of, name -> value
+    thresholds : smallest group of which not every candidate is tried, that is not attacked alone, and that is not even
+                 with the outside data at hand; None where the curve ends before
     tornado    : swings of the payoff of a group of `tornado_size`, the widest first; its payoff is `tornado_payoff`
-    warnings   : what a reader must know before he trusts that more protection means less risk
+    warnings   : what a reader must know before trusting that more protection means less risk
     """
 
     source: str

@@ -1,9 +1,9 @@
-"""How a report speaks of the rational attacker: what he is made of, what he does, and what would stop him."""
+"""How a report speaks of the rational attacker: who they are, what they do, and what would stop them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from unmask.reports.data import ORIGINAL, Scope
@@ -11,21 +11,24 @@ from unmask.reports.price.values import Price, ReleasePrice
 from unmask.reports.words import letter, number, percent, release_name
 
 PARAMETERS = {
-    "gain": ("Gain for a right name", "what naming one person correctly is worth to him"),
+    "gain": ("Gain for a right name", "what naming one person correctly is worth to the attacker"),
     "access_cost": ("Price of the outside data", "paid for every person attacked alone; only once in a campaign"),
     "link_cost": ("Cost of linking", "paid to look a person up in the outside data"),
-    "exploit_cost": ("Cost per try", "paid for every candidate he tries"),
+    "exploit_cost": ("Cost per try", "paid for every candidate tried"),
     "fine": ("Fine", "paid when a try is detected"),
-    "max_fines": ("Fines at most", "how often he can be fined for one person; then he is fined no more"),
+    "max_fines": (
+        "Fines at most",
+        "how often they can be fined in a campaign, or for one person attacked alone; then never again",
+    ),
     "detection_base": ("Caught at the first try", "chance that the first try is detected"),
     "detection_growth": ("Growth of that chance", "by so much the odds of being caught change with every failed try"),
     "detection": ("Caught, try by try", "chance that a try is detected; the last one holds for all later tries"),
     "audit_every": ("Tries looked at", "one try in so many is looked at; the others cannot be detected"),
-    "arrest": ("Caught once, the attack ends", "after the fine he tries no further candidate"),
+    "arrest": ("Caught once, the attack ends", "after the fine no further candidate is tried"),
     "prior": ("Person is in the outside data", "chance that the person attacked is in the outside data at all"),
-    "confirmation": ("Notices a right name", "chance that he notices that a name is right"),
-    "max_tries": ("Tries at most", "candidates he tries for one person at most"),
-    "ties": ("Nothing to gain, nothing to lose", "what he does where attacking and walking away are worth the same"),
+    "confirmation": ("Notices a right name", "chance that a right name is noticed"),
+    "max_tries": ("Tries at most", "candidates tried for one person at most"),
+    "ties": ("Nothing to gain, nothing to lose", "what is done where attacking and walking away are worth the same"),
     "discount": ("Money a step later", "what it is worth today; a step is one access, one link or one try"),
     "gain_delay": ("Delay of the gain", "steps from a try to its gain"),
     "fine_delay": ("Delay of the fine", "steps from a try to its fine"),
@@ -137,9 +140,15 @@ def _meaning(name: str, parameters: Mapping[str, Any]) -> str:
     return f"{PARAMETERS[name][1]}: {tenth} at the 10th try, {twentieth} at the 20th"
 
 
-def bounded(text: str, price: ReleasePrice) -> str:
-    """A figure of a campaign, called a lower bound where it is one."""
-    return text if price.campaign_exact else f"at least {text}"
+def between(low: float, high: float, said: Callable[[float], str]) -> str:
+    """A figure that is known between two bounds: once where they read the same.
+
+    >>> between(12.0, 12.0, amount), between(12.0, 15.0, amount)
+    ('12', '12 to 15')
+    """
+    if math.isnan(low):
+        return "not reckoned"
+    return said(low) if said(low) == said(high) else f"{said(low)} to {said(high)}"
 
 
 def several_adversaries(price: Price, scope: Scope) -> bool:
@@ -153,37 +162,56 @@ def adversary_mark(adversary: str, scope: Scope) -> str:
 
 
 def price_findings(price: Price | None, scope: Scope) -> list[str]:
-    """One to three sentences: the riskiest release, the safest, and the campaign where it names more people."""
+    """One to three sentences: the campaign against the riskiest release, attacks one by one, the safest release."""
     if price is None or not price.releases:
         return []
     rows = [item for item in price.releases if item.release != ORIGINAL] or list(price.releases)
-    worst = max(rows, key=lambda item: (item.success, item.attacked, item.campaign_success))
+    worst = max(rows, key=reached)
     rivals = [item for item in rows if item.adversary == worst.adversary]
-    found = [_attack(price, worst, rivals, scope), _safest(worst, rivals), _campaign(rivals)]
+    found = [_campaign(price, worst, rivals, scope), _one_by_one(worst), _safest(worst, rivals)]
     return [sentence for sentence in found if sentence]
 
 
-def _attack(price: Price, worst: ReleasePrice, rivals: Sequence[ReleasePrice], scope: Scope) -> str:
+def reached(item: ReleasePrice) -> tuple[float, float, float]:
+    """How much of a release is reached, for comparisons: no campaign re-identifies more; then one by one."""
+    most = item.success if math.isnan(item.campaign_most) else item.campaign_most
+    return most, item.success, item.attacked
+
+
+def _campaign(price: Price, worst: ReleasePrice, rivals: Sequence[ReleasePrice], scope: Scope) -> str:
+    """What one attacker gains who faces all people of a release."""
     subject = f"A rational attacker{_knowing(price, worst, scope)}"
     if (gain := amount_of(price, "gain")) is not None:
         subject += f", to whom a right name is worth {amount(gain)},"
-    where = release_name(worst.release)
-    if worst.attacked == 0:
-        any_of = where if len(rivals) == 1 else f"any of the {len(rivals)} releases"
-        return f"{subject} attacks nobody in {any_of} one by one: no single attack pays."
+    where = f"all {worst.n:,} people in {release_name(worst.release)}"
+    if math.isnan(worst.campaign_payoff):
+        return f"What {subject[0].lower()}{subject[1:]} gains with one campaign against {where} was too much to reckon."
+    if worst.campaign_upper == 0:
+        where = where if len(rivals) == 1 else f"all people of any of the {len(rivals)} releases"
+        return f"{subject} attacks nobody: no campaign against {where} pays."
+    if worst.campaign_payoff == 0:
+        upper = amount(worst.campaign_upper)
+        return f"{subject} gains at most {upper} with one campaign against {where}; whether any pays is not settled."
     return (
-        f"{subject} attacks {percent(worst.attacked)} of {worst.n:,} people in {where} one by one: for each of them he "
-        f"tries {number(worst.tries, 1)} candidates and spends {amount(worst.cost)}. {_named(worst)}; "
-        f"{stop(price, worst)}."
+        f"{subject} gains {between(worst.campaign_payoff, worst.campaign_upper, amount)} with one campaign against "
+        f"{where}, the outside data paid once, and expects to re-identify "
+        f"{between(worst.campaign_success, worst.campaign_most, percent)} of them; {stop(price, worst)}."
     )
 
 
-def _named(item: ReleasePrice) -> str:
-    """How many people are named one by one: by several tries each, unlike what other findings are about."""
-    if item.realised is None:
-        return f"By these tries, not by one guess each, he expects to name {percent(item.success)} of all"
-    expected = f"he expects {percent(item.success)}"
-    return f"By these tries, not by one guess each, he names {percent(item.realised)} of all ({expected})"
+def _one_by_one(worst: ReleasePrice) -> str:
+    """The same people, each attacked as if nobody else were: where it says something else than the campaign."""
+    if worst.campaign_upper == 0 and worst.attacked == 0:
+        return ""
+    alone = "One by one, the outside data and the fines paid for each of them,"
+    if worst.attacked == 0:
+        return f"{alone} no attack pays."
+    expected = "" if worst.realised is None else f" ({percent(worst.success)} expected)"
+    reached = percent(worst.success if worst.realised is None else worst.realised) + expected
+    return (
+        f"{alone} {percent(worst.attacked)} are worth an attack and {reached} are re-identified, with "
+        f"{number(worst.tries, 1)} tries and {amount(worst.cost)} spent on each who is attacked."
+    )
 
 
 def _knowing(price: Price, worst: ReleasePrice, scope: Scope) -> str:
@@ -200,28 +228,30 @@ def amount_of(price: Price, name: str) -> float | None:
 
 
 def stop(price: Price, item: ReleasePrice) -> str:
-    """What fine would keep him away from everybody, as the end of a sentence."""
-    if math.isinf(item.stopping_fine):
-        return "no fine would stop him altogether"
+    """What fine would stop every campaign, as the end of a sentence."""
+    if math.isinf(item.campaign_fines[1]):
+        return "no fine is known to stop every campaign"
     now = amount_of(price, "fine")
-    instead = f" instead of {amount(now)}" if now is not None and now < item.stopping_fine else ""
-    return f"a fine of {least(item.stopping_fine)}{instead} would stop him altogether"
+    instead = f" instead of {amount(now)}" if now is not None and now < item.campaign_fines[1] else ""
+    return f"a fine of {least(item.campaign_fines[1])}{instead} would stop every campaign"
 
 
 def _safest(worst: ReleasePrice, rivals: Sequence[ReleasePrice]) -> str:
-    """How far the other releases go; where nobody is attacked in some of them, which."""
-    if len(rivals) < 2 or worst.attacked == 0:
+    """How far the other releases go; where no campaign pays in some of them, which."""
+    if len(rivals) < 2 or worst.campaign_upper == 0:
         return ""
-    spared = [release_name(item.release) for item in rivals if item.attacked == 0]
+    spared = [release_name(item.release) for item in rivals if item.campaign_upper == 0]
     if spared:
         some = f"{len(spared)} of the {len(rivals)} releases" if len(spared) > 3 else _listed(spared)
-        return f"In {some} he attacks nobody one by one."
-    best = min(rivals, key=lambda item: (item.success, item.attacked))
-    if percent(best.success) == percent(worst.success):
-        return f"In all {len(rivals)} releases he names as many."
+        return f"In {some} no campaign pays."
+    best = min(rivals, key=reached)
+    if math.isnan(best.campaign_most):
+        return ""
+    if percent(best.campaign_most) == percent(worst.campaign_most):
+        return f"In all {len(rivals)} releases a campaign re-identifies as many."
+    share = between(best.campaign_success, best.campaign_most, percent)
     return (
-        f"Of {len(rivals)} releases the lowest is {release_name(best.release)}: there he attacks "
-        f"{percent(best.attacked)} and names {percent(best.success)}."
+        f"Of {len(rivals)} releases the lowest is {release_name(best.release)}: a campaign re-identifies {share} there."
     )
 
 
@@ -229,33 +259,17 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _campaign(rivals: Iterable[ReleasePrice]) -> str:
-    """The campaign that matters most: one that pays where no single attack does, else one that names more people."""
-    more = [item for item in rivals if percent(item.campaign_success) != percent(item.success)]
-    more = [item for item in more if item.campaign_success > item.success]
-    alone = [item for item in more if item.attacked == 0]
-    if not more:
-        return ""
-    item = max(alone or more, key=lambda one: one.campaign_success)
-    although = "pays although no single attack does: it " if alone else ""
-    return (
-        f"One campaign against all people in {release_name(item.release)}, the outside data paid once, {although}"
-        f"names {percent(item.campaign_success)} and brings him "
-        f"{bounded(amount(item.campaign_payoff), item)}."
-    )
-
-
-def thresholds_sentence(price: Price) -> str:
-    """Up to which size of the group he tries everybody, attacks, and attacks with the outside data at hand."""
-    exhausted, attacked, sunk = price.thresholds
+def thresholds_sentence(thresholds: tuple[int | None, int | None, int | None]) -> str:
+    """Up to which size a group alone is tried to the end, attacked, and attacked with the outside data at hand."""
+    exhausted, attacked, sunk = thresholds
+    alone = "Alone,"
     if attacked is not None and attacked <= 1:
-        return f"He attacks no group, and with the outside data at hand {_up_to(sunk)}."
+        return f"{alone} no group is worth an attack, and with the outside data at hand {_up_to(sunk)}."
     if attacked is None and exhausted is None:
-        return "He attacks groups of every size shown, and tries every candidate."
+        return f"{alone} groups of every size shown are worth an attack, and every candidate is tried."
     both = min(size for size in (exhausted, attacked) if size is not None)
-    at_hand = f", and with the outside data at hand {_up_to(sunk)}" if attacked is not None else ""
-    comma = "," if at_hand else " and"
-    return f"He tries every candidate of {_up_to(both)}{comma} attacks {_up_to(attacked)}{at_hand}."
+    at_hand = f", with the outside data at hand {_up_to(sunk)}" if attacked is not None else ""
+    return f"{alone} {_up_to(attacked)} are worth an attack{at_hand}; every candidate is tried in {_up_to(both)}."
 
 
 def _up_to(threshold: int | None) -> str:

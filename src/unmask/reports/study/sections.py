@@ -39,9 +39,10 @@ CHARTS = 30
 """On the whole page: planes of risk and utility first, then curves over parameters."""
 
 PRICES = {
+    "campaign_success": "One campaign: re-identified",
     "rational_access": "Attacked",
-    "rational_success": "Named, expected",
-    "realised_rational_success": "Named, realised",
+    "rational_success": "Re-identified, expected",
+    "realised_rational_success": "Re-identified, realized",
     "rational_payoff": "Payoff",
     "rational_tries": "Tries",
 }

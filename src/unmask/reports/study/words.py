@@ -22,7 +22,7 @@ from unmask.results import Row
 
 LINKAGE = "linkage"
 
-ACCESS, PAYOFF, UTILITY = "rational_access", "rational_payoff", "utility"
+ACCESS, PAYOFF, UTILITY, CAMPAIGN = "rational_access", "rational_payoff", "utility", "campaign_success"
 """Measures that say whether an attack pays, how much, and what a protection leaves."""
 
 UNITS = {
@@ -167,13 +167,19 @@ def _reckoning(data: StudyData, dataset: str) -> tuple[str, ...]:
 
 
 def _of_price(data: StudyData, dataset: str, adversary: str) -> str:
-    """What an attack is worth to somebody who reckons, and which protections make it worth nothing to him."""
+    """What an attack is worth to somebody who reckons, and against which protections no campaign pays.
+
+    Where no campaign was reckoned, attacks on one person alone.
+    """
     own = [item.row for item in data.rows if item.dataset == dataset and item.row.adversary == adversary]
-    attacked, worth, kept = ({row.release: row for row in own if row.measure == m} for m in (ACCESS, PAYOFF, UTILITY))
+    together = any(row.measure == CAMPAIGN for row in own)
+    wanted = (CAMPAIGN if together else ACCESS, PAYOFF, UTILITY)
+    attacked, worth, kept = ({row.release: row for row in own if row.measure == m} for m in wanted)
+    what = "campaign against all people" if together else "attack on one person alone"
     bare = next((row for name, row in worth.items() if name in data.unprotected), None)
-    start = f"To the adversary {adversary}, who reckons before he acts, "
+    start = f"To the adversary {adversary}, who reckons before acting, "
     if bare is not None:
-        start += f"an attack on the unprotected data is worth {row_estimate(bare)} a person on average; "
+        start += f"an attack on one person alone in the unprotected data is worth {row_estimate(bare)} on average; "
     protected = [name for name in attacked if name not in data.unprotected]
     idle = [name for name in protected if attacked[name].posterior == 0]
     if idle:
@@ -182,10 +188,10 @@ def _of_price(data: StudyData, dataset: str, adversary: str) -> str:
             f", which keeps a utility of {utility_words(kept[best].unit, kept[best].posterior)}" if best in kept else ""
         )
         which = "the most useful of them is " if len(idle) > 1 else ""
-        some = f"with {len(idle)} of {len(protected)} protections it is worth nothing"
+        some = f"with {len(idle)} of {len(protected)} protections no {what} pays"
         return f"{start}{some}: {which}{release_name(best)}{useful}."
     least = min((row for name, row in worth.items() if name in protected), key=lambda row: row.posterior, default=None)
-    none = "none of the protections makes it worth nothing"
+    none = f"with every protection some {what} pays"
     return f"{start}{none}" + (f": {release_name(least.release)} leaves {row_estimate(least)}." if least else ".")
 
 

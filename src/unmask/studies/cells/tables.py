@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import STANDARD, audit, price_measures
+from unmask.audit import STANDARD, audit, campaign_measures, price_measures
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
@@ -35,6 +35,8 @@ DATASET = (*COLUMNS, "cells", "missing", "na", "decimal")
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
+_CASE = read_attacker(EMBEDDED)
+
 USEFUL = {
     "utility": "1 - global certainty penalty",
     "kept": "rows that were released",
@@ -45,7 +47,7 @@ USEFUL = {
 """What a release is still good for, between 0 and 1, and what that is."""
 
 MEASURES = (
-    *(measure.name for measure in (*STANDARD, *price_measures(read_attacker(EMBEDDED)))),
+    *(measure.name for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))),
     *USEFUL,
 )
 
@@ -161,7 +163,7 @@ def _attacker(adversary: Part) -> Attacker | None:
 
 def _prices(adversary: Part) -> tuple[Measure, ...]:
     attacker = _attacker(adversary)
-    return () if attacker is None else price_measures(attacker)
+    return () if attacker is None else price_measures(attacker) + campaign_measures(attacker)
 
 
 def _utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.int64]) -> list[Row]:
