@@ -212,14 +212,14 @@ def test_e4_a_campaign_that_pays_although_no_single_attack_does_is_the_finding()
     bulk = replace(bulk, campaign_fines=(2e6, 2.1e6))
     first, second = found(bulk)
     assert "gains 1,272,574 with one campaign against all 30,162 people in k=100" in first
-    assert "re-identifies 4.8 % of them; a fine of 2,100,000 instead of 10,000 would stop every campaign" in first
+    assert "expects to re-identify 4.8 % of them; a fine of 2,100,000 instead of 10,000 would stop every campaign" in first
     assert second == "One by one, the outside data and the fines paid for each of them, no attack pays."
 
 
 def test_e3_bounds_that_are_apart_are_both_said():
     apart = release(campaign_upper=62_000_000.0, campaign_most=0.63)
     assert "gains 61,234,568 to 62,000,000 with one campaign" in found(apart)[0]
-    assert "re-identifies 45.2 % to 63.0 % of them" in found(apart)[0]
+    assert "expects to re-identify 45.2 % to 63.0 % of them" in found(apart)[0]
     assert ["k=3", "30,162", "45.2 % to 63.0 %", "61,234,568 to 62,000,000", "70,000,001"] in cells(
         bare(releases=(apart,))
     )
