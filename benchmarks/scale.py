@@ -97,7 +97,7 @@ def in_engine(work: str, engine: str, folder: str, cap: str | None) -> Step:
 def races(chosen: argparse.Namespace) -> Iterator[Race]:
     """All commands on all tables."""
     if chosen.engine.startswith("spark") and find_spec("pyspark") is None:
-        raise SystemExit("--engine spark needs pyspark here; install unmask[spark]")
+        raise SystemExit("--engine spark needs pyspark here; install the extra [spark] of unmask")
     for rows in chosen.rows:
         if chosen.quick and rows > chosen.quick_rows:
             continue

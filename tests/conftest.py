@@ -1,6 +1,7 @@
 """No test is timed; one that needs a public data set is skipped, with the reason, where it is not to be had."""
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -10,6 +11,9 @@ from unmask import FailedError
 
 settings.register_profile("untimed", settings(), deadline=None)  # a busy machine fails no test
 settings.load_profile("untimed")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a shell starts in the background cannot be interrupted,
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # nor can the commands that tests start and interrupt
 
 
 def _skip_without_data(error: FailedError) -> None:

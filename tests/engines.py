@@ -23,7 +23,7 @@ def opened(choice, **options):
     """An engine, or a skip with the reason."""
     if choice.startswith("spark"):
         if find_spec("pyspark") is None:
-            pytest.skip("pyspark is not installed: pip install 'unmask[spark]'")
+            pytest.skip("pyspark is not installed: pip install '.[spark]'")
         if shutil.which("java") is None:
             pytest.skip("Spark needs Java 17 or later, and there is none")
     with warnings.catch_warnings():

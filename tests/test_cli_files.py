@@ -1,5 +1,6 @@
 """What a command reads and writes: literal, whole, never its own input, through pipes, and safe to open."""
 
+import contextlib
 import csv
 import os
 import signal
@@ -293,6 +294,52 @@ def test_an_output_that_is_full_is_a_sentence(command):  # R16
     assert len(done.stderr.splitlines()) == 1
 
 
+@contextlib.contextmanager
+def full_after(size):
+    """A disk on which no file can grow beyond that many bytes: what writes sees the error of the system itself."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("size", [0, 16])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("audit", "people.csv", "-q", "age", "-s", "diagnosis", "--export", "parts"),
+        ("audit", "people.csv", "-q", "age", "-s", "diagnosis", "--report", "r.html"),
+        ("audit", "people.csv", "-q", "age", "--at-risk", "who.csv"),
+        ("protect", "people.csv", *ROLES, "-o", "r.csv", "--origin", "o.csv"),
+        ("protect", "people.csv", *ROLES, "-o", "r.parquet"),
+        ("protect", "people.csv", *ROLES, "-o", "r.parquet", "--engine", "duckdb"),
+        ("protect", "graph", "friends.txt", "-o", "g.txt", "--origin", "o.csv"),
+        ("design", "--prior", "prior.csv", "--budget", "0.1", "-o", "m.csv"),
+    ],
+    ids=" ".join,
+)
+def test_a_disk_that_fills_is_a_sentence_and_leaves_nothing(folder, command, size):  # R15
+    before = content(folder)
+    with full_after(size):
+        done = unmask(*command)
+    assert (done.exit_code, content(folder)) == (1, before)
+    assert done.stderr.splitlines()[-1].startswith("Error: ")
+
+
+@pytest.mark.parametrize("size", [0, 400])
+def test_a_study_whose_disk_fills_goes_on_when_there_is_room(folder, size):  # R15
+    Path("plan.toml").write_text(STUDY.replace("seeds = 6", "seeds = 1").replace("3000", "30"))
+    with full_after(size):
+        done = unmask("study", "plan.toml", "-o", "run")
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[-1].startswith("Error: ")
+    again = unmask("study", "plan.toml", "-o", "run")
+    assert again.exit_code == 0, again.stderr
+
+
 def test_a_gate_about_nothing_leaves_nothing(folder):  # R21
     done = unmask("audit", "people.csv", "-q", "age", "--report", "r.html", "--fail-above", "no_such_measure>1")
     assert (done.exit_code, Path("r.html").exists()) == (2, False)
@@ -337,6 +384,29 @@ unmask_command.main()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: interrupted before the end; run the same command again\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_of_which_the_engine_makes_an_error_of_its_own_is_a_sentence(folder, name):  # R17
+    script = f"""
+import os, signal, sys, time
+import unmask_command
+from unmask.tables import Mondrian
+def interrupted(*_, **__):  # what DuckDB raises where a signal came while it worked
+    try:
+        os.kill(os.getpid(), signal.{name})
+        time.sleep(60)
+    except KeyboardInterrupt:
+        raise RuntimeError("Query interrupted") from None
+Mondrian.__call__ = interrupted
+sys.argv = ["unmask", "protect", "people.csv", "-q", "age,sex,diagnosis", "-o", "r.csv"]
+unmask_command.main()
+"""
+    before = content(folder)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, content(folder)) == (1, "", before)
     assert done.stderr == "Error: interrupted before the end; run the same command again\n"
 
 

@@ -53,6 +53,17 @@ def test_pages_show_commands():
     assert len(COMMANDS) > 40
 
 
+def test_no_line_installs_a_name_that_nobody_owns():  # U7: whoever registers it would run in every copied pipeline
+    tool = r"(?:pip3? install|uv add|uv pip install|uvx|pipx install|pipx run)"
+    bare = re.compile(rf"\b{tool}\s+(?:-\S+\s+)*[\"'`]?unmask(?![\w/.-])|install unmask\[")
+    written = [*PAGES, *ROOT.glob("*.md"), *ROOT.glob("examples/*")]
+    written += [
+        path for folder in ("src", "tests", "verification", "benchmarks") for path in ROOT.glob(f"{folder}/**/*.py")
+    ]
+    assert [path.name for path in written if bare.search(path.read_text(encoding="utf-8"))] == []
+    assert all(bare.search(line) for line in ("pip " + "install unmask", "pip " + 'install -q "unmask[spark]"'))
+
+
 def test_options_in_the_text_exist():
     options = {
         text

@@ -123,12 +123,12 @@ def test_both_engines_find_the_pairs_of_the_compiled_attack(engine, tmp_path, ad
     assert len(check(engine, tmp_path, problem, adversary)) > 40
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("adversary", [Nar09(synchronous=True), KorulaLattanzi(), Rematch()], ids=repr)
-def test_a_network_of_75879_people_has_the_pairs_of_the_compiled_attack(duck, tmp_path, adversary):
-    pair = split(datasets.network("epinions"), 0.5, 0.75, np.random.default_rng(1))
-    seeds = select_seeds(pair, "random.25", 1000, np.random.default_rng(2))
-    assert len(check(duck, tmp_path, (pair.source, pair.target, seeds), adversary)) > 5000
+def test_a_network_of_7115_people_has_the_pairs_of_the_compiled_attack(duck, tmp_path, adversary):
+    """Hubs as people make them; Epinions, of 75,879 people, is in `verification/engines.py`."""
+    pair = split(datasets.network("wiki-vote"), 0.5, 0.75, np.random.default_rng(1))
+    seeds = select_seeds(pair, "random.25", 200, np.random.default_rng(2))
+    assert len(check(duck, tmp_path, (pair.source, pair.target, seeds), adversary)) > 1200
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -171,7 +171,7 @@ def test_a_result_is_the_same_wherever_a_cell_runs(tmp_path):
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
 def test_cells_on_spark_give_the_same_rows_and_a_second_run_runs_nothing(tmp_path):
     if find_spec("pyspark") is None or shutil.which("java") is None:
-        pytest.skip("needs pyspark and Java 17: pip install 'unmask[spark]'")
+        pytest.skip("needs pyspark and Java 17: pip install '.[spark]'")
     plan, seen = plan_of(tmp_path, seeds=5, adversary="looks = 3\ntargets = 40"), []
     run_study(plan, tmp_path / "here")
     outcome = run_study(plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda done, *_: seen.append(done))

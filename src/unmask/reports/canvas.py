@@ -111,9 +111,9 @@ def altair() -> Any:
 
 
 def chart(values: Sequence[Mapping[str, Any]]) -> Any:
-    """A chart of values that are written into it."""
+    """A chart of values that are written into it; a tuple, since Altair copies lists at every step."""
     alt = altair()
-    return alt.Chart(alt.InlineData(values=list(values)))
+    return alt.Chart(alt.InlineData(values=tuple(values)))
 
 
 def as_is(field: str) -> Any:
@@ -132,27 +132,32 @@ def draw(
     import vl_convert
 
     left, top, right, bottom = margins
-    alt = altair()
-    chart = alt.layer(*layers).properties(
-        width=width,
-        height=height,
-        padding={"left": left, "top": top, "right": right, "bottom": bottom},
-        autosize=alt.AutoSizeParams(type="none"),
-    )
-    chart = chart.configure(aria=False, background="transparent", font=FONT).configure_view(stroke=None)
-    chart = chart.configure_text(fontSize=FONT_SIZE, font=FONT, baseline="middle")
-    chart = chart.configure_axis(
-        labelFontSize=FONT_SIZE - 1,
-        titleFontSize=FONT_SIZE,
-        titleFontWeight="normal",
-        labelColor=SOFT,
-        titleColor=INK,
-        gridColor="#eceef0",
-        domainColor=SOFT,
-        tickColor=SOFT,
-        tickSize=4,
-    )
-    svg: str = vl_convert.vegalite_to_svg(_seen(chart.to_dict()))
+    axes = {
+        "labelFontSize": FONT_SIZE - 1,
+        "titleFontSize": FONT_SIZE,
+        "titleFontWeight": "normal",
+        "labelColor": SOFT,
+        "titleColor": INK,
+        "gridColor": "#eceef0",
+        "domainColor": SOFT,
+        "tickColor": SOFT,
+        "tickSize": 4,
+    }
+    spec = altair().layer(*layers).to_dict(validate=False) | {  # set on the chart, each would copy all that is in it
+        "width": width,
+        "height": height,
+        "padding": {"left": left, "top": top, "right": right, "bottom": bottom},
+        "autosize": {"type": "none"},
+        "background": "transparent",
+        "config": {
+            "aria": False,
+            "font": FONT,
+            "view": {"stroke": None},
+            "text": {"fontSize": FONT_SIZE, "font": FONT, "baseline": "middle"},
+            "axis": axes,
+        },
+    }
+    svg: str = vl_convert.vegalite_to_svg(_seen(spec))
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg)
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{key}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{key}-\1)", svg)
@@ -163,7 +168,7 @@ def _seen(spec: Any) -> Any:
     """The chart with names whose every character is seen: the converter aborts the process at a control character."""
     if isinstance(spec, dict):
         return {key: _seen(value) for key, value in spec.items()}
-    if isinstance(spec, list):
+    if isinstance(spec, list | tuple):
         return [_seen(value) for value in spec]
     return visible(spec) if isinstance(spec, str) else spec
 

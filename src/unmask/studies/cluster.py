@@ -36,7 +36,7 @@ def _session(master: str | None) -> Any:
     try:
         builder = import_module("pyspark.sql").SparkSession.builder.appName("unmask study")
     except ImportError:
-        raise FailedError("Spark is not installed; install unmask[spark], or leave --spark out") from None
+        raise FailedError("Spark is not installed; install the extra [spark] of unmask, or leave --spark out") from None
     try:
         return (builder.master(master) if master else builder).getOrCreate()
     except Exception as error:  # noqa: BLE001  # Java is missing, the master does not answer: py4j has no common error
