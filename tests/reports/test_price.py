@@ -212,7 +212,7 @@ def test_e4_a_campaign_that_pays_although_no_single_attack_does_is_the_finding()
     bulk = replace(bulk, campaign_fines=(2e6, 2.1e6))
     first, second = found(bulk)
     assert "gains 1,272,574 with one campaign against all 30,162 people in k=100" in first
-    assert "expects to re-identify 4.8 % of them; a fine of 2,100,000 instead of 10,000 would stop every campaign" in first
+    assert "expects to re-identify 4.8 % of them; a fine of 2,100,000 instead of 10,000 would stop every" in first
     assert second == "One by one, the outside data and the fines paid for each of them, no attack pays."
 
 
