@@ -194,11 +194,12 @@ def test_leakage_is_in_bits():
 
 
 def test_advice_answers_flags_and_asks_for_the_rest():
-    told = json.loads(unmask("advise", "--what", "identity", "--json").stdout)
-    assert told["worst"] == "min_entropy"
+    found = json.loads(unmask("advise", "--what", "identity", "--json").stdout)
+    assert found["worst"] == "min_entropy_bits"
     asked = unmask("advise", answers="attribute\ngraded\none\n")
     assert asked.exit_code == 0
-    assert "worst case error" in asked.stdout
+    assert "worst case: estimation_error.worst" in asked.stdout
+    assert "given by: Python: unmask.measures" in asked.stdout
     refused = unmask("advise", "--what", "sender", "--loss", "graded", "--observations", "one", "--rank-by", "entropy")
     assert refused.exit_code == 2
     assert "cannot be ranked" in refused.stderr
@@ -332,3 +333,22 @@ def test_c12_a_signal_ends_a_long_design_at_once(tmp_path):
     assert running.returncode == 1
     assert "interrupted before the end" in said
     assert not (tmp_path / "m.csv").exists()
+
+
+@pytest.mark.parametrize("what", ["identity", "attribute", "sender"])
+@pytest.mark.parametrize("options", [(), ("--loss", "graded"), ("--loss", "graded", "--loss-unknown", "--dmax", 2)])
+def test_c8_the_command_that_is_advised_gives_every_measure_that_is(tmp_path, what, options):
+    advice = told("advise", "--what", what, *options)
+    if advice["command"].startswith("Python"):
+        pytest.skip("a call in Python")
+    write(tmp_path / "channel.csv", [[0.8, 0.2], [0.3, 0.7]], names=("a", "b"), columns=("a", "b"))
+    (tmp_path / "release.csv").write_text("age,job\n30,a\n30,b\n40,a\n40,a\n")
+    files = {"RELEASE.csv": "release.csv", "CHANNEL.csv": "channel.csv"}
+    names = {name: str(tmp_path / file) for name, file in files.items()}
+    names |= {"COLUMNS": "age", "COLUMN": "job", "LOSS": "hamming"}
+    command = [names.get(word, word) for word in advice["command"].split()[1:]]
+    advised = {advice["worst"], advice["average"], advice["best"], *advice["bounds"], *advice["rank_by"]} - {None}
+    gates = [f"{measure}>1e300" for measure in advised]
+    done = unmask(*command, "--json", *(word for gate in gates for word in ("--fail-above", gate)))
+    assert done.exit_code in (0, 3), done.stderr  # a gate on a measure that nobody took is exit code 2
+    assert gates

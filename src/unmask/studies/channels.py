@@ -16,9 +16,11 @@ from unmask.channels.design.answers import among_candidates
 from unmask.channels.design.linear import largest_error, matched
 from unmask.errors import UnmaskError
 from unmask.measures import (
+    confirmation,
     effective_set_size,
     estimation_error,
     information_gain,
+    refutation,
     renyi_entropy,
     shannon_entropy,
     success_probability,
@@ -176,11 +178,14 @@ def _rows(name: str, belief: Posterior, stakes: Stakes) -> tuple[Row, ...]:
     measures = (
         replace(estimation_error(loss, coordinates=stakes.coordinates), unit=stakes.unit),
         success_probability,
+        renyi_entropy(0),
         shannon_entropy,
         renyi_entropy(np.inf),
         effective_set_size,
         information_gain,
         total_variation,
+        confirmation,
+        refutation,
     )
     found = audit(belief, release=name, adversary=BAYES, target="secret", measures=measures).rows
     noise = 8 * float(np.finfo(belief.log_probability.dtype).eps)  # of a belief, relative to its values
