@@ -135,9 +135,8 @@ def optimal_mechanism(
     if closed is not None:
         return closed
     program, first, best = _largest_average(asked, method)
+    way, found, rule = _way(program, method), first, best
     for _ in range(MOST_ANSWERINGS):
-        way = _way(program, method)
-        found, rule = first, best
         if objective == "average":
             rule = _best_worst(program, first, best)
         else:
@@ -244,7 +243,8 @@ def _program(
     program = Program(p, loss / of_loss, d / of_distortion, most, floor=floor, epsilon=epsilon, delta=delta)
     answers = None
     if not among_candidates(privacy_loss, coordinates):
-        answers = Answers(cast("LossName", privacy_loss), np.reshape(coordinates, (len(p), -1)), of_loss)
+        points = np.asarray(coordinates, dtype=np.float64).reshape(len(p), -1)
+        answers = Answers(cast("LossName", privacy_loss), points, of_loss)
     return _Asked(program, of_loss, of_distortion, answers)
 
 
