@@ -1,6 +1,7 @@
 """`unmask audit channel`, `unmask design` and `unmask advise`: figures, files, and bad input in one sentence."""
 
 import csv
+import gzip
 import json
 import math
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import duckdb
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -194,11 +196,12 @@ def test_leakage_is_in_bits():
 
 
 def test_advice_answers_flags_and_asks_for_the_rest():
-    told = json.loads(unmask("advise", "--what", "identity", "--json").stdout)
-    assert told["worst"] == "min_entropy"
+    found = json.loads(unmask("advise", "--what", "identity", "--json").stdout)
+    assert found["worst"] == "min_entropy_bits"
     asked = unmask("advise", answers="attribute\ngraded\none\n")
     assert asked.exit_code == 0
-    assert "worst case error" in asked.stdout
+    assert "worst case: estimation_error.worst" in asked.stdout
+    assert "given by: Python: unmask.measures" in asked.stdout
     refused = unmask("advise", "--what", "sender", "--loss", "graded", "--observations", "one", "--rank-by", "entropy")
     assert refused.exit_code == 2
     assert "cannot be ranked" in refused.stderr
@@ -332,3 +335,94 @@ def test_c12_a_signal_ends_a_long_design_at_once(tmp_path):
     assert running.returncode == 1
     assert "interrupted before the end" in said
     assert not (tmp_path / "m.csv").exists()
+
+
+@pytest.mark.parametrize("what", ["identity", "attribute", "sender"])
+@pytest.mark.parametrize("options", [(), ("--loss", "graded"), ("--loss", "graded", "--loss-unknown", "--dmax", 2)])
+def test_c8_the_command_that_is_advised_gives_every_measure_that_is(tmp_path, what, options):
+    advice = told("advise", "--what", what, *options)
+    if advice["command"].startswith("Python"):
+        pytest.skip("a call in Python")
+    write(tmp_path / "channel.csv", [[0.8, 0.2], [0.3, 0.7]], names=("a", "b"), columns=("a", "b"))
+    (tmp_path / "release.csv").write_text("age,job\n30,a\n30,b\n40,a\n40,a\n")
+    files = {"RELEASE.csv": "release.csv", "CHANNEL.csv": "channel.csv"}
+    names = {name: str(tmp_path / file) for name, file in files.items()}
+    names |= {"COLUMNS": "age", "COLUMN": "job", "LOSS": "hamming"}
+    command = [names.get(word, word) for word in advice["command"].split()[1:]]
+    advised = {advice["worst"], advice["average"], advice["best"], *advice["bounds"], *advice["rank_by"]} - {None}
+    gates = [f"{measure}>1e300" for measure in advised]
+    done = unmask(*command, "--json", *(word for gate in gates for word in ("--fail-above", gate)))
+    assert done.exit_code in (0, 3), done.stderr  # a gate on a measure that nobody took is exit code 2
+    assert gates
+
+
+@pytest.mark.parametrize("name", ["m.csv", "m.csv.gz", "m.tsv", "semicolon.csv", "m.parquet"])
+def test_c14_channels_are_read_as_tables_are(tmp_path, name):
+    rows = [["", "a", "b", "c"], ["a", 0.5, 0.25, 0.25], ["b", 0.125, 0.75, 0.125], ["c", 0, 0, 1]]
+    plain, path = tmp_path / "plain.csv", tmp_path / name
+    texts = {mark: "".join(mark.join(map(str, row)) + "\n" for row in rows) for mark in (",", ";", "\t")}
+    plain.write_text(texts[","])
+    if name.endswith(".parquet"):
+        columns = ", ".join(f'column{i} as "{title or "secret"}"' for i, title in enumerate(rows[0]))
+        names = ", ".join(f"'column{i}': '{'DOUBLE' if i else 'VARCHAR'}'" for i in range(4))
+        source = f"read_csv('{plain}', header=true, columns={{{names}}})"
+        duckdb.sql(f"copy (select {columns} from {source}) to '{path}' (format parquet)")
+    elif name.endswith(".gz"):
+        path.write_bytes(gzip.compress(texts[","].encode()))
+    else:
+        path.write_text(texts["\t" if name.endswith(".tsv") else ";" if name == "semicolon.csv" else ","])
+    one, other = (told("audit", "channel", file)["channel"]["mechanisms"][0] for file in (plain, path))
+    assert {**one, "name": ""} == {**other, "name": ""}
+
+
+def test_c14_decimal_commas_between_semicolons(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text(";a;b\na;0,75;0,25\nb;0,25;0,75\n")
+    assert told("audit", "channel", path)["channel"]["mechanisms"][0]["privacy"] == pytest.approx(0.25)
+
+
+def test_c14_rounded_rows_are_divided_by_their_sum_and_that_is_said(tmp_path):
+    channel = write(tmp_path / "m.csv", [[0.3333, 0.3333, 0.3333], [0.2, 0.3, 0.5]], names=("a", "b"))
+    prior = tmp_path / "p.csv"
+    prior.write_text("s,p\na,0.6667\nb,0.3334\n")
+    done = unmask("audit", "channel", channel, "--prior", prior)
+    assert done.exit_code == 0
+    said = "The rows of m.csv sum to 0.9999 to 1; they were divided by their sum."
+    assert f"note: {said}" in done.stderr
+    assert "note: The chances of p.csv sum to 1.0001; they were" in done.stderr
+    unmask("audit", "channel", channel, "--report", tmp_path / "page.html")
+    assert said in (tmp_path / "page.html").read_text()
+    off = write(tmp_path / "off.csv", [[0.33, 0.33, 0.33], [0.2, 0.3, 0.5]], names=("a", "b"))
+    assert "row 0 of the channel sums to 0.99" in unmask("audit", "channel", off).stderr
+
+
+def test_c14_a_prior_needs_no_header(tmp_path):
+    channel = write(tmp_path / "m.csv", [[0.9, 0.1], [0.2, 0.8]], names=("a", "b"))
+    found = []
+    for text in ("s,p\na,0.7\nb,0.3\n", "a,0.7\nb,0.3\n"):
+        (tmp_path / "p.csv").write_text(text)
+        found.append(told("audit", "channel", channel, "--prior", tmp_path / "p.csv"))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("gate", "broken"),
+    [
+        ("epsilon>1", True),
+        ("epsilon>1.2", False),
+        ("leakage_bits>0.1", True),
+        ("distortion>0.3", False),
+        ("share_of_limit<0.9", False),
+        ("estimation_error.worst<0.3", True),
+    ],
+)
+def test_c15_gates_on_what_the_page_shows(tmp_path, gate, broken):
+    path = write(tmp_path / "m.csv", [[0.75, 0.25], [0.25, 0.75]], names=("a", "b"), columns=("a", "b"))
+    assert unmask("audit", "channel", path, "--fail-above", gate).exit_code == (3 if broken else 0)
+
+
+def test_c17_names_keep_their_dots_and_losses_their_unit(tmp_path, places):
+    names = ("south", "north")
+    path = write(tmp_path / "lap0.001.csv", [[0.75, 0.25], [0.25, 0.75]], names=names, columns=names)
+    found = told("audit", "channel", path, "--loss", "squared", "--coordinates", places, "--unit", "m")["channel"]
+    assert (found["mechanisms"][0]["name"], found["unit"], found["distortion_unit"]) == ("lap0.001", "m²", "m²")

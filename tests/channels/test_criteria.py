@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unmask.channels import HiddenMarkovAttack
 from unmask.channels.criteria import (
     CRITERIA,
     TABLE_IV,
@@ -297,9 +298,9 @@ def test_conditional_typical_set_needs_two_epsilons():
     ("what", "measures"),
     [
         # specs 3.2
-        ("identity", ("min_entropy", "shannon_entropy", "k_anonymity")),
-        ("sender", ("min_entropy", "shannon_entropy", "hartley_entropy")),
-        ("attribute", ("min_entropy", "shannon_entropy", "l_diversity")),
+        ("identity", ("min_entropy_bits", "shannon_entropy_bits", "k")),
+        ("sender", ("min_entropy_bits", "shannon_entropy_bits", "hartley_entropy_bits")),
+        ("attribute", ("min_entropy_bits", "shannon_entropy_bits", "l_distinct")),
     ],
 )
 def test_one_guess_is_answered_by_the_renyi_family(what, measures):
@@ -308,24 +309,48 @@ def test_one_guess_is_answered_by_the_renyi_family(what, measures):
     assert found.bounds == ()
 
 
-def test_sequences_are_answered_by_rates():
+def test_c8_sequences_are_answered_by_the_rate_that_is_computed():
     found = advise(what="sender", observations="many")
-    assert (found.worst, found.average) == ("min_entropy_rate", "entropy_rate")
+    assert (found.worst, found.average, found.best) == (None, "entropy_rate", None)
+    assert hasattr(HiddenMarkovAttack, "entropy_rate")
+
+
+def test_c8_every_answer_is_used():
+    answers = {
+        "what": ("identity", "attribute", "sender"),
+        "loss": ("hamming", "graded"),
+        "observations": ("one", "many"),
+    }
+    for known in ({}, {"loss_known": False, "dmax": 2.0}):
+        found = {
+            given: advise(**dict(zip(answers, given, strict=True)), **known)
+            for given in product(*answers.values())
+            if not known or given[1] == "graded"
+        }
+        one = {given[:2]: advice for given, advice in found.items() if given[2] == "one"}
+        many = {given[:2]: advice for given, advice in found.items() if given[2] == "many"}
+        assert all(one[key] != many[key] for key in one)
+        assert len({advice.command for (_, loss), advice in one.items() if loss == "hamming"}) == (0 if known else 3)
 
 
 def test_a_known_loss_leaves_no_entropy():
     found = advise(what="attribute", loss="graded")
-    assert (found.worst, found.average, found.best, found.bounds) == ("worst_case_error", "average_error", None, ())
-    for measure in ("shannon_entropy", "min_entropy", "entropy_rate", "mutual_information"):
+    assert (found.worst, found.average, found.best, found.bounds) == (
+        "estimation_error.worst",
+        "estimation_error",
+        None,
+        (),
+    )
+    for measure in ("shannon_entropy_bits", "min_entropy_bits", "entropy_rate", "information_gain_bits"):
         with pytest.raises(UnmaskError, match=f"cannot be ranked by {measure}"):
             advise(what="attribute", loss="graded", rank_by=measure)
-    assert advise(what="attribute", loss="graded", rank_by="average_error") == found
+    assert advise(what="attribute", loss="graded", rank_by="estimation_error") == found
 
 
 def test_an_unknown_loss_leaves_bounds_and_no_ranking():
     found = advise(what="attribute", loss="graded", loss_known=False, dmax=2.0)
     assert (found.worst, found.average, found.best, found.rank_by) == (None, None, None, ())
-    assert found.bounds[0] == "t_closeness"
+    assert found.bounds[0] == "total_variation.worst"
     assert "2 dmax TV" in found.why
     with pytest.raises(UnmaskError, match="cannot be ranked by t_closeness"):
         advise(what="attribute", loss="graded", loss_known=False, dmax=2.0, rank_by="t_closeness")
@@ -340,7 +365,7 @@ def test_shannon_entropy_does_not_rank_single_guesses():
     assert 1 - spread.max() < 1 - two.max()
     with pytest.raises(UnmaskError, match="shannon_entropy"):
         advise(what="identity", rank_by="shannon_entropy")
-    assert advise(what="identity", rank_by="min_entropy").worst == "min_entropy"
+    assert advise(what="identity", rank_by="min_entropy_bits").worst == "min_entropy_bits"
 
 
 def test_words_that_are_not_known_are_refused():

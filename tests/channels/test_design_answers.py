@@ -54,6 +54,15 @@ def test_c2_a_matched_design_where_no_output_can_be_believed():
     assert found.privacy == pytest.approx(16.0, abs=1e-4)
 
 
+def test_c2_a_budget_that_pays_for_showing_nothing_at_all():
+    places = grid(7, 7, 1.0)
+    prior = np.random.default_rng(3).dirichlet(np.ones(49))
+    table = as_matrix("squared", 49, coordinates=places.points)
+    before = bayes(Channel(np.ones((49, 1)), prior).posterior(), "squared", coordinates=places.points).average
+    found = optimal_mechanism(prior, "squared", table.T, 2 * float((table @ prior).min()), coordinates=places.points)
+    assert (found.privacy, found.leakage) == pytest.approx((before, 0.0), abs=1e-9)
+
+
 def test_c10_budget_that_protects_nobody_is_not_spent():
     found = optimal_mechanism([0.6, 0.3, 0.1], hamming(3), hamming(3), 0.5, delta=0.3)
     assert (found.privacy, found.distortion, found.leakage) == pytest.approx((0.4, 0.4, 0.0), abs=1e-9)

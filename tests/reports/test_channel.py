@@ -106,14 +106,14 @@ def test_findings_hold_the_error_against_nothing_seen_the_worst_and_the_limit():
     # the limit at 2.0: halfway between (1, 1) and (3, 2.92)
     said = found()
     assert said[0] == (
-        "Behind “laplace 0.5” the best adversary is off by 1.24 km on average; without seeing anything he would be off "
-        "by 3.10 km. At the observation that gives most away he is off by 0.310 km."
+        "Behind “laplace 0.5” the best adversary is off by 1.24 km on average; without seeing anything they would be "
+        "off by 3.10 km. At the observation that gives most away they are off by 0.310 km."
     )
     assert (
-        "“laplace 0.5” distorts by 2 km; at that distortion an optimal one would leave him off by 1.96 km." in said[1:]
+        "“laplace 0.5” distorts by 2 km; at that distortion an optimal one would leave them off by 1.96 km." in said[1:]
     )
-    behind = "Behind “laplace 0.5” another adversary, who samples his belief, is off by 2.10 km; one who answers with "
-    assert f"{behind}the likeliest secret is off by 1.40 km." in said[1:]
+    behind = "Behind “laplace 0.5” another adversary, who answers with a draw from the posterior, is off by 2.10 km; "
+    assert f"{behind}one who answers with the likeliest secret is off by 1.40 km." in said[1:]
     assert len(said) == 4
 
 
@@ -130,10 +130,10 @@ def test_the_strongest_contrast_comes_first():
     ("changes", "said"),
     [
         ({"worst": 1.24}, "No observation gives more away than another."),
-        ({"worst": 0.0}, "At the observation that gives most away he is never wrong."),
+        ({"worst": 0.0}, "At the observation that gives most away they are never wrong."),
         (
             {"privacy": 0.0, "worst": 0.0},
-            "the best adversary is never wrong; without seeing anything he would be off by",
+            "the best adversary is never wrong; without seeing anything they would be off by",
         ),
         ({"privacy": 3.1}, "is off by 3.10 km on average, as much as without seeing anything."),
         ({"privacy": 3.0999}, "is off by 3.10 km on average, hardly less than without seeing anything."),
@@ -178,7 +178,9 @@ def test_the_table_of_mechanisms():
     assert ["coin", "1", "0.900", "0", "not run", "not run", "0.800", "unbounded", "90.0 %"] in rows
     assert ["without seeing anything", "", "3.10", "", "", "", "0", "0", ""] in rows
     assert "unbounded: some observation rules out a secret" in words(plain())
-    assert "Other adversaries: gibbs, who samples his belief; map, who answers with" in words(plain())
+    assert "Other adversaries: gibbs, who answers with a draw from the posterior; map, who answers with" in words(
+        plain()
+    )
 
 
 def test_a_share_above_the_limit_is_explained_and_an_unknown_one_is_a_dash():

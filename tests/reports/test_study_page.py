@@ -168,7 +168,7 @@ def test_linkage_and_errors_are_spoken_of_as_what_they_are():
     wrong = measured(
         "G", "bob", "secret", 1.2, measure="estimation_error", unit="loss", direction="low", low=None, high=None
     )
-    assert "bob is wrong by 1.20 loss" in findings(study((wrong,)))[0][1][0]
+    assert "bob is off by 1.20 loss" in findings(study((wrong,)))[0][1][0]
 
 
 # --- undominated -----------------------------------------------------------------------------------------------------

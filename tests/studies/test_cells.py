@@ -7,9 +7,13 @@ from unmask.errors import UnmaskError
 from unmask.graphs import Nar09, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.measures import evaluate, success_probability
+from unmask.reports.study.page import render_study
+from unmask.reports.study.words import findings
 from unmask.studies.cells import run_cell
 from unmask.studies.cells.tables import USEFUL
+from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
+from unmask.studies.run import run_study
 from unmask.tables import ClassAttack, Knowledge, Mondrian, Table, utility
 from unmask.tables.datasets import synthetic_census
 
@@ -156,6 +160,46 @@ targets = 400
     assert once["utility"] == pytest.approx(keep - 1, abs=1e-12)
     # 10 looks: the value seen most often, ties at random; 200,000 draws of the multinomial law give .7727
     assert often["realised_success"] == pytest.approx(0.7727, abs=3 * (0.7727 * 0.2273 / 400) ** 0.5)
+
+
+LOCATION = """
+[[datasets]]
+name = "town"
+use = "channels.grid"
+with = { n = 3, m = 3, size = 500.0 }
+[[protections]]
+name = "none"
+use = "none"
+[[protections]]
+name = "Laplace"
+use = "channels.PlanarLaplace"
+grid = { epsilon = [0.0005, 0.004] }
+[[adversaries]]
+name = "neighbor"
+use = "channels.BayesChannelAttack"
+loss = "euclidean"
+"""
+
+
+def test_c7_a_location_study_speaks_and_ranks_by_its_own_loss(tmp_path):
+    (tmp_path / "plan.toml").write_text(LOCATION)
+    run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "out")
+    page = study_page(tmp_path / "out")
+    said = " ".join(sentence for _, sentences in findings(page) for sentence in sentences)
+    assert "success" not in said
+    assert "correctly" not in said
+    assert "the secret" not in said
+    near, far = ("Laplace epsilon=0.004", "Laplace epsilon=0.0005")
+    error = {item.row.release: item.row for item in page.rows if item.row.measure == "estimation_error"}
+    assert {row.unit for row in error.values()} == {"m"}
+    assert f"From \u201c{near}\u201d, the adversary neighbor is off by {error[near].posterior:.0f} m on average" in said
+    assert f"\u201c{far}\u201d is the best here" in said
+    (plane,) = page.planes
+    assert (plane.direction, plane.risk_unit) == ("low", "m")
+    assert set(plane.undominated) == {"none", near, far}  # the more error the less utility
+    text = render_study(page)
+    assert "Error (m) of A neighbor" in text
+    assert "Up and to the right is better" in text
 
 
 GRAPH = """

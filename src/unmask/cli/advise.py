@@ -9,19 +9,19 @@ import click
 from unmask.cli.files import as_text
 
 QUESTIONS = {
-    "what": ("What does the attacker want: identity, attribute or sender?", ("identity", "attribute", "sender")),
+    "what": ("What does the adversary want: identity, attribute or sender?", ("identity", "attribute", "sender")),
     "loss": ("Is a wrong answer just wrong (hamming), or nearer and farther (graded)?", ("hamming", "graded")),
-    "observations": ("Does he see one observation, or many of a long sequence?", ("one", "many")),
+    "observations": ("Do they see one observation, or many of a long sequence?", ("one", "many")),
 }
 """What is asked when it is not given."""
 
 
 @click.command()
-@click.option("--what", type=click.Choice(QUESTIONS["what"][1]), help="What the attacker wants.")
+@click.option("--what", type=click.Choice(QUESTIONS["what"][1]), help="What the adversary wants.")
 @click.option("--loss", type=click.Choice(QUESTIONS["loss"][1]), help="Whether some wrong answers are nearer.")
-@click.option("--loss-known/--loss-unknown", default=True, show_default=True, help="Whether his loss is known.")
+@click.option("--loss-known/--loss-unknown", default=True, show_default=True, help="Whether the loss is known.")
 @click.option("--observations", type=click.Choice(QUESTIONS["observations"][1]), help="One, or a long sequence.")
-@click.option("--dmax", type=click.FloatRange(0, min_open=True), help="His largest loss, where the loss is unknown.")
+@click.option("--dmax", type=click.FloatRange(0, min_open=True), help="Largest loss, where the loss is unknown.")
 @click.option("--rank-by", help="A measure by which you want to rank releases; refused where that is unsound.")
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object; asks nothing.")
 def advise(
@@ -51,8 +51,9 @@ def advise(
         return
     for case in ("worst", "average", "best"):
         measure = getattr(advice, case)
-        click.echo(f"{case:>8} case: {measure.replace('_', ' ') if measure else 'no such case'}")
+        click.echo(f"{case:>8} case: {measure or 'none'}")
     if advice.bounds:
-        click.echo(f"bounds only: {', '.join(name.replace('_', ' ') for name in advice.bounds)}")
-    click.echo(f"rank releases by: {', '.join(name.replace('_', ' ') for name in advice.rank_by) or 'nothing'}")
+        click.echo(f"bounds only: {', '.join(advice.bounds)}")
+    click.echo(f"rank releases by: {', '.join(advice.rank_by) or 'nothing'}")
+    click.echo(f"given by: {advice.command}")
     click.echo(advice.why)

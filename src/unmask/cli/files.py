@@ -45,9 +45,14 @@ def stems(paths: tuple[Path, ...]) -> list[str]:
 
 
 def _stem(path: Path) -> str:
-    """The name before its first dot, but for one that it begins with."""
-    name = path.name.lstrip(".").split(".")[0]
-    return name or path.name
+    """The name without what says its format: before the ending of a table, or before its first dot; a dot that it
+    begins with is none.
+    """
+    from unmask.engines.given import SUFFIXES
+
+    name = path.name.lstrip(".")
+    ending = max((one for one in SUFFIXES if name.lower().endswith(one)), key=len, default=None)
+    return (name[: -len(ending)] if ending else name.split(".")[0]) or path.name
 
 
 def say_findings(found: ReportData) -> None:

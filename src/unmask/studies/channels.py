@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,9 +17,11 @@ from unmask.channels.design.answers import among_candidates
 from unmask.channels.design.linear import largest_error, matched
 from unmask.errors import UnmaskError
 from unmask.measures import (
+    confirmation,
     effective_set_size,
     estimation_error,
     information_gain,
+    refutation,
     renyi_entropy,
     shannon_entropy,
     success_probability,
@@ -176,11 +179,14 @@ def _rows(name: str, belief: Posterior, stakes: Stakes) -> tuple[Row, ...]:
     measures = (
         replace(estimation_error(loss, coordinates=stakes.coordinates), unit=stakes.unit),
         success_probability,
+        renyi_entropy(0),
         shannon_entropy,
         renyi_entropy(np.inf),
         effective_set_size,
         information_gain,
         total_variation,
+        confirmation,
+        refutation,
     )
     found = audit(belief, release=name, adversary=BAYES, target="secret", measures=measures).rows
     noise = 8 * float(np.finfo(belief.log_probability.dtype).eps)  # of a belief, relative to its values
@@ -228,14 +234,17 @@ def _limit(channel: Channel, stakes: Stakes, farthest: float) -> tuple[tuple[tup
             (d, matched_optimum(channel.prior, loss, d))
             for d in np.union1d(np.linspace(0, most, 41), [prior_error]).tolist()
         ), ""
+    seek = restricted or max(channel.n_x, channel.n_y) <= LARGEST_ANSWERED
     largest = LARGEST_MATCHED if closed else LARGEST_LIMIT if restricted else LARGEST_ANSWERED
     if max(channel.n_x, channel.n_y) > largest:
         return (), f"there are more than {largest} secrets or outputs: unmask design solves single points"
     least = float(channel.prior @ cost.min(axis=1))
     most = float((channel.prior @ cost).min())
     budgets = np.linspace(least, max(most, least), LIMIT_POINTS + 1)[1:].tolist()
-    solve = partial(largest_error, channel.prior, stakes.loss, cost, coordinates=stakes.coordinates)
-    return tuple(zip(budgets, np.maximum.accumulate([solve(budget) for budget in budgets]).tolist(), strict=True)), ""
+    solve = partial(largest_error, channel.prior, stakes.loss, cost, coordinates=stakes.coordinates, seek=seek)
+    points = [(budget, privacy) for budget in budgets if not math.isnan(privacy := solve(budget))]
+    highest = np.maximum.accumulate([privacy for _, privacy in points]).tolist()
+    return tuple(zip([budget for budget, _ in points], highest, strict=True)), ""
 
 
 def _observations(

@@ -6,6 +6,7 @@ import hashlib
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -20,8 +21,8 @@ from unmask.reports.study.values import (
     Plane,
     Spot,
     StudyData,
-    headlines,
     judged,
+    spoken_of,
 )
 from unmask.results import Row
 from unmask.studies.plan import NOTHING
@@ -46,6 +47,7 @@ ASSUMPTIONS = (
     "Intervals over seeds say nothing about other populations.",
     "Protections of one dataset are compared on the same draws of people and knowledge.",
     "The strongest adversary is, for each thing that adversaries are after, the one with the highest success.",
+    "Under a graded loss, such as a distance, it is the one with the smallest error.",
 )
 
 
@@ -104,25 +106,28 @@ def _gain(item: Summary) -> tuple[float, float] | None:
 
 
 def planes(rows: Sequence[Measured]) -> tuple[Plane, ...]:
-    """For each dataset and unit of utility: success against utility, and what is undominated.
+    """For each dataset, unit of utility and direction: success or error against utility, and what is undominated.
 
-    Success is that of `headlines`; utility the mean over the seeds, for each adversary his own, since the loss that he
-    is judged by may decide what it costs. Datasets without both are left out.
+    Success and error are those of `spoken_of`; utility the mean over the seeds, for each adversary their own, since
+    the loss that they are judged by may decide what it costs. Datasets without both are left out.
     """
     found = []
     for dataset in dict.fromkeys(item.dataset for item in rows):
         own = tuple(item for item in rows if item.dataset == dataset)
         useful = {(item.row.release, item.row.adversary): item.row for item in own if item.row.measure == UTILITY}
-        heads = headlines(own)
-        for unit in dict.fromkeys(row.unit for row in useful.values()):
+        heads = spoken_of(own)
+        alike = dict.fromkeys((item.row.unit, item.row.direction) for item in heads.values())
+        for unit, (risk_unit, direction) in product(dict.fromkeys(row.unit for row in useful.values()), alike):
             kept = {key: row.posterior for key, row in useful.items() if row.unit == unit}
-            spots = tuple(_spots(heads, kept))
+            wanted, sign = (risk_unit, direction), 1 if direction == "high" else -1
+            asked = {key: item for key, item in heads.items() if (item.row.unit, item.row.direction) == wanted}
+            spots = tuple(_spots(asked, kept, sign=sign))
             if spots:
-                found.append(Plane(dataset, unit, spots, _undominated(spots)))
+                found.append(Plane(dataset, unit, spots, _undominated(spots, sign=sign), *wanted))
     return tuple(found)
 
 
-def _spots(heads: Headlines, kept: Mapping[tuple[str, str], float]) -> Iterator[Spot]:
+def _spots(heads: Headlines, kept: Mapping[tuple[str, str], float], *, sign: int) -> Iterator[Spot]:
     for adversary, target in dict.fromkeys(key[1:] for key in heads):
         own = [
             (item.row, kept[item.row.release, adversary])
@@ -131,21 +136,26 @@ def _spots(heads: Headlines, kept: Mapping[tuple[str, str], float]) -> Iterator[
             and (item.row.release, adversary) in kept
             and math.isfinite(item.row.posterior + kept[item.row.release, adversary])
         ]
-        best = undominated([[row.posterior] for row, _ in own], [utility for _, utility in own]) if own else []
+        best = undominated([[sign * row.posterior] for row, _ in own], [utility for _, utility in own]) if own else []
         for (row, utility), front in zip(own, best, strict=True):
             yield Spot(row.release, adversary, target, utility, row.posterior, row.low, row.high, front)
 
 
-def _undominated(spots: Sequence[Spot]) -> tuple[str, ...]:
-    """Protections that no other beats: in utility (mean over adversaries) and, for every target, in the success of the
-    strongest adversary after it. One that an adversary has no result for is not judged: he might be the strongest.
+def _undominated(spots: Sequence[Spot], *, sign: int) -> tuple[str, ...]:
+    """Protections that no other beats: in utility (mean over adversaries) and, for every target, in what the strongest
+    adversary after it reaches. One that an adversary has no result for is not judged: they might be the strongest.
+
+    sign : 1 where the adversaries want it high, -1 where low
     """
     names = judged(spots)
     if not names:
         return ()
     targets = dict.fromkeys(spot.target for spot in spots)
     risks = [
-        [max(spot.success for spot in spots if (spot.protection, spot.target) == (name, target)) for target in targets]
+        [
+            max(sign * spot.success for spot in spots if (spot.protection, spot.target) == (name, target))
+            for target in targets
+        ]
         for name in names
     ]
     useful = [[spot.utility for spot in spots if spot.protection == name] for name in names]

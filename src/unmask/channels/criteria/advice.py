@@ -12,7 +12,35 @@ Loss = Literal["hamming", "graded"]
 Observations = Literal["one", "many"]
 Case = Literal["worst", "average", "best"]
 
-ENTROPIES = ("hartley_entropy", "shannon_entropy", "min_entropy", "entropy_rate")
+GIVEN_AS = {
+    "min_entropy": "min_entropy_bits",
+    "shannon_entropy": "shannon_entropy_bits",
+    "hartley_entropy": "hartley_entropy_bits",
+    "k_anonymity": "k",
+    "l_diversity": "l_distinct",
+    "entropy_rate": "entropy_rate",
+}
+"""Measures of the table -> their names in results; the others are computed by nothing, and are not advised."""
+
+COMMANDS = {
+    "identity": "unmask audit RELEASE.csv -q COLUMNS",
+    "attribute": "unmask audit RELEASE.csv -q COLUMNS -s COLUMN",
+    "sender": "unmask audit channel CHANNEL.csv",
+}
+
+DELTA: dict[str, tuple[str, ...]] = {
+    "identity": (),
+    "attribute": ("delta_disclosure",),
+    "sender": ("delta_up.worst", "delta_down.worst"),
+}
+"""How surely a value is confirmed or ruled out; of identity it is always infinite: a class leaves people out."""
+
+BELIEF = "Python: unmask.measures.evaluate(BELIEF, [unmask.measures.estimation_error(LOSS)])"
+
+STEPS = "Python: unmask.channels.HiddenMarkovAttack(TRANSITION, CHANNEL)"
+
+ERROR = ("estimation_error.worst", "estimation_error")
+"""P_min and P_avg, as results name them."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +79,11 @@ TABLE_IV: tuple[Entry, ...] = (
 class Advice:
     """What to report about the privacy of a release or a system.
 
-    worst, average, best : the measure for each case of the user; None where there is no such case. `worst_case_error`
-                and `average_error` are P_min and P_avg, `worst` and `average` of `unmask.measures.error.bayes`
-    bounds    : criteria that only bound what is lost; never a measure of privacy, never a ranking
+    worst, average, best : the measure for each case of the user, as results and gates name it (`.worst` is that at the
+                worst-off target); None where there is no such case, or nothing computes it
+    bounds    : measures that only bound what is lost; never a measure of privacy, never a ranking
     rank_by   : by which of them releases may be ranked; empty when none is sound
+    command   : what gives all of them: a command line, or a call in Python
     why       : the reason, in words
     """
 
@@ -63,6 +92,7 @@ class Advice:
     best: str | None
     bounds: tuple[str, ...]
     rank_by: tuple[str, ...]
+    command: str
     why: str
 
 
@@ -75,7 +105,7 @@ def advise(
     dmax: float | None = None,
     rank_by: str | None = None,
 ) -> Advice:
-    """The measures for a question, from what is known about the attacker.
+    """The measures for a question, from what is known about the adversary.
 
     what         : identity (whose record), attribute (which value) or sender (whose message)
     loss         : `hamming` counts wrong answers; `graded` has nearer and farther ones
@@ -85,12 +115,13 @@ def advise(
     rank_by      : a measure by which releases are to be ranked; refused, with the reason, where that is unsound.
                    Entropies are refused as soon as a loss is supplied: two beliefs of one entropy may have any errors
 
-    >>> advise(what="identity").worst
-    'min_entropy'
+    >>> found = advise(what="identity")
+    >>> found.worst, found.command
+    ('min_entropy_bits', 'unmask audit RELEASE.csv -q COLUMNS')
     >>> advise(what="attribute", loss="graded").worst
-    'worst_case_error'
+    'estimation_error.worst'
     >>> advise(what="attribute", loss="graded", loss_known=False, dmax=3.0).bounds[0]
-    't_closeness'
+    'total_variation.worst'
 
     Rebollo-Monedero et al. 2012, sections V and VII, figure 4.
     """
@@ -102,7 +133,7 @@ def advise(
             raise UnmaskError("the 0/1 loss is a known loss: pass loss_known=True, or loss='graded' for another one")
         found = _sequences() if observations == "many" else _single(what)
     else:
-        found = _known_loss() if loss_known else _unknown_loss(dmax)
+        found = _known_loss(what, observations) if loss_known else _unknown_loss(what, observations, dmax)
     if rank_by is not None and rank_by not in found.rank_by:
         allowed = ", ".join(found.rank_by) or "nothing: only the actual error under an assumed loss can rank"
         raise UnmaskError(f"releases cannot be ranked by {rank_by} here; {found.why} Rank by {allowed}.")
@@ -113,13 +144,14 @@ def _single(what: What) -> Advice:
     worst, average, best = (_cell(what, case) for case in ("worst", "average", "best"))
     if what == "attribute":
         # the paper's row supposes a graded loss; under 0/1 loss the value is one guess like any other
-        worst, average = "min_entropy", "shannon_entropy"
+        worst, average = GIVEN_AS["min_entropy"], GIVEN_AS["shannon_entropy"]
     return Advice(
         worst,
         average,
         best,
         (),
-        ("worst_case_error", "average_error", "min_entropy"),
+        (*ERROR, GIVEN_AS["min_entropy"]),
+        COMMANDS[what],
         "The loss is 0/1 and there is one observation: the error is 1 - 2^-H_inf exactly; the other Renyi entropies "
         "are its average and best cases and give nobody's error.",
     )
@@ -131,41 +163,56 @@ def _sequences() -> Advice:
         _cell("sequence", "average"),
         _cell("sequence", "best"),
         (),
-        ("entropy_rate", "min_entropy_rate", "average_error"),
+        ("entropy_rate", "estimation_error"),
+        STEPS,
         "A long stationary sequence is to be had as a whole: 2^{k rate} is the size of the typical set, if k is in the "
-        "thousands; for shorter ones report the error per step.",
+        "thousands; for shorter ones report the error per step. The rates of the worst and the best case, of the "
+        "likeliest path and of the number of possible paths, are computed by nothing here.",
     )
 
 
-def _known_loss() -> Advice:
+def _known_loss(what: What, observations: Observations) -> Advice:
+    many = observations == "many"
+    with_loss = f"{COMMANDS[what]} --loss LOSS" if what == "sender" else BELIEF
+    steps = " Of a sequence it is the error per step, from the belief about each step given all that was observed."
     return Advice(
-        "worst_case_error",
-        "average_error",
+        *ERROR,
         None,
         (),
-        ("worst_case_error", "average_error"),
-        "The attacker's loss is known: report his expected loss, smallest and average over what he may observe, and "
-        "nothing else; entropies do not see that some answers are nearer than others.",
+        ERROR,
+        STEPS if many else with_loss,
+        "The adversary's loss is known: report their expected loss, smallest and average over what they may observe, "
+        f"and nothing else; entropies do not see that some answers are nearer than others.{steps if many else ''}",
     )
 
 
-def _unknown_loss(dmax: float | None) -> Advice:
+def _unknown_loss(what: What, observations: Observations, dmax: float | None) -> Advice:
     if dmax is None or not 0 < dmax < float("inf"):
         raise UnmaskError("the loss is unknown, so at least its largest value has to be: pass dmax, above 0")
+    many = observations == "many"
+    steps = " Of a sequence they bound what is lost of one step, from the belief about it given all that was observed."
     return Advice(
         None,
         None,
         None,
-        ("t_closeness", "t_closeness_kl", "mutual_information", "delta_disclosure"),
+        (
+            "total_variation.worst",
+            "information_gain_bits.worst",
+            "information_gain_bits",
+            *DELTA[what],
+        ),
         (),
+        STEPS if many else COMMANDS[what],
         f"The loss is unknown but for its largest value {dmax:g}: total variation is the tightest bound on the loss of "
-        "privacy (at most dmax TV of error, 2 dmax TV of regret), then divergence and its average, then delta. They "
-        "bound what is lost and are no privacy: a smaller bound need not mean a larger error.",
+        "privacy (at most dmax TV of error, 2 dmax TV of regret), then divergence and its average"
+        f"{', then delta' if DELTA[what] else ''}. They "
+        f"bound what is lost and are no privacy: a smaller bound need not mean a larger error.{steps if many else ''}",
     )
 
 
-def _cell(what: str, case: str) -> str:
-    return next(entry.measure for entry in TABLE_IV if entry.what == what and entry.case == case)
+def _cell(what: str, case: str) -> str | None:
+    """The name in results of a cell of the table; None where nothing computes it."""
+    return GIVEN_AS.get(next(entry.measure for entry in TABLE_IV if entry.what == what and entry.case == case))
 
 
 def _check(given: str, allowed: tuple[str, ...], name: str) -> None:

@@ -31,6 +31,10 @@ def among_candidates(loss: Loss, coordinates: ArrayLike | None) -> bool:
     return loss in ("absolute", "euclidean") and (points.ndim == 1 or points.shape[1] == 1)
 
 
+WORST = 1e-3
+"""The share of the budget to which the risk at the worst output is raised, where it cannot be the budget."""
+
+
 @dataclass(frozen=True, eq=False)
 class Answers:
     """A named loss whose best answers are any points.
@@ -64,7 +68,7 @@ class Answers:
         table = problem.between(np.arange(n, n + k)[:, None], np.arange(n)[None])  # type: ignore[attr-defined]
         return np.asarray(table, dtype=np.float64) / self.unit
 
-    def own(self, program: Program) -> NDArray[np.float64] | None:
+    def own(self, program: Program, *, average_alone: bool) -> NDArray[np.float64] | None:
         """A rule whose outputs are points that the adversary does best to believe, which distorts by the whole budget;
         of those the one of the largest risk at the worst output. None where there is none, or no distortion at all.
 
@@ -72,11 +76,11 @@ class Answers:
         the budget at every output, none leaves more at the worst one either.
         """
         budget = program.budget or 0.0
-        found = self._own(program, budget, floor=budget)
+        found = None if average_alone else self._own(program, budget, floor=budget)
         if found is not None:
             return found
-        found, low, high = self._own(program, budget, floor=0.0), 0.0, budget
-        while found is not None and high - low > ANSWERED:
+        found, low, high = self._own(program, budget, floor=0.0), 0.0, 0.0 if average_alone else budget
+        while found is not None and high - low > WORST * budget:
             middle = (low + high) / 2
             better = self._own(program, budget, floor=middle)
             found, low, high = (found, low, middle) if better is None else (better, middle, high)

@@ -135,9 +135,8 @@ def optimal_mechanism(
     if closed is not None:
         return closed
     program, first, best = _largest_average(asked, method)
+    way, found, rule = _way(program, method), first, best
     for _ in range(MOST_ANSWERINGS):
-        way = _way(program, method)
-        found, rule = first, best
         if objective == "average":
             rule = _best_worst(program, first, best)
         else:
@@ -152,13 +151,24 @@ def optimal_mechanism(
 
 
 def largest_error(
-    prior: ArrayLike, privacy_loss: Loss, distortion: ArrayLike, budget: float, *, coordinates: ArrayLike | None = None
+    prior: ArrayLike,
+    privacy_loss: Loss,
+    distortion: ArrayLike,
+    budget: float,
+    *,
+    coordinates: ArrayLike | None = None,
+    seek: bool = True,
 ) -> float:
-    """The privacy of `optimal_mechanism`, without the search for a channel of large worst case and little leakage."""
+    """The privacy of `optimal_mechanism`, without the search for a channel of large worst case and little leakage.
+
+    seek : whether answers that are no candidates are sought, which takes long; where they would have to be, else nan
+    """
     asked = _program(prior, privacy_loss, coordinates, distortion, budget, None, None, None)
-    closed = _closed_form(asked)
+    closed = _closed_form(asked, average_alone=True)
     if closed is not None:
         return closed.privacy
+    if asked.answers and not seek:
+        return math.nan
     program, _, rule = _largest_average(asked, "auto")
     return risks(program, rule)[0] * asked.loss
 
@@ -179,7 +189,7 @@ def _way(program: Program, method: str) -> str:
     return "full" if len(program.loss) * program.distortion.size <= LARGEST_WHOLE else "cuts"
 
 
-def _closed_form(asked: _Asked) -> Design | None:
+def _closed_form(asked: _Asked, *, average_alone: bool = False) -> Design | None:
     """The design where the loss is the distortion and nothing else is asked; None where another has to be sought."""
     program = asked.program
     if program.floor is not None or program.coupled or not matched(program.loss, program.distortion):
@@ -187,10 +197,13 @@ def _closed_form(asked: _Asked) -> Design | None:
     if asked.answers is None:
         rule = constant_risk_channel(program.prior, program.loss, program.budget or 0.0).dense()
         return _design(asked, program, rule, "closed form", risks(program, rule)[0])
-    own = asked.answers.own(program)
-    if own is None:
-        return None
-    return _design(asked, program, own, "closed form", program.budget or 0.0)
+    cost, budget = program.prior @ program.distortion, program.budget or 0.0
+    if cost.min() <= budget * (1 + 1e-12):  # nothing need be shown
+        rule = np.zeros(program.distortion.shape)
+        rule[:, np.argmin(cost)] = 1.0
+        return _design(asked, program, rule, "closed form", 0.0)
+    own = asked.answers.own(program, average_alone=average_alone)
+    return None if own is None else _design(asked, program, own, "closed form", budget)
 
 
 def _largest_average(asked: _Asked, method: str) -> tuple[Program, Solved, NDArray[np.float64]]:
@@ -244,7 +257,8 @@ def _program(
     program = Program(p, loss / of_loss, d / of_distortion, most, floor=floor, epsilon=epsilon, delta=delta)
     answers = None
     if not among_candidates(privacy_loss, coordinates):
-        answers = Answers(cast("LossName", privacy_loss), np.reshape(coordinates, (len(p), -1)), of_loss)
+        points = np.asarray(coordinates, dtype=np.float64).reshape(len(p), -1)
+        answers = Answers(cast("LossName", privacy_loss), points, of_loss)
     return _Asked(program, of_loss, of_distortion, answers)
 
 

@@ -44,7 +44,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Spot:
-    """The error of one adversary behind one mechanism; style 0, 1 ... is his colour and shape."""
+    """The error of one adversary behind one mechanism; style 0, 1 ... is their color and shape."""
 
     mechanism: str
     distortion: float

@@ -63,14 +63,14 @@ def _setting(channel: ChannelRisk) -> str:
     in_unit = f", in {channel.unit}." if channel.unit and not in_unit else f".{in_unit}"
     several = f" behind {channel.spoken_of.name}" if len(channel.mechanisms) > 1 else ""
     return (
-        f"The adversary knows how the mechanism works and how likely each of {channel.secrets:,} secrets is. He sees "
-        f"one of {channel.observations:,} observations{several} and gives the answer of least expected loss: "
-        f"{channel.loss.replace('_', ' ')}{in_unit} The larger his error, the more privacy is left."
+        f"The adversary knows how the mechanism works and how likely each of {channel.secrets:,} secrets is. They see "
+        f"one of {channel.observations:,} observations{several} and give the answer of least expected loss: "
+        f"{channel.loss.replace('_', ' ')}{in_unit} The larger their error, the more privacy is left."
     )
 
 
 def _styles(channel: ChannelRisk, scope: Scope) -> dict[str, int]:
-    """Adversary -> colour and shape: the one he has elsewhere on the page, else one that nobody has."""
+    """Adversary -> colour and shape: the one they have elsewhere on the page, else one that nobody has."""
     styles: dict[str, int] = {}
     for name in (BEST, *channel.others):
         taken = {*scope.styles.values(), *styles.values()}
@@ -201,14 +201,8 @@ def _mechanism(item: MechanismRisk, channel: ChannelRisk) -> tuple[str, ...]:
     )
 
 
-def _reached(item: MechanismRisk, channel: ChannelRisk) -> float | None:
-    """The error of the best adversary as a share of what the limit allows; None where that is not known, or 0."""
-    best = channel.limit_at(item.distortion)
-    return item.privacy / best if best is not None and best > 1e-12 else None
-
-
 def _share(item: MechanismRisk, channel: ChannelRisk) -> str:
-    reached = _reached(item, channel)
+    reached = channel.reached(item)
     if reached is None:
         return "\u2013"
     return percent(1.0 if abs(reached - 1) < 1e-4 else reached)
@@ -226,7 +220,7 @@ def _mechanism_notes(channel: ChannelRisk, scope: Scope) -> list[str]:
         notes.append(f"Other adversaries: {'; '.join(said)}.")
     if any(math.isinf(item.epsilon) for item in channel.mechanisms):
         notes.append("unbounded: some observation rules out a secret with certainty; no finite \u03b5 bounds that.")
-    shares = [_reached(item, channel) for item in channel.mechanisms] if channel.limit else []
+    shares = [channel.reached(item) for item in channel.mechanisms] if channel.limit else []
     if shares:
         notes.append(
             "Share of the limit: error on average, divided by that behind an optimal mechanism that distorts as much."

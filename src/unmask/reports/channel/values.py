@@ -10,7 +10,7 @@ from itertools import pairwise
 from unmask.errors import UnmaskError
 
 BEST = "bayes"
-"""The best adversary: he gives the answer of least expected loss. `MechanismRisk.privacy` is about him."""
+"""The best adversary: they give the answer of least expected loss. `MechanismRisk.privacy` is about them."""
 
 ROUNDING = 1e-9
 """By so much a value may leave its range: sums of many small numbers do."""
@@ -23,7 +23,7 @@ class MechanismRisk:
     name         : as the caller calls it
     distortion   : expected distortion between what is released and what is true
     privacy      : expected loss of the best adversary (Bayes), P_avg
-    worst        : his expected loss at the observation that gives most away, P_min
+    worst        : their expected loss at the observation that gives most away, P_min
     errors       : other adversaries -> their expected loss; None where one was not run
     leakage_bits : mutual information of secret and observation
     epsilon      : the largest log ratio of an observation's chances, in nats; infinite where one rules a secret out
@@ -48,7 +48,7 @@ class MechanismRisk:
 
 @dataclass(frozen=True)
 class ObservationRisk:
-    """One observation by its label: its chance, the best answer, his expected loss, and the likeliest secrets."""
+    """One observation by its label: its chance, the best answer, their expected loss, and the likeliest secrets."""
 
     observation: str
     chance: float
@@ -155,6 +155,11 @@ class ChannelRisk:
         if distortion <= end * (1 + ROUNDING) + ROUNDING:
             return level
         return level if level >= self.prior_error * (1 - 1e-6) else None
+
+    def reached(self, item: MechanismRisk) -> float | None:
+        """The error of the best adversary as a share of what the limit allows; None where that is not known, or 0."""
+        best = self.limit_at(item.distortion)
+        return item.privacy / best if best is not None and best > ROUNDING * self.prior_error else None
 
 
 def _rising(values: Sequence[float], what: str) -> None:

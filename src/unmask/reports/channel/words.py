@@ -10,10 +10,10 @@ from unmask.reports.data import ReportData, Scope
 from unmask.reports.words import IDENTITY, SHARES, SPACE, number, percent, release_name
 
 ADVERSARIES = {
-    "gibbs": "samples his belief",
+    "gibbs": "answers with a draw from the posterior",
     "map": "answers with the likeliest secret",
-    "median": "answers with the median of his belief",
-    "mean": "answers with the mean of his belief",
+    "median": "answers with the median of the posterior",
+    "mean": "answers with the mean of the posterior",
     "prior": "ignores the observation",
     "naive": "takes what is released for the truth",
     "identity": "takes what is released for the truth",
@@ -30,7 +30,7 @@ ALIKE = 1e-6
 """Values that differ by less, relatively, count as equal."""
 
 BLIND = (
-    "Without seeing anything he would be wrong in only {prior} of cases, and an average of wrong answers is blind "
+    "Without seeing anything they would be wrong in only {prior} of cases, and an average of wrong answers is blind "
     "there: it hardly moves even where some observations give the secret away. Read the worst observation instead."
 )
 
@@ -101,8 +101,8 @@ def _left(channel: ChannelRisk) -> str:
         as_much = "as much as" if alike(item.privacy, channel.prior_error) else "hardly less than"
         return f"{start} {before}{average}, {as_much} without seeing anything. {_worst(item, unit)}"
     if figure(item.privacy, unit) == figure(0.0, unit):
-        return f"{start} never wrong; without seeing anything he would be {before}."
-    return f"{start} {off(item.privacy, unit)}{average}; without seeing anything he would be {before}. " + (
+        return f"{start} never wrong; without seeing anything they would be {before}."
+    return f"{start} {off(item.privacy, unit)}{average}; without seeing anything they would be {before}. " + (
         _worst(item, unit)
     )
 
@@ -113,8 +113,8 @@ def _worst(item: MechanismRisk, unit: str) -> str:
     if alike(item.worst, item.privacy):
         return "No observation gives more away than another."
     if figure(item.worst, unit) == figure(0.0, unit):
-        return "At the observation that gives most away he is never wrong."
-    return f"At the observation that gives most away he is {off(item.worst, unit)}."
+        return "At the observation that gives most away they are never wrong."
+    return f"At the observation that gives most away they are {off(item.worst, unit)}."
 
 
 def _limit(channel: ChannelRisk) -> tuple[float, str] | None:
@@ -126,7 +126,7 @@ def _limit(channel: ChannelRisk) -> tuple[float, str] | None:
     does = f"{release_name(item.name)} distorts by {quantity(item.distortion, channel.distortion_unit)}"
     if best <= item.privacy or figure(best, unit) == figure(item.privacy, unit):
         return 1.0, f"{does}; no mechanism does better at that distortion."
-    said = f"{does}; at that distortion an optimal one would leave him {off(best, unit)}."
+    said = f"{does}; at that distortion an optimal one would leave them {off(best, unit)}."
     return _ratio(best, item.privacy), said
 
 
@@ -138,13 +138,13 @@ def _rivals(channel: ChannelRisk) -> tuple[float, str] | None:
     most, least = (pick(known, key=lambda item: item.privacy) for pick in (max, min))
     unit = channel.unit
     if figure(most.privacy, unit) == figure(least.privacy, unit):
-        return 1.0, f"Behind all {len(known)} mechanisms he is {off(most.privacy, unit)}."
+        return 1.0, f"Behind all {len(known)} mechanisms they are {off(most.privacy, unit)}."
     high, low = (
         f"{release_name(item.name)}, which distorts by {quantity(item.distortion, channel.distortion_unit)}"
         for item in (most, least)
     )
     said = (
-        f"Of {len(known)} mechanisms, {high}, leaves him {off(most.privacy, unit)}, more than any other; {low}, "
+        f"Of {len(known)} mechanisms, {high}, leaves them {off(most.privacy, unit)}, more than any other; {low}, "
         f"only {off(least.privacy, unit)}."
     )
     return _ratio(most.privacy, least.privacy), said

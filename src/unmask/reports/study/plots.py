@@ -1,9 +1,9 @@
-"""Utility across, success up: every protection as every adversary sees it."""
+"""Utility across, success or error up: every protection as every adversary sees it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from unmask.reports.canvas import Frame, altair, axis, short
@@ -25,7 +25,7 @@ HEIGHT = 260.0
 
 
 def plane_chart(plane: Plane, styles: Mapping[str, int], *, title: str, label: str, key: str) -> str:
-    """Success, from 0, against utility: spots that no other beats for the same adversary are filled and joined.
+    """Success or error, from 0, against utility: spots that no other beats for one adversary are filled and joined.
 
     Undominated protections are named, at most ten of them; 95 % intervals of success are thin lines.
 
@@ -38,7 +38,7 @@ def plane_chart(plane: Plane, styles: Mapping[str, int], *, title: str, label: s
         spot: Point(spot.protection, styles[spot.adversary], spot.utility, spot.success, *_ends(spot))
         for spot in plane.spots
     }
-    frame = _frame(plane.spots, share=plane.unit in SHARES, title=title)
+    frame = _frame(plane, title=title)
     marks = [plane_mark(point, best=spot.best) for spot, point in points.items()]
     shown = _apart(frame, plane)
     named = [
@@ -48,8 +48,9 @@ def plane_chart(plane: Plane, styles: Mapping[str, int], *, title: str, label: s
     return draw_plane(frame, marks, named, lettered=lettered, label=label, key=key)
 
 
-def _frame(spots: Sequence[Spot], *, share: bool, title: str) -> Frame:
-    """Utility from its least to its most with room at both ends, success from 0."""
+def _frame(plane: Plane, *, title: str) -> Frame:
+    """Utility from its least to its most with room at both ends, success or error from 0."""
+    spots, share, risk = plane.spots, plane.unit in SHARES, plane.risk_unit in SHARES
     least, most = min(spot.utility for spot in spots), max(spot.utility for spot in spots)
     pad = 0.16 * (most - least) or 0.1 * abs(most) or 0.1
     top = 1.12 * max(_ends(spot)[1] for spot in spots) or 1.0
@@ -58,8 +59,15 @@ def _frame(spots: Sequence[Spot], *, share: bool, title: str) -> Frame:
         "format(100 * datum.value, '~r') + '\u00a0%'" if share else "replace(format(datum.value, ',~r'), '-', '\u2212')"
     )
     across = altair().Axis(values=ticks, labelExpr=shown, title=title, labelOverlap=False, labelBound=False)
-    up = axis(min(top, 1.0), title="Success")
+    up = axis(min(top, 1.0) if risk else top, title=reached(plane), share=risk)
     return Frame(PLANE_WIDTH, HEIGHT, most + pad, top, across, up, left=least - pad)
+
+
+def reached(plane: Plane) -> str:
+    """What the adversaries of a plane reach, with its unit."""
+    if plane.direction == "high":
+        return "Success"
+    return "Error" if plane.risk_unit in SHARES else f"Error ({plane.risk_unit})"
 
 
 def _ticks(least: float, most: float) -> list[float]:
@@ -76,7 +84,7 @@ def _ticks(least: float, most: float) -> list[float]:
 def _ends(spot: Spot) -> tuple[float, float]:
     """The interval of success, within what a share can be; the value itself where there is none."""
     low = spot.success if spot.low is None else max(0.0, spot.low)
-    return low, spot.success if spot.high is None else min(1.0, spot.high)
+    return low, spot.success if spot.high is None else spot.high
 
 
 def _apart(frame: Frame, plane: Plane) -> dict[str, str]:

@@ -56,6 +56,7 @@ class Part:
     name: str
     words: str
     planes: tuple[Figure, ...]
+    better: str
     overview: Grid | None
     curves: tuple[Figure, ...]
     measures: tuple[Grid, ...]
@@ -93,6 +94,7 @@ def _part(data: StudyData, dataset: str, planes: Sequence[Plane], curves: Sequen
         name=dataset,
         words=data.words.get(("datasets", dataset), ""),
         planes=tuple(_plane(data, plane) for plane in planes),
+        better=_better(planes),
         overview=overview(data, dataset, heads),
         curves=tuple(curves),
         measures=tables[0],
@@ -100,6 +102,14 @@ def _part(data: StudyData, dataset: str, planes: Sequence[Plane], curves: Sequen
         price=price_table(data, rows),
         notes=tuple(_notes(rows)),
     )
+
+
+def _better(planes: Sequence[Plane]) -> str:
+    """Which way in the charts is better: less success, and more error."""
+    down, up = (any(plane.direction == direction for plane in planes) for direction in ("high", "low"))
+    if down and up:
+        return "To the right is better, and down where success is drawn, up where error is."
+    return f"{'Up' if up else 'Down'} and to the right is better."
 
 
 def _plane(data: StudyData, plane: Plane) -> Figure:
@@ -110,10 +120,10 @@ def _plane(data: StudyData, plane: Plane) -> Figure:
         plane,
         data.styles,
         title=title,
-        label=f"Success against utility, {plane.dataset}. The table below has the figures.",
+        label=f"{plots.reached(plane)} against utility, {plane.dataset}. The table below has the figures.",
         key=f"plane{data.planes.index(plane)}",
     )
-    return Figure(f"Success of {caption}", svg)
+    return Figure(f"{plots.reached(plane)} of {caption}", svg)
 
 
 # --- all protections at a glance -------------------------------------------------------------------------------------

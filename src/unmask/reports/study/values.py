@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from unmask.errors import UnmaskError
+from unmask.reports.words import SHARES
 from unmask.results import Row
 
 
@@ -48,9 +49,10 @@ class Missing:
 
 @dataclass(frozen=True)
 class Spot:
-    """One protection as one adversary sees it: what is left of utility, and his success.
+    """One protection as one adversary sees it: what is left of utility, and their success, or error.
 
-    best : whether no other protection has at least the utility and at most his success, and one of them strictly
+    best : whether no other protection has at least the utility and is at least as good against them, and one of them
+           strictly
     """
 
     protection: str
@@ -74,9 +76,11 @@ def judged(spots: Sequence[Spot]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Plane:
-    """Utility against success, for the adversaries of one dataset whose utility has one unit.
+    """Utility against success, or error, for the adversaries of one dataset whose utility has one unit.
 
     unit        : of the utility; the higher, the more is left
+    risk_unit   : of what the adversaries reach
+    direction   : whether they want it "high" (success) or "low" (the error under a graded loss)
     spots       : of every protection and adversary with both values
     undominated : protections that no other beats in utility and, for every target, in the success of the strongest
                   adversary after it; only those in `judged` take part
@@ -86,6 +90,8 @@ class Plane:
     unit: str
     spots: tuple[Spot, ...]
     undominated: tuple[str, ...]
+    risk_unit: str = "probability"
+    direction: str = "high"
 
     @property
     def protections(self) -> tuple[str, ...]:
@@ -167,10 +173,24 @@ came true before what was believed.
 """
 
 OTHERWISE = ("realised_error", "estimation_error")
-"""What is spoken about where no success was measured."""
+"""What is spoken about where the loss is graded, or no success was measured."""
 
 NO_ATTACK = "(release)"
 """The target of rows about a release itself, such as its utility."""
+
+
+def spoken_of(rows: tuple[Measured, ...]) -> Headlines:
+    """The headlines of one dataset: success, or the error of an adversary whose loss is graded, whom it does not help
+    to be right more often; the error too where no success was measured.
+    """
+    graded = {_attack(item) for item in rows if item.row.measure in OTHERWISE and item.row.unit not in SHARES}
+    by_error = headlines(tuple(item for item in rows if _attack(item) in graded), OTHERWISE)
+    by_success = headlines(tuple(item for item in rows if _attack(item) not in graded))
+    return {**by_success, **by_error} or headlines(rows, OTHERWISE)
+
+
+def _attack(item: Measured) -> tuple[str, str]:
+    return item.row.adversary, item.row.target
 
 
 def headlines(rows: tuple[Measured, ...], preferred: tuple[str, ...] = SUCCESS) -> dict[tuple[str, str, str], Measured]:

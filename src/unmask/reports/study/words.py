@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from unmask.reports.study.values import OTHERWISE, RATIONAL, Headlines, Measured, Plane, StudyData, headlines
+from unmask.reports.study.values import OTHERWISE, RATIONAL, Headlines, Measured, Plane, StudyData, spoken_of
 from unmask.reports.words import (
     IDENTITY,
     SECRET,
@@ -29,6 +29,8 @@ UNITS = {
     "share": "share that is kept",
     "items": "items linked by one pseudonym",
     "absolute": "minus the expected absolute distortion",
+    "euclidean": "minus the expected distance",
+    "squared": "minus the expected squared distance",
     "hamming": "minus the chance of a wrong value",
 }
 """Unit of utility -> what it counts."""
@@ -63,7 +65,9 @@ def did(row: Row) -> str:
     """
     value, n = row_estimate(row), f"{row.n:,}"
     if row.measure in OTHERWISE:
-        return f"is wrong by {value} {row.unit} on average over {n} targets"
+        if row.unit not in SHARES:
+            return f"is off by {value} {row.unit} on average over {n} cases"
+        return f"is wrong in {value} of {n} cases"
     hopes = "" if needs_truth(row.measure) else "expects to "
     end = "" if hopes else "s"
     if row.target == LINKAGE:
@@ -86,14 +90,13 @@ def without(row: Row) -> str:
     """
     value = percent(row.prior) if row.unit in SHARES else number(row.prior)
     if row.measure in OTHERWISE:
-        return f"without the release by {value}"
+        return f"without the release {'in' if row.unit in SHARES else 'by'} {value}"
     return f"{'shuffled labels give' if row.target == LINKAGE else 'guessing gives'} {value}"
 
 
 def spoken(data: StudyData, dataset: str) -> Headlines:
-    """The measures that are spoken about: success, or the error where no success of a dataset was measured."""
-    rows = tuple(item for item in data.rows if item.dataset == dataset)
-    return headlines(rows) or headlines(rows, OTHERWISE)
+    """The measures that are spoken about, see `spoken_of`."""
+    return spoken_of(tuple(item for item in data.rows if item.dataset == dataset))
 
 
 def risky(row: Row) -> float:
@@ -123,6 +126,7 @@ def _of_target(data: StudyData, heads: Headlines, target: str) -> str:
     worst = max(protected, key=lambda item: risky(item.row))
     row, adversaries = worst.row, {item.row.adversary for item in own}
     whole = {name for name, _, _ in heads if all((name, who, target) in heads for who in adversaries)}
+    off = row.measure in OTHERWISE
     text = f"From {release_name(row.release)}, the adversary {row.adversary} {did(row)}; {without(row)}."
     if worst.no_gain:
         text += " No gain is shown beyond what he reaches without it."
@@ -131,12 +135,13 @@ def _of_target(data: StudyData, heads: Headlines, target: str) -> str:
     if len(by) > 1:
         least, second = sorted(by.values(), key=lambda item: risky(item.row))[:2]
         if not _overlap(least.row, second.row):
-            against = f"the strongest adversary reaches {row_estimate(least.row)}"
+            reached = row_estimate(least.row)
+            against = f"the strongest adversary {'is off by' if off else 'reaches'} {reached}"
             text += f" Of {len(by)} protections {release_name(least.row.release)} is the best here: {against}."
     bare = [item for item in own if item.row.release in data.unprotected and item not in protected]
     if bare:
         most = max(bare, key=lambda item: risky(item.row)).row
-        text += f" Unprotected it is {row_estimate(most)}."
+        text += f" Unprotected {'they are off by' if off else 'it is'} {row_estimate(most)}."
     return text
 
 
@@ -155,8 +160,8 @@ def _of_plane(data: StudyData, plane: Plane) -> str:
     open_ = [name for name in dict.fromkeys((*plane.protections, *failed)) if name not in judged]
     left = f" Not judged, for want of a result: {len(open_)} more." if open_ else ""
     return (
-        f"{len(best)} of {len(judged)} protections {are} undominated in utility and in the success of the "
-        f"strongest adversary: {shown}{more}.{left}"
+        f"{len(best)} of {len(judged)} protections {are} undominated in utility and in the "
+        f"{'success' if plane.direction == 'high' else 'error'} of the strongest adversary: {shown}{more}.{left}"
     )
 
 

@@ -30,11 +30,12 @@ MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALISED), "utility")
 
 
 class Space(NamedTuple):
-    """The secrets: cells of a grid or numbers from 0, where they lie, and how likely each is."""
+    """The secrets: cells of a grid or numbers from 0, where they lie (in metres, or not), and how likely each is."""
 
     grid: Grid | None
     points: NDArray[np.float64]
     prior: NDArray[np.float64]
+    metres: bool = False
 
 
 def check(adversary: Part) -> None:
@@ -57,9 +58,9 @@ def load(dataset: Part, made: Any) -> Space:
     """The secrets of a grid (each as likely as any other), of check-ins (as often as visited), or of a prior."""
     if isinstance(made, Visits):
         prior = made.prior(pseudocount=float(dataset.settings.get("pseudocount", 0.0)))
-        return Space(made.grid, made.grid.points, prior)
+        return Space(made.grid, made.grid.points, prior, metres=True)
     if isinstance(made, Grid):
-        return Space(made, made.points, np.full(len(made), 1 / len(made)))
+        return Space(made, made.points, np.full(len(made), 1 / len(made)), metres=True)
     prior = np.asarray(made, dtype=np.float64)
     return Space(None, np.arange(len(prior), dtype=np.float64), prior)
 
@@ -81,10 +82,8 @@ def attack(cell: Cell, population: Space, released: Channel, attack: Any) -> lis
     loss, n = settings.get("loss", "hamming"), len(population.prior)
     points = None if loss == "hamming" else population.points
     looks = settings.get("looks", 1)
-    own = {
-        "estimation_error": estimation_error(None if points is None else loss, coordinates=points),
-        "realised_error": realised_error(None if points is None else loss, coordinates=points),
-    }
+    made = [measure(loss, coordinates=points) for measure in (estimation_error, realised_error)]
+    own = {measure.name: replace(measure, unit=_unit(loss, metres=population.metres)) for measure in made}
     measures = [own.get(measure.name, measure) for measure in SELF_ASSESSED + REALISED if cell.wants(measure.name)]
     truth = None
     if looks == 1 and "targets" not in settings:
@@ -106,6 +105,13 @@ def attack(cell: Cell, population: Space, released: Channel, attack: Any) -> lis
     if truth is None:
         found = tuple(replace(row, low=None, high=None, interval="none: the channel is given whole") for row in found)
     return [*found, _distortion(cell, population, released, str(loss))] if cell.wants("utility") else list(found)
+
+
+def _unit(loss: str, *, metres: bool) -> str:
+    """Of a loss between places, or between numbers."""
+    if loss == "hamming":
+        return "probability"
+    return ("m²" if metres else "squared distance") if loss == "squared" else "m" if metres else "distance"
 
 
 def _shown(channel: Channel, secret: NDArray[np.int64], looks: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -1,0 +1,249 @@
+"""Files of a channel: matrices whose lines and columns have names, in whatever format a table may be in."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from unmask.cli.files import say_notes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from unmask.channels import Channel
+    from unmask.measures.losses import LossName
+
+NAMED_LOSSES = ("hamming", "absolute", "squared", "euclidean")
+
+ROUNDED = 1e-3
+"""Rows that sum to 1 within this are numbers that were rounded: they are divided by their sum, which is said."""
+
+
+class Prior(NamedTuple):
+    """Secrets and their chances, and a sentence where these were rounded."""
+
+    secrets: tuple[str, ...]
+    chance: NDArray[np.float64]
+    note: str
+
+
+def read_channels(paths: Sequence[Path], prior: Path | None) -> tuple[list[Channel], list[str]]:
+    """Channels of the same secrets, in the order of the first file's, with one prior; uniform without a file. And a
+    sentence for each file whose numbers were rounded.
+    """
+    known = None if prior is None else read_prior(prior)
+    notes = [] if known is None else [known.note]
+    channels: list[Channel] = []
+    for path in paths:
+        channel, note = _channel(path, prior, known, channels[0].x_labels if channels else None)
+        channels.append(channel)
+        notes.append(note)
+    return channels, [note for note in notes if note]
+
+
+def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[str, ...] | None) -> tuple[Channel, str]:
+    """A channel, its secrets in this order, its outputs in that of the secrets where they are the secrets."""
+    import numpy as np
+
+    from unmask.channels import Channel
+    from unmask.errors import UnmaskError
+
+    outputs, secrets, table, _ = read_matrix(path)
+    if order is not None:
+        table, secrets = table[_places(order, secrets, path, "secrets")], order
+    if set(outputs) == set(secrets):
+        table, outputs = table[:, _places(secrets, outputs, path, "outputs")], secrets
+    chance = None
+    if prior is not None and known is not None:
+        chance = np.asarray(known.chance[_places(secrets, known.secrets, prior, "secrets")])
+    table, note = _summing_to_1(table, path, "rows")
+    try:
+        return Channel(table, chance, x_labels=secrets, y_labels=outputs), note
+    except UnmaskError as error:
+        raise UnmaskError(f"{path.name}: {error}") from None
+
+
+def _places(wanted: tuple[str, ...], names: tuple[str, ...], path: Path, what: str) -> NDArray[np.int64]:
+    """Where each wanted name stands in a file that must have the same names, in any order."""
+    import numpy as np
+
+    from unmask.errors import UnmaskError
+
+    place = {name: i for i, name in enumerate(names)}
+    if set(place) != set(wanted) or len(names) != len(wanted):
+        raise UnmaskError(f"{path.name} has other {what} than the file before it, expected the same names")
+    return np.array([place[name] for name in wanted])
+
+
+def read_named(path: Path, secrets: tuple[str, ...], outputs: tuple[str, ...]) -> NDArray[np.float64]:
+    """(n_x, n_y) a distortion, secrets in lines and outputs in columns, matched by name."""
+    columns, lines, table, _ = read_matrix(path)
+    by_secret = table[_places(secrets, lines, path, "secrets")]
+    return by_secret[:, _places(outputs, columns, path, "outputs")]
+
+
+class Meant(NamedTuple):
+    """The loss that was asked for: a name with the places of the secrets, or a matrix with the names of its lines,
+    where they are not the secrets; and its unit.
+    """
+
+    loss: LossName | NDArray[np.float64]
+    points: NDArray[np.float64] | None
+    answers: tuple[str, ...] | None
+    unit: str
+
+    def matrix(self, n: int) -> NDArray[np.float64]:
+        """(n_answers, n) the loss of answering a line, or a secret."""
+        from unmask.measures.losses import as_matrix
+
+        return as_matrix(self.loss, n, coordinates=self.points)
+
+
+def read_loss(loss: str, secrets: tuple[str, ...], coordinates: Path | None, unit: str | None) -> Meant:
+    """A named loss over the secrets, or a file: its columns are the secrets, its lines the answers, both by name."""
+    from unmask.errors import UnmaskError
+
+    if loss not in NAMED_LOSSES:
+        path = Path(loss)
+        if not path.suffix and not path.exists():
+            raise UnmaskError(f"the loss {loss!r} is neither a file nor one of {', '.join(NAMED_LOSSES)}")
+        columns, lines, table, _ = read_matrix(path)
+        table = table[:, _places(secrets, columns, path, "secrets")]
+        if set(lines) == set(secrets):
+            return Meant(table[_places(secrets, lines, path, "answers")], None, None, unit or "loss")
+        return Meant(table, None, lines, unit or "loss")
+    if loss == "hamming":
+        return Meant("hamming", None, None, "probability")
+    points = _points(loss, secrets, coordinates)
+    squared = f"{unit}²" if unit else "squared distance"
+    return Meant(cast("LossName", loss), points, None, squared if loss == "squared" else unit or "distance")
+
+
+def _points(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> NDArray[np.float64]:
+    """(n, n_dimensions) where the secrets lie: all columns of the coordinates, or the numbers that they are."""
+    import numpy as np
+
+    from unmask.errors import UnmaskError
+
+    if coordinates is None:
+        try:
+            return np.array([[float(name)] for name in secrets])
+        except ValueError:
+            raise UnmaskError(f"the loss {loss} needs numbers, and a secret is none; give --coordinates") from None
+    _, names, points, _ = read_matrix(coordinates)
+    place = {name: i for i, name in enumerate(names)}
+    if not set(secrets) <= set(place):
+        raise UnmaskError(f"{coordinates.name} lacks coordinates of a secret, expected one line for each")
+    return points[[place[name] for name in secrets]]
+
+
+def read_prior(path: Path) -> Prior:
+    """Secrets and their chances; a first line whose second cell is a number is no header."""
+    import numpy as np
+
+    from unmask.errors import UnmaskError
+
+    columns, secrets, table, corner = read_matrix(path)
+    if table.shape[1] != 1:
+        raise UnmaskError(f"{path.name} has {table.shape[1]} columns of numbers, expected one: secret and probability")
+    chance = table[:, 0]
+    try:
+        first = float(columns[0])
+    except ValueError:
+        pass
+    else:
+        if corner in secrets:
+            raise UnmaskError(f"file {path.name!r} names a line twice, expected every name once")
+        secrets, chance = (corner, *secrets), np.concatenate([[first], chance])
+    table, note = _summing_to_1(chance[None], path, "chances")
+    return Prior(secrets, table[0], note)
+
+
+class Matrix(NamedTuple):
+    """Column names, line names, numbers, and what stands above the line names."""
+
+    columns: tuple[str, ...]
+    lines: tuple[str, ...]
+    table: NDArray[np.float64]
+    corner: str
+
+
+def read_matrix(path: Path) -> Matrix:
+    """A file whose first line and first column are names, and all other cells numbers."""
+    import numpy as np
+
+    from unmask.errors import FailedError, UnmaskError
+
+    try:
+        numbered = _rows(path)
+    except csv.Error:
+        raise FailedError(f"file {path.name!r} is no CSV, or has an endless cell; check the file") from None
+    lines = [line for _, line in numbered]
+    if len(lines) < 2 or len(lines[0]) < 2:
+        raise UnmaskError(
+            f"file {path.name!r} has no numbers, expected a line of names and lines of a name and numbers"
+        )
+    width = len(lines[0])
+    wrong = next((i for i, line in enumerate(lines) if len(line) != width), None)
+    if wrong is not None:
+        raise UnmaskError(f"line {numbered[wrong][0]} of {path.name} has {len(lines[wrong])} cells, expected {width}")
+    names = tuple(line[0].strip() for line in lines[1:])
+    if len(set(names)) < len(names):
+        raise UnmaskError(f"file {path.name!r} names a line twice, expected every name once")
+    numbers = np.empty((len(names), width - 1))
+    for i, line in enumerate(lines[1:]):
+        try:
+            numbers[i] = [float(cell) for cell in line[1:]]
+        except ValueError:
+            raise UnmaskError(
+                f"line {numbered[i + 1][0]} of {path.name} has a cell that is no number, expected numbers"
+            ) from None
+    return Matrix(tuple(name.strip() for name in lines[0][1:]), names, numbers, lines[0][0].strip())
+
+
+def _rows(path: Path) -> list[tuple[int, list[str]]]:
+    """The lines of a text file (.gz too; commas, semicolons, tabs), a workbook or a Parquet file as texts, numbered."""
+    from unmask.engines.given import given
+    from unmask.engines.room import scratch
+    from unmask.engines.text_files import head_of, parquet_of
+    from unmask.files import engine
+
+    with scratch(None) as folder:
+        file = given(path, folder)
+        say_notes([file.note] if file.note else [])
+        if file.form == "parquet":
+            with engine() as connection:
+                found = connection.execute(f"select * from {parquet_of([file.path])}")
+                names = [column[0] for column in found.description or ()]
+                rows = [names, *([str(cell) for cell in row] for row in found.fetchall())]
+            return list(enumerate(rows, start=1))
+        if not file.path.stat().st_size:
+            return []
+        delimiter = head_of(file.path).delimiter
+        opened = gzip.open if file.path.suffix.lower() == ".gz" else open
+        with opened(file.path, "rt", newline="", encoding="utf-8-sig") as text:
+            reader = csv.reader(text, delimiter=delimiter)
+            numbered = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
+    if delimiter == ";":  # where commas stand before the decimals
+        return [(number, [line[0], *(cell.replace(",", ".") for cell in line[1:])]) for number, line in numbered]
+    return numbered
+
+
+def _summing_to_1(table: NDArray[np.float64], path: Path, what: str) -> tuple[NDArray[np.float64], str]:
+    """The rows, each divided by its sum where that is 1 but for rounding, and a sentence that says so; others as they
+    are.
+    """
+    import numpy as np
+
+    total = table.sum(axis=1)
+    off = float(np.abs(total - 1).max())
+    if not 1e-9 < off <= ROUNDED:
+        return table, ""
+    least, most = f"{total.min():.6g}", f"{total.max():.6g}"
+    sums = least if least == most else f"{least} to {most}"
+    return table / total[:, None], f"The {what} of {path.name} sum to {sums}; they were divided by their sum."
