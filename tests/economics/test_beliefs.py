@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from unmask import Posterior, Truth, audit
@@ -43,6 +43,12 @@ def beliefs(draw):
     return Posterior.from_dense(inside * table / table.sum(axis=1, keepdims=True))
 
 
+SURE_TO_BE_CAUGHT = Attacker(gain=100, exploit_cost=60, max_fines=0, arrest=True, detection=(0.9,))
+FINED_LATER = Attacker(gain=100, fine=85, max_fines=math.inf, detection=(1.0,), profile="literal")
+
+
+@example(SURE_TO_BE_CAUGHT, Posterior.from_dense(np.array([[0.8, 0.1, 0.1]])))
+@example(FINED_LATER, Posterior.from_dense(np.array([[0.9, 0.1]])))
 @settings(max_examples=200)
 @given(attackers(), beliefs())
 def test_e2_a_plan_played_out_succeeds_as_often_as_it_says(attacker, belief):

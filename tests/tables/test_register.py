@@ -187,10 +187,35 @@ def test_u1_a_register_that_is_nearly_used_up_leaves_nobody_outside():
     assert owners(many, many, one, one, coverage=0.5).inside == pytest.approx(0.5)
 
 
+def test_in_overlapping_boxes_a_record_counts_by_the_people_who_fit_both():
+    # two people of 1, one of 2: box "1" has 2 people, 1 record and 2/3 of the other; box "[1, 2]" 3 people, 2 records
+    belief = table_of(RegisterAttack(coverage=0.5)(ages("1", "[1, 2]"), ages(1, 1, 2)))
+    size = np.array([2 + 1 + 2 / 3, 3 + 2])
+
+    def of_all(z):
+        return matchings(np.array([[1, 1, 0], [1, 1, 1]]) / (z * size)[:, None])
+
+    low, high = 1e-6, 1e6
+    for _ in range(60):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if of_all(middle).sum() > 1 else (low, middle)
+    assert belief == pytest.approx(of_all(low), abs=1e-9)
+
+
 def test_a_deviation_that_chance_explains_is_no_contradiction():
     release = ages(*range(100))
-    found = RegisterAttack(coverage=0.5)(release, ages(*range(45)))  # 50 expected, 5 the deviation
-    assert (1 - found.unlisted).sum() == 45
+    found = RegisterAttack(coverage=0.5)(release, ages(*range(35)))  # 50 expected, 5 the deviation
+    assert (1 - found.unlisted).sum() == 35
+    with pytest.raises(UnmaskError, match=r"give a coverage of at most 0\.34"):
+        RegisterAttack(coverage=0.5)(release, ages(*range(34)))
+
+
+def test_outsiders_are_spread_like_records_and_people():
+    # one record each: inside = t N / (1 + t N) with t = 1 / (z (n + N)), and one z for both boxes
+    belief = RegisterAttack(coverage=0.6)(ages(1, 2), ages(1, 2, 2, 2))
+    first, second = 1 - belief.unlisted[belief.observation]
+    assert first + second == pytest.approx(1.2)
+    assert (1 / first - 1) / 2 == pytest.approx(3 * (1 / second - 1) / 4)
 
 
 # --- announced is realised --------------------------------------------------------------------------------------
