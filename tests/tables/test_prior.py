@@ -5,6 +5,8 @@ import pytest
 
 from unmask.audit import audit
 from unmask.studies import Evidence, study_tables
+from unmask.studies.cells import run_cell
+from unmask.studies.reading import read_plan
 from unmask.studies.tables import OWN_PRIOR
 from unmask.tables import criteria
 from unmask.tables.attacks import AttributeInference, ClassAttack
@@ -99,3 +101,29 @@ def test_t5_an_audit_takes_closeness_from_the_original_and_says_so():
     found = study_tables({"r": release}, Evidence(ORIGINAL, origins={"r": origin})).criteria["r"]
     assert (found["reference"], found["t_equal"]) == ("original", pytest.approx(9 / 19))
     assert study_tables({"r": release}).criteria["r"]["reference"] == "release"
+
+
+PLAN = """
+[[datasets]]
+use = "tables.file"
+file = "people.csv"
+quasi_identifiers = ["q"]
+sensitive = ["s"]
+[[protections]]
+use = "tables.Suppress"
+with = { k = 5 }
+[[adversaries]]
+use = "tables.AttributeInference"
+with = { sensitive = "s" }
+knows = { targets = 19 }
+"""
+
+
+def test_t5_a_study_has_one_prior_before_and_after_the_truth_is_known(tmp_path):
+    lines = [f"{q},{s}" for q, s in zip("a" * 10 + "bcdefghij", "x" * 10 + "y" * 9, strict=True)]
+    (tmp_path / "people.csv").write_text("\n".join(["q,s", *lines]) + "\n")
+    (tmp_path / "plan.toml").write_text(PLAN)
+    (cell,) = read_plan(tmp_path / "plan.toml").cells()
+    priors = {row.measure: row.prior for row in run_cell(cell)}
+    assert priors["success_probability"] == pytest.approx(10 / 19)
+    assert priors["realised_success"] == pytest.approx(10 / 19)

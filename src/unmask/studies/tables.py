@@ -258,8 +258,8 @@ def distribution(attack: Attack, people: int | None = None) -> Distribution:
     return Distribution(attack.release, attack.adversary, attack.target, EDGES, shares, people, above)
 
 
-_OF_PEOPLE = frozenset({"k", "unique_rows", "prosecutor_average", "prosecutor_max"})
-"""Criteria that take every row for somebody's."""
+_OF_PEOPLE = frozenset({"prosecutor_average", "prosecutor_max"})
+"""Criteria that take every row for somebody's; k counts rows, whosever they are."""
 
 
 def _criteria(table: Table, original: Table | None, *, nobodys: bool) -> dict[str, float | int | str | None]:

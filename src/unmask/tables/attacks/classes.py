@@ -33,7 +33,8 @@ class ClassAttack:
     A cell that may be anything (`*`; a missing one under "wildcard") hides a value v with the frequency f(v) of the
     stated cells of its column, each spread evenly over the values it contains, half a cell at least, and takes f(v) in
     the place of 1 / volume: Bayes' rule if cells were hidden whatever they held. So a record that states what is
-    known of a person is preferred to one that hides it.
+    known of a person is preferred to one that hides it. Under another rule than "wildcard" a missing cell fits nobody
+    whose value is known, so that people who were suppressed are looked for among others: a `model`, too.
 
     Without auxiliary data the people are those of the release, the prosecutor's best case: what their classes say,
     and where cells overlap one possible original, see `possible_people`. A cell that the adversary does not know
@@ -78,9 +79,17 @@ class ClassAttack:
             observation=pairing.observation.astype(np.int64),
             prior_present=self.prior_present,
             log_likelihood_none=np.log(share),
-            status="model" if several or self.prior_present < 1.0 else "exact",
+            status="model" if several or _suppressed(pairing.columns) or self.prior_present < 1.0 else "exact",
             provenance=provenance,
         )
+
+
+def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
+    """Whether the release misses cells of a column of which nobody's value is missing; columns : (known, released)."""
+    return any(
+        known.levels.missing < 0 <= cell.levels.missing and bool((cell.codes == cell.levels.missing).any())
+        for known, cell in columns
+    )
 
 
 def _log_share(known: Column, cell: Column, fits: NDArray[np.bool_], *, missing: Missing) -> NDArray[np.float64]:
