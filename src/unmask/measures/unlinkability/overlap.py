@@ -71,7 +71,7 @@ class Overlap:
     @cached_property
     def sums_x_log_x(self) -> NDArray[np.float64]:
         """(n_clusters,) its sum over a cluster, which is all that entropies of the owners need."""
-        return np.bincount(self.cluster, self.x_log_x, len(self.cluster_size))
+        return np.bincount(self.cluster, self.x_log_x, len(self.cluster_size)).astype(np.float64, copy=False)
 
     @property
     def labeled(self) -> Overlap:
