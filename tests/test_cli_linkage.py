@@ -244,6 +244,8 @@ def test_e6_two_dates_are_compared_on_the_same_items(wide):
 def test_e11_every_column_of_a_wide_file_is_a_guess(wide):
     linkage, _ = audit(wide, "--cluster", "*e*ly", "--cluster", "late", "--unlabeled", "drop", "--missing", "drop")
     assert [guess["name"] for guess in linkage["guesses"]] == ["early", "late"]
+    every, _ = audit(wide, "--cluster", "*", "--unlabeled", "drop", "--missing", "drop")
+    assert [guess["name"] for guess in every["guesses"]] == ["late", "early", "w", "a"]  # not the item, nor the truth
     done = audit(wide, "--cluster", "late", "--cluster", "early", "--unlabeled", "drop")
     assert "a label is missing at 2 items; say what they are with missing (--missing)" in done.stderr
 

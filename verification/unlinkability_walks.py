@@ -78,7 +78,10 @@ def slopes_of(start: Start, alpha: float, beta: float, convention: Convention = 
 
 def binned(start: Start, alpha: float, beta: float, convention: Convention = "one") -> tuple[Floats, Floats, Floats]:
     """Mean VOI, mean slope and half of its 95 % interval in bins of VOI, without bins of fewer than 20 points."""
-    voi, slope = slopes_of(start, alpha, beta, convention)
+    return _bins(start, *slopes_of(start, alpha, beta, convention))
+
+
+def _bins(start: Start, voi: Floats, slope: Floats) -> tuple[Floats, Floats, Floats]:
     edges = np.linspace(0, walks(start).voi.max() + 1e-9, BINS + 1)
     at = np.digitize(voi, edges) - 1
     kept = [k for k in range(BINS) if (at == k).sum() >= 20]
@@ -150,7 +153,16 @@ def _claims(falling: dict[str, int]) -> list[Verdict]:
 
 
 def _gap(high: tuple[Start, float, float], low: tuple[Start, float, float]) -> tuple[Floats, Floats]:
-    """How far one curve of bins is above another wherever both have bins of cases that are not breached."""
+    """How far one curve of bins is above another wherever both have bins of cases that are not breached.
+
+    Two settings of one start are compared on the partitions that neither breaches; two starts cannot be.
+    """
+    if high[0] == low[0]:
+        of = walks(high[0])
+        first, second = (of.slope["nan"][:, ALPHAS.index(a), BETAS.index(b)] for _, a, b in (high, low))
+        there = ~np.isnan(first - second)
+        at, mean, _ = _bins(high[0], of.voi[there], (first - second)[there])
+        return mean, at
     (x, y, _), (u, v, _) = binned(*high, "nan"), binned(*low, "nan")
     at = np.linspace(max(x[0], u[0]), min(x[-1], u[-1]), 20)
     return np.interp(at, x, y) - np.interp(at, u, v), at

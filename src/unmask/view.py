@@ -184,6 +184,9 @@ def align_view(
     """The solution and every partition of a view over the same items in the same order, see `align`."""
     if missing == "drop":
         solution, (view,) = in_all(solution, [view])
+    if len(view.partitions) == 1:
+        solution, aligned_one = align(solution, view.partitions[0], missing=missing, unlabeled=unlabeled)
+        return solution, View([aligned_one], view.probability)
     for guess in view.partitions:
         align(solution, guess, missing=missing, unlabeled=unlabeled)  # refuses what must be
     for guess in view.partitions:  # the solution grows by items that only one of them has; then all are brought in line

@@ -68,7 +68,13 @@ class Files:
         """Name -> file and column. A guess is called like its file; of several columns like the column, or both."""
         found = {}
         for stem, path in zip(self.stems, self.guesses, strict=True):
-            columns = dict.fromkeys(one for cluster in self.clusters for one in _matching(cluster, known[path]))
+            others = (self.item, self.subject, self.probability, "partition")
+            free = [one for one in known[path] if one not in others]
+            columns = dict.fromkeys(
+                one
+                for cluster in self.clusters
+                for one in ([cluster] if cluster in known[path] else _like(cluster, free))
+            )
             for column in columns:
                 both = column if len(self.guesses) == 1 else f"{stem} {column}"
                 found[stem if len(columns) == 1 else both] = path, column
@@ -108,9 +114,9 @@ class Files:
         return columns if not gaps else {column: values[there] for column, values in columns.items()}
 
 
-def _matching(cluster: str, names: Sequence[str]) -> list[str]:
-    """The columns that a name or a pattern means; a name that is not there is refused when it is read."""
-    return [cluster] if cluster in names else fnmatch.filter(names, cluster) or [cluster]
+def _like(cluster: str, names: Sequence[str]) -> list[str]:
+    """The columns that a pattern means; the name itself, which is refused when it is read, where it means none."""
+    return fnmatch.filter(names, cluster) or [cluster]
 
 
 def _partition(path: str, labels: NDArray[Any], items: NDArray[Any]) -> Partition:

@@ -69,7 +69,7 @@ class Contingency:
         given = View([adversary]) if isinstance(adversary, Partition) else adversary
         ours, view = align_view(solution, given, missing=missing, unlabeled=unlabeled)
         kept = _kept(solution, ours)
-        subjects = np.unique(solution.code[kept]).astype(np.int64)
+        subjects = np.arange(solution.n_clusters) if kept.all() else np.unique(solution.code[kept]).astype(np.int64)
         tables = tuple(overlap(ours, partition).first(len(subjects)) for partition in view.partitions)
         weight = None if weights is None else as_weights(weights, len(solution))[kept]
         if (weight is not None or overrides) and len(ours) > int(kept.sum()):

@@ -327,9 +327,9 @@ def _strangers(weighed: Weighed, order: Merging) -> dict[str, Floats]:
     table = weighed.table
     cell = order.cell[table.indptr[:-1]]
     own, foreign, at = weighed.own[cell], weighed.foreign[cell], table.cluster[cell]
-    x, items = table.own[cell], table.cluster_size[at] - table.own[cell]
-    subjects = np.bincount(table.cluster, minlength=len(table.cluster_size))[at] - 1
-    bits = np.bincount(table.cluster, _x_log_x(table.own), len(table.cluster_size))[at] - _x_log_x(x)
+    items = table.cluster_size[at] - table.own[cell]
+    subjects = table.owners[at] - 1
+    bits = table.sums_x_log_x[at] - table.x_log_x[cell]
     entropy = np.log2(np.maximum(items, 1)) - bits / np.maximum(items, 1)
     evenly = np.where(items > 0, np.clip(2.0**entropy, 1.0, np.maximum(subjects, 1)), 0.0)
     known = table.nobodys[at] == 0
@@ -338,10 +338,6 @@ def _strangers(weighed: Weighed, order: Merging) -> dict[str, Floats]:
         "foreign_subjects": np.where(known, subjects, np.nan),
         "effective_foreign_subjects": np.where(known, evenly, np.nan),
     }
-
-
-def _x_log_x(count: NDArray[np.int64]) -> Floats:
-    return np.asarray(count * np.log2(np.maximum(count, 1)))
 
 
 def _shares(name: str, value: Any) -> list[Fraction]:

@@ -58,6 +58,21 @@ class Overlap:
         """(n_clusters,) items of a cluster that belong to no subject among the rows."""
         return self.cluster_size - np.bincount(self.cluster, self.own, len(self.cluster_size)).astype(np.int64)
 
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """(n_clusters,) subjects among the rows that have an item in the cluster."""
+        return np.bincount(self.cluster, minlength=len(self.cluster_size))
+
+    @cached_property
+    def x_log_x(self) -> NDArray[np.float64]:
+        """(n_cells,) x log2 x, x the items of a cell."""
+        return np.asarray(self.own * np.log2(self.own))
+
+    @cached_property
+    def sums_x_log_x(self) -> NDArray[np.float64]:
+        """(n_clusters,) its sum over a cluster, which is all that entropies of the owners need."""
+        return np.bincount(self.cluster, self.x_log_x, len(self.cluster_size)).astype(np.float64, copy=False)
+
     @property
     def labeled(self) -> Overlap:
         """The same without the items that are nobody's, and without clusters that have no other."""

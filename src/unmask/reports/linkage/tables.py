@@ -40,7 +40,17 @@ def guess_table(told: Sequence[Told]) -> Grid:
     """Guess by guess: how many subjects are breached, how near the others are, and how unequal they are."""
     views = any(one.guess.partitions > 1 for one in told)
     head = ("Guess", "Clusters", *(("Partitions",) if views else ()))
-    rates = ("Breached", "Shuffled", "Clean", "One away", "Median mergings", "Most", "Gini", "Jain", "Kind")
+    rates: tuple[str, ...] = (
+        "Breached",
+        "Shuffled",
+        "Clean",
+        "One away",
+        "Median mergings",
+        "Most",
+        "Gini",
+        "Jain",
+        "Kind",
+    )
     rates = rates[:3] if all(one.guess.at_least for one in told) else rates
     rows = tuple(
         (
