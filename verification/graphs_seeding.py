@@ -110,7 +110,7 @@ def _small_verdicts(recalls: dict[tuple[str, int], list[float]]) -> Iterator[Ver
     best = max(most.values())
     yield Verdict(
         "seeds of high clustering take most", "very poor", told(*poor, "random"),
-        all(sooner("random.25", m) for m in poor),
+        all(sooner("random.25", m) for m in poor), required=False,  # of another network, where they are not so poor
     )  # fmt: skip
     yield Verdict(
         "and name fewer in the end", "at most 20 and 70, others 78",

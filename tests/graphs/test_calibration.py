@@ -54,7 +54,7 @@ def test_the_fit_pools_what_is_out_of_order():
     result = calibrated(belief, score, np.arange(5), np.array([-1, 1, 2, 7, 4]))
     expected = [1 / 7, 2 / 3, 2 / 3, 2 / 3, 6 / 7, 0, (1 / 7 + 2 / 3) / 2, 6 / 7]
     assert probability(result) == pytest.approx(expected, abs=1e-6)
-    assert result.status == "calibrated"
+    assert result.status == "scores"  # five known people earn nothing
     assert result.provenance["calibrated_on"] == 5
     assert result.n_unlisted.tolist() == [7, 7, 7, 7, 7, 8, 7, 7]
 
@@ -75,12 +75,25 @@ def test_a_people_of_known_chances_gets_them_back():
     mapping = rng.permutation(10_000)
     known = rng.permutation(10_000)[:2_000]
     truth = np.where(right, mapping, -1)
-    stated = probability(calibrated(matching(mapping, 10_000), score, known, truth[known]))
+    result = calibrated(matching(mapping, 10_000), score, known, truth[known])
+    stated = probability(result)
+    assert result.status == "calibrated"
+    assert result.provenance["check"].endswith("of 2,000 people")
     others = np.setdiff1d(np.arange(10_000), known)
     assert calibration_error(stated[others], right[others]) < 0.03
     assert np.abs(stated - chance)[others].mean() < 0.04
     order = np.argsort(score)
     assert np.all(np.diff(stated[order]) >= 0)
+
+
+def test_g3_the_status_is_earned_on_people_who_took_no_part_in_the_fit():
+    """What one half of the known people says of a score is not so of the other half."""
+    belief, score = matching(np.arange(400), 400), np.ones(400)
+    even = np.where(np.arange(400) % 2 == 0, np.arange(400), -1)
+    assert calibrated(belief, score, np.arange(400), even).status == "scores"
+    mixed = np.where(np.arange(400) % 4 < 2, np.arange(400), -1)
+    assert calibrated(belief, score, np.arange(400), mixed).status == "calibrated"
+    assert calibrated(belief, score, np.arange(80), mixed[:80]).status == "scores"  # too few
 
 
 def test_matches_of_score_infinity_stay_certain():

@@ -390,3 +390,16 @@ def test_matches_that_depend_on_each_other_are_refused(duck, tmp_path):
     for one in (Rematch(assignment="greedy"), Rematch(forced=True)):
         with pytest.raises(UnmaskError, match="Rematch with assignment mutual and not forced"):
             large.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", one)
+
+
+def test_g1_the_names_of_columns_decide_in_an_engine_too(engine, tmp_path, caplog):
+    rows = [(i, u, v) for i, (u, v) in enumerate([("a", "b"), ("b", "c"), ("c", "a")])]
+    for head, ends in (("id,from,to", None), ("nth,who,whom,rank", ("who", "whom"))):
+        source = tmp_path / f"{head[:3]}.csv"
+        more = ",9" if "rank" in head else ""
+        source.write_text("\n".join([head, *(f"{i},{u},{v}{more}" for i, u, v in rows)]) + "\n")
+        network = large.load(engine, str(source), name="w", ends=ends)
+        assert (network.n_nodes, network.n_edges) == (3, 3)
+    assert caplog.messages == ["id,.csv: id is left out", "nth.csv: nth and rank are left out"]
+    with pytest.raises(UnmaskError, match="--source and --target"):
+        large.load(engine, str(source), name="w")

@@ -354,7 +354,7 @@ def test_attacks_are_written_with_their_parameters():
         ("nar09:thet=1", "no parameter of nar09"),
         ("nar09:theta", "no parameter of nar09"),
         ("nar09:theta=low", "a value like 0.01"),
-        ("nar09:synchronous=2", "a value like False"),
+        ("nar09:synchronous=2", "a value like True"),
         ("nar09:theta=-1", "theta is -1"),
         ("graph_matching:steps=0", "steps is 0, expected at least 1"),
         ("rematch:reach=99999999999999999999", "reach is 99999999999999999999, expected at most"),

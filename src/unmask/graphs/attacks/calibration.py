@@ -10,6 +10,10 @@ from scipy import optimize
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks.matching import Matching
+from unmask.promise import Check
+
+_HELD_OUT = 100
+"""Fewest known matches on whom a status of `calibrated` can be earned."""
 
 
 def calibrated(
@@ -32,8 +36,11 @@ def calibrated(
                    who are in one alone are all wrong, and a fit without these is too sure.
     known_target : (k,) their target nodes, -1 for a person who is not in the target
 
-    Returned is the same mapping with status `calibrated`. Refused are scores that are nan, and known people without
-    a single match among them.
+    Returned is the same mapping. Its status is `calibrated` if that is earned on people who took no part in a fit: the
+    known matches are split into two halves, each is announced by the fit of the other, and that is held against what
+    came true (`unmask.promise.Check`, 3 points allowed); refuted, or with fewer than 100 known matches, it is `scores`.
+    The check is in `provenance["check"]`. Refused are scores that are nan, and known people without a single match
+    among them.
 
     >>> from unmask.graphs.attacks import Nar09
     >>> from unmask.graphs.release import SocialGraph
@@ -50,7 +57,9 @@ def calibrated(
     judged = known_source[matched]
     if not len(judged):
         raise UnmaskError(f"none of the {len(known_source)} known people has a match; give more people who are known")
-    fit = _Fit.of(score[judged], belief.mapping[judged] == known_target[matched])
+    right = belief.mapping[judged] == known_target[matched]
+    fit, check = _Fit.of(score[judged], right), _check_of(score[judged], right)
+    earned = len(judged) >= _HELD_OUT and check is not None and not check.refuted
     row = np.flatnonzero(belief.mapping >= 0)
     probability = fit(score[row])
     length = (belief.mapping >= 0).astype(np.int64)
@@ -66,13 +75,23 @@ def calibrated(
         weight=belief.weight,
         n_candidates=belief.n_candidates,
         log_prior=belief.log_prior,
-        status="calibrated",
-        provenance={**belief.provenance, "calibrated_on": len(judged)},
+        status="calibrated" if earned else "scores",
+        provenance={**belief.provenance, "calibrated_on": len(judged), "check": None if check is None else str(check)},
         candidate_label=belief.candidate_label,
         mapping=belief.mapping,
         sweeps=belief.sweeps,
         visits=belief.visits,
     )
+
+
+def _check_of(score: NDArray[np.floating], right: NDArray[np.bool_]) -> Check | None:
+    """What the fit of each half of the known matches announces of the other half, beside what came true."""
+    stated, half = np.empty(len(score)), np.arange(len(score)) % 2 == 0
+    if len(score) < 2:
+        return None
+    for mine in (half, ~half):
+        stated[~mine] = _Fit.of(score[mine], right[mine])(score[~mine])
+    return Check.of(stated, right, within=0.03)
 
 
 class _Fit(NamedTuple):

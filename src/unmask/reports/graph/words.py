@@ -284,7 +284,8 @@ def setting(graph: GraphRisk) -> str:
     """What the adversary holds, what he sees, and who is in both."""
     own = f"{graph.source_nodes:,} people and {graph.source_edges:,} ties"
     seen = f"{graph.target_nodes:,} people and {graph.target_edges:,} ties"
-    both = "" if graph.common is None else f" {graph.common:,} people are in both."
+    least = "At least " if graph.truth_partial else ""
+    both = "" if graph.common is None else f" {least}{graph.common:,} people are in both."
     start = "leaked identities, the seeds: people of whom they know who they are in the release"
     if all(attack.seeds in GUESSED for attack in graph.attacks):
         start = "seeds: people of whom they guess by their looks who they are in the release"
