@@ -14,6 +14,10 @@ How cases are run and shown: see harness.py. `--part` is another name of `--only
 2. 32,561 records at 6,018,999 people, belief binomial and coherent.
 3. A million records of known size.
 4. Tables of groups of up to 128, 1,024 and 4,096, growing detection, every size worth an attack.
+5. One group of 10,000 to 10,000,000 candidates under a cap of one fine and of five, constant and growing detection. The
+   peer is the recursion over tries and fines, written plainly in Python, on a group of 10,000, seconds scaled to all.
+6. A campaign against a million groups of 1 to 100 under one fine, both bounds; and its stopping fine. The peer takes
+   the groups one after another by the same recursion, on ten thousand of them, seconds scaled to all.
 
 The records are the stand-in of `verification/economics_case.py`: lognormal mean sizes, 64 % of the groups above 55.
 """
@@ -35,7 +39,7 @@ PEOPLE = {5000: 200, 50_000: 100, 500_000: 25}
 
 N_RECORDS = 5000
 GAIN = 8000.0
-PARTS = ("1", "2", "3", "4")
+PARTS = ("1", "2", "3", "4", "5", "6")
 
 
 # --- cases -----------------------------------------------------------------------------------------------
@@ -164,6 +168,84 @@ def table(max_size: int, cap: str) -> Step:
     return step
 
 
+CAPPED = {
+    "one fine": {"exploit_cost": 0.0, "fine": 1.0, "detection": [0.001], "max_fines": 1},
+    "five fines": {"exploit_cost": 1e-4, "fine": 1000.0, "detection": [1e-6], "max_fines": 5},
+    "five, growing": {
+        "exploit_cost": 1e-4,
+        "fine": 500.0,
+        "detection_base": -9.0,
+        "detection_growth": 0.001,
+        "max_fines": 5,
+    },
+}
+"""Attackers whose fines run out."""
+
+LITERAL_SIZE = 10_000
+LITERAL_GROUPS = 10_000
+
+
+def group(size: int, cap: str) -> Step:
+    """What one group is worth with the data at hand."""
+    from unmask.economics import Attacker, price_records
+
+    attacker = Attacker(gain=8000.0, prior=0.63, **CAPPED[cap])
+    price_records(attacker, [100])  # imports and compiles
+    return lambda: {"payoff": float(price_records(attacker, [size]).sunk_payoff[0])}
+
+
+def literal_group(cap: str) -> Step:
+    """The same, smaller, by a plain recursion."""
+    from unmask.economics import Attacker
+
+    attacker = Attacker(gain=8000.0, prior=0.63, **CAPPED[cap])
+    sys.path.insert(0, str(ROOT))
+    from tests.economics.literal import chain_value
+
+    return lambda: {f"payoff of {LITERAL_SIZE:,}": chain_value(attacker, [LITERAL_SIZE])}
+
+
+def all_groups(times: int) -> Step:
+    """Both bounds of a campaign against so many groups of each size from 1 to 100."""
+    import numpy as np
+
+    from unmask.economics import campaign
+
+    sizes, attacker = np.repeat(np.arange(1, 101), times), study().case("b", "undiscounted")
+    campaign(attacker, np.arange(1, 101))  # imports and compiles
+
+    def step() -> Found:
+        found = campaign(attacker, sizes)
+        return {"payoff": found.payoff, "upper": found.upper}
+
+    return step
+
+
+def fine_of_all_groups(times: int) -> Step:
+    """The fine that stops every campaign against them."""
+    import numpy as np
+
+    from unmask.economics import campaign, stopping_fine
+
+    sizes, attacker = np.repeat(np.arange(1, 101), times), study().case("b", "undiscounted")
+    campaign(attacker, np.arange(1, 101))
+
+    def step() -> Found:
+        return {"stopping fine": stopping_fine(attacker, sizes).stops}
+
+    return step
+
+
+def literal_groups() -> Step:
+    """One after another by a plain recursion."""
+    attacker = study().case("b", "undiscounted")
+    sys.path.insert(0, str(ROOT))
+    from tests.economics.literal import chain_value
+
+    sizes = [size for size in range(1, 101) for _ in range(LITERAL_GROUPS // 100)]
+    return lambda: {f"payoff of {LITERAL_GROUPS:,}": chain_value(attacker, sizes)}
+
+
 def study() -> Any:
     """The case study of the verification program."""
     sys.path.insert(0, str(ROOT / "verification"))
@@ -205,7 +287,7 @@ def difference(found: Found, first: Found | None) -> str:
 
 
 def races(_: argparse.Namespace) -> Iterator[Race]:
-    """The four parts."""
+    """The six parts."""
     for people, few in PEOPLE.items():
         largest, times = people == max(PEOPLE), N_RECORDS / few  # bars are for the largest only
         yield Race(
@@ -231,6 +313,36 @@ def races(_: argparse.Namespace) -> Iterator[Race]:
         for cap in ("1", "3", "inf"):
             title = f"table up to size {size:,}, max_fines {cap}"
             yield Race("4", title, (Case("ours", table, (size, cap)),), shows="worth of every group size")
+
+    for cap in CAPPED:
+        for size in (10**4, 10**5, 10**6, 10**7):
+            yield Race(
+                "5",
+                f"one group of {size:,}, {cap}",
+                (Case("ours", group, (size, cap), at_most=0.1),),
+                (Case(f"recursion, {LITERAL_SIZE:,} scaled", literal_group, (cap,), times=size / LITERAL_SIZE),),
+                shows="value with the data at hand",
+            )
+    yield Race(
+        "6",
+        "campaign, 1,000,000 groups",
+        (Case("ours", all_groups, (10_000,), at_most=0.1),),
+        (
+            Case(
+                f"recursion, {LITERAL_GROUPS:,} scaled",
+                literal_groups,
+                times=10**6 / LITERAL_GROUPS,
+                ratio_at_least=100,
+            ),
+        ),
+        shows="bounds on the payoff",
+    )
+    yield Race(
+        "6",
+        "its stopping fine",
+        (Case("ours", fine_of_all_groups, (10_000,)),),
+        shows="least fine at which no campaign pays",
+    )
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,21 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from economics_case import LARGEST, N_RECORDS, POPULATION, STATE, Counts, Floats, Records, case, surrogate, table
+from economics_case import (
+    LARGEST,
+    N_RECORDS,
+    POPULATION,
+    STATE,
+    Counts,
+    Floats,
+    Records,
+    case,
+    oracle,
+    surrogate,
+    table,
+)
 from economics_register import from_census
+from scipy.stats import binom
 from show import Section, Verdict
 
 from unmask.economics import price_records
@@ -103,6 +116,14 @@ def ignorance() -> Section:
     )
 
 
+def _worth_by_tree(setting: str, reading: str, mean: float) -> float:
+    """What access is worth to who only knows the mean size: sizes binomial, each solved by a decision tree."""
+    attacker, sizes = case(setting, reading), np.arange(1, LARGEST + 1)
+    worth = np.array([oracle().decision_tree(attacker, int(size)).payoff_sunk for size in sizes])
+    chance = binom.pmf(sizes, POPULATION, mean / POPULATION)
+    return float(attacker.discount * (chance @ worth) - attacker.access_cost)
+
+
 def _break_even_mean(setting: str, reading: str) -> float:
     """The mean size at which access is worth its price under a binomial belief, by bisection."""
     attacker = case(setting, reading)
@@ -143,7 +164,9 @@ def _verdicts(found: dict[tuple[str, tuple[str, str]], Comparison]) -> Iterator[
     below = all(one.lower.max() < table(*place).thresholds.attacked for (_, place), one in found.items())
     yield Verdict("4: it falls only below the known threshold", "below 48", "below it everywhere", below)
     mean = _break_even_mean(*PLACES[0])
-    yield Verdict("access, literal b: mean size below (prototype)", "49.13", f"{mean:.2f}", abs(mean - 49.13) < 0.01)
+    left = _worth_by_tree(*PLACES[0], mean) / case(*PLACES[0]).gain
+    text = f"access, literal b: worth nothing at a mean size of {mean:.2f}, by decision trees"
+    yield Verdict(text, "0", f"{left:.0e} gains", abs(left) < 1e-6)
     never = all(
         one.unknown[one.records.size > 55].max() == 0 for (_, place), one in found.items() if place[1] != "undiscounted"
     )

@@ -10,17 +10,7 @@ from economics_case import LARGEST, READINGS, SETTINGS, case, oracle, sensitivit
 from show import Section, Verdict
 
 from unmask.economics import Thresholds, break_even, exploitation_table, sweep
-from unmask.economics.deterrence import Amount
-
-PROTOTYPE: Final = {
-    "literal": {"a": (51, 45, 51), "b": (54, 48, 54), "b'": (14, 32, 49), "c": (14, 29, 46)},
-    "folded": {"a": (51, 48, 51), "b": (56, 52, 56), "b'": (14, 33, 48), "c": (14, 29, 43)},
-    "undiscounted": {"a": (67, 65, 67), "b": (91, 89, 91), "b'": (14, 48, 77), "c": (14, 32, 46)},
-}
-"""Exhausted, attacked, sunk, as an independent prototype found them."""
-
-TRIES_PROTOTYPE: Final = (12, 13, 12, 10, 9, 8, 8, 7, 7, 6, 6, 5, 5, 5, 4, 4, 4, 0)
-"""Tries at sizes 12 to 29 of setting c, literal, by the same prototype: the curve of Figure 8."""
+from unmask.economics.breakeven import Amount
 
 SWEPT: Final[dict[str, tuple[str, tuple[float, ...], Amount | None]]] = {
     "a": ("access_cost", (0, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900), "access_cost"),
@@ -62,6 +52,7 @@ def thresholds() -> Section:
         "First sizes that escape: not all tried, not attacked, not attacked with the data at hand.",
         "Figure 10c: last size attacked at a fine of 10,000 / 20,000 / 50,000.",
         "Settings: a fines without end, b one fine, both with constant detection; c and b' the same, detection grows.",
+        "A claim is put to each setting by itself; where a caption names none, to each that it may mean.",
         "literal: reward on the state before the action, discount 0.9. folded: the fine is charged as an expected cost",
         "and the free link takes no step, discount 1/1.07; found by search, so that its hits prove nothing.",
         f"Of {len(claims)} claims come out: " + ", ".join(f"{name} {n}" for name, n in score.items()) + ".",
@@ -72,7 +63,7 @@ def thresholds() -> Section:
         ("reading", "setting", "exhausted", "attacked", "sunk", "Figure 10c"),
         tuple(rows),
         notes,
-        (*verdicts, *_against_prototype(), *_against_tree(), *_falling()),
+        (*verdicts, *_thresholds_against_tree(), *_against_tree(), *_falling()),
     )
 
 
@@ -91,51 +82,37 @@ def _case_claims() -> Iterator[Claim]:
 
     yield Claim("k: not all are tried from", "14", at("c", "exhausted", 14), tuple(READINGS))
     yield Claim("k': nobody is attacked from", "29", at("c", "attacked", 29), ("literal", "folded"))
-    yield Claim(
-        "size known: no attack from",
-        "48",
-        {reading: _some(of, lambda t: t.attacked == 48, "attacked") for reading, of in found.items()},
-        ("literal", "folded"),
-    )
-    yield Claim(
-        "access paid: no attack from, same setting as 48",
-        "51",
-        {reading: _some(of, lambda t: (t.attacked, t.sunk) == (48, 51), "sunk") for reading, of in found.items()},
-        ("folded",),
-    )
-    yield Claim(
-        "larger than 55: never exploited (one fine)",
-        "55",
-        {reading: (f"{of['b'].sunk - 1} is the last in b", of["b"].sunk <= 56) for reading, of in found.items()},
-        ("literal", "folded"),
-    )
-
-
-def _some(of: dict[str, Thresholds], right: object, field: str) -> tuple[str, bool]:
-    """The setting of constant detection in which a claim comes out, or what stands there instead."""
-    assert callable(right)
-    hits = [name for name in ("a", "b") if right(of[name])]
-    shown = hits or ["a", "b"]
-    return ", ".join(f"{getattr(of[name], field)} in {name}" for name in shown), bool(hits)
+    for setting, expected in (("a", ("folded",)), ("b", ("literal",))):
+        yield Claim(f"size known: no attack from (setting {setting})", "48", at(setting, "attacked", 48), expected)
+    for setting, expected in (("a", ("literal", "folded")), ("b", ())):
+        yield Claim(f"access paid: no attack from (setting {setting})", "51", at(setting, "sunk", 51), expected)
+    together = {
+        reading: (f"{of['a'].attacked}, {of['a'].sunk} in a", (of["a"].attacked, of["a"].sunk) == (48, 51))
+        for reading, of in found.items()
+    }
+    yield Claim("48 and 51 in one setting (a)", "48, 51", together, ("folded",))
+    yield Claim("one fine: the first size never exploited (setting b)", "56", at("b", "sunk", 56), ("folded",))
 
 
 def _sensitivity_claims() -> Iterator[Claim]:
+    """Figure 10c in both settings of growing detection: its caption names neither."""
     attacked = {
         reading: {
             name: [t.attacked for t in sweep(sensitivity_case(name, reading), "fine", (10_000, 50_000), LARGEST)]
-            for name in SETTINGS
+            for name in ("c", "b'")
         }
         for reading in READINGS
     }
-    for column, published, expected in ((0, 9, tuple(READINGS)), (1, 2, ("folded",))):
-        ours = {}
-        for reading, of in attacked.items():
-            hits = [name for name in ("c", "b'") if of[name][column] == published]
-            shown = hits or ["c", "b'"]
-            ours[reading] = (", ".join(f"{of[name][column]} in {name}" for name in shown), bool(hits))
-        fine = "10,000" if column == 0 else "50,000"
+    for column, fine, published, setting, expected in (
+        (0, "10,000", 9, "c", ("undiscounted", "folded")),
+        (0, "10,000", 9, "b'", ("literal", "folded")),
+        (1, "50,000", 2, "c", ("folded",)),
+        (1, "50,000", 2, "b'", ()),
+    ):
+        sizes = {reading: of[setting][column] for reading, of in attacked.items()}
+        ours = {reading: (f"{size} in {setting}", size == published) for reading, size in sizes.items()}
         meaning = "9" if column == 0 else "2 (one candidate only)"
-        yield Claim(f"Figure 10c, fine {fine}: no attack from", meaning, ours, expected)
+        yield Claim(f"Figure 10c, fine {fine}: no attack from (setting {setting})", meaning, ours, expected)
 
 
 def _windows() -> tuple[str, ...]:
@@ -164,16 +141,33 @@ def _windows() -> tuple[str, ...]:
     )
 
 
-def _against_prototype() -> Iterator[Verdict]:
-    found = {reading: {name: tuple(table(name, reading).thresholds) for name in SETTINGS} for reading in READINGS}
-    same = sum(found[reading][name] == PROTOTYPE[reading][name] for reading in READINGS for name in SETTINGS)
-    yield Verdict("all thresholds as an independent prototype has them", "12 triples", f"{same} triples", same == 12)
-    tries = tuple(table("c", "literal").clean_tries[12:30].tolist())
+def _by_tree(setting: str, reading: str) -> tuple[Thresholds, list[int]]:
+    """Thresholds, and tries by size of who is never caught and never lucky, from decision trees alone."""
+    attacker, first = case(setting, reading), dict[str, int]()
+    clean = [0]
+    for size in range(1, LARGEST + 1):
+        tree = oracle().decision_tree(attacker, size)
+        ahead = oracle().decision_tree_places(attacker, size) if tree.tries else set()
+        tries = next(j for j in range(size + 1) if (j, 0) not in ahead)
+        away = attacker.discount * tree.payoff_sunk - attacker.access_cost <= oracle().TIE * attacker.gain
+        clean.append(0 if away else tries)
+        escapes = {"exhausted": tries < size, "attacked": away, "sunk": not tree.tries}
+        for name in (name for name, one in escapes.items() if one):
+            first.setdefault(name, size)
+    return Thresholds(*(first.get(name) for name in Thresholds._fields)), clean
+
+
+def _thresholds_against_tree() -> Iterator[Verdict]:
+    """Every threshold and every number of tries, by a decision tree in conditional chances that shares no code."""
+    same, tries = 0, 0
+    for reading in READINGS:
+        for setting in SETTINGS:
+            found, (expected, clean) = table(setting, reading), _by_tree(setting, reading)
+            same += found.thresholds == expected
+            tries += found.clean_tries.tolist() == clean
+    yield Verdict("all thresholds as decision trees have them", "12 triples", f"{same} triples", same == 12)
     yield Verdict(
-        "Figure 8: tries at sizes 12 to 29, setting c, literal",
-        " ".join(map(str, TRIES_PROTOTYPE)),
-        "the same" if tries == TRIES_PROTOTYPE else " ".join(map(str, tries)),
-        tries == TRIES_PROTOTYPE,
+        "Figure 8: tries at all sizes as decision trees have them", "12 curves", f"{tries} curves", tries == 12
     )
 
 

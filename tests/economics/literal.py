@@ -476,6 +476,11 @@ def decision_tree(
     return _linked(attacker, _tree(attacker, odds)[0, 0])
 
 
+def decision_tree_places(attacker: Attacker, size: int) -> set[tuple[int, int]]:
+    """(tries made, fines so far) at which the optimum of `decision_tree` tries on."""
+    return {place for place, ahead in _tree(attacker, _odds(attacker, size)).items() if ahead.tries > 0}
+
+
 def _odds(
     attacker: Attacker, size: int, inside: float | None = None, probabilities: Sequence[float] | None = None
 ) -> list[float]:
@@ -634,3 +639,28 @@ def campaign_value(attacker: Attacker, sizes: Sequence[int], inside: Sequence[fl
         return value
 
     return best((0,) * len(sizes), 0)
+
+
+def chain_value(attacker: Attacker, sizes: Sequence[int]) -> float:
+    """Expected payoff of attacking the records one after another, smallest first, each left for good; access is paid.
+
+    The cap on fines is shared. Try by try and fine by fine, from the last record back: a lower bound on
+    `campaign_value`, and the value of one record where there is one. No arrest, not discounted.
+    """
+    cap = int(attacker.max_fines)
+    later = [0.0] * (cap + 1)
+    for size in sorted(sizes, reverse=True):
+        odds, detection = _odds(attacker, size), attacker.detection_at(size).tolist()
+        value = list(later)
+        for j in range(len(odds) - 1, -1, -1):
+            s, q = odds[j], detection[j]
+            cost = attacker.exploit_cost + (attacker.link_cost if j == 0 else 0.0)
+            ahead = [s * after + (1 - s) * on for after, on in zip(later, value, strict=True)]
+            caught = [*ahead[1:], ahead[-1]]
+            fines = [q * attacker.fine] * cap + [0.0]
+            value = [
+                max(after, s * attacker.gain - cost - fine + q * more + (1 - q) * same)
+                for after, fine, more, same in zip(later, fines, caught, ahead, strict=True)
+            ]
+        later = value
+    return later[0]

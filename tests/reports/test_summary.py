@@ -96,7 +96,17 @@ def test_the_intruder_is_the_strongest_who_names_people():
     assert "reaches 30 % [28, 32]: the adversary anna (tables.ClassAttack: knows age)" in found  # of protected ones
     assert "Not tested: whether such an attack pays" in found
     paid = measured("M k=3", "anna", "identity", 0.4, measure="rational_access", unit="share")
-    assert "attacking pays for 40 % [38, 42] of people" in answers(study((*rows(), paid)))["Motivated intruder test"]
+    said = answers(study((*rows(), paid)))["Motivated intruder test"]
+    assert "attacking 40 % [38, 42] of people one by one pays" in said
+
+
+def test_e4_whether_an_attack_pays_is_answered_by_the_campaign():
+    """No single attack pays, and a campaign re-identifies 63 %; a safe release is called one by its upper bound."""
+    alone = measured("M k=3", "anna", "identity", 0.0, measure="rational_access", unit="share")
+    for share, text in ((0.63, "re-identifies up to 63 %"), (0.0, "re-identifies nobody: none pays")):
+        looted = measured("M k=3", "anna", "identity", share, measure="campaign_success")
+        said = answers(study((*rows(), alone, looted)))["Motivated intruder test"]
+        assert f"One campaign against all people {text}" in said
 
 
 def test_no_gain_is_called_so():

@@ -16,6 +16,9 @@ from unmask.economics.prices import numbers, sunk_plans
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
+MOST_KEPT = 4 * 10**6
+"""Tries of all distinct arms up to which they are kept, listed, from one fine to the next."""
+
 
 @dataclass(frozen=True, eq=False)
 class Listed:
@@ -88,7 +91,7 @@ class Arms:
     def facing(self, **changes: float) -> Arms:
         """The same arms for an attacker with another fine, cap, arrest or price of access: what is free stays."""
         kept = {name: getattr(self, name) for name in ("free", "inside", "size", "tries")}
-        kept |= {"listed": self.listed} if "listed" in vars(self) else {}
+        kept |= {"listed": self.listed} if int(self.tries.sum()) <= MOST_KEPT else {}
         other = replace(self, attacker=replace(self.attacker, **changes))  # type: ignore[arg-type]
         vars(other).update(kept)
         return other

@@ -124,16 +124,16 @@ def _of_targets(arms: Arms, value: Floats) -> Floats:
 
 
 def _is_separate(arms: Arms) -> bool:
-    """Whether nothing but access joins the targets: fines that cannot run out, or none."""
+    """Whether nothing but access joins the targets: fines that cannot run out, or none; or one target alone."""
     attacker = arms.attacker
-    if attacker.arrest:
-        return not len(arms)
+    if attacker.arrest or arms.count.sum() <= 1:
+        return bool(arms.count.sum() <= 1)
     return not (attacker.capped and attacker.fine > 0 and attacker.max_fines < float(arms.count @ arms.tries))
 
 
 def _separate(arms: Arms) -> tuple[Played, float]:
-    cap = arms.attacker.max_fines
-    plan = arms.own(cap if cap < 1 or arms.attacker.fine == 0 else np.inf)
+    attacker = arms.attacker
+    plan = arms.own(attacker.max_fines, arrest=attacker.arrest)
     totals = (float(arms.count @ plan[row]) for row in (VALUE, TRIES, FINES))
     value, tries, fines = totals
     return Played(value, plan[SUCCESS], tries, fines), value

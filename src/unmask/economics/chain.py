@@ -147,13 +147,14 @@ class Chains:
         money = np.array([attacker.gain, attacker.exploit_cost, fine, attacker.link_cost, TIE * attacker.gain])
         worth, pays = np.zeros(self.cap + 1), np.zeros(self.cap + 1)
         pays[-1] = 0.0 if arrest else 1.0
-        most, behind, done = self.cap * fine, 0.0, list[Turn]()
+        most, behind, sure, done = self.cap * fine, 0.0, False, list[Turn]()
         for arm, times in reversed(self._turns(order)):
             self._spend(STEP_COST)
             free, left = float(self.arms.free[VALUE, arm]), times
             while left:
                 skipped = 0 if arrest else self._skipped(arm, left, worth, pays)
-                if not arrest and most - (behind - worth[0]) <= SURE * most:
+                sure = sure or (not arrest and most - (behind - worth[0]) <= SURE * most + np.spacing(behind))
+                if sure:
                     done.append(Turn(arm, left, np.ones(self.cap + 1)))
                     worth, behind, left = worth + left * free, behind + left * free, 0
                 elif skipped:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker, as_number
-from unmask.economics.campaign import Campaign, attack, campaign, campaigner
+from unmask.economics.campaign import attack, campaign, campaigner
 from unmask.economics.exploitation import Floats
 from unmask.economics.prices import Thresholds, amounts, exploitation_table
 from unmask.economics.records import price_records
@@ -101,16 +102,16 @@ def stopping_fine(attacker: Attacker, who: ArrayLike | Posterior, *, people: Arr
     (8229, 238383)
     """
     arms = Arms.of(campaigner(attacker), who, people)
-    known = dict[float, Campaign]()
 
-    def against(fine: float) -> Campaign:
-        if fine not in known:
-            known[fine] = attack(arms.facing(fine=fine))
-        return known[fine]
+    @cache
+    def against(fine: float) -> tuple[bool, bool]:
+        """Whether a campaign is known to pay, and whether one may."""
+        found = attack(arms.facing(fine=fine))
+        return found.access, found.upper > 0
 
     first = max(attacker.fine, 1.0)
-    stops = _least_with(lambda fine: against(fine).upper == 0, first)
-    pays = stops if math.isinf(stops[1]) else _least_with(lambda fine: not against(fine).access, first)
+    stops = _least_with(lambda fine: not against(fine)[1], first)
+    pays = stops if math.isinf(stops[1]) else _least_with(lambda fine: not against(fine)[0], first)
     return StoppingFine(pays[0], stops[1])
 
 

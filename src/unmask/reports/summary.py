@@ -6,6 +6,7 @@ motivated intruder is that of the Information Commissioner's Office. No verdict 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -210,12 +211,28 @@ def _intruder(data: ReportData | StudyData, named: Sequence[_Told]) -> Iterator[
     best = max(named, key=lambda one: risky(one.row))
     yield f"  The strongest here reaches {row_estimate(best.row)}: {best.who}."
     yield "  To be judged by people: whether an intruder could learn what he is taken to know."
-    pays = [row for row in _rows(data) if row.measure == "rational_access"]
-    if pays:
-        most = max(pays, key=lambda row: row.posterior)
-        share = row_estimate(most)
-        where = release_name(most.release)
-        yield f"  For the adversary {most.adversary}, who reckons, attacking pays for {share} of people ({where})."
+    yield from _reckoned(data)
+
+
+def _reckoned(data: ReportData | StudyData) -> Iterator[str]:
+    """Whether an attack pays: one campaign against all people where that is known, else attacks on one person alone."""
+    priced = data.price.releases if isinstance(data, ReportData) and data.price is not None else ()
+    together = [row for row in _rows(data) if row.measure == "campaign_success"]
+    alone = [row for row in _rows(data) if row.measure == "rational_access"]
+    known = [one for one in priced if not math.isnan(one.campaign_most)]
+    if known:
+        worst = max(known, key=lambda one: one.campaign_most)
+        share = f"up to {percent(worst.campaign_most)}" if worst.campaign_upper else "nobody: none pays"
+        yield f"  One campaign against all people re-identifies {share} ({release_name(worst.release)})."
+    elif together:
+        most = max(together, key=lambda row: row.posterior)
+        share = f"up to {row_estimate(most)}" if most.posterior else "nobody: none pays"
+        where = f"{most.adversary}, {release_name(most.release)}"
+        yield f"  One campaign against all people re-identifies {share} ({where})."
+    elif alone:
+        most = max(alone, key=lambda row: row.posterior)
+        share, where = row_estimate(most), release_name(most.release)
+        yield f"  For {most.adversary}, who reckons, attacking {share} of people one by one pays ({where})."
     else:
         yield "  Not tested: whether such an attack pays; name an attacker to find out."
 
