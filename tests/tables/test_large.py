@@ -243,6 +243,39 @@ def in_engine_too(found):
     )
 
 
+@pytest.mark.parametrize("keep", [("pay",), ("pay", "note")])
+@pytest.mark.parametrize("missing", ["own", "excluded"])
+def test_whoever_knows_every_released_column_is_the_one_in_memory(engine, people, missing, keep):
+    more = {"missing": missing, "sensitive": ("ill",), "keep": keep, "hierarchies": {"zip": TREE}}
+    found = study_large({"r": Held(reduce(engine, str(people), roles(**more)))})
+    expected = study_tables({"r": in_memory(people, **more)})
+
+    def identified(audited):
+        return {r.measure: r for r in audited.rows if (r.adversary, r.target) == ("all columns", "identity")}
+
+    assert identified(found)
+    for name, row in identified(found).items():
+        other = identified(expected)[name]
+        for item in ("prior", "posterior", "gain", "worst", "n"):
+            assert alike(getattr(row, item), getattr(other, item)), (name, item)
+        for item in ("low", "high"):  # the draws of a bootstrap go by the order of the classes, which differs
+            assert (getattr(row, item) is None) == (getattr(other, item) is None)
+            if row.low is not None:
+                assert getattr(row, item) == pytest.approx(
+                    getattr(other, item), abs=0.1 * (other.high - other.low) + 1e-6
+                )
+    assert found.adversaries["all columns"] == expected.adversaries["all columns"]
+    assert identified(found)["success_probability"].posterior > 0.3  # more than by the quasi-identifiers alone
+
+
+def test_a_wildcard_is_not_told_apart_in_an_engine(engine, people):
+    found = study_large(
+        {"r": Held(reduce(engine, str(people), roles(missing="wildcard", sensitive=(), keep=("pay",))))}
+    )
+    assert "all columns" not in found.adversaries
+    assert any("every released column" in what for what, _ in found.not_run)
+
+
 def test_a_register_is_linked_by_containment(engine, people):
     protection = Mondrian(k=9)
     release, _ = protection(in_memory(people), rng=np.random.default_rng(0))
@@ -677,8 +710,16 @@ def test_the_command_line_audits_in_an_engine(people, tmp_path):
     found = json.loads(result.stdout)
     for name, value in expected["release"].items():
         assert close(found["release"][name], value), name
-    of_prosecutor = [row["measure"] for row in expected["measures"] if row["adversary"] == "prosecutor"]
-    assert [row["measure"] for row in found["measures"]] == of_prosecutor
+    both = [(row["adversary"], row["measure"], float(row["posterior"])) for row in found["measures"]]
+    known = [("prosecutor", ""), ("all columns", "identity")]
+    for adversary, target in known:  # the columns of the file without a role are known, as in memory
+        rows = [
+            row for row in expected["measures"] if row["adversary"] == adversary and row["target"].startswith(target)
+        ]
+        assert [row[1:] for row in both if row[0] == adversary] == [
+            (row["measure"], pytest.approx(float(row["posterior"]), rel=1e-6, abs=1e-6)) for row in rows
+        ]
+    assert {row[0] for row in both} == {adversary for adversary, _ in known}
     assert "people: audit of 700 rows" in result.stderr
     assert report.read_text(encoding="utf-8").startswith("<!")
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]

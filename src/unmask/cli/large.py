@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,8 +117,11 @@ def audit_in_engine(
             planned = plan(engine, register, known, **room)
             click.echo(f"register: {planned}", err=True)
         plans: dict[str, Plan] = {}
+        given: dict[str, Roles] = {}  # what leaves without a role may be known
         for name, source in sources.items():
-            plans[name] = plan(engine, source, roles, register=planned, **room)
+            found = engine.names(source)
+            given[name] = replace(roles, keep=tuple(one for one in found if one not in {*roles.named} - {*roles.keep}))
+            plans[name] = plan(engine, source, given[name], register=planned, **room)
             click.echo(f"{name}: {plans[name]}", err=True)
         say_notes(engine.notes)
         check_together([*plans.values(), *([] if planned is None else [planned])], temp_directory)
@@ -126,7 +129,7 @@ def audit_in_engine(
             return None
         held = {}
         for at, (name, source) in enumerate(sources.items()):
-            reduced = reduce(engine, source, roles, name=f"release{at}")
+            reduced = reduce(engine, source, given[name], name=f"release{at}")
             say_notes(reduced.notes)
             held[name] = Held(reduced, plans[name].parts, plans[name].at_once)
         if register is not None and known is not None:
@@ -145,8 +148,6 @@ def audit_in_engine(
 
 def _roles_of_register(roles: Roles, names: list[str]) -> Roles:
     """The register has some of the quasi-identifiers and none of the sensitive columns."""
-    from dataclasses import replace
-
     from unmask.errors import UnmaskError
 
     shared = tuple(name for name in roles.quasi_identifiers if name in names)

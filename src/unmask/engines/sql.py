@@ -136,12 +136,17 @@ def gaps(table: str, columns: Sequence[str]) -> str:
 
 
 def packed(
-    table: str, codes_of: Mapping[str, str], missing: Mapping[str, int], words: Sequence[Mapping[str, int]]
+    table: str,
+    codes_of: Mapping[str, str],
+    missing: Mapping[str, int],
+    words: Sequence[Mapping[str, int]],
+    more: Sequence[str] = (),
 ) -> str:
     """How often each combination of codes occurs, n; the codes are packed into 64-bit words k0, k1, ...
 
     codes_of : column -> table (v, code). missing : column -> the code of a cell that is NULL. words : for each word its
-    columns, the first in the highest place, and the bits of each, at most 62 together.
+    columns, the first in the highest place, and the bits of each, at most 62 together. more : columns of the table that
+    tell combinations apart as they are, and are not listed.
 
     >>> packed("t", {"q0": "d0", "q1": "d1"}, {"q0": 7, "q1": 0}, [{"q0": 3, "q1": 2}])
     'select cast(coalesce(d0.code, 7) as bigint) * 4 + coalesce(d1.code, 0) as k0, count(*) as n from t
@@ -155,7 +160,7 @@ def packed(
             key = f"{f'({key})' if '+' in key else key} * {1 << bits} + {code}" if key else f"cast({code} as bigint)"
         keys.append(f"{key} as k{at}")
     joins = " ".join(f"left join {of} on {table}.{column} = {of}.v" for column, of in codes_of.items())
-    places = ", ".join(str(at + 1) for at in range(len(words)))
+    places = ", ".join([*(str(at + 1) for at in range(len(words))), *(f"{table}.{column}" for column in more)])
     return f"select {', '.join(keys)}, count(*) as n from {table} {joins} group by {places}"
 
 
@@ -383,13 +388,13 @@ def part(keys: Sequence[str], parts: int) -> str:
     return f"{key} % {parts}"
 
 
-def sizes(table: str, part: str) -> str:
+def sizes(table: str, part: str, *, where: str = "") -> str:
     """How many rows each part has that occurs.
 
     >>> sizes("t", "k0 % 8")
     'select k0 % 8 as part, count(*) as n from t group by 1'
     """
-    return f"select {part} as part, count(*) as n from {table} group by 1"
+    return f"select {part} as part, count(*) as n from {table}{f' where {where}' if where else ''} group by 1"
 
 
 def known(columns: Mapping[str, int]) -> str:

@@ -108,13 +108,17 @@ def _roles(table: Table) -> dict[str, str]:
     return {column.name: role for role, columns in parts for column in columns}
 
 
+def knows_all(n: int) -> str:
+    """What somebody knows who knows every one of the n released columns that are not sensitive."""
+    return f"knows all {n} released columns that are not sensitive of people who are in the table"
+
+
 def words(release: Table, original: Table | None) -> dict[str, str]:
     """What each adversary knows, in words that complete "an adversary who ..."."""
     kept, sensitive = _known_in(release.kept, original), _known_in(release.sensitive, original)
     found = {}
     if kept:
-        n = len(kept) + len(release.quasi_identifiers)
-        found[COLUMNS] = f"knows all {n} released columns that are not sensitive of people who are in the table"
+        found[COLUMNS] = knows_all(len(kept) + len(release.quasi_identifiers))
     if sensitive:
         found[INSIDER] = "knows every released column, sensitive ones too, except the one they ask for"
     if original is not None:

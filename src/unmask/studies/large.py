@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from unmask.audit import SELF_ASSESSED, price_measures
@@ -11,8 +11,9 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
-from unmask.reports import ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import COLUMNS, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
+from unmask.studies.exposure import knows_all
 from unmask.studies.price import Motive, campaigns_not_run, price_releases
 from unmask.studies.tables import (
     OWN_PRIOR,
@@ -81,7 +82,7 @@ def study_large(
         assumptions=(*assumptions(first, evidence), *wide),
         not_run=tuple(_not_run(evidence, price)),
         reproduce=reproduce or {},
-        adversaries=adversaries(first, evidence),
+        adversaries=adversaries(first, evidence) | _who_knows_all(held.table for held in releases.values()),
         price=price,
     )
 
@@ -101,11 +102,23 @@ def _wide_cells(name: str, table: Reduced) -> Iterator[str]:
         )
 
 
+def _all_known(table: Reduced) -> bool:
+    """Whether somebody may know more than the quasi-identifiers; a wildcard fits rows that the engine tells apart."""
+    return bool(table.keep) and table.missing != "wildcard"
+
+
+def _who_knows_all(tables: Iterable[Reduced]) -> dict[str, str]:
+    """What this adversary knows of the first table where there is more to know."""
+    counts = (len(table.quasi_identifiers) + len(table.keep) for table in tables if _all_known(table))
+    first = next(counts, None)
+    return {} if first is None else {COLUMNS: knows_all(first)}
+
+
 def _not_run(evidence: Evidence, price: Price | None) -> Iterator[tuple[str, str]]:
     yield "Realised success", "needs the original in memory"
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
-    yield "Adversaries who know every released column, and what columns give away", "needs the table in memory"
+    yield "Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"
     yield "Which values are inferred", "needs the table in memory"
     yield "The order of the rows", "needs the original in memory"
     yield from campaigns_not_run(price)
@@ -169,6 +182,9 @@ def _attacked(
         said[whom] = said[whom].and_then(found) if whom in said else found
 
     examined, counts = _by_class(held, hear)
+    if _all_known(held.table):
+        for alike in held.table.alike():
+            hear(COLUMNS, "identity", attacks.identity(alike, total=held.table.n_complete), int(alike.sum()))
     sizes, people = rows_by_size((part.sizes, part.in_size) for part in examined)
     belief = (
         attacks.identity(sizes, people=people)

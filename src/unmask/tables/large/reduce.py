@@ -108,6 +108,7 @@ class Reduced:
     columns : names by their short name; quasi_identifiers, sensitive : their levels (codes only list them).
     n_rows : rows of the table; n_coded : rows of `name`_coded. words : the columns in each word and their bits.
     counted : whether the combinations count sensitive values; without, there are no histograms.
+    keep : names of the columns that are released as they are.
     notes : what was recognized or guessed while reading, a sentence each.
     """
 
@@ -122,6 +123,7 @@ class Reduced:
     n_coded: int
     words: tuple[Mapping[str, int], ...]
     counted: bool = True
+    keep: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @cached_property
@@ -214,6 +216,26 @@ class Reduced:
             found[column.name] = np.zeros(len(column.levels), dtype=np.int64)
             found[column.name][rows[short]] = rows["n"]
         return found
+
+    def alike(self, at_once: int = 1 << 20) -> Iterator[NDArray[np.int64]]:
+        """Sizes of the sets of rows that agree on every quasi-identifier and every kept column, ascending and at most
+        so many at once; of what takes part.
+
+        The engine counts all rows once more, kept cells as they are: as many sets as there are distinct rows, which go
+        to its disk where they exceed its memory.
+        """
+        quasi, _ = self.short
+        kept = {f"o{at}": column for at, column in enumerate(self.keep)}
+        self.engine.table(f"{self.name}_rows", self.source, {**self.columns, **kept})
+        words = [fields for word in self.words if (fields := {c: n for c, n in word.items() if c in quasi})]
+        missing = {c: max(q.levels.missing, 0) for c, q in zip(quasi, self.quasi_identifiers, strict=True)}
+        codes_of = {c: f"{self.name}_{c}" for c in quasi}
+        sets = sql.unpacked(f"({sql.packed(f'{self.name}_rows', codes_of, missing, words, tuple(kept))}) as s", words)
+        found = self.engine.rows(sql.sizes(f"({sets}) as t", "n", where=self.complete))
+        order = np.argsort(found["part"])
+        size, ends = found["part"][order].astype(np.int64), np.cumsum(found["n"][order])
+        for start in range(0, int(ends[-1]), at_once):
+            yield size[np.searchsorted(ends, np.arange(start, min(start + at_once, int(ends[-1]))), side="right")]
 
     def narrowed(self, names: Collection[str]) -> Reduced:
         """What takes part, as far as these quasi-identifiers and no other columns know it; at most `n_coded` rows.
@@ -328,6 +350,7 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
         n_coded,
         words,
         counted,
+        roles.keep,
         notes,
     )
 
