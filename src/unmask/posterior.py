@@ -17,6 +17,9 @@ Status = Literal["exact", "model", "calibrated", "scores"]
 MASS_TOLERANCE = 1e-5
 """How far the probabilities of a row may be from 1: entries may be float32, a row may have a million of them."""
 
+CLOSED = 1e-12
+"""A prior that sums to 1 up to this, the rounding of a sum, leaves nothing to "none of these"."""
+
 MOST_IN_DOUBLE = 1 << 24
 """Entries that a belief holds in double precision; one with more holds them in single, in half of the memory."""
 
@@ -90,6 +93,15 @@ class Posterior:
         """(n_observations,) the number of listed candidates."""
         return np.diff(self.indptr)
 
+    @property
+    def resolution(self) -> float:
+        """Log-probabilities that differ by no more are equal: they differ by the rounding of the type they are held in.
+
+        >>> Posterior.from_dense(np.array([[0.5, 0.5]])).resolution
+        1e-10
+        """
+        return 1e-10 if self.log_probability.dtype == np.float64 else 1e-5
+
     @cached_property
     def observation_weight(self) -> NDArray[np.float64]:
         """(n_observations,) p(y): the weight of the targets that produced each observation."""
@@ -107,6 +119,20 @@ class Posterior:
             return np.asarray(self.log_prior[candidate], dtype=np.float64)
         return np.full(len(candidate), self.log_prior)
 
+    @cached_property
+    def n_possible(self) -> int:
+        """Candidates of positive prior."""
+        return int(np.isfinite(self.log_prior).sum()) if isinstance(self.log_prior, np.ndarray) else self.n_candidates
+
+    @cached_property
+    def prior_none(self) -> float:
+        """Prior probability that the target is no candidate; 0 where the prior sums to 1 up to rounding."""
+        if isinstance(self.log_prior, np.ndarray):
+            rest = 1.0 - float(np.exp(self.log_prior).sum())
+        else:
+            rest = -float(np.expm1(self.log_prior + np.log(self.n_candidates)))
+        return rest if rest > CLOSED else 0.0
+
     def prior(self) -> Posterior:
         """The belief before the release, as a posterior with one observation that every target produced.
 
@@ -118,17 +144,14 @@ class Posterior:
     def _prior(self) -> Posterior:
         n = self.n_candidates
         one = np.zeros(self.n_targets, dtype=np.int64)
-        if isinstance(self.log_prior, float) and abs(n * np.exp(self.log_prior) - 1.0) <= MASS_TOLERANCE:
+        if isinstance(self.log_prior, float) and not self.prior_none:
             candidate, unlisted, n_unlisted = np.empty(0, dtype=np.int32), 1.0, n
             listed = np.empty(0)
         else:
             every = np.arange(n, dtype=np.int32)
             log_prior = self.prior_of(every)
             candidate = every[np.isfinite(log_prior)]
-            listed = log_prior[candidate]
-            unlisted = max(0.0, 1.0 - float(np.exp(log_prior).sum()))
-            unlisted = unlisted if unlisted > MASS_TOLERANCE else 0.0
-            n_unlisted = 0
+            listed, unlisted, n_unlisted = log_prior[candidate], self.prior_none, 0
         return Posterior(
             indptr=np.array([0, len(candidate)]),
             candidate=candidate,
@@ -156,7 +179,7 @@ class Posterior:
         candidate_label: tuple[str, ...] | None = None,
     ) -> Posterior:
         """A posterior from a small dense table of probabilities; a row that sums to less than 1 leaves the rest to
-        "none".
+        "none". What a row lacks is rounding, up to 1e-5, where the prior leaves nothing to "none".
 
         probability : (n_observations, n_candidates), rows sum to at most 1
         prior       : (n_candidates,), sums to at most 1; uniform when left out
@@ -174,8 +197,9 @@ class Posterior:
             raise UnmaskError(
                 "the table of probabilities has negative or infinite entries, expected numbers from 0 to 1"
             )
-        mass = table.sum(axis=1)
-        unlisted = np.where(np.abs(1.0 - mass) <= MASS_TOLERANCE, 0.0, 1.0 - mass)
+        rest, whole = 1.0 - table.sum(axis=1), prior is None or abs(np.sum(prior) - 1.0) <= CLOSED
+        rounding = (rest >= -MASS_TOLERANCE) & (rest <= (MASS_TOLERANCE if whole else CLOSED))
+        unlisted = np.where(rounding, 0.0, rest)
         row, candidate = np.nonzero(table)
         targets = np.arange(len(table)) if observation is None else np.asarray(observation, dtype=np.int64)
         n = table.shape[1]

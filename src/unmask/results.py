@@ -47,13 +47,17 @@ class Row:
     linked_to: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as plain values, ready for JSON (infinities are written as the text "inf")."""
+        """The row as plain values, ready for JSON: infinities as the text "inf", numbers with 14 digits, so that a
+        tenth, which a belief holds by its logarithm, is 0.1.
+        """
         return {key: _plain(value) for key, value in asdict(self).items()}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
         return str(value)
+    if isinstance(value, float):
+        return float(f"{value:.14g}")
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return value

@@ -23,7 +23,7 @@ from unmask.measures import (
 )
 from unmask.measures.differential import channel_epsilon
 from unmask.measures.entropy import conditional_entropy, renyi_entropies
-from unmask.measures.leakage import RESOLUTION, min_entropy_leakage, sibson_leakage
+from unmask.measures.leakage import min_entropy_leakage, sibson_leakage
 from unmask.measures.transport import transport
 
 ORDERS = (0, 0.5, 1, 2, 5, 50, np.inf)
@@ -183,8 +183,7 @@ def test_delta_at_most_epsilon_at_most_twice_delta_and_r_t_delta(joint):
     assert both.epsilon == pytest.approx(each(epsilon, belief).max())
     assert both.mutual_information_bits <= both.t_divergence_bits + 1e-9
     assert both.t_divergence_bits * np.log(2) <= both.delta_up + 1e-6
-    # Pinsker, as far as a divergence below the resolution of float32 beliefs, which counts as 0, allows
-    assert both.t_equal <= np.sqrt((both.t_divergence_bits + RESOLUTION) * np.log(2) / 2) + 1e-6
+    assert both.t_equal <= np.sqrt(both.t_divergence_bits * np.log(2) / 2) + 1e-12  # Pinsker
 
 
 def test_epsilon_is_infinite_where_a_candidate_is_excluded():

@@ -13,8 +13,8 @@ from unmask.measures.entropy import effective_set_size, refuse_scores, renyi_ent
 from unmask.measures.error import check_truth
 from unmask.measures.losses.discrete import nameable
 from unmask.measures.rows import per_row
-from unmask.measures.success import ROUNDING, best_guess
-from unmask.posterior import MASS_TOLERANCE, Posterior
+from unmask.measures.success import best_guess
+from unmask.posterior import Posterior
 from unmask.truth import Truth
 
 __all__ = [
@@ -78,9 +78,10 @@ def reiter_rubin(belief: Posterior, sender: Truth, *, exposed: float = 0.95) -> 
     least = _least(belief)[belief.observation]
     level = np.full(len(p), ReiterRubin.POSSIBLE_INNOCENCE.value)
     level[p >= exposed] = ReiterRubin.EXPOSED
-    level[p >= 1.0 - ROUNDING] = ReiterRubin.PROVABLY_EXPOSED
-    level[p <= 0.5 + ROUNDING] = ReiterRubin.PROBABLE_INNOCENCE
-    level[(p <= 0.5 + ROUNDING) & (p <= least * (1.0 + ROUNDING))] = ReiterRubin.BEYOND_SUSPICION
+    slack = 1.0 + belief.resolution
+    level[p * slack >= 1.0] = ReiterRubin.PROVABLY_EXPOSED
+    level[p <= 0.5 * slack] = ReiterRubin.PROBABLE_INNOCENCE
+    level[(p <= 0.5 * slack) & (p <= least * slack)] = ReiterRubin.BEYOND_SUSPICION
     level[p == 0] = ReiterRubin.ABSOLUTE_PRIVACY
     return level
 
@@ -121,11 +122,7 @@ def berthold(belief: Posterior) -> float:
 
 def anonymity_set(belief: Posterior) -> int:
     """N, the symbols of positive prior: candidates, and "no candidate" where the prior leaves it a chance."""
-    if not isinstance(belief.log_prior, np.ndarray):
-        left = 1.0 - belief.n_candidates * float(np.exp(belief.log_prior))
-        return belief.n_candidates + int(left > MASS_TOLERANCE)
-    left = 1.0 - float(np.exp(belief.log_prior).sum())
-    return int(np.isfinite(belief.log_prior).sum()) + int(left > MASS_TOLERANCE)
+    return belief.n_possible + int(belief.prior_none > 0)
 
 
 serjantov_danezis = shannon_entropy

@@ -11,12 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.entropy import refuse_scores
-from unmask.measures.error import OPTIMAL
-from unmask.measures.leakage import LN2
+from unmask.measures.leakage import LN2, leakages
 from unmask.measures.losses import Loss, decision_problem
 from unmask.measures.losses.cells import expected_cost, sharing
 from unmask.measures.losses.discrete import Listed
-from unmask.measures.rows import Rows, per_row
 from unmask.posterior import Posterior
 
 SLACK = 1e-5
@@ -167,12 +165,12 @@ def bounds(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike 
     prior = belief.prior()
     before, after = float(problem.best(prior)[0][0]), problem.best(belief)[0]
     ignoring = expected_cost(belief, problem.prior_cost(prior), largest=problem.largest)
-    regret = ignoring - after
+    regret, given = ignoring - after, leakages(belief)
     return Bounds(
-        regret=np.where(regret < OPTIMAL, 0.0, regret),
+        regret=np.maximum(regret, 0.0),
         gap=before - after,
-        total_variation=per_row(belief, _variation),
-        divergence_nats=per_row(belief, _divergence),
+        total_variation=given.total_variation,
+        divergence_nats=given.information_bits * LN2,
         largest=problem.largest,
         weight=belief.observation_weight,
     )
@@ -186,17 +184,3 @@ def _must_be_comparable(belief: Posterior) -> None:
             f"{hidden.size} observations, {hidden[0]} the first, leave mass unlisted whose distance from the prior is "
             'not known; expected a belief that lists all it believes in, without "none of these"'
         )
-
-
-def _variation(rows: Rows) -> NDArray[np.float64]:
-    """Total variation, not rounded to 0 when it is small: the bounds take its square root."""
-    listed = rows.sum(np.abs(rows.p - np.exp(rows.log_q)))
-    return np.minimum(0.5 * (listed + np.abs(rows.unlisted - rows.prior_unlisted)), 1.0)
-
-
-def _divergence(rows: Rows) -> NDArray[np.float64]:
-    """D in nats as sum p log(p / q) - p + q, whose terms are all at least 0: float32 noise enters by its square."""
-    listed = rows.sum(rows.p * (rows.log_p - rows.log_q) - rows.p + np.exp(rows.log_q))
-    part, whole = rows.unlisted, rows.prior_unlisted
-    ratio = np.log(np.where(part > 0, part, 1.0) / np.where((part > 0) & (whole > 0), whole, 1.0))
-    return np.maximum(listed + part * ratio - part + whole, 0.0)

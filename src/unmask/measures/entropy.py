@@ -11,7 +11,6 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.losses.cells import blocks, inside, rectangle
 from unmask.measures.rows import Rows, chunks, per_row, unpack
-from unmask.measures.success import ROUNDING
 from unmask.posterior import Posterior
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-A1; A. Renyi, 'On measures of entropy and information', 1961"
@@ -29,16 +28,26 @@ def _renyi(rows: Rows, alpha: float) -> NDArray[np.float64]:
         return _shannon(rows)
     if alpha == 0:
         return np.asarray(np.log2(rows.n_listed + rows.n_sharing))
-    top = np.maximum(rows.max(rows.p), rows.share)
+    log_share = np.log(np.where(rows.share > 0, rows.share, 1.0))
     if alpha == np.inf:
-        return np.maximum(-np.log2(top), 0.0)
-    if alpha == 2:
-        power = rows.sum(rows.p * rows.p) + rows.n_sharing * rows.share**2
-        return np.maximum(-np.log2(power), 0.0)
-    # relative to the likeliest, whose power would underflow at a high order
-    listed = np.exp(alpha * (rows.log_p - np.repeat(np.log(top), rows.n_listed)))
-    power = rows.sum(listed) + rows.n_sharing * np.where(rows.share > 0, rows.share / top, 0.0) ** alpha
-    return np.maximum((np.log2(power) + alpha * np.log2(top)) / (1.0 - alpha), 0.0)
+        unlisted = np.where(rows.share > 0, log_share, -np.inf)
+        return np.maximum(-np.maximum(rows.max(rows.log_p, empty=-np.inf), unlisted) / LN2, 0.0)
+    return np.maximum(log_power_mean(rows, rows.log_p, log_share, alpha - 1.0) / (1.0 - alpha) / LN2, 0.0)
+
+
+def log_power_mean(
+    rows: Rows, log_r: NDArray[np.float64], log_rest: NDArray[np.float64], s: float
+) -> NDArray[np.float64]:
+    """(n_rows,) log sum_x p(x) r(x)^s, accurate to the last digits for s near 0, where it tends to s sum_x p log r.
+
+    log_r, log_rest : (n_entries,) log r of each listed candidate, and (n_rows,) of all that is unlisted
+    """
+    rest = np.where(rows.unlisted > 0, s * log_rest, -np.inf)
+    top = np.maximum(rows.max(s * log_r, empty=-np.inf), rest)
+    near = rows.sum(rows.p * np.expm1(np.minimum(s * log_r, 1.0))) + rows.unlisted * np.expm1(np.minimum(rest, 1.0))
+    far = rows.sum(rows.p * np.exp(s * log_r - np.repeat(top, rows.n_listed))) + rows.unlisted * np.exp(rest - top)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(np.abs(top) < 1.0, np.log1p(np.maximum(near, -1.0)), top + np.log(far)))
 
 
 def renyi_entropy(alpha: float) -> Measure:
@@ -208,7 +217,7 @@ def confidence_set_size(level: float) -> Measure:
     level 2^H_inf <= size <= ceil(level 2^H_0), with equality on the right at every level if and only if the belief is
     uniform on its support.
 
-    level : above 0, at most 1; beliefs are float32, and a set that lacks 1e-6 of it is large enough
+    level : above 0, at most 1; a set that lacks as little of it as the rounding of the belief is large enough
 
     >>> from unmask import Posterior
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.3, 0.2]]))
@@ -234,7 +243,7 @@ def _set_size(belief: Posterior, level: float) -> NDArray[np.float64]:
     symbols = np.where(belief.unlisted > 0, np.maximum(belief.n_unlisted, 1), 0)
     if level == 1:
         return np.asarray(belief.row_length + symbols, dtype=np.float64)
-    out, level = np.empty(belief.n_observations), max(level - ROUNDING, 0.0)
+    out, level = np.empty(belief.n_observations), level * (1.0 - belief.resolution)
     for rows, p, _, _ in _descending(belief):
         many = symbols[rows]
         share = np.where(many > 0, belief.unlisted[rows] / np.maximum(many, 1), 0.0)

@@ -11,20 +11,13 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
-from unmask.measures.entropy import min_entropy_smith, refuse_scores
+from unmask.measures.entropy import log_power_mean, min_entropy_smith, refuse_scores
 from unmask.measures.rows import Rows, chunks, per_row, unpack
 from unmask.posterior import Posterior
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-B"
 
 LN2 = float(np.log(2.0))
-
-RESOLUTION = 1e-6
-"""Distances below this are the rounding of stored beliefs (float32) and count as 0."""
-
-
-def _resolved(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(distance < RESOLUTION, 0.0, distance)
 
 
 def _log_ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -51,36 +44,44 @@ class _Against:
         return self.rows.log_p - self.rows.log_q
 
     @cached_property
-    def prior_unlisted(self) -> NDArray[np.float64]:
-        """Prior of everything that is not listed."""
-        rest = np.maximum(1.0 - self.rows.sum(self.q), 0.0)
-        return np.where(rest > 1e-9, rest, 0.0)
+    def elsewhere(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Prior of what shares the unlisted mass, and of what is believed to be impossible."""
+        return self.rows.prior_elsewhere
 
     @cached_property
     def log_rest(self) -> NDArray[np.float64]:
         """Log of belief over prior of the unlisted as a whole, 0 where it has no mass."""
-        return np.where(self.rows.unlisted > 0, _log_ratio(self.rows.unlisted, self.prior_unlisted), 0.0)
+        return np.where(self.rows.unlisted > 0, _log_ratio(self.rows.unlisted, self.elsewhere[0]), 0.0)
 
 
 def _information(both: _Against) -> NDArray[np.float64]:
-    rows = both.rows
-    return _resolved((rows.sum(rows.p * both.ratio) + rows.unlisted * both.log_rest) / LN2)
+    """D in bits as sum p log(p / q) - p + q, whose terms are all at least 0: rounding enters by its square."""
+    shared, impossible = both.elsewhere
+    unlisted = np.where(both.rows.unlisted > 0, _excess(both.rows.unlisted, shared, both.log_rest), shared)
+    return np.asarray((both.rows.sum(_excess(both.rows.p, both.q, both.ratio)) + unlisted + impossible) / LN2)
+
+
+def _excess(p: NDArray[np.float64], q: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+    """p r - p + q with r = log(p / q), by its series where r is small."""
+    r = np.where(np.abs(ratio) < 1e-3, ratio, 0.0)
+    return np.where(r == ratio, q * r * r * (1 / 2 + r * (1 / 3 + r * (1 / 8 + r / 30))), p * ratio - p + q)
 
 
 def _total_variation(both: _Against) -> NDArray[np.float64]:
     rows = both.rows
-    listed = rows.sum(np.abs(rows.p - both.q))
-    return _resolved(np.minimum(0.5 * (listed + np.abs(rows.unlisted - both.prior_unlisted)), 1.0))
+    shared, impossible = both.elsewhere
+    return np.minimum(0.5 * (rows.sum(np.abs(rows.p - both.q)) + np.abs(rows.unlisted - shared) + impossible), 1.0)
 
 
 def _confirmation(both: _Against) -> NDArray[np.float64]:
-    return _resolved(np.maximum(both.rows.max(both.ratio, empty=-np.inf), both.log_rest))
+    return np.maximum(np.maximum(both.rows.max(both.ratio, empty=-np.inf), both.log_rest), 0.0)
 
 
 def _refutation(both: _Against) -> NDArray[np.float64]:
     listed = both.rows.max(-both.ratio, empty=-np.inf)
-    rest = np.where(both.prior_unlisted > 0, _log_ratio(both.prior_unlisted, both.rows.unlisted), 0.0)
-    return _resolved(np.maximum(listed, rest))
+    shared, impossible = both.elsewhere
+    rest = np.where(shared > 0, _log_ratio(shared, both.rows.unlisted), 0.0)
+    return np.where(impossible > 0, np.inf, np.maximum(np.maximum(listed, rest), 0.0))
 
 
 def _per_row(belief: Posterior, distance: Callable[[_Against], NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -96,9 +97,9 @@ information_gain = Measure(
     self_assessed=lambda belief: _per_row(belief, _information),
     needs_probabilities=True,
 )
-"""D(p(. given y) || prior) in bits. What is unlisted is compared as a whole, exact where its belief is proportional to
-the prior and a lower bound elsewhere. For identity over a uniform prior on n records it is log2 n - log2 k in a class
-of k."""
+"""D(p(. given y) || prior) in bits. What is unlisted is compared as a whole, which is exact where its belief is
+proportional to the prior and a lower bound elsewhere. For identity over a uniform prior on n records it is log2 n -
+log2 k in a class of k."""
 
 total_variation = Measure(
     name="total_variation",
@@ -208,7 +209,7 @@ class Leakage:
         It bounds what any adversary can multiply his chance of a right guess by, whatever he wants to know and whatever
         his prior. I. Issa, A. Wagner and S. Kamath, "An operational approach to information leakage", 2020.
         """
-        return max(float(np.log2(self.weight @ np.exp(self.up))), 0.0)
+        return float(np.log1p(self.weight @ np.expm1(self.up)) / LN2)
 
     def _worst(self, values: NDArray[np.float64]) -> float:
         return float(values[self.weight > 0].max())
@@ -258,19 +259,9 @@ def sibson_leakage(belief: Posterior, alpha: float) -> float:
         return mutual_information(belief)
     weight = belief.observation_weight
     if alpha == np.inf:
-        return max(float(np.log2(weight @ np.exp(_per_row(belief, _confirmation)))), 0.0)
-    mean = _per_row(belief, lambda both: _power_mean(both, alpha))
-    return max(alpha / (alpha - 1.0) * float(np.log2(weight @ mean)), 0.0)
-
-
-def _power_mean(both: _Against, alpha: float) -> NDArray[np.float64]:
-    """(sum_x q (p / q)^alpha)^(1/alpha), relative to the largest ratio, whose power would overflow."""
-    rows, rest = both.rows, both.log_rest
-    top = np.maximum(rows.max(both.ratio, empty=-np.inf), np.where(rows.unlisted > 0, rest, -np.inf))
-    ratio = both.ratio - np.repeat(top, rows.n_listed)
-    unlisted = np.where(rows.unlisted > 0, both.prior_unlisted * np.exp(alpha * (rest - top)), 0.0)
-    total = rows.sum(both.q * np.exp(alpha * ratio)) + unlisted
-    return np.asarray(np.exp(top + np.log(total) / alpha))
+        return leakages(belief).maximal_bits
+    log_mean = _per_row(belief, lambda both: log_power_mean(both.rows, both.ratio, both.log_rest, alpha - 1.0) / alpha)
+    return max(alpha / (alpha - 1.0) * float(np.log1p(weight @ np.expm1(log_mean)) / LN2), 0.0)
 
 
 def min_entropy_leakage(belief: Posterior) -> float:

@@ -22,6 +22,8 @@ class Rows:
     indptr                : (n_rows + 1,)
     unlisted, n_unlisted  : (n_rows,), as in `Posterior`
     n_candidates          : size of the universe
+    n_possible            : candidates of positive prior
+    prior_none            : prior probability that the target is no candidate
     """
 
     p: NDArray[np.float64]
@@ -31,6 +33,8 @@ class Rows:
     unlisted: NDArray[np.float64]
     n_unlisted: NDArray[np.int64]
     n_candidates: int
+    n_possible: int
+    prior_none: float
 
     @property
     def n_listed(self) -> NDArray[np.int64]:
@@ -50,10 +54,19 @@ class Rows:
         return self.unlisted / np.maximum(self.n_sharing, 1)
 
     @property
-    def prior_unlisted(self) -> NDArray[np.float64]:
-        """(n_rows,) prior probability of everything that is not listed."""
-        rest = np.maximum(1.0 - self.sum(np.exp(self.log_q)), 0.0)
-        return np.where(rest > 1e-9, rest, 0.0)
+    def prior_elsewhere(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(n_rows,) each: prior probability of what shares the unlisted mass, and of what is ruled out.
+
+        A known number of candidates has its part of all that are not listed, an unknown number may be any of them, and
+        "none of these" stands alone where the prior leaves it something.
+        """
+        left = self.n_possible - self.n_listed
+        rest = np.maximum(1.0 - self.prior_none - self.sum(np.exp(self.log_q)), np.finfo(np.float64).tiny)
+        rest = np.where(left > 0, rest, 0.0)
+        known, alone = self.n_unlisted > 0, (self.n_unlisted == 0) & (self.prior_none > 0)
+        part = np.where(known, self.n_unlisted / np.maximum(left, 1), np.where(alone, 0.0, 1.0))
+        none = np.where(known, 0.0, self.prior_none)
+        return rest * part + none, rest * (1.0 - part) + self.prior_none - none
 
     def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n_rows,) sum of one value for each listed candidate."""
@@ -86,6 +99,8 @@ def unpack(belief: Posterior, start: int, stop: int) -> Rows:
         unlisted=belief.unlisted[start:stop],
         n_unlisted=belief.n_unlisted[start:stop],
         n_candidates=belief.n_candidates,
+        n_possible=belief.n_possible,
+        prior_none=belief.prior_none,
     )
 
 

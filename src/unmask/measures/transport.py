@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
-from unmask.measures.leakage import RESOLUTION
 from unmask.measures.losses.cells import cells, sharing
 from unmask.measures.losses.coordinates import along_places
 from unmask.posterior import Posterior
@@ -55,9 +54,9 @@ def earth_mover(
 
 def _closed_prior(belief: Posterior) -> NDArray[np.float64]:
     """(n_candidates,) the prior, sum 1, of a belief that leaves nothing to "none of these"."""
-    open_ = np.flatnonzero((belief.unlisted > RESOLUTION) & ~sharing(belief))
+    open_ = np.flatnonzero((belief.unlisted > 0) & ~sharing(belief))
     prior = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
-    if open_.size or abs(prior.sum() - 1.0) > 1e-5:
+    if open_.size or belief.prior_none:
         raise UnmaskError(
             f'{open_.size} observations leave mass to "none of these" and the prior sums to {prior.sum():.6g}, '
             "expected none and 1: the earth mover needs every belief to be about the candidates"
@@ -76,7 +75,7 @@ def _on_a_line(z: NDArray[np.float64]) -> Callable[[Posterior], NDArray[np.float
         line = _Line(np.cumsum(_closed_prior(belief)[order])[:-1], np.diff(z[order]))
         for rows, p, place in along_places(belief, z):
             out[rows] = line.carried(p, place)
-        return np.where(out < RESOLUTION * np.ptp(z), 0.0, out)
+        return np.maximum(out, 0.0)
 
     return distance
 
@@ -116,7 +115,7 @@ def _by_transport(ground: NDArray[np.float64]) -> Callable[[Posterior], NDArray[
             for row in range(len(part.nobody)):
                 entries = slice(part.indptr[row], part.indptr[row + 1])
                 out[part.start + row] = transport(p[entries], prior, ground[part.candidate[entries]])
-        return np.where(out < RESOLUTION * max(ground.max(), 1e-300), 0.0, out)
+        return out
 
     return distance
 

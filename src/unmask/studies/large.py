@@ -7,10 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.audit import SELF_ASSESSED, price_measures
-from unmask.measures import Measure, confirmation, information_gain, refutation, total_variation
+from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
 from unmask.reports import ColumnRisk, Distribution, Price, ReportData
@@ -116,7 +115,7 @@ class _Said:
     @classmethod
     def of(cls, attack: Attack, people: int, measures: Sequence[Measure]) -> _Said:
         """Take measures of a belief."""
-        found = {one: tally(_of_counts(one, attack.belief), attack.belief, people) for one in measures}
+        found = {one: tally(one, attack.belief, people) for one in measures}
         return cls(found, distribution(attack, people))
 
     def and_then(self, other: _Said) -> _Said:
@@ -201,27 +200,6 @@ def _price(motive: Motive, adversary: str, found: Mapping[str, _Found]) -> Price
     beliefs = {name: one.priced for name, one in found.items()}
     people = {name: one.criteria.rows for name, one in found.items()}
     return price_releases(motive, adversary, beliefs, people=people)
-
-
-def _of_counts(measure: Measure, belief: Posterior) -> Measure:
-    """A measure against the prior as it is for a belief that holds N of n candidates alike and lists none of them.
-
-    N = 0, nobody: believed absent, which a prior about candidates does not speak of; all four are 0, as in memory.
-    """
-    formulas: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
-        information_gain.name: lambda share: -np.log2(share),
-        total_variation.name: lambda share: 1 - share,
-        confirmation.name: lambda share: -np.log(share),
-        refutation.name: lambda share: np.where(share < 1, np.inf, 0.0),
-    }
-    if measure.name not in formulas or len(belief.candidate):
-        return measure
-
-    def value(belief: Posterior) -> NDArray[np.float64]:
-        share = np.where(belief.n_unlisted > 0, belief.n_unlisted / belief.n_candidates, 1.0)
-        return np.asarray(formulas[measure.name](share) + 0.0, dtype=np.float64)
-
-    return replace(measure, self_assessed=value)
 
 
 # --- what the report shows besides ----------------------------------------------------------------------------

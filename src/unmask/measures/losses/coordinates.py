@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from unmask.measures.losses.cells import Cells, blocks, cells, inside, rectangle
 from unmask.measures.losses.discrete import sampled_paid, unanswerable
 from unmask.measures.losses.extent import diameter, diameter_of_blocks
-from unmask.measures.success import ROUNDING
 from unmask.posterior import Posterior
 from unmask.truth import Truth
 
@@ -108,7 +107,7 @@ class Absolute:
         answer[:] = self.points.mean(axis=0)
         for k in range(self.points.shape[1]):
             for rows, p, z in along(belief, self.points[:, k]):
-                answer[rows, k] = _median(p, z)
+                answer[rows, k] = _median(p, z, belief.resolution)
                 risk[rows] += (p * np.abs(z - answer[rows, k, None])).sum(axis=1)
         return risk + unanswerable(belief, self), as_given(answer, self.flat)
 
@@ -163,13 +162,13 @@ def along_places(
     rank = np.empty(len(z), dtype=np.int64)
     rank[np.argsort(z, kind="stable")] = np.arange(len(z))
     for part in cells(belief):
-        # place and belief in one word: one sort of integers carries both
-        word = (rank[part.candidate] << 32) | part.p.astype(np.float32).view(np.uint32).astype(np.int64)
+        # place and entry in one word: one sort of integers carries both
+        word, behind = (rank[part.candidate] << 32) | np.arange(len(part.p)), ((len(z) - 1) << 32) | len(part.p)
+        p = np.append(part.p, 0.0)
         for rows, width in blocks(part.indptr):
             block, real = rectangle(word, part.indptr, rows, width), inside(part.indptr, rows, width)
-            block = np.sort(block if real.all() else np.where(real, block, (len(z) - 1) << 32), axis=1)
-            p = (block & 0xFFFFFFFF).astype(np.uint32).view(np.float32).astype(np.float64)
-            yield part.start + rows, p, block >> 32
+            block = np.sort(block if real.all() else np.where(real, block, behind), axis=1)
+            yield part.start + rows, p[block & 0xFFFFFFFF], block >> 32
 
 
 def mean(part: Cells, points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -191,9 +190,9 @@ def paid_at(cost: NDArray[np.float64], truth: Truth, problem: Squared | Absolute
     return np.where(absent, problem.largest, cost) if absent.any() else cost
 
 
-def _median(p: NDArray[np.float64], z: NDArray[np.float64]) -> NDArray[np.float64]:
+def _median(p: NDArray[np.float64], z: NDArray[np.float64], resolution: float) -> NDArray[np.float64]:
     """(n_rows,) middle of the medians of each row; z ascending."""
     below, row = np.cumsum(p, axis=1), np.arange(len(p))
-    half, slack = below[:, -1:] / 2, ROUNDING * below[:, -1:]
+    half, slack = below[:, -1:] / 2, resolution * below[:, -1:]
     low, high = (below >= half - slack).argmax(axis=1), (below > half + slack).argmax(axis=1)
     return np.asarray((z[row, low] + z[row, high]) / 2)

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.losses.cells import Cells, blocks, cells, inside, rectangle, sharing, targets_of
 from unmask.measures.rows import CHUNK, Rows, chunks, per_row
-from unmask.measures.success import ROUNDING, best_guess, realised_success
 from unmask.measures.success import _find as find_listed
+from unmask.measures.success import missed, realised_success
 from unmask.posterior import Posterior, segment_sum
 from unmask.truth import Truth
 
 LOSS_TIE = 1e-9
-"""Answers whose expected losses differ by less share the adversary's choice."""
+"""Answers whose expected losses differ by less, as a part of the largest of them, share the adversary's choice."""
 
 PAIRS = 1 << 15
 """Candidates of one row of which all pairs are compared: a thousand million losses."""
@@ -53,7 +53,7 @@ class Hamming:
     def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """P(y) = 1 - max_x p(x given y), and the likeliest candidate, the first of those that tie."""
         answer = np.concatenate([_likeliest(belief, start, stop) for start, stop in chunks(belief)])
-        return 1.0 - per_row(belief, best_guess), answer
+        return per_row(belief, missed), answer
 
     def sampled(self, belief: Posterior) -> NDArray[np.float64]:
         """1 - sum_x p(x given y)^2."""
@@ -63,7 +63,7 @@ class Hamming:
         """0/1 losses of the prior's best answer at each truth; answers that tie share it."""
         p = np.full(self.n_candidates, prior.unlisted[0] / self.n_candidates if len(prior.candidate) == 0 else 0.0)
         p[prior.candidate] = np.exp(prior.log_probability)
-        tied = p >= p.max() * (1.0 - ROUNDING)
+        tied = p >= p.max() * (1.0 - prior.resolution)
         return np.asarray(1.0 - tied / tied.sum())
 
     def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
@@ -99,14 +99,14 @@ def _likeliest(belief: Posterior, start: int, stop: int) -> NDArray[np.int64]:
         place = block.argmax(axis=1)
         listed = belief.candidate[indptr[rows] + place]
         top = block[np.arange(len(rows)), place]
-        answer[rows] = np.where(top >= share[rows] - ROUNDING, listed, NOBODY)
+        answer[rows] = np.where(top >= share[rows] - belief.resolution, listed, NOBODY)
     return answer
 
 
 def _collision_error(rows: Rows) -> NDArray[np.float64]:
     shared = np.where((rows.n_unlisted > 0) & (rows.n_listed < rows.n_candidates), rows.unlisted, 0.0)
     named = rows.sum(rows.p) + shared
-    squares = rows.sum(rows.p**2) + shared**2 / np.maximum(rows.n_candidates - rows.n_listed, 1)
+    squares = rows.sum(rows.p**2) + shared * rows.share
     nobody = np.where(shared > 0, 0.0, rows.unlisted)
     return np.clip(named - squares / np.where(named > 0, named, 1.0) + nobody, 0.0, 1.0)
 
@@ -201,7 +201,8 @@ class Matrix:
 
 def _tied(loss: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n_rows, n_answers) chance of each answer: those of smallest loss share it."""
-    chosen = (loss <= loss.min(axis=1, keepdims=True) + LOSS_TIE).astype(np.float64)
+    largest = loss.max(axis=1, keepdims=True, initial=0.0, where=np.isfinite(loss))
+    chosen = (loss <= loss.min(axis=1, keepdims=True) + LOSS_TIE * largest).astype(np.float64)
     return np.asarray(chosen / chosen.sum(axis=1, keepdims=True))
 
 

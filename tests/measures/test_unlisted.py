@@ -1,0 +1,156 @@
+"""A belief with unlisted mass equals its dense expansion, over every measure."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask import Posterior, Truth
+from unmask.catalog import MEASURES
+from unmask.measures import (
+    bayes,
+    confidence_set_size,
+    correctness,
+    earth_mover,
+    epsilon,
+    estimation_error,
+    gibbs,
+    guessing_entropy,
+    min_entropy_average,
+    min_entropy_smith,
+    mutual_information,
+    realised_error,
+    renyi_entropy,
+    sampling_error,
+)
+from unmask.measures.anonymity import anonymity_set
+from unmask.measures.leakage import min_entropy_leakage, sibson_leakage
+
+FURTHER = (
+    *(renyi_entropy(alpha) for alpha in (0.5, 1 - 1e-7, 2, 7, 400)),
+    *(confidence_set_size(level) for level in (0.3, 0.5, 0.9, 1)),
+    epsilon,
+    guessing_entropy,
+    sampling_error(),
+    correctness(),
+)
+
+OF_PLACES = (  # which candidates share must be known: all that are not listed
+    *(estimation_error(loss, coordinates=np.arange(9.0) ** 2) for loss in ("squared", "absolute")),
+    *(realised_error(loss, coordinates=np.arange(9.0) ** 2) for loss in ("squared", "absolute")),
+    *(of("euclidean", coordinates=np.arange(9.0) ** 2) for of in (sampling_error, correctness)),
+    estimation_error(np.abs(np.subtract.outer(np.arange(9.0), np.arange(9.0)))),
+    earth_mover(coordinates=np.arange(9.0) ** 2),
+)
+
+AS_A_WHOLE = (
+    mutual_information,
+    min_entropy_average,
+    min_entropy_smith,
+    min_entropy_leakage,
+    anonymity_set,
+    *(partial(sibson_leakage, alpha=alpha) for alpha in (0.5, 1, 1 + 1e-7, 2, np.inf)),
+    lambda belief: bayes(belief).average,
+    lambda belief: gibbs(belief).average,
+)
+
+N = 9
+
+
+@st.composite
+def beliefs(draw, *, fewer=True):
+    """Three observations of nine candidates, some listed, the others or a part of them sharing alike what is left; the
+    same written out; and a truth.
+    """
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_listed = [draw(st.integers(0, N - 1)) for _ in range(3)]
+    n_sharing = [draw(st.integers(1, N - k)) if fewer else N - k for k in n_listed]
+    lists, dense, unlisted = [], np.zeros((3, N)), np.empty(3)
+    for row, (k, m) in enumerate(zip(n_listed, n_sharing, strict=True)):
+        order = rng.permutation(N)
+        listed, sharing = np.sort(order[:k]), order[k : k + m]
+        mass = rng.dirichlet(np.full(k + 1, draw(st.sampled_from([0.3, 1.0, 5.0]))))
+        mass = np.maximum(mass, 1e-6) / np.maximum(mass, 1e-6).sum()
+        dense[row, listed], dense[row, sharing], unlisted[row] = mass[:k], mass[k] / m, mass[k]
+        lists.append(listed)
+    candidate = np.concatenate(lists).astype(np.int32)
+    row = np.repeat(np.arange(3), n_listed)
+    observation = np.array([0, 1, 2, 2, 1])
+    weight = rng.dirichlet(np.ones(5))
+    part = Posterior(
+        indptr=np.concatenate(([0], np.cumsum(n_listed))),
+        candidate=candidate,
+        log_probability=np.log(dense[row, candidate]),
+        unlisted=unlisted,
+        n_unlisted=np.array(n_sharing),
+        observation=observation,
+        weight=weight,
+        n_candidates=N,
+        log_prior=-float(np.log(N)),
+    )
+    truth = Truth([int(rng.choice(np.flatnonzero(dense[y] > 0))) for y in observation])
+    return part, Posterior.from_dense(dense, observation=observation, weight=weight), truth
+
+
+PRICED = pytest.mark.xfail(reason="a price takes what is not listed for nobody where anything is listed", strict=False)
+
+EVERY = [
+    pytest.param(measure, id=measure.name, marks=[PRICED] if measure.name.startswith("rational_") else [])
+    for measure in (*MEASURES.values(), *FURTHER)
+]
+
+
+@pytest.mark.parametrize("measure", EVERY)
+@settings(max_examples=30, deadline=None)
+@given(beliefs())
+def test_unlisted_mass_is_worth_its_dense_expansion(measure, drawn):
+    part, whole, truth = drawn
+    assert measure.per_target(part, truth) == pytest.approx(measure.per_target(whole, truth), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", OF_PLACES, ids=lambda measure: measure.name)
+@settings(max_examples=30, deadline=None)
+@given(beliefs(fewer=False))
+def test_unlisted_mass_at_places_is_worth_its_dense_expansion(measure, drawn):
+    part, whole, truth = drawn
+    assert measure.per_target(part, truth) == pytest.approx(measure.per_target(whole, truth), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(beliefs())
+def test_numbers_of_a_whole_belief_are_those_of_its_dense_expansion(drawn):
+    part, whole, _ = drawn
+    for number in AS_A_WHOLE:
+        assert number(part) == pytest.approx(number(whole), rel=1e-9, abs=1e-12), number
+
+
+SYMBOLS = ("hartley_entropy_bits", "shannon_entropy_bits", "min_entropy_bits", "effective_set_size")
+AGAINST_PRIOR = ("information_gain_bits", "total_variation", "delta_up", "delta_down")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, N), st.floats(0.01, 0.99), st.floats(0.01, 0.99), st.integers(0, 10_000))
+def test_nobody_is_one_more_candidate(n_listed, nobody, prior_nobody, seed):
+    """A belief in "none of these" against a prior that leaves it something."""
+    rng = np.random.default_rng(seed)
+    p, listed = rng.dirichlet(np.ones(n_listed)) * (1 - nobody), np.sort(rng.permutation(N)[:n_listed])
+    part = Posterior(
+        indptr=np.array([0, n_listed]),
+        candidate=listed.astype(np.int32),
+        log_probability=np.log(p),
+        unlisted=np.array([nobody]),
+        n_unlisted=np.array([0]),
+        observation=np.array([0]),
+        weight=np.ones(1),
+        n_candidates=N,
+        log_prior=float(np.log((1 - prior_nobody) / N)),
+    )
+    dense = np.zeros((1, N + 1))
+    dense[0, listed], dense[0, N] = p, nobody
+    prior = np.append(np.full(N, (1 - prior_nobody) / N), prior_nobody)
+    whole = Posterior.from_dense(dense, prior=prior)
+    for name in (*SYMBOLS, *AGAINST_PRIOR):
+        assert MEASURES[name].per_target(part) == pytest.approx(MEASURES[name].per_target(whole), rel=1e-9), name
+    assert mutual_information(part) == pytest.approx(mutual_information(whole))
