@@ -56,6 +56,9 @@ def code(*texts, rows=ROWS, criteria=None):
         ("identity:success_probability.q95>0.2", False),
         ("identity:success_probability.q95>0.1", True),
         ("prosecutor:success_probability.high>0.05", True),
+        ("register:success_probability.high>0.01", True),  # no interval: the value
+        ("register:success_probability.high>0.03", False),
+        ("register:success_probability.low<0.03", True),
         ("prosecutor:success_probability.low>0.05", False),
         ("success_probability.prior>0.2", True),
         ("k<5", False),

@@ -1,12 +1,17 @@
 """Intervals and worst cases do not hang on the last digit of a belief, on the order of targets, or on parts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import stats
 
+from unmask import Posterior, Truth, UnmaskError
+from unmask.audit import STANDARD
 from unmask.inference import from_classes
-from unmask.measures import effective_set_size, evaluate, success_probability
+from unmask.measures import calibration_error, effective_set_size, evaluate, realised_success, success_probability
 from unmask.measures.base import QUANTILES, weighted_quantiles
-from unmask.measures.interval import clustered_wilson, wilson
+from unmask.measures.interval import EVERYBODY, clustered_wilson, of_targets, wilson
 from unmask.measures.tally import joined, row, tally
 from unmask.tables.large import attacks
 
@@ -15,7 +20,7 @@ def test_values_that_differ_by_rounding_agree():
     cluster = np.repeat(np.arange(4), 5)
     weight = np.full(20, 1 / 20)
     exact = clustered_wilson(np.full(20, 0.2), weight, cluster)
-    rounded = 0.2 * (1 + 1e-7 * np.array([1, -1, 1, -1])[cluster])  # as single precision
+    rounded = 0.2 * (1 + 1e-12 * np.array([1, -1, 1, -1])[cluster])
     assert clustered_wilson(rounded, weight, cluster)[:2] == pytest.approx(exact[:2], abs=1e-6)
     apart = 0.2 * (1 + 1e-4 * np.array([1, -1, 1, -1])[cluster])
     assert clustered_wilson(apart, weight, cluster).high < exact.high - 0.1  # 20 targets, not 4
@@ -44,10 +49,10 @@ def test_people_of_one_observation_count_one_by_one():
     assert (found.n, found.n_observations) == (300, len(np.unique(of_target)))
     assert found.posterior == pytest.approx(weight @ value, rel=1e-12)
     assert found.worst == value.max() < success_probability.self_assessed(belief).max()
-    assert found.quantiles == weighted_quantiles(value, weight, QUANTILES)
+    assert found.quantiles == pytest.approx(weighted_quantiles(value, weight, QUANTILES), rel=1e-11)
 
 
-def test_an_interval_of_many_small_parts_is_that_of_the_whole():
+def test_many_small_parts_say_what_the_whole_says():
     counts = np.random.default_rng(0).integers(1, 40, 300)
     people = int(counts.sum())
 
@@ -59,5 +64,121 @@ def test_an_interval_of_many_small_parts_is_that_of_the_whole():
     whole = row(effective_set_size, of(counts), **names)
     parts = row(effective_set_size, joined(effective_set_size, [of(part) for part in np.split(counts, 100)]), **names)
     assert parts.posterior == pytest.approx(whole.posterior, rel=1e-12)
-    assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), rel=0.02)
+    assert (parts.low, parts.high, parts.interval) == (None, None, EVERYBODY)
     assert parts.worst_observation == whole.worst_observation == int(np.argmin(counts))
+
+
+def test_the_variance_between_few_clusters_has_bessels_factor():
+    """Two clusters of values: n_eff = p (1 - p) / V with V = 2 / 1 sum (s - p m)^2."""
+    value, cluster = np.array([0.2, 0.2, 0.6, 0.6]), np.array([0, 0, 1, 1])
+    found = clustered_wilson(value, np.full(4, 1 / 4), cluster)
+    # s = 0.1 and 0.3, m = 1/2, p = 0.4: sum of squares 2 (0.1)^2 = 0.02, V = 0.04, n_eff = 0.24 / 0.04 = 6, Kish's 4
+    assert (found.low, found.high) == pytest.approx(wilson(0.4, 4))
+    value = np.array([0.0, 0.0, 0.8, 0.8])  # sum of squares 2 (0.2)^2 = 0.08, V = 0.16, n_eff = 1.5; 3 without Bessel
+    found = clustered_wilson(value, np.full(4, 1 / 4), cluster)
+    assert (found.low, found.high) == pytest.approx(wilson(0.4, 1.5))
+
+
+def test_clusters_never_count_for_more_than_their_targets():
+    """Kish's cap: clusters that happen to agree nearly do not make 20 targets into thousands."""
+    cluster = np.repeat(np.arange(4), 5)
+    value = 0.2 + 1e-3 * np.array([1, -1, 1, -1])[cluster]
+    assert clustered_wilson(value, np.full(20, 1 / 20), cluster)[:2] == pytest.approx(wilson(0.2, 20))
+    weight = np.where(np.arange(20) == 0, 0.5, 0.5 / 19)  # one target is half of all: 1 / sum w^2 = 3.8
+    found = clustered_wilson(value, weight, cluster)
+    assert found[:2] == pytest.approx(wilson(float(weight @ value), 1 / float((weight**2).sum())))
+
+
+BELIEF = from_classes(np.repeat([0, 1, 2, 3], [1, 2, 3, 10]), np.repeat([0, 1, 2, 3], [1, 2, 3, 10]))
+TRUTH = Truth(np.arange(16))
+
+
+@pytest.mark.parametrize("measure", STANDARD, ids=lambda measure: measure.name)
+def test_r9_t11_everybody_attacked_has_no_interval(measure):
+    row = evaluate(measure, BELIEF, TRUTH)
+    assert (row.low, row.high, row.interval) == (None, None, EVERYBODY)
+    assert evaluate(measure, BELIEF, TRUTH, drawn_from=16).interval == EVERYBODY
+
+
+def sampled(targets, measure, **kwargs):
+    some = np.asarray(targets)
+    belief = replace(BELIEF, observation=BELIEF.observation[some], weight=np.full(len(some), 1 / len(some)))
+    return evaluate(measure, belief, Truth(TRUTH.candidate[some]), **kwargs)
+
+
+def test_r5_targets_that_were_drawn_have_an_interval_with_finite_population_correction():
+    some = [0, 2, 4, 5, 8, 9, 12, 15]
+    row = sampled(some, effective_set_size, drawn_from=16)
+    value = np.array([1.0, 2.0, 3.0, 3.0, 10.0, 10.0, 10.0, 10.0])
+    half = stats.t.ppf(0.975, 7) * np.sqrt((1 - 8 / 16) * value.var(ddof=1) / 8)
+    assert (row.low, row.high) == pytest.approx((value.mean() - half, value.mean() + half))
+    assert row.interval == "targets drawn from 16 people"
+    endless = sampled(some, effective_set_size, drawn_from=np.inf)
+    assert (endless.high - endless.low) == pytest.approx((row.high - row.low) * np.sqrt(2))
+    assert endless.interval == "targets, for people like these"
+    with pytest.raises(UnmaskError, match="8 targets cannot be drawn from 5 people"):
+        sampled(some, effective_set_size, drawn_from=5)
+
+
+def test_r5_rates_are_given_wilsons_interval_at_the_sample_size_of_their_variance():
+    value, half = np.repeat([0.0, 1.0], [6, 2]), np.full(8, 1 / 8)
+    found = of_targets(value, half, drawn_from=16, rate=True)
+    assert found[:2] == pytest.approx(wilson(0.25, 7 / 0.5))  # p (1 - p) / V, V = (1 - 1/2) p (1 - p) / 7
+    nobody = of_targets(np.zeros(8), half, drawn_from=16, rate=True)
+    assert nobody[:2] == pytest.approx(wilson(0.0, 16))
+
+
+def test_targets_whose_truth_is_unknown_are_no_sample():
+    truth = Truth(np.where(np.arange(16) < 4, -1, np.arange(16)))
+    assert evaluate(realised_success, BELIEF, truth, drawn_from=16).interval == EVERYBODY
+
+
+def test_c6_no_interval_leaves_the_range_of_its_measure():
+    found = of_targets(np.array([0.0, 0.0, 0.0, 100.0]), np.full(4, 1 / 4), drawn_from=np.inf, within=(0.0, np.inf))
+    assert found.low == 0.0
+    assert found.high > 100
+
+
+@pytest.mark.parametrize(
+    ("value", "why"), [([3.0, 3.0, 3.0], "differ"), ([1.0, np.inf, 2.0], "unbounded"), ([1.0], "one target")]
+)
+def test_where_a_sample_tells_nothing_there_is_no_interval(value, why):
+    found = of_targets(np.array(value), np.full(len(value), 1 / len(value)), drawn_from=99)
+    assert found[:2] == (None, None)
+    assert why in found.over
+
+
+def test_r5_the_calibration_error_of_an_exact_belief_is_not_biased_and_has_no_interval():
+    """A sample of people with a diagnosis each: announced 0.5 and 0.75, and true."""
+    belief = Posterior.from_dense(
+        np.array([[0.5, 0.5], [0.25, 0.75]]), observation=np.repeat([0, 1], 4), prior=np.array([0.375, 0.625])
+    )
+    truth = np.array([0, 0, 1, 1, 0, 1, 1, 1])
+    everybody = evaluate(calibration_error, belief, Truth(truth))
+    assert everybody.posterior == pytest.approx(0, abs=1e-12)
+    found = []
+    for seed in range(300):
+        some = np.random.default_rng(seed).choice(8, 50)
+        drawn = replace(belief, observation=belief.observation[some], weight=np.full(50, 1 / 50))
+        row = evaluate(calibration_error, drawn, Truth(truth[some]), drawn_from=np.inf)
+        assert (row.low, row.high) == (None, None)
+        found.append(row.posterior)
+    # half of the gaps of a tenth are within one standard error, and 0; the plug-in's mean is 0.073
+    assert np.mean(np.array(found) == 0) > 0.3
+    assert np.mean(found) < 0.05
+
+
+def test_the_calibration_error_has_ten_bins():
+    """Announced 0.55 and 0.64 are of two tenths, 0.51 and 0.59 of one."""
+
+    def error(announced):
+        table = np.array([[p, 1 - p] for p in announced])
+        belief = Posterior.from_dense(table, observation=np.repeat([0, 1], 100))
+        right = np.concatenate([np.zeros(100, int), np.ones(100, int)])  # always, and never
+        return evaluate(calibration_error, belief, Truth(right)).posterior
+
+    one_bin = abs((0.51 + 0.59) / 2 - 0.5)
+    assert error((0.51, 0.59)) == pytest.approx(np.sqrt(max(one_bin**2 - 0.54**2 / 199, 0)), abs=1e-12)
+    assert error((0.55, 0.64)) == pytest.approx((0.45 + 0.64) / 2)
+    assert error((0.59, 0.61)) == pytest.approx((0.41 + 0.61) / 2)
+    assert error((0.79, 0.81)) == pytest.approx((0.21 + 0.81) / 2)

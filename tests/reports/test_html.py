@@ -272,13 +272,15 @@ def test_an_interval_that_includes_guessing_is_called_no_gain():
 
 
 def test_realised_success_is_preferred_and_both_stand_in_the_table(page):
-    both = (row(posterior=0.05), row(measure="realised_success", posterior=0.03, low=0.02, high=0.04))
+    real = row(measure="realised_success", posterior=0.03, low=0.02, high=0.04)
+    both = (row(posterior=0.05, status="refuted", note="not exact: announced 5.0 %, realized 3.0 %"), real)
     text = said(replace(single(), rows=both))
     assert "names 3.0 % [2.0, 4.0]" in text
     assert "expects to name" not in text
-    assert re.search(r"5\.0 % ?3\.0 % \[2\.0, 4\.0\] \u2020", text)  # 5 % lies outside [2, 4]
-    assert "its belief is off" in text
-    assert "its belief is off" not in page
+    assert re.search(r"5\.0 % ?3\.0 % \[2\.0, 4\.0\] \u2020", text)
+    assert "The truth refutes what the adversary expects" in text
+    assert "not exact: announced 5.0 %, realized 3.0 %" in text
+    assert "The truth refutes" not in page
 
 
 def test_a_single_release_without_extras_has_only_the_sections_it_has_data_for():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.interval import ROUNDING, Interval, clustered_bootstrap, clustered_wilson
+from unmask.measures.interval import EVERYBODY, Interval, of_targets
 from unmask.posterior import Posterior
 from unmask.results import Row
 from unmask.truth import UNKNOWN, Truth
@@ -30,6 +30,7 @@ class Measure:
     realised        : posterior, truth -> (n_targets,), needs it. Exactly one of the two is given.
     rate            : the mean over targets is a proportion, so that Wilson's interval is the right one
     needs_probabilities : meaningless for a posterior whose status is `scores`
+    has_interval    : its mean over a sample of people is an unbiased estimate of that over all
     """
 
     name: str
@@ -41,6 +42,7 @@ class Measure:
     realised: Callable[[Posterior, Truth], NDArray[np.float64]] | None = None
     rate: bool = False
     needs_probabilities: bool = False
+    has_interval: bool = True
 
     def __post_init__(self) -> None:
         if (self.self_assessed is None) == (self.realised is None):
@@ -76,30 +78,38 @@ def evaluate(
     adversary: str = "adversary",
     target: str = "identity",
     note: str = "",
+    drawn_from: float | None = None,
 ) -> Row:
     """A measure of a belief beside the same measure of the prior: mean, gain, interval, worst-off target, quantiles.
 
-    The mean is over targets, by weight; targets whose truth is UNKNOWN are left out of realised measures. The interval
-    is over the sampling of targets: members of one observation are not independent, so observations are the clusters.
+    The mean is over targets, by weight; targets whose truth is UNKNOWN are left out of realised measures.
+    drawn_from : how many people the targets were drawn from. None: they are everybody, the mean is exact for this
+                 release and has no interval. inf: the interval is for people like these, without end. See `of_targets`.
     A measure that needs probabilities is refused for a belief made of mere scores.
     """
     if measure.needs_probabilities and belief.status == "scores":
         raise UnmaskError(f"{measure.name} needs probabilities, and this attack gives scores: calibrate them first")
     if measure.self_assessed is not None:  # targets of one observation have one value, so observations are sorted
-        each, seen, observation = measure.self_assessed(belief), belief.seen, belief.observation
-        after, weight = each[observation], belief.weight / belief.weight.sum()
+        each, seen = measure.self_assessed(belief), belief.seen
+        after, weight = each[belief.observation], belief.weight / belief.weight.sum()
         value, mass = each[seen], belief.observation_weight[seen]
         prior = float(measure.self_assessed(belief.prior())[0])
     else:
         every = measure.per_target(belief, truth)
         known = _known(measure, truth)
-        after, seen, observation = every[known], belief.observation[known], belief.observation[known]
+        after, seen = every[known], belief.observation[known]
         weight = belief.weight[known] / belief.weight[known].sum()
         value, mass = after, weight
         prior = _mean(measure.per_target(belief.prior(), truth)[known], weight)
     posterior = _mean(after, weight)
     worst = value.max() if measure.direction == "high" else value.min()
-    interval = _interval(measure, after, weight, observation)
+    if drawn_from is None or drawn_from == belief.n_targets:
+        interval = Interval(None, None, EVERYBODY)
+    elif not measure.has_interval:
+        interval = Interval(None, None, "none: no honest interval is known")
+    else:  # of those whose truth is known, as many times more as of all
+        n = drawn_from * len(after) / belief.n_targets
+        interval = of_targets(after, weight, drawn_from=n, rate=measure.rate, within=measure.range)
     return Row(
         release=release,
         adversary=adversary,
@@ -132,9 +142,9 @@ def _known(measure: Measure, truth: Truth | None) -> NDArray[np.intp]:
 
 
 def agree(value: NDArray[np.float64], worst: float) -> NDArray[np.bool_]:
-    """Which values are the worst one, up to the rounding of stored beliefs (single precision)."""
+    """Which values are the worst one, up to 1e-9 of the largest."""
     largest = np.max(np.abs(value), where=np.isfinite(value), initial=0.0)
-    return np.isclose(value, worst, rtol=0.0, atol=ROUNDING * largest)
+    return np.isclose(value, worst, rtol=0.0, atol=1e-9 * largest)
 
 
 def _mean(value: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
@@ -147,16 +157,6 @@ def gain_of(prior: float, posterior: float, direction: str) -> float:
     if prior == posterior:
         return 0.0
     return posterior - prior if direction == "high" else prior - posterior
-
-
-def _interval(
-    measure: Measure, value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]
-) -> Interval:
-    if not np.all(np.isfinite(value)):
-        return Interval(None, None, "none: the value is unbounded")
-    if measure.rate:
-        return clustered_wilson(value, weight, cluster)
-    return clustered_bootstrap(value, weight, cluster)
 
 
 def weighted_quantiles(

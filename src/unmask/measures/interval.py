@@ -1,13 +1,20 @@
-"""How sure a mean over targets is: intervals that know that targets of one observation are not independent."""
+"""How sure a mean over targets is: 95 % intervals that name what they are over, or none.
+
+Everybody attacked and nobody sampled: the mean is a fact about this release, and there is no interval (`of_targets`).
+Targets drawn from n people: the interval is for the mean over all of them. Values that come in clusters, several of one
+person: the interval is over persons (`clustered_wilson`, `clustered_bootstrap`).
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
 
 Z95 = 1.959963984540054
 RESAMPLES = 1000
@@ -15,8 +22,11 @@ GROUPS = 500
 """Most clusters that are resampled one by one; more are first put into this many random groups, which keeps a bootstrap
 over a million observations as cheap as one over five hundred."""
 
-ROUNDING = 1e-6
-"""Values of clusters that differ less, as a share of p (1 - p), agree: beliefs are stored in single precision."""
+ROUNDING = 1e-9
+"""Values of clusters that differ less, as a share of p (1 - p), agree: they differ by the rounding of sums."""
+
+EVERYBODY = "every target attacked: exact for this release"
+"""What stands in the place of an interval where nobody was sampled."""
 
 
 class Interval(NamedTuple):
@@ -44,34 +54,76 @@ def wilson(rate: float, n: float) -> tuple[float, float]:
     return max(0.0, min(rate, centre - half)), min(1.0, max(rate, centre + half))
 
 
+def of_targets(
+    value: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    *,
+    drawn_from: float,
+    rate: bool = False,
+    within: tuple[float, float] = (-inf, inf),
+) -> Interval:
+    """95 % interval for the mean over all N people from whom n targets were drawn without replacement.
+
+    value, weight : (n,) of each target; the weights sum to 1
+    drawn_from    : N, above n; inf for people like these, without end, in the same release
+    rate          : the values are 0 or 1, or shares of 0 and 1
+    within        : smallest and largest value possible, which the interval does not leave
+
+    V = (1 - n / N) n / (n - 1) sum w^2 (v - mean)^2. A mean is given Student's t interval with n - 1 degrees of
+    freedom; a rate Wilson's at the sample size mean (1 - mean) / V, or at n / (1 - n / N) where no two values differ.
+    A mean over targets of whom no two differ has none: what was not drawn may be anything.
+
+    >>> of_targets(np.arange(10.0), np.full(10, 0.1), drawn_from=20)
+    Interval(low=2.968..., high=6.031..., over='targets drawn from 20 people')
+
+    W. G. Cochran, "Sampling Techniques", 1977, sections 2.6 to 2.9, and 6.4 for weights.
+    """
+    n = len(value)
+    if not drawn_from > n:
+        raise UnmaskError(f"{n} targets cannot be drawn from {drawn_from:g} people; say how many there were")
+    if not np.all(np.isfinite(value)):
+        return Interval(None, None, "none: the value is unbounded")
+    if n < 2:
+        return Interval(None, None, "none: one target was drawn")
+    mean, left = float(np.clip(weight @ value, value.min(), value.max())), 1.0 - n / drawn_from
+    variance = left * n / (n - 1) * float(weight**2 @ (value - mean) ** 2)
+    over = f"targets drawn from {drawn_from:,.0f} people" if drawn_from < inf else "targets, for people like these"
+    if rate:
+        spread = mean * (1 - mean)
+        size = spread / variance if variance > (ROUNDING * spread) ** 2 else n / left
+        return Interval(*wilson(mean, size), over)
+    if np.ptp(value) <= ROUNDING * np.abs(value).max():
+        return Interval(None, None, "none: no two of the targets that were drawn differ")
+    half = _student(n - 1) * sqrt(variance)
+    return Interval(max(mean - half, within[0]), min(mean + half, within[1]), over)
+
+
+def _student(degrees: int) -> float:
+    """The 97.5 % quantile of Student's t."""
+    from scipy.special import stdtrit  # not at the top: it would double the time to start the command line
+
+    return float(stdtrit(degrees, 0.975))
+
+
 def clustered_wilson(value: NDArray[np.float64], weight: NDArray[np.float64], cluster: NDArray[np.int64]) -> Interval:
     """Wilson's interval for a weighted mean of values in [0, 1], at the effective sample size of its clusters.
 
-    n_eff = p (1 - p) / V, with V the variance of the mean between clusters, and no more than Kish's
-    (sum w)^2 / sum w^2. Where all values agree (V = 0 up to rounding, or p = 0 or 1) n_eff is the number of clusters.
+    n_eff = p (1 - p) / V, with V = c / (c - 1) sum (s - p m)^2 the variance of the mean between c clusters of weight m
+    and weighted sum s, and no more than Kish's 1 / sum w^2. Where all values agree (V = 0 up to rounding, or p = 0 or
+    1) n_eff is the number of clusters.
 
     L. Kish, "Survey Sampling", 1965; E. L. Korn & B. I. Graubard, "Confidence intervals for proportions with small
     expected number of positive counts estimated from survey data", Survey Methodology 1998.
     """
     rate = float(np.clip(weight @ value, value.min(), value.max()))
     sums, mass = _cluster_sums(value, weight, cluster)
-    square = float(((sums - rate * mass) ** 2).sum())
-    return wilson_of_variance(
-        rate, square, float((mass**2).sum()), n=1.0 / float((weight**2).sum()), n_clusters=len(mass)
-    )
-
-
-def wilson_of_variance(rate: float, square: float, mass: float, *, n: float, n_clusters: int) -> Interval:
-    """The same from sums over clusters.
-
-    square, mass : sums of (s - rate m)^2 and m^2, with m the weight of a cluster and s the weighted sum of its values.
-    n : the effective number of targets at most.
-    """
-    if n_clusters < 2:
+    clusters, spread = len(mass), rate * (1 - rate)
+    if clusters < 2:
         return Interval(None, None, "none: all targets share one observation")
-    variance, spread = square * n_clusters / (n_clusters - 1), rate * (1 - rate)
-    differ = square > (ROUNDING * spread) ** 2 * mass
-    n_effective = min(spread / variance, n) if differ and spread > 0 else n_clusters
+    square = float(((sums - rate * mass) ** 2).sum())
+    differ = square > (ROUNDING * spread) ** 2 * float((mass**2).sum()) and spread > 0
+    kish = 1.0 / float((weight**2).sum())
+    n_effective = min(spread / (square * clusters / (clusters - 1)), kish) if differ else clusters
     return Interval(*wilson(rate, n_effective), "targets (Wilson, clustered by observation)")
 
 
@@ -82,31 +134,15 @@ def clustered_bootstrap(
 
     B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 8 and 13.
     """
-    return percentiles(*grouped(*_cluster_sums(value, weight, cluster)))
-
-
-def grouped(sums: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(2, g) sums and weights of clusters, added up in random groups where they are more than `GROUPS`."""
-    if len(mass) > GROUPS:
-        group = _groups(len(mass))
-        sums, mass = _sums(sums, group), _sums(mass, group)
-    return np.stack((sums, mass))
-
-
-def percentiles(sums: NDArray[np.float64], mass: NDArray[np.float64]) -> Interval:
-    """The percentile interval of the mean of clusters, sum of `sums` / sum of `mass`, by their bootstrap."""
+    sums, mass = _cluster_sums(value, weight, cluster)
     if len(mass) < 2:
         return Interval(None, None, "none: all targets share one observation")
+    if len(mass) > GROUPS:
+        group = np.random.default_rng(0).permutation(len(mass)) % GROUPS
+        sums, mass = _sums(sums, group), _sums(mass, group)
     drawn = _draws(len(mass)) @ np.column_stack([sums, mass])
-    means = drawn[:, 0] / drawn[:, 1]
-    low, high = np.quantile(means, [0.025, 0.975])
+    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], [0.025, 0.975])
     return Interval(float(low), float(high), "targets (cluster bootstrap over observations)")
-
-
-@lru_cache(maxsize=1)  # all measures of one belief are asked one after the other
-def _groups(n_clusters: int) -> NDArray[np.int64]:
-    """(n_clusters,) the random group of each cluster."""
-    return np.random.default_rng(0).permutation(n_clusters) % GROUPS
 
 
 @lru_cache(maxsize=32)

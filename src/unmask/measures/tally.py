@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures.base import QUANTILES, Measure, agree, gain_of, weighted_quantiles
-from unmask.measures.interval import GROUPS, Interval, grouped, percentiles, wilson_of_variance
+from unmask.measures.interval import EVERYBODY
 from unmask.posterior import Posterior
 from unmask.results import Row
 
@@ -26,8 +26,6 @@ class Tally:
     people, classes : how many. before, after : mean over people of the prior's and the posterior's value.
     value, weight : the values that occur, ascending, and the people of each.
     worst, worst_class : the value of the worst-off class, and its number.
-    squares : with w people of a class, v its value and d = w (v - after): the sums of d^2, d w and w^2.
-    groups : (2, g) sums of w v and w over g random groups of classes, for measures that are no rates.
     """
 
     people: int
@@ -38,8 +36,6 @@ class Tally:
     weight: Floats
     worst: float
     worst_class: int
-    squares: tuple[float, float, float]
-    groups: Floats
 
 
 def tally(measure: Measure, belief: Posterior, people: int) -> Tally:
@@ -51,9 +47,6 @@ def tally(measure: Measure, belief: Posterior, people: int) -> Tally:
     after, before = value[belief.observation], measure.per_target(belief.prior())
     worst = after.max() if measure.direction == "high" else after.min()
     mean = float(np.clip(belief.weight @ after, after.min(), after.max()))
-    weight = belief.weight * people
-    finite = bool(np.isfinite(value).all())
-    away = weight * (after - mean) if finite else np.zeros_like(weight)
     return Tally(
         people,
         len(after),
@@ -62,8 +55,6 @@ def tally(measure: Measure, belief: Posterior, people: int) -> Tally:
         *_summed(value, belief.observation_weight * people),
         float(worst),
         int(np.argmax(agree(after, worst))),
-        (float(away @ away), float(away @ weight), float(weight @ weight)),
-        grouped(weight * after, weight) if finite and not measure.rate else np.zeros((2, 0)),
     )
 
 
@@ -78,7 +69,6 @@ def joined(measure: Measure, parts: Sequence[Tally]) -> Tally:
     each = np.array([part.worst for part in parts])
     worst = each.max() if measure.direction == "high" else each.min()
     at = int(np.argmax(agree(each, worst)))
-    moved = [_about(part, after) for part in parts] if np.isfinite(after) else [(0.0, 0.0, 0.0)]
     return Tally(
         int(people.sum()),
         int(first[-1]),
@@ -87,14 +77,11 @@ def joined(measure: Measure, parts: Sequence[Tally]) -> Tally:
         *_summed(values, weights),
         float(worst),
         int(first[at]) + parts[at].worst_class,
-        tuple(np.sum(moved, axis=0).tolist()),
-        _regrouped(np.concatenate([part.groups for part in parts], axis=1)),
     )
 
 
 def row(measure: Measure, found: Tally, *, release: str, adversary: str, target: str) -> Row:
-    """The row of a measure; its interval takes a class for a cluster, and all people for n."""
-    interval = _interval(measure, found)
+    """The row of a measure over all people, which is exact."""
     return Row(
         release=release,
         adversary=adversary,
@@ -105,9 +92,9 @@ def row(measure: Measure, found: Tally, *, release: str, adversary: str, target:
         prior=found.before,
         posterior=found.after,
         gain=gain_of(found.before, found.after, measure.direction),
-        low=interval.low,
-        high=interval.high,
-        interval=interval.over,
+        low=None,
+        high=None,
+        interval=EVERYBODY,
         n=found.people,
         n_observations=found.classes,
         worst=found.worst,
@@ -115,30 +102,6 @@ def row(measure: Measure, found: Tally, *, release: str, adversary: str, target:
         quantiles=weighted_quantiles(found.value, found.weight, QUANTILES),
         status="exact",
     )
-
-
-def _interval(measure: Measure, found: Tally) -> Interval:
-    if not np.isfinite(found.value).all():
-        return Interval(None, None, "none: the value is unbounded")
-    if measure.rate:
-        square, _, mass = (of / found.people**2 for of in found.squares)
-        return wilson_of_variance(found.after, square, mass, n=found.people, n_clusters=found.classes)
-    return percentiles(*found.groups)
-
-
-def _regrouped(groups: Floats) -> Floats:
-    """Random groups of several parts: the first of all together, the second of all, and so on, where they are many."""
-    n = groups.shape[1]
-    if n <= GROUPS:
-        return groups
-    return np.asarray(np.pad(groups, ((0, 0), (0, -n % GROUPS))).reshape(2, -1, GROUPS).sum(axis=1))
-
-
-def _about(part: Tally, mean: float) -> tuple[float, float, float]:
-    """The sums of squares about another mean."""
-    square, cross, mass = part.squares
-    shift = mean - part.after
-    return square - 2 * shift * cross + shift**2 * mass, cross - shift * mass, mass
 
 
 def _summed(value: Floats, weight: Floats) -> tuple[Floats, Floats]:

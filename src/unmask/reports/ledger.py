@@ -125,30 +125,22 @@ def _cell(row: Row | None) -> str:
 
 
 def _disagree(own: Row | None, real: Row | None) -> bool:
-    """What the adversary expects lies outside the interval of what came true."""
-    if (
-        own is None
-        or real is None
-        or real.low is None
-        or real.high is None
-        or {own.status, real.status} & set(FAILURES)
-    ):
-        return False
-    return not real.low <= own.posterior <= real.high
+    """What the adversary expects is refuted by what came true."""
+    return own is not None and real is not None and own.status == "refuted"
 
 
 def measure_notes(data: ReportData, scope: Scope, tables: Sequence[Grid]) -> list[str]:
     """What a reader of the table must know: which intervals, which beliefs, what marks and words mean."""
     kinds = dict.fromkeys(row.interval for row in data.rows if row.low is not None)
-    notes = [f"Brackets are 95 % intervals over {'; '.join(kinds)}." if kinds else "No interval was computed."]
-    if kinds and any(row.low is None and row.status not in FAILURES for row in data.rows):
-        notes.append("A value without brackets has no interval.")
+    notes = [f"Brackets are 95 % intervals over {'; '.join(kinds)}."] if kinds else []
+    bare = dict.fromkeys(row.interval for row in data.rows if row.low is None and row.status not in FAILURES)
+    if bare:
+        why = "; ".join(over.removeprefix("none: ") for over in bare if over != "none")
+        notes.append("A value without brackets has no interval" + (f": {why}." if why else "."))
     notes.append("Worst-off is the person for whom the adversary does best.")
     cells = [cell for table in tables for _, rows in table.groups for row in rows for cell in row]
     if any("\u2020" in cell for cell in cells):
-        notes.append(
-            "\u2020 The adversary's own expectation lies outside the interval of what came true: its belief is off."
-        )
+        notes.append("\u2020 The truth refutes what the adversary expects: the belief has lost its status.")
     if any(" / " in row[-1] for table in tables for _, rows in table.groups for row in rows):
         notes.append("n: people behind the self-assessed / behind the realised value.")
     if any("unbounded" in cell for cell in cells):

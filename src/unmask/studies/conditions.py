@@ -105,11 +105,13 @@ class Condition:
         return self.measure == item.measure and self.concerns(item)
 
     def value(self, item: Stated) -> float:
-        """The field of what it is about; nan where that has none."""
+        """The field of what it is about; nan where that has none. Without an interval both ends are the value."""
         if self.field in QUANTILES:
             quantiles = getattr(item, "quantiles", ())
             return quantiles[QUANTILES[self.field]] if quantiles else math.nan
         value: Any = getattr(item, self.field or "posterior")
+        if value is None and self.field in ("low", "high"):  # exact, or unbounded: the value is its own end
+            value = getattr(item, "posterior", None)
         return math.nan if value is None else float(value)
 
     def holds(self, value: float) -> bool:

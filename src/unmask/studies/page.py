@@ -13,7 +13,6 @@ from unmask import __version__
 from unmask.engines.sql import exact_path
 from unmask.files import engine, text_of
 from unmask.reports.study.values import Headlines, Measured, Missing, Plane, Spot, StudyData, headlines, judged
-from unmask.reports.words import SHARES
 from unmask.results import Row
 from unmask.studies.plan import NOTHING
 from unmask.studies.run import PLAN, RESULTS
@@ -58,7 +57,6 @@ def study_page(folder: Path) -> StudyData:
 
 
 def _row(item: Summary) -> Row:
-    low, high = (_end(item, end) for end in (item.low, item.high))
     return Row(
         release=item.protection,
         adversary=item.adversary,
@@ -69,8 +67,8 @@ def _row(item: Summary) -> Row:
         prior=item.prior,
         posterior=item.posterior,
         gain=item.gain,
-        low=low,
-        high=high,
+        low=item.low,
+        high=item.high,
         interval=item.interval,
         n=item.n,
         n_observations=item.n,
@@ -84,15 +82,6 @@ def _row(item: Summary) -> Row:
 
 def _gain(item: Summary) -> tuple[float, float] | None:
     return None if item.gain_low is None or item.gain_high is None else (item.gain_low, item.gain_high)
-
-
-def _end(item: Summary, end: float | None) -> float | None:
-    """An end of the interval: none where it is undefined, and within what a share, a payoff or a count can be."""
-    if end is None or math.isnan(end):
-        return None
-    if item.unit in SHARES:
-        return min(1.0, max(0.0, end))
-    return max(0.0, end) if item.unit in ("money", "tries") else end
 
 
 # --- risk against utility --------------------------------------------------------------------------------------------

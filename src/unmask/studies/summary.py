@@ -14,6 +14,7 @@ import numpy as np
 from unmask.engines.sql import exact_path
 from unmask.errors import FailedError
 from unmask.files import engine
+from unmask.reports.words import SHARES
 from unmask.studies.run import RESULTS
 
 SAME = 1e-9
@@ -136,7 +137,7 @@ def _summary(row: Sequence[Any]) -> Summary:
     dataset, protection, adversary, target, measure, unit, direction = names
     gains: tuple[float | None, float | None] = None, None
     if seeds > 1 and deviation > SAME * max(abs(posterior), 1.0):
-        low, high = _student(posterior, deviation, seeds)
+        low, high = _within(measure, unit, _student(posterior, deviation, seeds))
         interval = "seeds"
     if seeds > 1 and gain_deviation is not None and gain_deviation > SAME * max(abs(gain), 1.0):
         gains = _student(gain, gain_deviation, seeds)
@@ -168,6 +169,13 @@ def _student(mean: float, deviation: float, n: int) -> tuple[float, float]:
 
     reach = float(stdtrit(n - 1, 0.975)) * deviation / math.sqrt(n)
     return mean - reach, mean + reach
+
+
+def _within(measure: str, unit: str, ends: tuple[float, float]) -> tuple[float | None, float | None]:
+    """The ends within what a measure can be: shares from 0 to 1, the rest from 0, a utility that is a loss up to 0."""
+    least, most = (0.0, 1.0) if unit in SHARES else (-math.inf, 0.0) if measure == "utility" else (0.0, math.inf)
+    low, high = (None if math.isnan(end) else min(max(end, least), most) for end in ends)
+    return low, high
 
 
 def _known(value: float | None) -> float:

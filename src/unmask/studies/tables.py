@@ -113,6 +113,7 @@ def study_tables(
             adversary=attack.adversary,
             target=attack.target,
             note=attack.note,
+            drawn_from=None if evidence.original is None or attack.linked_to else evidence.original.n_rows,
             measures=STANDARD + (price_measures(motive.attacker) if motive is not None and pricing else ()),
         )
         if pricing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -99,6 +100,7 @@ def attack(cell: Cell, population: Space, released: Channel, attack: Any) -> lis
         release=cell.protection.name,
         adversary=cell.adversary.name,
         target="secret",
+        drawn_from=None if truth is None else math.inf,
         measures=[measure for measure in measures if truth is not None or not measure.needs_truth],
     ).rows
     if truth is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -95,10 +96,18 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         release=cell.protection.name,
         adversary=cell.adversary.name,
         target=target,
+        drawn_from=_drawn_from(knows, population),
         measures=[measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)],
     )
     linked_to = REGISTER if isinstance(attack, RegisterAttack) else ""
     return [*(replace(row, linked_to=linked_to) for row in found.rows), *_utility(cell, population, release, origin)]
+
+
+def _drawn_from(knows: Knowledge | Register, population: Table) -> float | None:
+    """How many people the targets were drawn from; with people who were kept back as many as are wanted."""
+    if isinstance(knows, Register):
+        return None
+    return math.inf if knows.outside else population.n_rows
 
 
 def _known(adversary: Part) -> Knowledge | Register:
