@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask import Posterior, UnmaskError
+from unmask import Posterior, Truth, UnmaskError, audit
 from unmask.inference import (
     calibrate,
     compose,
@@ -127,13 +127,58 @@ def test_the_scale_that_made_the_data_is_found(scale):
 
 
 def test_a_fitted_scale_makes_held_out_beliefs_calibrated():
-    held, truth_held = simulated(6000, 6, 3.0, seed=2)
-    fresh, truth_fresh = simulated(6000, 6, 3.0, seed=3)
-    calibrated = calibrate(fresh, fit_scale(held, truth_held))
+    belief, truth = simulated(12_000, 6, 3.0, seed=2)
+    known = np.where(np.arange(12_000) % 2, truth, -1)
+    calibrated = calibrate(belief, known)
     assert calibrated.status == "calibrated"
-    assert fresh.status == "scores"
-    assert miscalibration(fresh, truth_fresh) > 0.2
-    assert miscalibration(calibrated, truth_fresh) < 0.03
+    assert calibrated.provenance["check"].startswith("announced ")
+    assert calibrated.provenance["check"].endswith(" of 6,000 people")
+    assert belief.status == "scores"
+    fresh = {"observation": np.arange(0, 12_000, 2), "weight": np.full(6000, 1 / 6000)}
+    assert miscalibration(replace(belief, **fresh), truth) > 0.2
+    assert miscalibration(replace(calibrated, **fresh), truth) < 0.03
+    row = audit(replace(calibrated, **fresh), Truth(truth[::2])).row("success_probability")
+    assert (row.status, row.note[:18]) == ("calibrated", "held out: announce")
+
+
+def test_r10_a_number_earns_no_status():
+    """calibrate(belief, 50) announced 0.978 and realised 0.352, as `calibrated`."""
+    belief, truth = simulated(400, 6, 3.0, seed=2)
+    with pytest.raises(UnmaskError, match="calibrated on people, not by a number"):
+        calibrate(belief, 50)
+    with pytest.raises(UnmaskError, match="0 of the 400 targets have a known candidate"):
+        calibrate(belief, np.full(400, -1))
+    few = np.where(np.arange(400) < 99, truth, -1)
+    assert calibrate(belief, few).status == "scores"
+
+
+def test_r10_a_scale_that_does_not_hold_out_stays_scores():
+    """Half of the people are informative, the others' scores are noise: no scale is right for both."""
+    rng = np.random.default_rng(0)
+    belief, truth = simulated(2000, 6, 8.0, seed=5)
+    truth = np.where(np.arange(2000) % 4 < 2, rng.integers(0, 6, 2000), truth)
+    found = calibrate(belief, truth)
+    assert found.status == "scores"
+    assert found.provenance["check"] == "announced 36.9 %, realized 52.4 % of 2,000 people"
+
+
+def test_a_claim_of_calibration_without_a_check_is_a_model():
+    claimed = Posterior.from_dense(np.array([[0.9, 0.1]] * 4), status="calibrated")
+    row = audit(claimed).row("success_probability")
+    assert (row.status, row.note) == ("model", "never checked on held-out people")
+
+
+def test_scores_announce_nothing():
+    belief, truth = simulated(50, 4, 2.0, seed=4)
+    found = audit(belief, Truth(truth))
+    assert [row.measure for row in found.rows] == [
+        "realised_success",
+        "realised_error",
+        "realised_success_at_3",
+        "rank",
+    ]
+    assert {why for _, why in found.not_run} == {"the attack gives scores, not probabilities"}
+    assert {row.status for row in found.rows} == {"scores"}
 
 
 def test_targets_whose_candidate_is_unknown_or_absent_do_not_move_the_scale():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -31,8 +31,9 @@ from unmask.measures import (
 )
 from unmask.measures.success import standing
 from unmask.posterior import Posterior
+from unmask.promise import Check
 from unmask.results import Row
-from unmask.truth import Truth
+from unmask.truth import UNKNOWN, Truth
 
 SELF_ASSESSED: tuple[Measure, ...] = (
     success_probability,
@@ -107,10 +108,15 @@ def audit(
     target: str = "identity",
     measures: Sequence[Measure] = STANDARD,
     note: str = "",
+    drawn_from: float | None = None,
 ) -> Audit:
-    """Take every measure that the belief allows: without a truth the self-assessed ones, for mere scores no entropies.
+    """Take every measure that the belief allows: without a truth the self-assessed ones, for mere scores none that
+    needs probabilities.
 
-    What is left out is said with its reason; *not run* is never a zero.
+    Measures that are left out are in `not_run`, with the reason; *not run* is never a zero.
+    drawn_from : how many people the targets were drawn from, None where they are everybody; see `evaluate`
+    A status that the truth refutes is taken away: the rows say `refuted`, and the note what was announced and what came
+    true, see `earned`.
 
     >>> from unmask import Posterior, Truth, audit
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]))
@@ -125,8 +131,38 @@ def audit(
         elif measure.needs_probabilities and belief.status == "scores":
             not_run.append((measure.name, "the attack gives scores, not probabilities"))
         else:
-            rows.append(
-                evaluate(measure, belief, truth, release=release, adversary=adversary, target=target, note=note)
-            )
+            names = {"release": release, "adversary": adversary, "target": target}
+            rows.append(evaluate(measure, belief, truth, **names, drawn_from=drawn_from))
+    status, why = earned(belief, truth)
     standing.cache_clear()  # which would hold the belief
-    return Audit(tuple(rows), tuple(not_run))
+    note = "; ".join(said for said in (note, why) if said)
+    return Audit(tuple(replace(row, status=status, note=note) for row in rows), tuple(not_run))
+
+
+WITHIN = {"exact": 0.0, "model": 0.03, "calibrated": 0.03}
+"""By how much realized success may differ from what a belief of this status announces, chance apart."""
+
+
+def earned(belief: Posterior, truth: Truth | None = None) -> tuple[str, str]:
+    """The status that a belief has earned, and why if it is another than it claims or rests on a check.
+
+    Scores claim nothing. What the truth refutes (`Check`: a difference that chance makes in fewer than 1 of 1,000
+    beliefs that keep their word; beyond 3 points, for `model` and `calibrated`) is `refuted`. `calibrated` needs the
+    check on held-out people that `inference.calibrate` leaves in the provenance; without one it is a `model`.
+
+    >>> from unmask import Posterior, Truth
+    >>> sure = Posterior.from_dense(np.tile([0.9, 0.1], (100, 1)))
+    >>> earned(sure, Truth(np.arange(100) % 2))
+    ('refuted', 'not exact: announced 90.0 %, realized 50.0 % of 100 people')
+    """
+    status, why = str(belief.status), ""
+    if status == "calibrated":
+        check = belief.provenance.get("check")
+        status, why = ("model", "never checked on held-out people") if check is None else (status, f"held out: {check}")
+    if status == "scores" or truth is None or not np.any(truth.candidate != UNKNOWN):
+        return status, why
+    assert realised_success.realised is not None
+    announced, realized = success_probability.per_target(belief), realised_success.realised(belief, truth)
+    known = np.flatnonzero(truth.candidate != UNKNOWN)
+    found = Check.of(announced[known], realized[known], belief.weight[known], within=WITHIN[status])
+    return ("refuted", f"not {status}: {found}") if found.refuted else (status, why)

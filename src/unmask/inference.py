@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, Status, equal_weights, segment_max, segment_sum, stored
+from unmask.promise import Check
 
 __all__ = [
     "calibrate",
@@ -22,6 +23,9 @@ __all__ = [
     "from_match_probabilities",
     "from_scores",
 ]
+
+HELD_OUT = 100
+"""Fewest known people on whom a status of `calibrated` can be earned."""
 
 
 def from_classes(
@@ -199,13 +203,12 @@ def from_scores(
     n_candidates: int,
     scale: float = 1.0,
     observation: NDArray[np.int64] | None = None,
-    status: Status = "scores",
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
     """softmax(scale * score) over the listed candidates: a belief whose order is the attack's and whose sureness is
     `scale`.
 
-    score : (n_entries,) higher is likelier, finite. The status stays `scores` until `calibrate` has fitted the scale.
+    score : (n_entries,) higher is likelier, finite. The status is `scores`: `calibrate` fits the scale and checks it.
     """
     if not np.all(np.isfinite(score)):
         raise UnmaskError("the attack gave infinite or missing scores: leave impossible candidates out")
@@ -217,7 +220,7 @@ def from_scores(
         observation=np.arange(len(indptr) - 1) if observation is None else observation,
         provenance=provenance,
     )
-    return replace(belief, status=status)
+    return replace(belief, status="scores")
 
 
 def fit_scale(belief: Posterior, candidate: NDArray[np.int64]) -> float:
@@ -248,19 +251,64 @@ def fit_scale(belief: Posterior, candidate: NDArray[np.int64]) -> float:
     return float(np.exp(found.x))
 
 
-def calibrate(belief: Posterior, scale: float) -> Posterior:
-    """The belief with p replaced by p^scale, normalised over the listed candidates; status `calibrated`."""
-    log_p = belief.log_probability.astype(np.float64)
+def calibrate(belief: Posterior, candidate: NDArray[np.int64]) -> Posterior:
+    """The belief with p replaced by p^s, normalised over the listed candidates, s fitted to targets who are known.
+
+    candidate : (n_targets,) the right candidate of each target; below 0 where the adversary does not know it
+    The status is `calibrated` only if it is earned on held-out people: the known targets are split into two halves,
+    each is announced with the scale that fits the other, and what was announced is compared with what came true
+    (`unmask.promise.Check`, 3 points allowed). Refuted, or with fewer than 100 known targets, it stays `scores`. The
+    check is in `provenance["check"]`, the scale in `provenance["scale"]`.
+    """
+    known = np.flatnonzero(np.asarray(candidate) >= 0) if np.ndim(candidate) == 1 else np.empty(0, dtype=np.int64)
+    if np.shape(candidate) != (belief.n_targets,) or not len(known):
+        raise UnmaskError(
+            f"{len(known)} of the {belief.n_targets} targets have a known candidate, expected one integer for each "
+            "target and some at least 0: a belief is calibrated on people, not by a number"
+        )
+    halves = known[::2], known[1::2]
+    promises = [
+        _promised(_scaled(belief, fit_scale(belief, _only(candidate, fitted))), held, candidate[held])
+        for fitted, held in (halves, halves[::-1])
+        if len(fitted) and len(held)
+    ]
+    check = Check.of(*np.concatenate(promises, axis=1), within=0.03) if promises else None
+    held_out = check is not None and not check.refuted and len(known) >= HELD_OUT
+    scale = fit_scale(belief, candidate)
+    return replace(
+        _scaled(belief, scale),
+        status="calibrated" if held_out else "scores",
+        provenance={**belief.provenance, "scale": scale, "check": None if check is None else str(check)},
+    )
+
+
+def _only(candidate: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.int64]:
+    out = np.full(len(candidate), -1, dtype=np.int64)
+    out[kept] = candidate[kept]
+    return out
+
+
+def _scaled(belief: Posterior, scale: float) -> Posterior:
     return from_scores(
         belief.indptr,
         belief.candidate,
-        log_p,
+        belief.log_probability.astype(np.float64),
         n_candidates=belief.n_candidates,
         scale=scale,
         observation=belief.observation,
-        status="calibrated",
-        provenance={**belief.provenance, "scale": scale},
+        provenance=belief.provenance,
     )
+
+
+def _promised(belief: Posterior, target: NDArray[np.int64], candidate: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(2, n) success with some targets, announced and realized; candidates that tie share it."""
+    rows, log_p = belief.observation[target], belief.log_probability.astype(np.float64)
+    top = segment_max(log_p, belief.indptr, empty=-np.inf)
+    best = log_p >= np.repeat(top, belief.row_length) - belief.resolution
+    entry = _entry_of(belief, rows, candidate)
+    right = (entry >= 0) & best[np.maximum(entry, 0)]
+    n_best = segment_sum(best.astype(np.float64), belief.indptr)[rows]
+    return np.stack([np.exp(top[rows]), right / np.maximum(n_best, 1)])
 
 
 def compose(

@@ -12,16 +12,13 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import QUANTILES, Measure, weighted_quantiles
 from unmask.measures.losses import Loss, Problem, decision_problem
 from unmask.measures.rows import per_row
-from unmask.measures.success import best_guess, realised_success
+from unmask.measures.success import missed, realised_success
 from unmask.posterior import Posterior
 from unmask.truth import UNKNOWN, Truth
 
 SOURCE = "Rebollo-Monedero et al. 2012, equations (2)-(4)"
 
 SHOKRI = "R. Shokri et al., 'Quantifying location privacy', 2011, correctness"
-
-OPTIMAL = 1e-9
-"""Errors this close to 0, or this far below it, are the rounding of a sum and count as 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +120,6 @@ def _summary(
     belief: Posterior, conditional: NDArray[np.float64], prior: float
 ) -> tuple[NDArray[np.float64], float, float, int, tuple[float, ...], float, float]:
     """The fields of `ConditionalError`."""
-    conditional = np.where(conditional < OPTIMAL, 0.0, conditional)
     weight = belief.observation_weight
     average = float(weight @ conditional)
     worst = int(np.argmin(np.where(weight > 0, conditional, np.inf)))
@@ -214,8 +210,9 @@ def estimation_error(
             direction="low",
             range=(0.0, 1.0),
             source=SOURCE,
-            self_assessed=lambda belief: 1.0 - per_row(belief, best_guess),
+            self_assessed=lambda belief: per_row(belief, missed),
             rate=True,
+            needs_probabilities=True,
         )
     measured = _truths_first(loss)
     return Measure(
@@ -225,6 +222,7 @@ def estimation_error(
         range=(0.0, _largest(measured)),
         source=SOURCE,
         self_assessed=lambda belief: _problem(measured, belief, coordinates).best(belief)[0],
+        needs_probabilities=True,
     )
 
 

@@ -12,22 +12,26 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.rows import Rows, chunks, per_row
 from unmask.posterior import LogProbabilities, Posterior
+from unmask.promise import TENTHS
 from unmask.truth import UNKNOWN, Truth
-
-LOG_TIE = 1e-5
-"""Candidates whose log-probabilities differ by less share their chance: a few units in the last place of float32."""
-
-ROUNDING = 1e-6
-"""Probabilities closer than this are equal: long beliefs are stored in single precision."""
-
-CALIBRATION_BINS = 10
 
 
 def best_guess(rows: Rows) -> NDArray[np.float64]:
     """(n_rows,) the probability of the likeliest candidate that can be named."""
-    named = np.where(rows.n_unlisted > 0, rows.share, 0.0)
-    chance = np.maximum(rows.max(rows.p), named)
-    return np.where(chance > 1.0 - ROUNDING, 1.0, chance)
+    return np.maximum(rows.max(rows.p), _nameable_share(rows))
+
+
+def missed(rows: Rows) -> NDArray[np.float64]:
+    """(n_rows,) 1 - `best_guess`, as the sum of everything else: 1e-20 is not lost beside 1."""
+    top, share = rows.max(rows.p), _nameable_share(rows)
+    is_top = rows.p == np.repeat(top, rows.n_listed)
+    listed = rows.sum(np.where(is_top, 0.0, rows.p)) + (rows.sum(is_top.astype(np.float64)) - 1) * top + rows.unlisted
+    shared = rows.sum(rows.p) + (rows.n_sharing - 1) * share
+    return np.clip(np.where(share > top, shared, listed), 0.0, 1.0)
+
+
+def _nameable_share(rows: Rows) -> NDArray[np.float64]:
+    return np.where(rows.n_unlisted > 0, rows.share, 0.0)
 
 
 success_probability = Measure(
@@ -38,6 +42,7 @@ success_probability = Measure(
     source="Rebollo-Monedero et al. 2012, section V-A1: 1 - P(y) under Hamming loss, Bayes vulnerability",
     self_assessed=lambda belief: per_row(belief, best_guess),
     rate=True,
+    needs_probabilities=True,
 )
 """max_x p(x given y): the chance that the adversary's best single guess is right, as he himself sees it.
 
@@ -74,12 +79,12 @@ def standing(belief: Posterior, truth: Truth) -> Standing:
     probability = np.where(listed, np.exp(log_listed), elsewhere)
 
     log_share, sharing = np.log(np.where(sharing > 0, share, 1.0))[row], sharing[row]
-    log_own = np.where(listed, log_listed, log_share)
+    log_own, tie = np.where(listed, log_listed, log_share), belief.resolution
     ordered = _sorted_within_rows(belief)
-    below = _bisect(ordered, start, stop, log_own - LOG_TIE, right=False)
-    upto = _bisect(ordered, start, stop, log_own + LOG_TIE, right=True)
-    better = stop - upto + np.where(log_share > log_own + LOG_TIE, sharing, 0)
-    tied = upto - below + np.where(np.abs(log_share - log_own) <= LOG_TIE, sharing, 0)
+    below = _bisect(ordered, start, stop, log_own - tie, right=False)
+    upto = _bisect(ordered, start, stop, log_own + tie, right=True)
+    better = stop - upto + np.where(log_share > log_own + tie, sharing, 0)
+    tied = upto - below + np.where(np.abs(log_share - log_own) <= tie, sharing, 0)
 
     ruled_out, length = ~listed & (sharing == 0), stop - start
     better = np.where(absent, belief.n_candidates, np.where(ruled_out, length, better))
@@ -209,14 +214,23 @@ conditional Shannon entropy."""
 
 def _calibration(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
     announced = success_probability.per_target(belief)
-    happened = _success_at(belief, truth, 1)
-    bin_ = np.minimum((announced * CALIBRATION_BINS).astype(np.int64), CALIBRATION_BINS - 1)
-    known = truth.candidate != UNKNOWN
-    mass = np.bincount(bin_[known], weights=belief.weight[known], minlength=CALIBRATION_BINS)
-    gap = np.bincount(
-        bin_[known], weights=(belief.weight * (announced - happened))[known], minlength=CALIBRATION_BINS
-    ) / np.maximum(mass, 1e-300)
-    return np.where(np.abs(gap) < ROUNDING, 0.0, np.abs(gap))[bin_]
+    bins = tenth(announced * (1.0 + belief.resolution))
+    weight = np.where(truth.candidate == UNKNOWN, 0.0, belief.weight)
+    n, mass = _in_bins(bins, weight > 0), _in_bins(bins, weight)
+    away = announced - _success_at(belief, truth, 1)
+    gap = _in_bins(bins, weight * away) / np.where(mass > 0, mass, 1.0)
+    square = _in_bins(bins, (weight * (away - gap[bins])) ** 2) / np.where(mass > 0, mass, 1.0) ** 2
+    by_chance = np.where(n > 1, square * n / np.maximum(n - 1, 1), gap**2)
+    return np.asarray(np.sqrt(np.maximum(gap**2 - by_chance, 0.0))[bins])
+
+
+def tenth(probability: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The tenth of each probability; 1 is in the last."""
+    return np.minimum((probability * TENTHS).astype(np.int64), TENTHS - 1)
+
+
+def _in_bins(bins: NDArray[np.int64], values: NDArray[np.generic]) -> NDArray[np.float64]:
+    return np.asarray(np.bincount(bins, weights=values, minlength=TENTHS))
 
 
 calibration_error = Measure(
@@ -226,7 +240,14 @@ calibration_error = Measure(
     range=(0.0, 1.0),
     source="M. P. Naeini et al., 'Obtaining well calibrated probabilities using Bayesian binning', 2015 (ECE)",
     realised=_calibration,
+    needs_probabilities=True,
+    has_interval=False,
 )
-"""Gap between announced and realised success, |mean announced - mean realised| in the target's tenth of announced
-success; its mean is the expected calibration error with ten equal bins.
-A gap is a finding about the attack, not about privacy."""
+"""Gap between announced and realised success in the target's tenth of announced success, beyond what chance makes of
+few targets: sqrt(max(g^2 - s^2, 0)) with g = mean announced - mean realised and s^2 = n / (n - 1) sum w^2 (d - g)^2 the
+variance of that mean; a tenth with one target says nothing: 0. Its mean is the expected calibration error with ten
+equal bins, which without s^2 would be far above 0 for a belief that is exact.
+A gap is a finding about the attack, not about privacy. It has no interval: an estimate that is cut at 0 has no honest
+one; `unmask.promise.Check` tests it.
+
+A. Kumar, P. Liang & T. Ma, "Verified uncertainty calibration", 2019, section 4 (debiasing)."""

@@ -1,0 +1,92 @@
+"""Announced is realized: what a belief promised of people whose truth is known, beside what came true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FALSE_ALARM = 1e-3
+"""How often, at most, a belief that keeps its word is refuted."""
+
+TENTHS = 10
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a belief announced of people whose truth is known, beside what came true: "announced is realized".
+
+    people, announced, realized : how many, and the mean success over them; of all, or of the tenth that refutes
+    sure    : the tenth of announced success that refutes, from and to; None for all
+    refuted : whether chance does not explain the difference
+
+    With a_i announced and r_i realized (0 to 1, of mean a_i if the word is kept), weights w_i at most 1,
+    A = sum w a / n and R = sum w r / n, P(R as far from A or farther) <= 2 exp(-n KL(R || A)) for people who are
+    independent, or of whom one's success makes another's less likely, as in a class. All people and each of the ten
+    tenths of announced success are tested, each at a level of `FALSE_ALARM` / 11. A belief that claims no more than to
+    be nearly right (`within`) must be farther off than that, too.
+
+    >>> print(Check.of(np.full(200, 0.9), np.arange(200) % 2 == 0))
+    announced 90.0 %, realized 50.0 % of 200 people
+    >>> Check.of(np.full(200, 0.9), np.arange(200) % 10 != 0).refuted
+    False
+
+    W. Hoeffding, "Probability inequalities for sums of bounded random variables", JASA 1963, theorem 1 (and section 6
+    for sampling without replacement).
+    """
+
+    people: int
+    announced: float
+    realized: float
+    refuted: bool
+    sure: tuple[float, float] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        announced: NDArray[np.floating],
+        realized: NDArray[np.generic],
+        weight: NDArray[np.float64] | None = None,
+        *,
+        within: float = 0.0,
+    ) -> Check:
+        """announced, realized, weight : (n,) of each person, weights alike when left out."""
+        announced, realized = np.asarray(announced, dtype=np.float64), np.asarray(realized, dtype=np.float64)
+        weight = np.ones(len(announced)) if weight is None else weight
+        tenth = np.minimum((announced * (TENTHS + 1e-9)).astype(np.int64), TENTHS - 1)
+        parts: list[tuple[float, Check]] = []
+        for at in (None, *np.unique(tenth).tolist()):
+            mine = weight > 0 if at is None else (weight > 0) & (tenth == at)
+            if mine.any():
+                parts.append(_weighed(announced[mine], realized[mine], weight[mine], within, at))
+        return max(parts, key=lambda part: (part[1].refuted, part[1].refuted and part[0]))[1]
+
+    def __str__(self) -> str:
+        of = "" if self.sure is None else f" they were {100 * self.sure[0]:.0f} to {100 * self.sure[1]:.0f} % sure of"
+        both = f"announced {100 * self.announced:.1f} %, realized {100 * self.realized:.1f} %"
+        return f"{both} of {self.people:,} people{of}"
+
+
+def _weighed(
+    announced: NDArray[np.float64],
+    realized: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    within: float,
+    tenth: int | None,
+) -> tuple[float, Check]:
+    """The evidence against some people's part of a belief, -log of its level, and the check."""
+    n, share = len(weight), weight / weight.max()
+    a, r = float(share @ announced) / n, float(share @ realized) / n
+    evidence = n * _divergence(r, a) if abs(r - a) > 1e-9 else 0.0
+    mean_a, mean_r = a * n / share.sum(), r * n / share.sum()
+    refuted = 2 * (TENTHS + 1) * np.exp(-evidence) < FALSE_ALARM and abs(mean_r - mean_a) > within
+    sure = None if tenth is None else (tenth / TENTHS, (tenth + 1) / TENTHS)
+    return evidence, Check(n, float(mean_a), float(mean_r), bool(refuted), sure)
+
+
+def _divergence(r: float, a: float) -> float:
+    """KL between two chances, in nats."""
+    with np.errstate(divide="ignore"):
+        parts = [x * float(np.log(x / y if y > 0 else np.inf)) for x, y in ((r, a), (1 - r, 1 - a)) if x > 0]
+    return max(sum(parts), 0.0)
