@@ -52,14 +52,14 @@ class Check:
         within: float = 0.0,
     ) -> Check:
         """announced, realized, weight : (n,) of each person, weights alike when left out."""
-        announced, realized = np.asarray(announced, dtype=np.float64), np.asarray(realized, dtype=np.float64)
-        weight = np.ones(len(announced)) if weight is None else weight
-        tenth = np.minimum((announced * (TENTHS + 1e-9)).astype(np.int64), TENTHS - 1)
+        a, r = announced.astype(np.float64), realized.astype(np.float64)
+        weight = np.ones(len(a)) if weight is None else weight
+        tenth = np.minimum((a * (TENTHS + 1e-9)).astype(np.int64), TENTHS - 1)
         parts: list[tuple[float, Check]] = []
         for at in (None, *np.unique(tenth).tolist()):
             mine = weight > 0 if at is None else (weight > 0) & (tenth == at)
             if mine.any():
-                parts.append(_weighed(announced[mine], realized[mine], weight[mine], within, at))
+                parts.append(_weighed(a[mine], r[mine], weight[mine], within, at))
         return max(parts, key=lambda part: (part[1].refuted, part[1].refuted and part[0]))[1]
 
     def __str__(self) -> str:

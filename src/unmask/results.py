@@ -21,7 +21,8 @@ class Row:
     n, n_observations  : targets, and distinct observations they produced
     worst              : the value at the worst-off target, and the observation that attains it
     quantiles          : of the value over targets, at 5, 25, 50, 75 and 95 %
-    status, note       : of the belief, see `Posterior.status`; what a reader must know about this number
+    status, note       : what the belief has earned, see `Posterior.status`, or `refuted` where the truth took it away;
+                         what a reader must know about this number
     linked_to          : the other data about people that names are taken from, such as "register"; "" for none
     """
 
@@ -47,17 +48,13 @@ class Row:
     linked_to: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as plain values, ready for JSON: infinities as the text "inf", numbers with 14 digits, so that a
-        tenth, which a belief holds by its logarithm, is 0.1.
-        """
+        """The row as plain values, ready for JSON (infinities are written as the text "inf")."""
         return {key: _plain(value) for key, value in asdict(self).items()}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
         return str(value)
-    if isinstance(value, float):
-        return float(f"{value:.14g}")
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return value

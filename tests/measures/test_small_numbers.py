@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import Posterior, Truth, UnmaskError, audit
+from unmask.cli.files import as_text
 from unmask.measures import (
     bayes,
     earth_mover,
@@ -107,11 +108,11 @@ def test_u6_tenths_print_as_tenths():
     of_ten = Posterior.from_dense(np.full((1, 10), 0.1))
     row = audit(of_ten, measures=(success_probability,)).row("success_probability")
     assert (row.posterior, row.worst, row.prior) == pytest.approx((0.1, 0.1, 0.1), rel=1e-15)
-    printed = json.loads(json.dumps(row.as_dict()))
+    printed = json.loads(as_text(row.as_dict()))
     assert (printed["posterior"], printed["worst"], printed["prior"]) == (0.1, 0.1, 0.1)
     for n in range(2, 200):
         row = evaluate(success_probability, Posterior.from_dense(np.full((1, n), 1 / n)))
-        assert row.as_dict()["posterior"] == float(f"{1 / n:.14g}")
+        assert as_text({"posterior": row.posterior}) == as_text({"posterior": 1 / n})
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -187,7 +187,8 @@ def test_seeds_are_gathered_with_students_interval(tmp_path):
     (found,) = read_results(tmp_path).summaries
     # mean .3, s = sqrt(.07), t(.975, 2) = 4.302653
     assert found.posterior == pytest.approx(0.3)
-    assert (found.high - found.low) / 2 == pytest.approx(4.302653 * (0.07 / 3) ** 0.5, rel=1e-6)
+    assert found.high == pytest.approx(0.3 + 4.302653 * (0.07 / 3) ** 0.5, rel=1e-6)
+    assert found.low == 0.0  # C6: not -0.36
     assert (found.seeds, found.worst, found.interval) == (3, 0.6, "seeds")
 
 

@@ -71,7 +71,9 @@ def _strict(value: Any) -> Any:
         return {key: _strict(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_strict(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, float) and math.isfinite(value):
+        return float(f"{value:.14g}")  # a belief holds a tenth by its logarithm
+    if isinstance(value, float):
         return None if math.isnan(value) else str(value)
     return value
 
