@@ -219,6 +219,7 @@ def _calibration(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
     n, mass = _in_bins(bins, weight > 0), _in_bins(bins, weight)
     away = announced - _success_at(belief, truth, 1)
     gap = _in_bins(bins, weight * away) / np.where(mass > 0, mass, 1.0)
+    gap = np.where(np.abs(gap) > belief.resolution, gap, 0.0)
     square = _in_bins(bins, (weight * (away - gap[bins])) ** 2) / np.where(mass > 0, mass, 1.0) ** 2
     by_chance = np.where(n > 1, square * n / np.maximum(n - 1, 1), gap**2)
     return np.asarray(np.sqrt(np.maximum(gap**2 - by_chance, 0.0))[bins])
