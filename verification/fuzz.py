@@ -125,17 +125,21 @@ def _written(parameter: click.Parameter, value: str | None, rng: random.Random) 
 def _value(
     parameter: click.Parameter, command: str, files: Files, rng: random.Random, outputs: list[Path]
 ) -> str | None:
-    """Mostly what the option is for, sometimes anything."""
+    """Mostly what the option is for, sometimes anything; what an output is called is kept, too."""
     name = str(parameter.name)
+    written = name in ("output", "report", "export", "folder", "at_risk", "pairs", "curve") or (
+        name == "origin" and command.startswith("protect")
+    )
     if getattr(parameter, "is_flag", False):
         return None
     if rng.random() < 0.06:
-        return rng.choice((*NUMBERS, *HOSTILE_NAMES, str(files.any())))
+        value = rng.choice((*NUMBERS, *HOSTILE_NAMES, str(files.any())))
+        if written and Path(value).name not in ("", ".."):
+            outputs.append(Path(value.replace("\0", "")))
+        return value
     if isinstance(parameter.type, click.Choice):
         return rng.choice([*map(str, parameter.type.choices)])
-    if name in ("output", "report", "export", "folder", "at_risk", "pairs", "curve") or (
-        name == "origin" and command.startswith("protect")
-    ):
+    if written:
         outputs.append(files.output(name))
         return str(outputs[-1])
     if name in TEXTS:

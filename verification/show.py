@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+
+CLOSING = "{} verdicts hold, {} differ as explained, {} fail"
+"""The line that a program ends with."""
 
 
 @dataclass(frozen=True)
@@ -43,23 +47,29 @@ def run(parts: Iterable[Callable[[], Section]]) -> int:
         verdicts += section.verdicts
     held = sum(verdict.holds for verdict in verdicts)
     wrong = [verdict for verdict in verdicts if verdict.required and not verdict.holds]
-    print(f"\n{held} verdicts hold, {len(verdicts) - held - len(wrong)} differ as explained, {len(wrong)} fail")
+    print("\n" + CLOSING.format(held, len(verdicts) - held - len(wrong), len(wrong)))
     for verdict in wrong:
         print(f"  FAILS: {verdict.claim}")
     return 1 if wrong else 0
 
 
+def tallied(output: str) -> tuple[int, int, int] | None:
+    """How many verdicts hold, differ and fail by the closing line in a program's output; None without one."""
+    found = re.search(CLOSING.replace("{}", "([0-9]+)"), output)
+    return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
+
+
 def _show(section: Section) -> None:
     print(f"\n== {section.title}\n")
-    print(_aligned(section.header, section.rows))
+    print(aligned(section.header, section.rows))
     for note in section.notes:
         print(f"   {note}")
     if section.verdicts:
         print()
-        print(_aligned(("claim", "published", "ours", "verdict"), [_cells(verdict) for verdict in section.verdicts]))
+        print(aligned(("claim", "published", "ours", "verdict"), [_cells(verdict) for verdict in section.verdicts]))
 
 
-def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns two blanks apart; a column of numbers is set right, any other left."""
     lines = [tuple(header), *(tuple(row) for row in rows)]
     assert all(len(line) == len(header) for line in lines)

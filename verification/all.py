@@ -1,0 +1,115 @@
+"""Every verification program, and one table of how it ended: `UNMASK_DATA=... python verification/all.py`.
+
+Two programs run at a time, about an hour on two cores. What a program prints goes to a file of its name in `--folder`
+(a temporary one by default, named at the end); the table is printed and, when every program ran, written to
+docs/verification.md. `--only tables,graphs` runs some and writes no page. Exits with 1 when a verdict that must hold
+fails, or a program ends without any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from show import aligned, tallied
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "docs" / "verification.md"
+PROGRAMS: dict[str, tuple[str, ...]] = {
+    "separation": (),
+    "graphs": (),
+    "engines": ("--part", "adult"),
+    "fuzz": ("--jobs", "1"),
+    "kill": (),
+    "studies": (),
+    "secrecy": (),
+    "tables": (),
+    "noisy_release": (),
+    "channels": (),
+    "location_study": (),
+    "unlinkability": (),
+    "economics": (),
+}
+"""The programs, the longest first, and the arguments that keep one under half an hour."""
+
+HEAD = ("program", "what it verifies", "hold", "differ", "fail", "minutes")
+LEGEND = """\
+# Verification
+
+`python verification/all.py` runs slow programs that compare unmask with published results, with independent solvers and
+with enumeration, and that attack its own files. *hold*: claims that are as published or as enumerated. *differ*: claims
+of a paper that we could not confirm; the program prints the measured reason. *fail*: faults, here or in the claim.
+`verification/README.md` says what each program reads and what it needs.
+"""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended; tally : verdicts that hold, differ, fail, or None where it printed none."""
+
+    name: str
+    code: int
+    tally: tuple[int, int, int] | None
+    minutes: float
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The program as a row of the table."""
+        counts = ("-", "-", f"exit code {self.code}") if self.tally is None else tuple(map(str, self.tally))
+        return (self.name, subject(self.name), *counts, f"{self.minutes:.1f}")
+
+
+def subject(name: str) -> str:
+    """What a program verifies: the first line of its docstring up to the colon."""
+    text = ast.get_docstring(ast.parse((HERE / f"{name}.py").read_text())) or ""
+    return text.split("\n", 1)[0].split(": `", 1)[0].rstrip(".")
+
+
+def ended(name: str, folder: Path) -> Ended:
+    """Run a program; what it prints goes to a file."""
+    start = time.perf_counter()
+    with (folder / f"{name}.txt").open("w+") as output:
+        command = [sys.executable, str(HERE / f"{name}.py"), *PROGRAMS[name]]
+        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
+        output.seek(0)
+        found = Ended(name, code, tallied(output.read()), (time.perf_counter() - start) / 60)
+    print(*found.row, sep="  ", file=sys.stderr, flush=True)
+    return found
+
+
+def page(rows: Sequence[tuple[str, ...]]) -> str:
+    """The table as Markdown."""
+    lines = [HEAD, tuple("---" if i < 2 else "---:" for i in range(len(HEAD))), *rows]
+    return LEGEND + "\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def main() -> int:
+    """Run what the arguments say."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default=",".join(PROGRAMS), help="names, separated by commas")
+    parser.add_argument("--folder", type=Path, help="where outputs go")
+    given = parser.parse_args()
+    names = given.only.split(",")
+    if unknown := [name for name in names if name not in PROGRAMS]:
+        parser.error(f"{unknown[0]!r} is no program; the programs are {', '.join(PROGRAMS)}")
+    folder = given.folder or Path(tempfile.mkdtemp(prefix="verification-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(partial(ended, folder=folder), names))
+    print(aligned(HEAD, [one.row for one in found]), f"\noutputs: {folder}", sep="\n")
+    if len(found) == len(PROGRAMS):
+        PAGE.write_text(page([one.row for one in found]))
+    return int(any(one.code or one.tally is None or one.tally[2] for one in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
