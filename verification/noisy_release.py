@@ -66,10 +66,11 @@ def linked() -> Section:
     rows, verdicts = [], []
     for attack in attacks():
         name = type(attack).__name__
-        found = audit(attack(release, known.auxiliary), known.truth)
-        realised, announced = found.row("realised_success"), found.row("success_probability")
+        found = {row.measure: row for row in audit(attack(release, known.auxiliary), known.truth).rows}
+        realised, announced = found["realised_success"], found.get("success_probability")  # scores announce nothing
         value = occupation(attack, release, population, known).row("realised_success")
-        rows.append((name, *(f"{row.posterior:.3f}" for row in (realised, announced, value))))
+        told = "-" if announced is None else f"{announced.posterior:.3f}"
+        rows.append((name, f"{realised.posterior:.3f}", told, f"{value.posterior:.3f}"))
         holds = abs(realised.posterior - PUBLISHED[name]) <= ALLOWED
         verdicts.append(Verdict(f"{name} is right", f"{PUBLISHED[name]:.3f}", f"{realised.posterior:.3f}", holds))
     header = ("attack", "realized", "announced", "occupation, realized")
