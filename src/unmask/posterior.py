@@ -45,7 +45,8 @@ class Posterior:
     log_prior       : what was believed before the release: one number (each candidate alike) or (n_candidates,).
                       It may sum to less than 1: the rest is the prior chance that the target is no candidate.
     status          : how far the numbers can be trusted as probabilities: `exact`, `model` (right if the model is),
-                      `calibrated` (a fitted scale) or `scores` (only their order counts)
+                      `calibrated` (a scale that held on other people, see
+                      `inference.calibrate`) or `scores` (only their order counts). An audit says what is earned.
     provenance      : attack, parameters, seed, digests: what it takes to make this belief again
     candidate_label : (n_candidates,) names for candidates that are values; None for records
 

@@ -43,7 +43,7 @@ def found(attack, release, origin, source):
     """What the adversary announces, and what is true of it."""
     record = np.full(source.n_rows, ABSENT)
     record[origin] = np.arange(len(origin))
-    result = audit(attack(release, source), Truth(record))
+    result = audit(attack(release, source), Truth(record), drawn_from=np.inf)
     return result.row("success_probability"), result.row("realised_success")
 
 
