@@ -12,6 +12,7 @@ from unmask.tables import datasets, utility
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Identity, Mondrian, Suppress
 from unmask.tables.release import Table
+from unmask.tables.utility import evaluation
 
 
 def table(columns, *, sensitive=(), **settings):
@@ -237,3 +238,13 @@ def test_an_origin_that_does_not_fit_is_refused(origin, words):
     people = table({"age": [1, 2]})
     with pytest.raises(UnmaskError, match=words):
         utility.evaluate(people, people, np.array(origin))
+
+
+def test_of_many_columns_only_pairs_that_are_asked_about_are_counted(monkeypatch):  # T17
+    rng, counted = np.random.default_rng(0), []
+    names = [f"c{at}" for at in range(40)]
+    table = Table.read({name: rng.integers(0, 5, 30) for name in names}, quasi_identifiers=names)
+    joint = evaluation.joint
+    monkeypatch.setattr(evaluation, "joint", lambda a, b: counted.append(1) or joint(a, b))
+    utility.evaluate(table, table, np.arange(30), queries=20)
+    assert 780 < len(counted) <= 780 + 20  # every pair once for its association, and those of the queries

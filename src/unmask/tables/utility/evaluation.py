@@ -188,6 +188,8 @@ def _query_error(cells: Mapping[str, Cells], queries: int, rng: np.random.Genera
     pairs: list[tuple[Cells, Cells | None]] = [*combinations(columns, 2)] or [(columns[0], None)]
     errors = []
     for number, chosen in zip(rng.multinomial(queries, [1 / len(pairs)] * len(pairs)), pairs, strict=True):
+        if not number:  # of many columns most pairs are not asked about
+            continue
         a, b = chosen
         left = _random_predicates(a, int(number), rng)
         if b is None:
