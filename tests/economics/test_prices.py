@@ -573,7 +573,7 @@ def test_a_sure_belief_and_a_belief_in_none_of_these():
     assert price_posterior(free, belief).access.tolist() == [True, False, True]
 
 
-def test_mass_on_candidates_that_are_not_listed_is_a_lower_bound():
+def test_candidates_that_are_not_listed_are_tried_where_it_is_known_how_many_they_are():
     def belief(unlisted, n_unlisted):
         listed = np.log([0.5 * (1 - unlisted)] * 2).astype(np.float32)
         return Posterior(
@@ -589,8 +589,8 @@ def test_mass_on_candidates_that_are_not_listed_is_a_lower_bound():
         )
 
     free = Attacker(gain=10, max_fines=0)
-    for n_unlisted in (-1, 0, 8):
-        assert price_posterior(free, belief(0.4, n_unlisted)).success_probability[0] == pytest.approx(0.6)
+    for n_unlisted, success in ((-1, 0.6), (0, 0.6), (8, 1.0)):
+        assert price_posterior(free, belief(0.4, n_unlisted)).success_probability[0] == pytest.approx(success)
 
 
 def test_a_long_list_of_costless_candidates_is_tried_to_its_end():

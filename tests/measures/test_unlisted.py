@@ -94,15 +94,7 @@ def beliefs(draw, *, fewer=True):
     return part, Posterior.from_dense(dense, observation=observation, weight=weight), truth
 
 
-PRICED = pytest.mark.xfail(reason="a price takes what is not listed for nobody where anything is listed", strict=False)
-
-EVERY = [
-    pytest.param(measure, id=measure.name, marks=[PRICED] if measure.name.startswith("rational_") else [])
-    for measure in (*MEASURES.values(), *FURTHER)
-]
-
-
-@pytest.mark.parametrize("measure", EVERY)
+@pytest.mark.parametrize("measure", [*MEASURES.values(), *FURTHER], ids=lambda measure: measure.name)
 @settings(max_examples=30, deadline=None)
 @given(beliefs())
 def test_unlisted_mass_is_worth_its_dense_expansion(measure, drawn):

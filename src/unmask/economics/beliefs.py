@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unmask.economics.attacker import Attacker
 from unmask.economics.exploitation import VALUE, Floats, Games, Ranked, worthwhile
-from unmask.economics.groups import candidates_tried, groups_of
+from unmask.economics.groups import candidates_tried, chance_inside, groups_of
 from unmask.economics.prices import Prices, prices_of, sunk_plans
 from unmask.posterior import Posterior
 
@@ -20,8 +20,9 @@ def price_posterior(attacker: Attacker, belief: Posterior) -> Prices:
 
     A row of g candidates that are alike is a group of g, and the belief in "none of these" takes the place of
     1 - `attacker.prior`. Candidates of different chance are tried from the likeliest on, which is optimal since costs
-    depend on the number of tries alone. Candidates that a row does not list are not tried: what they would add is
-    missing, so the price is then a lower bound. UnmaskError for a belief of mere scores.
+    depend on the number of tries alone. Candidates that a row does not list share its `unlisted` belief equally where
+    it is known how many they are; else they are not tried, and the price is a lower bound. UnmaskError for a belief of
+    mere scores.
 
     >>> import numpy as np
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 0.8]]))
@@ -49,8 +50,7 @@ def play_out(attacker: Attacker, belief: Posterior, better: NDArray[np.int64], t
     array([0. , 0.5])
     """
     prices, row = price_posterior(attacker, belief), belief.observation
-    listed = belief.row_length > 0
-    inside = np.where(listed, 1.0 - belief.unlisted, belief.unlisted)
+    inside = chance_inside(belief)
     made = np.divide(prices.success_probability, inside, out=np.zeros(len(inside)), where=inside > 0)
     found = np.where((tied > 0) & (better < candidates_tried(belief)[row]), made[row], 0.0)
     for part in groups_of(attacker, belief).parts:

@@ -71,9 +71,18 @@ def groups_of(attacker: Attacker, who: ArrayLike | Posterior) -> Groups:
 
 
 def candidates_tried(belief: Posterior) -> NDArray[np.int64]:
-    """(n_observations,) candidates of a row: those listed, or all that share the belief where none is."""
-    length = belief.row_length
-    return np.where((length == 0) & (belief.n_unlisted > 0), belief.n_unlisted, length)
+    """(n_observations,) candidates of a row: those listed, and those who share what is not listed."""
+    return belief.row_length + np.where(_shared(belief), belief.n_unlisted, 0)
+
+
+def chance_inside(belief: Posterior) -> Floats:
+    """(n_observations,) probability of the candidates that can be tried; the rest is "none of these"."""
+    listed = np.where(belief.row_length > 0, 1.0 - belief.unlisted, 0.0)
+    return np.clip(listed + np.where(_shared(belief), belief.unlisted, 0.0), 0.0, 1.0)
+
+
+def _shared(belief: Posterior) -> NDArray[np.bool_]:
+    return (belief.n_unlisted > 0) & (belief.unlisted > 0)
 
 
 def _alike(attacker: Attacker, member: NDArray[np.int64], size: NDArray[np.int64], inside: Floats) -> tuple[Group, ...]:
@@ -91,7 +100,7 @@ def _alike(attacker: Attacker, member: NDArray[np.int64], size: NDArray[np.int64
 def _of_belief(attacker: Attacker, belief: Posterior) -> Groups:
     """Rows whose candidates are alike become pairs of size and chance; the others are ranked, likeliest first.
 
-    What is not listed is "none of these", except where nothing is listed and the number of candidates is known.
+    What is not listed is "none of these" where it is not known how many share it.
     """
     if belief.status == "scores":
         raise UnmaskError(
@@ -101,10 +110,9 @@ def _of_belief(attacker: Attacker, belief: Posterior) -> Groups:
     length = belief.row_length
     highest = segment_max(log_p, belief.indptr, empty=0.0)
     alike = highest + segment_max(-log_p, belief.indptr, empty=0.0) <= LOG_TIE
-    size = candidates_tried(belief)
-    inside = np.where(length > 0, 1.0 - belief.unlisted, np.where(size > 0, belief.unlisted, 0.0))
+    alike &= (length == 0) | ~_shared(belief)
     rows = np.flatnonzero(alike)
-    parts = _alike(attacker, rows, size[rows], np.clip(inside[rows], 0.0, 1.0))
+    parts = _alike(attacker, rows, candidates_tried(belief)[rows], chance_inside(belief)[rows])
     return Groups(belief.n_observations, (*parts, *_ranked(attacker, belief, np.flatnonzero(~alike))))
 
 
@@ -127,8 +135,11 @@ def _ranked(attacker: Attacker, belief: Posterior, rows: NDArray[np.int64]) -> l
 def _worth_trying(attacker: Attacker, belief: Posterior, row: int) -> Floats:
     """The chances of a row's candidates, descending, until no later one is worth its cost even without a fine."""
     entries = slice(belief.indptr[row], belief.indptr[row + 1])
-    p = np.sort(np.exp(belief.log_probability[entries].astype(np.float64)))[::-1]
-    p *= attacker.confirmation * (1.0 - belief.unlisted[row]) / p.sum()
+    p = np.exp(belief.log_probability[entries].astype(np.float64))
+    p *= (1.0 - belief.unlisted[row]) / p.sum()
+    if (n := int(belief.n_unlisted[row])) > 0 and belief.unlisted[row] > 0:
+        p = np.concatenate([p, np.full(n, belief.unlisted[row] / n)])
+    p = attacker.confirmation * np.sort(p)[::-1]
     tried = np.cumsum(p)
     p = p[: int(np.searchsorted(tried, tried[-1] - NEGLIGIBLE)) + 1]
     at_large = 1.0 - np.concatenate(([0.0], tried[: len(p) - 1]))

@@ -132,13 +132,6 @@ def _drawn_from(knows: Knowledge | Register, population: Table) -> float | None:
     return math.inf if knows.outside else population.n_rows
 
 
-def _drawn_from(knows: Knowledge | Register, population: Table) -> float | None:
-    """How many people the targets were drawn from; with people who were kept back as many as are wanted."""
-    if isinstance(knows, Register):
-        return None
-    return math.inf if knows.outside else population.n_rows
-
-
 def _known(adversary: Part) -> Knowledge | Register:
     """What the adversary knows: a register of people, or the quasi-identifiers of some of them."""
     given: dict[str, Any] = {
