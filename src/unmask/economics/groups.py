@@ -78,7 +78,7 @@ def candidates_tried(belief: Posterior) -> NDArray[np.int64]:
 def chance_inside(belief: Posterior) -> Floats:
     """(n_observations,) probability of the candidates that can be tried; the rest is "none of these"."""
     listed = np.where(belief.row_length > 0, 1.0 - belief.unlisted, 0.0)
-    return np.clip(listed + np.where(_shared(belief), belief.unlisted, 0.0), 0.0, 1.0)
+    return np.asarray(np.clip(listed + np.where(_shared(belief), belief.unlisted, 0.0), 0.0, 1.0))
 
 
 def _shared(belief: Posterior) -> NDArray[np.bool_]:
