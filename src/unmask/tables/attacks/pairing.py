@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from unmask.errors import UnmaskError
 from unmask.inference import by_class
@@ -16,6 +18,12 @@ from unmask.tables.release import Column, Table
 
 CHUNK = 1 << 22
 """Pairs of observation and candidate class that are held at once."""
+
+ENOUGH = 1 << 14
+"""Pairs up to which a group of observations and classes is not parted further: asking for them costs less."""
+
+ON_BITS = 16
+"""How much faster a pair is asked for on bits than alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,38 +140,24 @@ Fit = NDArray[np.bool_] | Same
 
 
 def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(observation, class) of every pair that all columns allow, ordered by observation then class; fits : by column.
+    """(observation, class) of every pair that all columns allow, by observation then class; fits : by column."""
+    rows, classes = zip(*chunks_where(pairing, fits), strict=True)
+    return np.concatenate(rows), np.concatenate(classes)
 
-    Tables work on bits: for each column and observed level, the set of classes it allows, eight to a byte. Columns of
-    equal values are joined first, and the others asked for the pairs that are left.
+
+def chunks_where(pairing: Pairing, fits: Sequence[Fit]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The pairs of `pairs_where` a chunk at a time, at least one.
+
+    Columns are asked for the pairs that `separated` leaves, or, where it leaves too many, on bits for all pairs.
     """
-    if any(isinstance(fit, Same) for fit in fits):
-        return _joined(pairing, fits)
-    packed = [
-        np.packbits(fit[:, pairing.classes[:, i]], axis=1, bitorder="little")
-        for i, fit in enumerate(fits)
-        if not isinstance(fit, Same)
-    ]
-    step = max(1, 8 * CHUNK // max(len(pairing.classes), 1))
-    rows, columns = [], []
-    for start in range(0, len(pairing.observed), step):
-        part = pairing.observed[start : start + step]
-        bits = packed[0][part[:, 0]]
-        for i in range(1, len(packed)):
-            bits &= packed[i][part[:, i]]
-        row, byte = np.divmod(np.flatnonzero(bits), bits.shape[1])
-        which, bit = np.nonzero(np.unpackbits(bits[row, byte][:, None], axis=1, bitorder="little"))
-        rows.append(row[which] + start)
-        columns.append(8 * byte[which] + bit)
-    return np.concatenate(rows), np.concatenate(columns)
-
-
-def _joined(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    observed, candidate = _keys(pairing, fits)
+    observed, candidate = separated(pairing.observed, pairing.classes, fits)
     order = np.argsort(candidate, kind="stable")
     first = np.searchsorted(candidate[order], observed, side="left")
     size = np.searchsorted(candidate[order], observed, side="right") - first
-    rows, columns = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    tables = [fit for fit in fits if not isinstance(fit, Same)]
+    if len(tables) == len(fits) and ON_BITS * size.sum() > len(observed) * len(candidate):
+        yield from _on_bits(pairing, tables)
+        return
     ends = np.cumsum(size)
     cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + CHUNK, CHUNK)))
     for start, stop in zip(cuts, [*cuts[1:], len(observed)], strict=True):
@@ -171,23 +165,72 @@ def _joined(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], N
         row = np.repeat(np.arange(start, stop), part)
         column = order[np.repeat(first[start:stop] - (np.cumsum(part) - part), part) + np.arange(part.sum())]
         for i, fit in enumerate(fits):
-            if not isinstance(fit, Same):
-                good = fit[pairing.observed[row, i], pairing.classes[column, i]]
-                row, column = row[good], column[good]
-        rows.append(row)
-        columns.append(column)
-    return np.concatenate(rows), np.concatenate(columns)
+            left, right = pairing.observed[row, i], pairing.classes[column, i]
+            good = fit.observed[left] == fit.candidate[right] if isinstance(fit, Same) else fit[left, right]
+            row, column = row[good], column[good]
+        yield row, column
 
 
-def _keys(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """What observations and classes hold in the columns of equal values, as one number each."""
-    sides = [
-        np.concatenate([fit.observed[pairing.observed[:, i]], fit.candidate[pairing.classes[:, i]]])
-        for i, fit in enumerate(fits)
-        if isinstance(fit, Same)
-    ]
-    key, _, _ = group(sides, [int(side.max()) + 1 for side in sides])
-    return key[: len(pairing.observed)], key[len(pairing.observed) :]
+def _on_bits(
+    pairing: Pairing, fits: Sequence[NDArray[np.bool_]]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """For each column and observed level, the set of classes it allows, eight to a byte."""
+    packed = [np.packbits(fit[:, pairing.classes[:, i]], axis=1, bitorder="little") for i, fit in enumerate(fits)]
+    step = max(1, 8 * CHUNK // max(len(pairing.classes), 1))
+    for start in range(0, len(pairing.observed), step):
+        part = pairing.observed[start : start + step]
+        bits = packed[0][part[:, 0]]
+        for i in range(1, len(packed)):
+            bits &= packed[i][part[:, i]]
+        row, byte = np.divmod(np.flatnonzero(bits), bits.shape[1])
+        which, bit = np.nonzero(np.unpackbits(bits[row, byte][:, None], axis=1, bitorder="little"))
+        yield row[which] + start, 8 * byte[which] + bit
+
+
+def separated(
+    left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(n_left,), (n_right,) the group of each row; rows that fit one another are of one group.
+
+    left, right : (n, d) codes. Two rows do not fit if in a column their cells are in different connected components of
+    the cells that go together there. Each group is parted so again, by its own cells, as long as that parts it and it
+    has more than `ENOUGH` pairs: boxes that were cut out of one another, as Mondrian's, come apart along the cuts.
+    """
+    found = np.zeros(len(left) + len(right), dtype=np.int64)
+    groups, n_groups = [np.arange(len(found))], 1
+    while groups:
+        rows = groups.pop()
+        ours, theirs = np.split(rows, [np.searchsorted(rows, len(left))])
+        if len(ours) * len(theirs) <= ENOUGH:
+            continue
+        parts = [_components(fit, left[ours, j], right[theirs - len(left), j]) for j, fit in enumerate(fits)]
+        part, sizes, _ = group(parts, [int(one.max()) + 1 for one in parts])
+        if len(sizes) == 1:
+            continue
+        found[rows] = n_groups + part
+        n_groups += len(sizes)
+        order, ends = rows[np.argsort(part, kind="stable")], np.cumsum(sizes)
+        of_left = np.bincount(part[: len(ours)], minlength=len(sizes))
+        many = np.flatnonzero(of_left * (sizes - of_left) > ENOUGH)
+        groups += [order[ends[at] - sizes[at] : ends[at]] for at in many]
+    return found[: len(left)], found[len(left) :]
+
+
+def _components(fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The connected component of each cell of one column, the left ones first.
+
+    Of a run of right cells that a left cell meets only the first is linked to it, and the others to those before them.
+    """
+    if isinstance(fit, Same):
+        return np.concatenate([fit.observed[left], fit.candidate[right]])
+    (ours, i), (theirs, j) = (np.unique(codes, return_inverse=True) for codes in (left, right))
+    meets = fit[np.ix_(ours, theirs)]
+    one, first = np.nonzero(np.diff(meets, axis=1, prepend=False) & meets)
+    before = np.flatnonzero((meets[:, 1:] & meets[:, :-1]).any(axis=0))
+    links = np.concatenate([one, len(ours) + before]), len(ours) + np.concatenate([first, before + 1])
+    n = len(ours) + len(theirs)
+    label = connected_components(csr_array((np.ones(len(links[0]), np.int8), links), shape=(n, n)), directed=False)[1]
+    return np.concatenate([label[i], label[len(ours) + j]])
 
 
 def sums_over(

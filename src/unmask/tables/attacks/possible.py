@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.tables.attacks.pairing import Fit, Same, pair, pairs_where
+from unmask.tables.attacks.pairing import Fit, Same, chunks_where, pair
 from unmask.tables.cells import EVERYTHING, Levels, Missing, compatible
 from unmask.tables.release import Column, Table
 
@@ -29,7 +29,7 @@ def overlapping(release: Table) -> bool:
         else Same.of(column, column)
         for column in release.quasi_identifiers
     ]
-    return len(pairs_where(pair(release, release), fits)[0]) > len(release.classes.sizes)
+    return any((row != klass).any() for row, klass in chunks_where(pair(release, release), fits))
 
 
 def columns_that_overlap(columns: Sequence[Column], *, missing: Missing) -> list[Column]:

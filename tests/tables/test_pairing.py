@@ -1,0 +1,77 @@
+"""Observations and classes are told apart along cuts, with the pairs that a comparison of all with all finds."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unmask.tables import Mondrian, Table
+from unmask.tables.attacks import classes, pairing
+from unmask.tables.attacks.possible import overlapping
+from unmask.tables.cells import compatible
+
+NUMBERS = ["1", "2", "3", "[1, 2]", "[2, 4]", "[4, 6]", "[5, 9]", "[8, 9]", "*", ""]
+TEXTS = ["u", "v", "w", "{u, v}", "{u, w}", "{w, x}", "{y, z}", "*", ""]
+CODES = ["100", "101", "200", "1**", "20*", ""]
+TYPES = {"a": "number", "b": "text", "c": "code"}
+
+
+@st.composite
+def tables(draw, names, missing):
+    cells = {"a": NUMBERS, "b": TEXTS, "c": CODES}
+    few = [st.sampled_from(draw(st.lists(st.sampled_from(cells[name]), min_size=1, max_size=6))) for name in names]
+    rows = draw(st.lists(st.tuples(*few), min_size=1, max_size=16))
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    return Table.read(columns, quasi_identifiers=names, types={n: TYPES[n] for n in names}, missing=missing)
+
+
+def by_hand(pairs, fits):
+    """All with all, cell by cell."""
+    return [
+        (i, j)
+        for i, left in enumerate(pairs.observed)
+        for j, right in enumerate(pairs.classes)
+        if all(fit[a, b] for fit, a, b in zip(fits, left, right, strict=True))
+    ]
+
+
+@given(st.data(), st.sampled_from(["own", "wildcard", "excluded"]), st.sampled_from([0, 4, 1 << 14]), st.booleans())
+def test_the_pairs_are_those_of_all_with_all(data, missing, enough, on_bits):
+    names = data.draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True))
+    release, others = data.draw(tables(names, missing)), data.draw(tables(names, missing))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairing, "ENOUGH", enough)
+        patch.setattr(pairing, "ON_BITS", 1 << 20 if on_bits else 0)
+        patch.setattr(classes, "_WIDE", data.draw(st.sampled_from([0, 1 << 22])))
+        pairs, mine = pairing.pair(others, release), pairing.pair(release, release)
+        found = pairing.pairs_where(pairs, classes.fits_of(pairs.columns, missing=missing))
+        told = overlapping(release)
+    expected = by_hand(pairs, classes.fitting(pairs.columns, missing=missing))
+    assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == expected
+    meet = by_hand(mine, [compatible(cell.levels, cell.levels, missing=missing) for cell, _ in mine.columns])
+    assert told == any(i != j for i, j in meet)
+
+
+def test_boxes_that_were_cut_out_of_one_another_come_apart():
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.integers(0, 50, 3000), "b": rng.choice(list("uvwxyz"), 3000), "c": rng.normal(size=3000)}
+    release, _ = Mondrian(k=2)(Table.read(columns, quasi_identifiers=list(columns)), rng=rng)
+    pairs = pairing.pair(release, release)
+    n = len(pairs.classes)
+    assert n > 500
+    fits = classes.fits_of(pairs.columns, missing="own")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairing, "ENOUGH", 0)
+        left, right = pairing.separated(pairs.observed, pairs.classes, fits)
+    assert (left == right).all()
+    assert len(np.unique(left)) == n
+
+
+def test_what_fits_nowhere_is_no_pair_and_what_cannot_be_parted_is_compared():
+    release = Table.read({"a": ["[1, 5]", "[4, 9]", "[8, 12]", "20"]}, quasi_identifiers="a")
+    people = Table.read({"a": [4, 10, 15]}, quasi_identifiers="a")
+    pairs = pairing.pair(people, release)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairing, "ENOUGH", 0)
+        found = pairing.pairs_where(pairs, classes.fits_of(pairs.columns, missing="own"))
+    assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == [(0, 0), (0, 1), (1, 2)]
