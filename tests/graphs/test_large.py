@@ -386,7 +386,7 @@ def test_people_whose_rows_are_chained_are_judged_as_in_memory(duck, tmp_path, s
 def test_matches_that_depend_on_each_other_are_refused(duck, tmp_path):
     path = graph(3, [(0, 1), (1, 2)])
     with pytest.raises(UnmaskError, match="synchronous=True"):
-        large.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", Nar09())
+        large.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", Nar09(synchronous=False))
     for one in (Rematch(assignment="greedy"), Rematch(forced=True)):
         with pytest.raises(UnmaskError, match="Rematch with assignment mutual and not forced"):
             large.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", one)

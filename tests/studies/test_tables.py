@@ -106,8 +106,8 @@ def test_u10_a_rare_value_is_not_hidden_behind_the_commonest():
     ill = np.array(["no"] * 950 + ["yes"] * 10 + ["yes"] * 30 + ["no"] * 10)
     found = study_tables({"r": Table.read({"q": q, "ill": ill}, quasi_identifiers="q", sensitive="ill")})
     told = {one.value: (round(one.prior, 3), round(one.highest, 3), one.people) for one in found.values}
-    assert list(told) == ["yes", "no"]
-    assert told == {"yes": (0.04, 0.75, 40), "no": (0.96, 0.99, 960)}
+    assert list(told) == ["no. 2", "no. 1"]
+    assert told == {"no. 2": (0.04, 0.75, 40), "no. 1": (0.96, 0.99, 960)}
     assert "Which values are inferred" in render(found)
     assert "75.0" in render(found)
 
@@ -117,9 +117,8 @@ def test_u10_a_page_names_no_value_that_few_people_have():
     found = study_tables(
         {"r": Table.read({"q": np.arange(100) % 5, "ill": ill}, quasi_identifiers="q", sensitive="ill")}
     )
-    assert {one.value for one in found.values} == {"flu", "gout", "HIV"}
+    assert {one.value for one in found.values} == {"no. 1", "no. 2", "no. 3"}
     shown = without_small(found)
-    assert {one.value for one in shown.values} == {"flu", "a value that fewer than 10 people have"}
+    assert {one.value for one in shown.values} == {"no. 1", "a value that fewer than 10 people have"}
     assert without_small(shown) == shown
-    assert "HIV" not in render(found)
-    assert "HIV" in render(replace(found, least=1))
+    assert not any(value in render(replace(found, least=1)) for value in ("HIV", "gout"))

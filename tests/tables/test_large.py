@@ -268,14 +268,6 @@ def test_whoever_knows_every_released_column_is_the_one_in_memory(engine, people
     assert identified(found)["success_probability"].posterior > 0.3  # more than by the quasi-identifiers alone
 
 
-def test_a_wildcard_is_not_told_apart_in_an_engine(engine, people):
-    found = study_large(
-        {"r": Held(reduce(engine, str(people), roles(missing="wildcard", sensitive=(), keep=("pay",))))}
-    )
-    assert "all columns" not in found.adversaries
-    assert any("every released column" in what for what, _ in found.not_run)
-
-
 def test_a_register_is_linked_by_containment(engine, people):
     protection = Mondrian(k=9)
     release, _ = protection(in_memory(people), rng=np.random.default_rng(0))

@@ -58,6 +58,7 @@ class ColumnRisk:
 class ValueRisk:
     """What an adversary who knows the quasi-identifiers comes to believe of one value of a sensitive column.
 
+    value          : its place among the commonest before the release, such as "no. 2": never the value itself
     prior, highest : its probability before the release, and the highest that anybody is given
     people, n      : how many are given it with more than one half, and of how many
     """

@@ -202,7 +202,7 @@ def value_tables(data: ReportData) -> list[Grid]:
             )
             rest = f", {VALUES} of {len(own)} values" if len(own) > VALUES else ""
             groups.append((release + rest, rows))
-        head = ("Value", "Before", "Most, of anybody", "Points", "People above one half")
+        head = ("Value, by how common it is", "Before", "Most, of anybody", "Points", "People above one half")
         tables.append(Grid(head, tuple(groups), caption=target))
     return tables
 

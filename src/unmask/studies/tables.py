@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -118,7 +118,7 @@ def study_tables(
     values: list[ValueRisk] = []
     motive = None if motive is None else facing(motive, evidence)
     priced: dict[str, Posterior] = {}
-    for attack in _attacks(everything, evidence):
+    for attack in _attacks(everything, evidence, own):
         if attack.release in own:
             if attack.target == "identity":
                 continue
@@ -189,8 +189,11 @@ def facing(motive: Motive, evidence: Evidence) -> Motive:
     return replace(motive, attacker=replace(motive.attacker, prior=inside))
 
 
-def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Attack]:
-    """The people attacked are drawn once, so that releases are compared on the same targets."""
+def _attacks(releases: Mapping[str, Table], evidence: Evidence, own: Collection[str]) -> Iterator[Attack]:
+    """The people attacked are drawn once, so that releases are compared on the same targets.
+
+    own : releases whose rows are nobody's of the original: no register and no order says whose they are
+    """
     known = None
     if evidence.original is not None:
         known = Knowledge(evidence.targets)(evidence.original, rng=np.random.default_rng(evidence.seed))
@@ -212,6 +215,8 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence) -> Iterator[Atta
         for adversary, target, belief in by_columns(table, known, evidence.original):
             about = truth if target == "identity" else _value_truth(target, belief, known, evidence)
             yield Attack(name, adversary, target, belief, about, people, prior_note(belief))
+        if name in own:
+            continue
         if evidence.register is not None:
             belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
             owners = None if origin is None else _owners(evidence, records)

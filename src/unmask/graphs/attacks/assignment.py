@@ -99,6 +99,7 @@ class GraphMatching:
         known = np.flatnonzero(image[order] >= 0)
         options: Any = {
             "maximize": True,
+            "rng": np.random.default_rng(0),  # nothing is drawn, and the global generator is asked without it
             "partial_match": np.column_stack((known, place_there[image[order[known]]])),
             "maxiter": self.steps,
         }

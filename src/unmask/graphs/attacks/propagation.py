@@ -54,7 +54,7 @@ class Nar09:
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
     >>> belief = Nar09(theta=0.01)(path, path, (np.array([0]), np.array([2])))
     >>> belief.mapping, belief.sweeps
-    (array([2, 1, 0], dtype=int32), array([2, 0]))
+    (array([2, 1, 0], dtype=int32), array([1, 1, 0]))
 
     A. Narayanan & V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 5.2; G. G. Gulyas,
     "Protecting privacy against structural de-anonymization attacks in social networks",
