@@ -426,3 +426,10 @@ def test_c17_names_keep_their_dots_and_losses_their_unit(tmp_path, places):
     path = write(tmp_path / "lap0.001.csv", [[0.75, 0.25], [0.25, 0.75]], names=names, columns=names)
     found = told("audit", "channel", path, "--loss", "squared", "--coordinates", places, "--unit", "m")["channel"]
     assert (found["mechanisms"][0]["name"], found["unit"], found["distortion_unit"]) == ("lap0.001", "m²", "m²")
+
+
+def test_a_damaged_parquet_file_is_told_in_a_sentence(tmp_path):
+    (tmp_path / "c.parquet").write_bytes(b"PAR1" + bytes(40))
+    done = unmask("audit", "channel", tmp_path / "c.parquet")
+    assert done.exit_code == 1
+    assert "no readable Parquet file" in done.stderr

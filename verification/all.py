@@ -36,7 +36,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "noisy_release": (),
     "channels": (),
     "location_study": (),
-    "coverage": (),
+    "intervals": (),
     "unlinkability": (),
     "economics": (),
 }

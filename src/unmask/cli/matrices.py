@@ -210,18 +210,13 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     """The lines of a text file (.gz too; commas, semicolons, tabs), a workbook or a Parquet file as texts, numbered."""
     from unmask.engines.given import given
     from unmask.engines.room import scratch
-    from unmask.engines.text_files import head_of, parquet_of
-    from unmask.files import engine
+    from unmask.engines.text_files import head_of
 
     with scratch(None) as folder:
         file = given(path, folder)
         say_notes([file.note] if file.note else [])
         if file.form == "parquet":
-            with engine() as connection:
-                found = connection.execute(f"select * from {parquet_of([file.path])}")
-                names = [column[0] for column in found.description or ()]
-                rows = [names, *([str(cell) for cell in row] for row in found.fetchall())]
-            return list(enumerate(rows, start=1))
+            return list(enumerate(_parquet_rows(file.path), start=1))
         if not file.path.stat().st_size:
             return []
         delimiter = head_of(file.path).delimiter
@@ -232,6 +227,23 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     if delimiter == ";":  # where commas stand before the decimals
         return [(number, [line[0], *(cell.replace(",", ".") for cell in line[1:])]) for number, line in numbered]
     return numbered
+
+
+def _parquet_rows(path: Path) -> list[list[str]]:
+    """The names of the columns and the cells of a Parquet file, as texts."""
+    import duckdb
+
+    from unmask.engines.text_files import parquet_of
+    from unmask.errors import FailedError
+    from unmask.files import engine
+
+    with engine() as connection:
+        try:
+            found = connection.execute(f"select * from {parquet_of([path])}")
+            names = [column[0] for column in found.description or ()]
+            return [names, *([str(cell) for cell in row] for row in found.fetchall())]
+        except duckdb.Error:  # whose message may quote a cell
+            raise FailedError(f"file {path.name!r} is no readable Parquet file; it may be truncated") from None
 
 
 def _summing_to_1(table: NDArray[np.float64], path: Path, what: str) -> tuple[NDArray[np.float64], str]:

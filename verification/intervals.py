@@ -5,7 +5,7 @@ A made census of 2,000 people, Mondrian (k = 5), every person attacked: who is i
 too short, in more than 97 % too long; a measure for which that cannot be had has no interval. 500 draws have a standard
 error of one point, so the verdict on a measure is over its three sizes; none may be below 92 or above 98.
 
-    python verification/coverage.py [--draws N]
+    python verification/intervals.py [--draws N]
 """
 
 from __future__ import annotations
