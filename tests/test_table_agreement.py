@@ -1,0 +1,128 @@
+"""One table, three ways in: Python, `unmask protect` and `audit` on files, and a cell of a study say the same."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from unmask import audit
+from unmask.cli import main
+from unmask.studies.cells import run_cell
+from unmask.studies.reading import read_plan
+from unmask.tables import AttributeInference, ClassAttack, Knowledge, Mondrian, Table
+from unmask.tables.knowledge import attribute_truth
+
+ROLES = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": ["ill"]}
+ADVERSARIES = {"identity": "tables.ClassAttack", "ill": "tables.AttributeInference"}
+PLAN = """
+[[datasets]]
+use = "tables.file"
+file = "people.csv"
+quasi_identifiers = ["age", "sex", "zip"]
+sensitive = ["ill"]
+[[protections]]
+use = "tables.Mondrian"
+with = { k = KEPT }
+[[adversaries]]
+name = "identity"
+use = "tables.ClassAttack"
+[[adversaries]]
+name = "ill"
+use = "tables.AttributeInference"
+with = { sensitive = "ill" }
+"""
+
+
+@st.composite
+def cases(draw):
+    """People in the order of a file, and k."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(12, 60))
+    columns = {
+        "age": rng.integers(18, 18 + draw(st.integers(2, 60)), n),
+        "sex": rng.choice(["f", "m"], n),
+        "zip": rng.choice(["01067", "01069", "20095", "80331"], n),
+        "ill": rng.choice(["flu", "asthma", "gout"][: draw(st.integers(2, 3))], n),
+    }
+    return columns, draw(st.integers(2, 6))
+
+
+def in_python(columns, k):
+    """Target -> measure -> value."""
+    table = Table.read(columns, **ROLES)
+    release, origin = Mondrian(k=k)(table)
+    known = Knowledge()(table, origin, rng=np.random.default_rng(0))
+    link = ClassAttack()(release, known.auxiliary)
+    value = AttributeInference("ill")(release, known.auxiliary, population=table)
+    found = {
+        "identity": audit(link, known.truth),
+        "ill": audit(value, attribute_truth(table, known.person, value, "ill"), target="ill"),
+    }
+    return {target: numbers(one.rows) for target, one in found.items()}
+
+
+def numbers(rows):
+    """Measure -> prior, value and worst value."""
+    return {row.measure: (row.prior, row.posterior, row.worst) for row in rows}
+
+
+def on_the_command_line(folder, k):
+    source, release, origin = (str(folder / name) for name in ("people.csv", "release.csv", "origin.csv"))
+    roles = ["-q", "age,sex,zip", "-s", "ill"]
+    done = CliRunner().invoke(main, ["protect", source, *roles, "--k", str(k), "-o", release, "--origin", origin])
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(main, ["audit", release, *roles, "--original", source, "--origin", origin, "--json"])
+    assert done.exit_code == 0, done.output
+    rows = [
+        row
+        for row in json.loads(done.stdout)["measures"]
+        if row["adversary"] == "prosecutor" and row["release"] == "release"
+    ]
+    return {
+        target: {
+            row["measure"]: (row["prior"], row["posterior"], row["worst"]) for row in rows if row["target"] == target
+        }
+        for target in ADVERSARIES
+    }
+
+
+def in_a_study(folder, k):
+    plan = folder / "plan.toml"
+    plan.write_text(PLAN.replace("KEPT", str(k)))
+    return {cell.adversary.name: numbers(run_cell(cell)) for cell in read_plan(plan).cells()}
+
+
+@settings(
+    max_examples=8,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(case=cases())
+def test_python_command_line_and_study_agree_on_a_table(tmp_path_factory, case):
+    columns, k = case
+    folder = tmp_path_factory.mktemp("case")
+    with (folder / "people.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    library, told, studied = in_python(columns, k), on_the_command_line(folder, k), in_a_study(folder, k)
+    for target in ADVERSARIES:
+        shared = library[target].keys() & told[target].keys() & studied[target].keys()
+        assert {"success_probability", "realised_success", "information_gain_bits"} <= shared
+        for measure in shared:
+            expected = [
+                None if value is None else pytest.approx(value, rel=1e-9, abs=1e-9)
+                for value in library[target][measure]
+            ]
+            assert [number(value) for value in told[target][measure]] == expected, (target, measure)
+            assert list(studied[target][measure]) == expected, (target, measure)
+
+
+def number(value):
+    """What JSON says of an infinite value is a text."""
+    return float(value) if isinstance(value, str) else value
