@@ -75,7 +75,8 @@ def success_note(heads: Heads) -> str:
         else "n is written beside the marks or in the table."
     )
     bounds = any(row.low is not None for row in heads.values())
-    lines = ", thin lines 95 % intervals" if bounds else "; no interval was computed"
+    why = dict.fromkeys(row.interval.removeprefix("none: ") for row in heads.values() if row.interval != "none")
+    lines = ", thin lines 95 % intervals" if bounds else f" without an interval ({'; '.join(why)})" if why else ""
     return f"Dots are success{lines}; the black tick is guessing without the release, the band is what it gives. {who}"
 
 
