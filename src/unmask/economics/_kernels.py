@@ -106,7 +106,7 @@ def chained(
     stakes : gain, cost of a try, fine, cost of linking, what trying on must be worth more
     worth  : (n + 1,) L(p), value of the arms behind with p fines paid
     pays   : (n + 1,) R(p), chance that their plan ever pays all n fines
-    goes   : (n_tries, n + 1) is filled with where he tries on
+    goes   : (n_tries, n + 1) is filled with where trying goes on
     Leaving the arm at j with p < n fines is worth L(p) + R(p) f(j): it is taken up again once nothing more is fined.
     """
     gain, cost, fine, link, margin = stakes

@@ -38,7 +38,7 @@ class Listed:
 
     @classmethod
     def of(cls, attacker: Attacker, games: Games, game: int) -> Listed:
-        """A game, try by try: without fines he goes on to the first best place to stop."""
+        """A game, try by try: without fines it goes on to the first best place to stop."""
         n = int(games.size[game] if attacker.max_tries is None else min(games.size[game], attacker.max_tries))
         if isinstance(games, Ranked):
             place = slice(int(games.start[game]), int(games.start[game]) + n)

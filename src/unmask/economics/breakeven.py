@@ -38,8 +38,8 @@ def break_even(attacker: Attacker, who: ArrayLike | Posterior, amount: Amount = 
     """The amount at which attacking and staying away are worth the same, all others as they are.
 
     who    : (n,) group sizes, or a belief, then (n_observations,)
-    amount : "fine", "exploit_cost", "access_cost": the least one that keeps him away, 0 where he stays away anyway,
-             inf where none does. "gain": the largest one with which he stays away, inf for a group without candidates.
+    amount : "fine", "exploit_cost", "access_cost": the least one that keeps the attacker away, 0 where they stay away,
+             inf where none does. "gain": the largest one with which they stay away, inf for a group without candidates.
 
     The payoff is convex and piecewise linear in each amount, so Newton's method from the attacked side is exact after
     finitely many steps; its slopes come with the plan (envelope theorem).

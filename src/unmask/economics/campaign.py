@@ -92,7 +92,7 @@ def campaign(attacker: Attacker, who: ArrayLike | Posterior, *, people: ArrayLik
 
 
 def campaigner(attacker: Attacker) -> Attacker:
-    """The attacker as he plans a campaign: nothing is discounted, and what is worth nothing is left alone."""
+    """The attacker who plans a campaign: nothing is discounted, and what is worth nothing is left alone."""
     return replace(attacker, discount=1.0, ties="walk_away")
 
 

@@ -6,7 +6,7 @@ With k fines left and j failures the next try brings, unconditionally,
 
 and T_0, the rest of the group without any fine, is all of it or nothing. Two cases need no recursion:
 
-* One fine is left (k = 1). d_1 is a concave parabola: he tries until the last j with d_1(j) > 0, or nothing.
+* One fine is left (k = 1). d_1 is a concave parabola: tries go on until the last j with d_1(j) > 0, or nothing.
 * Trying on is worth something at every j until the last try. Then it solves the recursion; see `whole`.
 
 Otherwise d_k may be above 0, below and above again (a group of 62, n = 5, q = .23), and a recursion decides.

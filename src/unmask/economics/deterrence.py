@@ -93,7 +93,7 @@ class StoppingFine(NamedTuple):
 def stopping_fine(attacker: Attacker, who: ArrayLike | Posterior, *, people: ArrayLike | None = None) -> StoppingFine:
     """Between which fines the one lies that just stops a campaign against all targets; n fines of it in all.
 
-    With F the value of the release to somebody who cannot be fined, n fines of C_p cost him at most n C_p: he attacks
+    With F the value of the release to somebody who cannot be fined, n fines of C_p cost at most n C_p: the attack pays
     whenever F - n C_p exceeds the price of access. people : how many people each target stands for, see `campaign`.
 
     >>> from unmask.economics import read_attacker
@@ -214,7 +214,7 @@ def menu(
     protections : name -> (group size of each target in that release, share of utility lost)
     instruments : name -> (the attacker who faces this fine, price or audit, cost of it to the publisher)
     benefit     : what one undamaged record is worth to the publisher
-    loss        : what he loses for every target re-identified
+    loss        : what is lost for every target re-identified
     The attacker answers with one campaign against all targets of the release. With capped fines the risk need not fall
     with the group size: the menu is enumerated, never pruned.
     """

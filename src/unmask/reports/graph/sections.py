@@ -145,7 +145,7 @@ def separation_block(graph: GraphRisk, looks: Looks) -> Block:
     notes = (
         (
             "Adopters are the people who have several identities in the release. Left of the arrow: nobody has; same "
-            "runs, same people. A person is named rightly by any of his identities, and what is told are the "
+            "runs, same people. A person is named rightly by any of their identities, and what is told are the "
             "contacts of the one that is named; with one identity, all of them."
         ),
     )
