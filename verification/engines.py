@@ -37,7 +37,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 import scale
 
 ENGINES = ("duckdb", "spark://local[2]")
-ADULT = ("-q", "age,education-num,marital-status,race,sex,native-country", "-s", "occupation,salary-class")
+QUASI, SECRETS = (
+    ("age", "education-num", "marital-status", "race", "sex", "native-country"),
+    ("occupation", "salary-class"),
+)
+ADULT = ("-q", ",".join(QUASI), "-s", ",".join(SECRETS))
 NETWORKS = ("known", "release")
 ATTACKS = ("nar09", "korula_lattanzi", "rematch:steps=2")
 
@@ -115,7 +119,7 @@ def both(folder: Path, command: Sequence[str], **more: str) -> list[Ran]:
 def adult(folder: Path) -> Section:
     """Adult as it is, against a register of its people, and protected."""
     source, register = folder / "adult.parquet", folder / "register.parquet"
-    people = tables.adult()
+    people = tables.adult(quasi_identifiers=QUASI, sensitive=SECRETS)
     people.write(source)
     columns = 'age, sex, race, "marital-status"'
     duckdb.execute(f"copy (select {columns} from '{source}' where age > 30) to '{register}' (format parquet)")
