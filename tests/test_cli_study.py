@@ -21,7 +21,7 @@ sensitive = ["diagnosis"]
 use = "tables.Mondrian"
 grid = { k = [2, 20] }
 [[adversaries]]
-name = "neighbour"
+name = "neighbor"
 use = "tables.ClassAttack"
 knows = { targets = 60 }
 attacker = "case-study"

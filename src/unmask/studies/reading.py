@@ -10,8 +10,8 @@ from pathlib import Path
 
 from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import text_of
+from unmask.plan import NOTHING, Budget, Part, Plan, Settings, unknown
 from unmask.studies.cells import check_columns, check_part, measures_of
-from unmask.studies.plan import NOTHING, Budget, Part, Plan, Settings, unknown
 
 _OF_PLAN = ("title", "seeds", "measures", "datasets", "protections", "adversaries", "budget")
 _OF_BUDGET = ("seconds_per_cell", "seconds", "memory_gib")
@@ -33,7 +33,7 @@ def read_plan(path: Path) -> Plan:
     ... use = "tables.Mondrian"
     ... grid = { k = [3, 10] }
     ... [[adversaries]]
-    ... name = "neighbour"
+    ... name = "neighbor"
     ... use = "tables.ClassAttack"
     ... '''
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -15,8 +15,8 @@ import numpy as np
 from unmask.catalog import ATTACKS, DATASETS, PROTECTIONS
 from unmask.economics.profile import EMBEDDED, attacker_table
 from unmask.errors import FailedError, UnmaskError, nearest
+from unmask.plan import NOTHING, Cell, Part, digest, unknown
 from unmask.results import Row
-from unmask.studies.plan import NOTHING, Cell, Part, digest, unknown
 
 
 class Wing(Protocol):
@@ -56,7 +56,13 @@ class Wing(Protocol):
         """The rows."""
 
 
-WINGS = ("tables", "pseudonyms", "channels", "graphs")
+WINGS = {
+    "tables": "unmask.studies.cells.tables",
+    "pseudonyms": "unmask.studies.cells.pseudonyms",
+    "channels": "unmask.studies.cells.channels",
+    "graphs": "unmask.studies.cells.graphs",
+}
+"""Where each domain runs its cases."""
 
 FILE = "file"
 """Part of `use` behind the wing: the dataset is in the file that `file` names."""
@@ -68,7 +74,7 @@ def wing_of(part: Part) -> Wing:
 
 
 def _wing(name: str) -> Wing:
-    return import_module(f"unmask.studies.cells.{name}")
+    return import_module(WINGS[name])
 
 
 def run_cell(cell: Cell) -> list[Row]:
@@ -259,7 +265,7 @@ _MOST_KEPT = 4
 
 
 def _kept(key: str, make: Callable[[], Any]) -> Any:
-    """What `make` gives, kept from one cell to the next: neighbouring cells share their population and release."""
+    """What `make` gives, kept from one cell to the next: neighboring cells share their population and release."""
     if key not in _KEPT:
         while len(_KEPT) >= _MOST_KEPT:
             _KEPT.pop(next(iter(_KEPT)))
