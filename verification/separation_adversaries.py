@@ -1,12 +1,13 @@
-"""Figures 5.8, 5.9 and 5.12 to 5.14: other seeds, and other attacks, on people who separate each by himself."""
+"""Figures 5.8, 5.9 and 5.12 to 5.14: other seeds, and other attacks, on people who separate each alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 from graphs_runs import MAIN, percent
 from separation_adoption import curves
-from separation_runs import ATTACKS, NOISE, STOPPED, attack, basic, best, given, yes
+from separation_runs import ATTACKS, NAR09, NOISE, STOPPED, attack, basic, best, disclosed, given, yes
 from show import Section, Verdict
 
 METHODS = ("random.25", "random.1", "top", "betwc.1")
@@ -142,12 +143,7 @@ def others() -> Section:
         rate = {attacker: found[name, attacker, "best, Y = 5"][0.1].rate for attacker in ATTACKS}
         worst, falling = max(rate, key=rate.__getitem__), found[name, "Nar09", "best, Y = 5"]
         verdicts += [
-            yes(
-                f"Nar09, best, Y = 5, 0.1: disclosure, {name}",
-                'reads "topped at 2.33%"',
-                percent(rate["Nar09"]),
-                rate["Nar09"] <= 0.0233,
-            ),
+            topped(name),
             yes(
                 f"Nar09, best, Y = 5: recall and disclosure fall with adoption up to half, {name}",
                 'reads "constant monotonously decreased"',
@@ -176,6 +172,17 @@ def others() -> Section:
         ),
         notes=("Nar09 has 1000 seeds, the others 100; in the verdicts on Grasshopper it has 1000.",),
         verdicts=tuple(verdicts),
+    )
+
+
+def topped(name: str) -> Verdict:
+    """The disclosure that the source gives of one run, as the mean of six: single ones spread by a quarter of it."""
+    found = [disclosed(name, best(0.1), NAR09, "random.25", 1000, "whole", number).rate or 0.0 for number in range(6)]
+    return yes(
+        f"Nar09, best, Y = 5, 0.1: disclosure, mean of six perturbations, {name}",
+        'reads "topped at 2.33%" (one perturbation)',
+        f"{100 * np.mean(found):.2f}, single ones {100 * min(found):.2f} to {100 * max(found):.2f}",
+        np.mean(found) <= 0.0233,
     )
 
 
