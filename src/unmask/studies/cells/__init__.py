@@ -94,21 +94,21 @@ def measures_of(wing: str) -> tuple[str, ...]:
 
 def check_part(part: Part, kind: str, folder: Path) -> Part:
     """The part, if everything it names exists and can be made; a dataset's file is found and its digest added."""
-    known = {"datasets": DATASETS, "protections": PROTECTIONS, "adversaries": ATTACKS}[kind]
+    known = {"data": DATASETS, "protections": PROTECTIONS, "adversaries": ATTACKS}[kind]
     if kind == "protections" and part.use == NOTHING:
         return part
     if part.wing not in WINGS:
         raise UnmaskError(f"use is {part.use!r}, expected a name that `unmask list` shows, such as {next(iter(known))}")
-    from_file = kind == "datasets" and part.use == f"{part.wing}.{FILE}"
+    from_file = kind == "data" and part.use == f"{part.wing}.{FILE}"
     if part.use not in known and not from_file:
         names = [name for name in known if name.startswith(part.wing)]
         raise UnmaskError(unknown(part.use, names, "use"))
-    allowed = {"datasets": wing_of(part).DATASET, "adversaries": wing_of(part).ADVERSARY, "protections": ()}[kind]
+    allowed = {"data": wing_of(part).DATASET, "adversaries": wing_of(part).ADVERSARY, "protections": ()}[kind]
     allowed = (*allowed, FILE) if from_file else allowed
     for key in part.settings:
         if key not in allowed:
             raise UnmaskError(unknown(key, allowed, "it"))
-    if kind == "datasets":
+    if kind == "data":
         part = _with_file(part, folder) if from_file else part
         if from_file:
             _check_own_columns(part)

@@ -31,7 +31,7 @@ from unmask.tables.release import Table
 from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
-DATASET = (*COLUMNS, "cells", "missing", "na", "decimal")
+DATASET = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
