@@ -11,7 +11,7 @@ from unmask.studies.journal import Journal
 
 PLAN = """
 seeds = 2
-[[datasets]]
+[[data]]
 name = "census"
 use = "tables.synthetic_census"
 with = { n = 400 }

@@ -19,7 +19,7 @@ from unmask.tables.knowledge import attribute_truth
 ROLES = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": ["ill"]}
 ADVERSARIES = {"identity": "tables.ClassAttack", "ill": "tables.AttributeInference"}
 PLAN = """
-[[datasets]]
+[[data]]
 use = "tables.file"
 file = "people.csv"
 quasi_identifiers = ["age", "sex", "zip"]

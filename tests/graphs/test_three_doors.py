@@ -15,7 +15,7 @@ from unmask.studies.graph_trials import PERCOLATES
 from unmask.studies.reading import read_plan
 
 PLAN = """
-[[datasets]]
+[[data]]
 use = "graphs.barabasi_albert"
 with = { n = 250, m = 4 }
 """

@@ -28,7 +28,7 @@ def values(rows):
 
 
 TABLE = """
-[[datasets]]
+[[data]]
 use = "tables.synthetic_census"
 with = { n = 500 }
 quasi_identifiers = ["age", "sex"]
@@ -122,7 +122,7 @@ def test_measures_that_are_asked_for_are_the_only_ones(tmp_path):
 
 def test_pseudonyms(tmp_path):
     text = """
-[[datasets]]
+[[data]]
 use = "pseudonyms.synthetic_traces"
 with = { n_users = 8, n_items = 6, difficulty = 0.0 }
 [[protections]]
@@ -140,7 +140,7 @@ beta = 0.9
 
 def test_a_channel(tmp_path):
     text = """
-[[datasets]]
+[[data]]
 use = "channels.alphabet"
 with = { n = 4 }
 [[protections]]
@@ -163,7 +163,7 @@ targets = 400
 
 
 LOCATION = """
-[[datasets]]
+[[data]]
 name = "town"
 use = "channels.grid"
 with = { n = 3, m = 3, size = 500.0 }
@@ -203,7 +203,7 @@ def test_c7_a_location_study_speaks_and_ranks_by_its_own_loss(tmp_path):
 
 
 GRAPH = """
-[[datasets]]
+[[data]]
 use = "graphs.barabasi_albert"
 with = { n = 400, m = 5 }
 [[adversaries]]

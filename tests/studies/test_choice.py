@@ -169,7 +169,7 @@ def test_points_on_the_front_are_those_that_nothing_beats():
 
 PLAN = """
 seeds = 3
-[[datasets]]
+[[data]]
 use = "channels.alphabet"
 with = { n = 3 }
 [[adversaries]]
@@ -220,7 +220,7 @@ def test_a_folder_without_results_and_a_damaged_file_are_failures(tmp_path):
 
 CASE = """
 seeds = 1
-[[datasets]]
+[[data]]
 name = "census"
 use = "tables.synthetic_census"
 with = { n = 700 }

@@ -9,7 +9,7 @@ from unmask.plan import NOTHING, digest
 from unmask.studies.reading import read_plan
 
 CENSUS = """
-[[datasets]]
+[[data]]
 name = "census"
 use = "tables.synthetic_census"
 with = { n = 300 }
@@ -47,7 +47,7 @@ def test_without_protections_the_release_is_the_data_itself(tmp_path):
 
 
 def test_only_parts_of_one_wing_meet_in_a_cell(tmp_path):
-    other = '[[datasets]]\nuse = "channels.alphabet"\nwith = {n = 4}\n'
+    other = '[[data]]\nuse = "channels.alphabet"\nwith = {n = 4}\n'
     other += '[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
     cells = plan_of(tmp_path, CENSUS + NEIGHBOR + other).cells()
     assert [(cell.dataset.name, cell.adversary.name) for cell in cells] == [
@@ -64,7 +64,7 @@ def test_a_key_is_the_content_not_the_name(tmp_path):
 
 
 def test_a_file_that_changes_is_another_dataset(tmp_path):
-    text = '[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["age"]\n' + NEIGHBOR
+    text = '[[data]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["age"]\n' + NEIGHBOR
     (tmp_path / "people.csv").write_text("age\n1\n2\n")
     (before,) = plan_of(tmp_path, text).cells()
     (tmp_path / "people.csv").write_text("age\n1\n3\n")
@@ -73,7 +73,7 @@ def test_a_file_that_changes_is_another_dataset(tmp_path):
 
 
 def test_a_place_is_no_content_and_a_hierarchy_is(tmp_path):
-    text = '[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["zip"]\n'
+    text = '[[data]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["zip"]\n'
     text += 'hierarchies = { zip = "zip.csv" }\n' + NEIGHBOR
     keys = []
     for folder, root in (("here", "*"), ("there", "*"), ("other", "all")):
@@ -127,7 +127,7 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: "seed = 3\n" + text, "did you mean 'seeds'"),
         (lambda text: "seeds = 0\n" + text, "seeds is 0"),
         (lambda text: text.replace("targets = 50", "targets = 0"), "targets is 0, expected at least 1"),
-        (lambda text: text.replace("[[datasets]]", "[datasets]"), "expected [[datasets]]"),
+        (lambda text: text.replace("[[data]]", "[datasets]"), "expected [[data]]"),
         (lambda text: text + NEIGHBOR, "two of the adversaries are called 'neighbor'"),
         (
             lambda text: text.replace("tables.ClassAttack", "channels.BayesChannelAttack").replace("knows", "#"),
@@ -156,7 +156,7 @@ def test_a_wrong_plan_is_told_in_one_sentence_with_the_place(tmp_path, change, s
 
 
 PEOPLE = """
-[[datasets]]
+[[data]]
 name = "people"
 use = "tables.file"
 file = "people.csv"
@@ -203,7 +203,7 @@ def test_a_column_that_is_not_there_is_told_before_anything_runs(tmp_path, chang
 
 
 def test_columns_of_items_and_of_generated_tables_are_checked_too(tmp_path):
-    items = '[[datasets]]\nuse = "pseudonyms.file"\nfile = "items.csv"\npseudonym = "who"\nfeatures = ["x"]\n'
+    items = '[[data]]\nuse = "pseudonyms.file"\nfile = "items.csv"\npseudonym = "who"\nfeatures = ["x"]\n'
     items += '[[adversaries]]\nuse = "pseudonyms.Threshold"\nwith = { distance = 0.5, features = ["x"] }\n'
     (tmp_path / "items.csv").write_text("who,x\na,1\nb,2\n")
     assert len(plan_of(tmp_path, items).cells()) == 1
@@ -218,7 +218,7 @@ def test_columns_of_items_and_of_generated_tables_are_checked_too(tmp_path):
 
 def test_a_channel_has_no_file(tmp_path):
     (tmp_path / "x.csv").write_text("x\n1\n")
-    text = '[[datasets]]\nuse = "channels.file"\nfile = "x.csv"\n[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
+    text = '[[data]]\nuse = "channels.file"\nfile = "x.csv"\n[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
     with pytest.raises(UnmaskError, match="no file of secrets"):
         plan_of(tmp_path, text)
 
@@ -227,4 +227,4 @@ def test_a_plan_or_file_that_is_not_there_is_a_failure(tmp_path):
     with pytest.raises(FailedError, match=r"none\.toml"):
         read_plan(tmp_path / "none.toml")
     with pytest.raises(FailedError, match=r"people\.csv"):
-        plan_of(tmp_path, '[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\n' + NEIGHBOR)
+        plan_of(tmp_path, '[[data]]\nuse = "tables.file"\nfile = "people.csv"\n' + NEIGHBOR)

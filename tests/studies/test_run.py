@@ -21,7 +21,7 @@ from unmask.studies.workers import finished
 PLAN = """
 seeds = {seeds}
 {extra}
-[[datasets]]
+[[data]]
 use = "channels.alphabet"
 with = {{ n = 5, exponent = 1.0 }}
 [[protections]]

@@ -26,7 +26,7 @@ from unmask.studies.reading import read_plan
 from unmask.studies.run import RESULTS, run_study
 
 PEOPLE = """
-[[datasets]]
+[[data]]
 use = "graphs.barabasi_albert"
 with = { n = 900, m = 8 }
 """

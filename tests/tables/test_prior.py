@@ -104,7 +104,7 @@ def test_t5_an_audit_takes_closeness_from_the_original_and_says_so():
 
 
 PLAN = """
-[[datasets]]
+[[data]]
 use = "tables.file"
 file = "people.csv"
 quasi_identifiers = ["q"]

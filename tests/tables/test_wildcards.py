@@ -148,7 +148,7 @@ def suppressed(people, share, rng):
 
 
 PLAN = """
-[[datasets]]
+[[data]]
 use = "tables.file"
 file = "people.csv"
 quasi_identifiers = ["a", "b"]

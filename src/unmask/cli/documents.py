@@ -15,20 +15,20 @@ class FromDocument(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the document, if there is one, before the options."""
-        argument = next(param.name for param in self.params if isinstance(param, click.Argument))
-        given = self.make_parser(ctx).parse_args(list(args))[0].get(str(argument))
+        argument = next(param for param in self.params if isinstance(param, click.Argument))
+        given = self.make_parser(ctx).parse_args(list(args))[0].get(str(argument.name))
         texts = [given] if isinstance(given, str) else list(given or ())
-        if len(texts) == 1 and texts[0].endswith(".toml"):
-            from unmask import document
+        if len(texts) != 1 or not texts[0].endswith(".toml"):
+            return super().parse_args(ctx, args)
+        from unmask import document
 
-            said = {"audit": document.for_audit, "protect": document.for_protect}.get(
-                str(self.name), document.for_columns
-            )
-            path = Path(texts[0])
-            files, ctx.default_map = said(document.load(path), path.parent)
-            ctx.meta[NAME] = str(path)
-            args = [*(text for text in args if text not in (texts[0], "--")), "--", *files]
-        return super().parse_args(ctx, args)
+        said = {"audit": document.for_audit, "protect": document.for_protect}.get(str(self.name), document.for_columns)
+        path = Path(texts[0])
+        files, ctx.default_map = said(document.load(path), path.parent)
+        ctx.meta[NAME] = str(path)
+        rest = super().parse_args(ctx, args)
+        ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
+        return rest
 
 
 class AsPlan(FromDocument):

@@ -76,7 +76,9 @@ def _document(
             section("[columns]", roles, why),
             section("[[protections]]", {"use": "tables.Mondrian", "with": {"k": 10}}),
             *_adversaries(secrets),
-            section("[[policy]]", {"require": "identity:success_probability.worst <= 0.09", "source": "EMA policy 0070"}),
+            section(
+                "[[policy]]", {"require": "identity:success_probability.worst <= 0.09", "source": "EMA policy 0070"}
+            ),
             RELEASED,
         ),
     )
