@@ -127,7 +127,7 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: "seed = 3\n" + text, "did you mean 'seeds'"),
         (lambda text: "seeds = 0\n" + text, "seeds is 0"),
         (lambda text: text.replace("targets = 50", "targets = 0"), "targets is 0, expected at least 1"),
-        (lambda text: text.replace("[[data]]", "[datasets]"), "expected [[data]]"),
+        (lambda text: text.replace("[[data]]", "data = 3\n[columns]"), "data is no table"),
         (lambda text: text + NEIGHBOR, "two of the adversaries are called 'neighbor'"),
         (
             lambda text: text.replace("tables.ClassAttack", "channels.BayesChannelAttack").replace("knows", "#"),
@@ -149,7 +149,7 @@ def test_the_order_of_keys_does_not_change_a_digest():
     ],
 )
 def test_a_wrong_plan_is_told_in_one_sentence_with_the_place(tmp_path, change, said):
-    with pytest.raises(UnmaskError, match=r"plan 'plan\.toml'") as caught:
+    with pytest.raises(UnmaskError, match=r"document 'plan\.toml'") as caught:
         plan_of(tmp_path, change(CENSUS + NEIGHBOR))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -173,7 +173,7 @@ GENERAL = '[[protections]]\nuse = "tables.Generalize"\nwith = { levels = { age =
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (('age", ', 'agee", '), "datasets[1] (people): quasi_identifiers: column 'agee' is not in file 'people.csv'; "),
+        (('age", ', 'agee", '), "data[1] (people): quasi_identifiers: column 'agee' is not in file 'people.csv'; "),
         (('["job"]', '["jo"]'), "sensitive: column 'jo' is not in file 'people.csv'; did you mean 'job'?"),
         (
             ('"name"\ntypes', '"nam"\ntypes'),
@@ -197,7 +197,7 @@ def test_a_column_that_is_not_there_is_told_before_anything_runs(tmp_path, chang
     text = PEOPLE + NEIGHBOR + GENERAL
     assert len(plan_of(tmp_path, text).cells()) == 1
     assert text.count(change[0]) == 1
-    with pytest.raises(UnmaskError, match=r"plan 'plan\.toml'") as caught:
+    with pytest.raises(UnmaskError, match=r"document 'plan\.toml'") as caught:
         plan_of(tmp_path, text.replace(*change))
     assert said in str(caught.value)
 
