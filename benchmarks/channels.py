@@ -159,11 +159,11 @@ def noisy_grid() -> tuple[Any, Any, Any, Any]:
 
 
 def our_neighbors() -> Step:
-    """`learned_risk` of `NearestNeighbourAttack`: outputs that are equally far share the last places."""
-    from unmask.channels.attacks import NearestNeighbourAttack, learned_risk
+    """`learned_risk` of `NearestNeighborAttack`: outputs that are equally far share the last places."""
+    from unmask.channels.attacks import NearestNeighborAttack, learned_risk
 
     x, y, fresh_x, fresh_y = noisy_grid()
-    return lambda: {"error": learned_risk(NearestNeighbourAttack(x, y, n_x=100, k=10), fresh_x, fresh_y).held_out}
+    return lambda: {"error": learned_risk(NearestNeighborAttack(x, y, n_x=100, k=10), fresh_x, fresh_y).held_out}
 
 
 def sklearn_neighbors() -> Step:
@@ -285,7 +285,7 @@ def our_posterior() -> Step:
 
     from unmask.measures.entropy import renyi_entropies
     from unmask.measures.leakage import leakages
-    from unmask.measures.success import log_loss, rank, realised_success, success_probability
+    from unmask.measures.success import log_loss, rank, realized_success, success_probability
     from unmask.posterior import Posterior, equal_weights
     from unmask.truth import Truth
 
@@ -315,7 +315,7 @@ def our_posterior() -> Step:
         orders = renyi_entropies(belief)
         leaked = leakages(belief)
         success = success_probability.per_target(belief).mean()
-        with_truth = [measure.per_target(belief, truth).mean() for measure in (realised_success, rank, log_loss)]
+        with_truth = [measure.per_target(belief, truth).mean() for measure in (realized_success, rank, log_loss)]
         return {
             "H1 bits": float(orders[1].mean()),
             "bits leaked": leaked.mutual_information_bits,

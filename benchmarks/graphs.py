@@ -8,7 +8,7 @@ Loops are compiled before the clock starts. M visits/s are millions of candidate
 included. In the race `threads` the ratio is of seconds by the clock. How cases are run and shown: see harness.py.
 
 Two networks (Epinions, 75,879 people; Slashdot, 82,168) are split as in the literature: half of the people in common,
-three quarters of the edges; 1000 seeds among the quarter with most neighbours, or 100 where so said.
+three quarters of the edges; 1000 seeds among the quarter with most neighbors, or 100 where so said.
 
     pass        one pass of Nar09 over Epinions that finds nothing anew: all pairs it has are seeds. As compiled loops,
                 with and without the belief that the peers do not make; as dictionaries (what one writes with networkx),

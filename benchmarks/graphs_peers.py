@@ -36,7 +36,7 @@ def held(engine: Any, source: Any, target: Any, seeds: Any) -> tuple[Any, Any]:
     def network(name: str, graph: Any) -> Network:
         nodes = np.arange(graph.n_nodes, dtype=np.int32)
         engine.put(f"{name}_node", {"node": nodes, "label": nodes, "degree": graph.degree})
-        engine.put(f"{name}_link", {"node": np.repeat(nodes, graph.degree), "neighbour": graph.neighbour})
+        engine.put(f"{name}_link", {"node": np.repeat(nodes, graph.degree), "neighbor": graph.neighbor})
         return Network(engine, name, graph.n_nodes, graph.n_edges)
 
     engine.put("seeds", {name: side.astype(np.int32) for name, side in zip(("source", "target"), seeds, strict=True)})
@@ -44,7 +44,7 @@ def held(engine: Any, source: Any, target: Any, seeds: Any) -> tuple[Any, Any]:
 
 
 def by_dictionaries(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
-    """Sets of neighbours and a dictionary of scores for each node; reverse scores only of nodes that are proposed."""
+    """Sets of neighbors and a dictionary of scores for each node; reverse scores only of nodes that are proposed."""
     import numpy as np
 
     near, far = as_sets(source), as_sets(target)
@@ -73,8 +73,8 @@ def by_dictionaries(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
 
 
 def as_sets(graph: Any) -> dict[int, set[int]]:
-    """The neighbours of every node."""
-    return {v: set(graph.neighbours(v).tolist()) for v in range(graph.n_nodes)}
+    """The neighbors of every node."""
+    return {v: set(graph.neighbors(v).tolist()) for v in range(graph.n_nodes)}
 
 
 def standing_out(

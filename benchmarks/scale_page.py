@@ -224,7 +224,7 @@ def _chart(points: Sequence[Row], unit: str) -> str:
     import altair as alt
     import vl_convert
 
-    from unmask.reports.canvas import COLOURS, FONT, FONT_SIZE, SHAPES
+    from unmask.reports.canvas import COLORS, FONT, FONT_SIZE, SHAPES
 
     used = [form for form in FORMS if _of(points, points[0]["work"], form)]
     values = [
@@ -238,7 +238,7 @@ def _chart(points: Sequence[Row], unit: str) -> str:
         for row in points
     ]
     look = {"domain": [FORMS[form] for form in used]}
-    colour = alt.Color("form:N", scale=alt.Scale(**look, range=list(COLOURS[: len(used)])), title=None)
+    color = alt.Color("form:N", scale=alt.Scale(**look, range=list(COLORS[: len(used)])), title=None)
     shape = alt.Shape("form:N", scale=alt.Scale(**look, range=list(SHAPES[: len(used)])), title=None)
     sizes = sorted({row["size"] for row in points})
     across = alt.X("size:Q", title=unit, scale=alt.Scale(type="log", domain=[sizes[0] / 1.5, sizes[-1] * 1.5]))
@@ -246,7 +246,7 @@ def _chart(points: Sequence[Row], unit: str) -> str:
     for measure in ("CPU seconds", "peak memory, MiB"):
         up = alt.Y(f"{measure}:Q", scale=alt.Scale(type="log"), axis=alt.Axis(format=",~g"))
         base = alt.Chart(alt.InlineData(values=values)).encode(
-            x=across.axis(values=sizes, format="~s"), y=up.title(measure), color=colour
+            x=across.axis(values=sizes, format="~s"), y=up.title(measure), color=color
         )
         lines = base.mark_line(strokeWidth=1.5, opacity=0.6).encode(detail="case:N")
         panels.append(

@@ -27,7 +27,7 @@ PLAN = """
 title = "Adoption of two identities on Epinions"
 seeds = 4
 measures = ["recall", "precision", "adopter_recall", "disclosure"]
-[[datasets]]
+[[data]]
 name = "epinions"
 use = "graphs.network"
 with = { name = "epinions" }

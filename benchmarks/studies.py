@@ -23,7 +23,7 @@ from harness import Case, Found, Race, Step
 
 PLAN = """
 seeds = {seeds}
-[[datasets]]
+[[data]]
 use = "channels.alphabet"
 with = {{ n = 5, exponent = 1.0 }}
 [[protections]]

@@ -30,7 +30,7 @@ def judged(belief, truth):
         assert not announced
         return
     sampled = audit(belief, truth, drawn_from=np.inf)
-    own, real = found.row("success_probability"), sampled.row("realised_success")
+    own, real = found.row("success_probability"), sampled.row("realized_success")
     if real.low is None:  # no two differ
         real = replace(real, low=real.posterior, high=real.posterior)
     assert real.low - WITHIN <= own.posterior <= real.high + WITHIN

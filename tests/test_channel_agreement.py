@@ -16,7 +16,7 @@ from unmask.studies.cells import channels as cells
 from unmask.studies.reading import read_plan
 
 PLAN = """
-[[datasets]]
+[[data]]
 use = "channels.alphabet"
 with = {{ n = {n} }}
 [[adversaries]]

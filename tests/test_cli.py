@@ -115,17 +115,17 @@ def test_audit_with_all_evidence(folder):
         "measures"
     ][0].keys()
     rows = {(row["release"], row["adversary"], row["target"], row["measure"]): row for row in found["measures"]}
-    realised = rows["release", "prosecutor", "identity", "realised_success"]
+    realized = rows["release", "prosecutor", "identity", "realized_success"]
     # exact beliefs over disjoint classes succeed for classes / people (Rebollo-Monedero et al. 2012, section V-A1)
-    assert realised["posterior"] == pytest.approx(len(sizes) / 240, abs=1e-6)
-    assert realised["prior"] == pytest.approx(1 / 240, abs=1e-6)
-    assert realised["gain"] == pytest.approx(realised["posterior"] - realised["prior"])
-    assert (realised["low"], realised["high"]) == (None, None)
-    assert realised["interval"] == "every target attacked: exact for this release"
-    assert realised["n"] == 240
+    assert realized["posterior"] == pytest.approx(len(sizes) / 240, abs=1e-6)
+    assert realized["prior"] == pytest.approx(1 / 240, abs=1e-6)
+    assert realized["gain"] == pytest.approx(realized["posterior"] - realized["prior"])
+    assert (realized["low"], realized["high"]) == (None, None)
+    assert realized["interval"] == "every target attacked: exact for this release"
+    assert realized["n"] == 240
     assert ("release", "register", "identity", "success_probability") in rows
-    assert ("release", "prosecutor", "diagnosis", "realised_success") in rows
-    assert ("original", "prosecutor", "identity", "realised_success") in rows
+    assert ("release", "prosecutor", "diagnosis", "realized_success") in rows
+    assert ("original", "prosecutor", "identity", "realized_success") in rows
     assert all(isinstance(warning, str) for warning in found["warnings"])
     page = Path("report.html").read_text(encoding="utf-8")
     assert page.lstrip().lower().startswith("<!doctype html")
@@ -149,7 +149,7 @@ def test_a_permuted_origin_is_less_successful_than_the_true_one(folder):
         success[origin] = next(
             row["posterior"]
             for row in strict(done.stdout)["measures"]
-            if (row["release"], row["target"], row["measure"]) == ("release", "identity", "realised_success")
+            if (row["release"], row["target"], row["measure"]) == ("release", "identity", "realized_success")
         )
     assert success["wrong.csv"] < success["origin.csv"] / 2
 
@@ -220,8 +220,8 @@ def test_a_secret_missing_for_everyone_is_not_run_and_does_not_stop_the_audit(fo
     done = unmask("audit", "release.csv", *ROLES, "--original", "silent.csv", "--origin", "origin.csv", "--json")
     assert done.exit_code == 0, done.stderr
     measured = {(row["release"], row["target"], row["measure"]) for row in strict(done.stdout)["measures"]}
-    assert ("release", "identity", "realised_success") in measured
-    assert ("release", "diagnosis", "realised_success") not in measured
+    assert ("release", "identity", "realized_success") in measured
+    assert ("release", "diagnosis", "realized_success") not in measured
 
 
 def test_list_shows_the_catalog():
@@ -252,8 +252,8 @@ def test_u1_what_the_demo_says_of_a_register_is_what_enumeration_gives(tmp_path,
     (found,) = shown
     rows = {(row.release, row.adversary, row.measure): row for row in found.rows if row.target == "identity"}
     for k in (3, 10, 50):
-        told, real = (rows[f"k={k}", "register", name] for name in ("success_probability", "realised_success"))
-        known = rows[f"k={k}", "prosecutor", "realised_success"]
+        told, real = (rows[f"k={k}", "register", name] for name in ("success_probability", "realized_success"))
+        known = rows[f"k={k}", "prosecutor", "realized_success"]
         # everybody was released: a class of n with somebody in the register gives each of its records 1 / n
         assert told.posterior == pytest.approx(real.posterior, abs=1e-9)
         assert told.posterior <= known.posterior + 1e-9
@@ -262,7 +262,7 @@ def test_u1_what_the_demo_says_of_a_register_is_what_enumeration_gives(tmp_path,
         assert real.prior == pytest.approx(1 / 1500)
     said = [line for line in done.stdout.splitlines() if "holds a register of 1,200 people" in line]
     assert len(said) == 1
-    assert " names " in said[0]  # realised: the demo knows who is who
+    assert " names " in said[0]  # realized: the demo knows who is who
 
 
 @pytest.mark.parametrize("command", ["", *main.commands])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from unmask.channels import Channel, Coin, PlanarLaplace, RandomisedResponse, optimal_mechanism
+from unmask.channels import Channel, Coin, PlanarLaplace, RandomizedResponse, optimal_mechanism
 from unmask.channels.datasets import grid
 from unmask.cli import main
 from unmask.measures.error import bayes
@@ -190,7 +190,7 @@ def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
 
 
 def test_leakage_is_in_bits():
-    found = study_channels({"fair": RandomisedResponse(1e-9, 2).channel(), "open": Channel(np.eye(2))}).channel
+    found = study_channels({"fair": RandomizedResponse(1e-9, 2).channel(), "open": Channel(np.eye(2))}).channel
     assert found is not None
     assert [one.leakage_bits for one in found.mechanisms] == pytest.approx([0, 1], abs=1e-6)
 

@@ -90,7 +90,7 @@ def test_an_original_is_read_with_the_columns_that_leave_unchanged(people):
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
     measured = {(row["adversary"], row["measure"]) for row in found["measures"] if row["release"] == "release"}
-    assert {("all columns", "realised_success"), ("order", "realised_success")} <= measured
+    assert {("all columns", "realized_success"), ("order", "realized_success")} <= measured
     assert found["exposure"]["restored"]["release"] == []
 
 

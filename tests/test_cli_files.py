@@ -412,7 +412,7 @@ unmask_command.main()
 
 STUDY = """
 seeds = 6
-[[datasets]]
+[[data]]
 use = "tables.synthetic_census"
 with = { n = 3000 }
 quasi_identifiers = ["age", "sex", "zip"]

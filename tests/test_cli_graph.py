@@ -281,7 +281,7 @@ def test_nobody_left_to_be_found_is_one_sentence(tmp_path, content):
     sentence(audit(path, "--overlap", "1,1", "--seeds", f"random:{people}"), "are seeds, expected some to be found")
 
 
-def test_a_misspelt_attack_is_told():
+def test_a_misspelled_attack_is_told():
     done = unmask("audit", "graph", "x.txt", "--overlap", "0.5,0.5", "--attack", "nar9")
     sentence(done, "did you mean 'nar09'")
 

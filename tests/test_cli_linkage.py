@@ -142,7 +142,7 @@ def test_missing_items_stand_alone_on_request(truth, tmp_path):
     assert json.loads(done.stdout)["linkage"]["guesses"][0]["breached"] == 0.5
 
 
-def test_a_misspelt_second_word_is_told():
+def test_a_misspelled_second_word_is_told():
     done = unmask("audit", "lincage", "--truth", "t.csv")
     assert done.exit_code == 2
     assert "did you mean 'audit linkage'" in done.stderr

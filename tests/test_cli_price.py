@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from unmask.cases.price import Motive
 from unmask.cli import main
 from unmask.economics import Attacker, price_records, read_attacker, write_attacker
 from unmask.reports import headlines
-from unmask.studies.price import Motive
 from unmask.studies.tables import Evidence, study_tables
 from unmask.tables import Mondrian, Register, Table
 

@@ -33,7 +33,7 @@ def network():
     graph = datasets.chung_lu(degrees, rng=np.random.default_rng(0))
     graph = graph.take(graph.largest_component())
     labels = [f"{SECRET} {i}" for i in range(graph.n_nodes)]
-    return SocialGraph(graph.indptr, graph.neighbour, np.array(labels, dtype=object))
+    return SocialGraph(graph.indptr, graph.neighbor, np.array(labels, dtype=object))
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_the_origin_undoes_the_release(friends, network):
     behind = np.array([number[name] for name in owner])
     u, v = release.edges()
     joined = SocialGraph.from_edges(behind[u], behind[v], n_nodes=network.n_nodes)
-    assert np.array_equal(joined.neighbour, network.neighbour)
+    assert np.array_equal(joined.neighbor, network.neighbor)
     several = {name for name, what in zip(owner, role, strict=True) if what == "identity"}
     assert len(several) == found["adopters"] > 20
     assert max(owner.count(name) for name in several) == 3
@@ -259,7 +259,7 @@ def test_simulated_chances_are_shares_of_the_runs(friends, network):
 
 def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
     path = tmp_path / "plain.txt"
-    SocialGraph(network.indptr, network.neighbour).write(path)
+    SocialGraph(network.indptr, network.neighbor).write(path)
     assert told(path, "--node", "4")["degree"] == network.degree[4]
 
 

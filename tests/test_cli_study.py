@@ -11,7 +11,7 @@ from unmask.studies.journal import Journal
 
 PLAN = """
 seeds = 2
-[[datasets]]
+[[data]]
 name = "census"
 use = "tables.synthetic_census"
 with = { n = 400 }
@@ -21,7 +21,7 @@ sensitive = ["diagnosis"]
 use = "tables.Mondrian"
 grid = { k = [2, 20] }
 [[adversaries]]
-name = "neighbour"
+name = "neighbor"
 use = "tables.ClassAttack"
 knows = { targets = 60 }
 attacker = "case-study"

@@ -7,7 +7,7 @@ import pytest
 
 from unmask import Truth, audit
 from unmask.catalog import ATTACKS, MEASURES, PROTECTIONS
-from unmask.measures import evaluate, realised_success
+from unmask.measures import evaluate, realized_success
 from unmask.tables import Generalize, Knowledge, Table
 from unmask.tables import attacks as attacks_module
 from unmask.tables import protections as protections_module
@@ -74,7 +74,7 @@ def test_permuting_the_release_permutes_the_candidates(name):
 def test_all_rows_alike_give_no_gain(name):
     table = Table.read({"age": [30] * 40, "sex": ["f"] * 40}, quasi_identifiers=("age", "sex"))
     known = known_of(table, np.arange(40))
-    row = audit(ATTACKS[name](table, known.auxiliary), known.truth).row("realised_success")
+    row = audit(ATTACKS[name](table, known.auxiliary), known.truth).row("realized_success")
     assert row.gain == pytest.approx(0, abs=1e-7)
 
 
@@ -82,7 +82,7 @@ def test_all_rows_alike_give_no_gain(name):
 def test_full_knowledge_of_unique_rows_finds_everyone(name):
     table = people(60, distinct=True)
     known = known_of(table, np.arange(60))
-    assert audit(ATTACKS[name](table, known.auxiliary), known.truth).row("realised_success").posterior == 1
+    assert audit(ATTACKS[name](table, known.auxiliary), known.truth).row("realized_success").posterior == 1
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -91,7 +91,7 @@ def test_a_release_about_other_people_gives_no_gain(name):
     known = known_of(others, np.arange(300))
     belief = ATTACKS[name](released, known.auxiliary)
     rng = np.random.default_rng(5)
-    found = np.array([realised_success.per_target(belief, Truth(rng.integers(0, 300, 50))) for _ in range(40)])
+    found = np.array([realized_success.per_target(belief, Truth(rng.integers(0, 300, 50))) for _ in range(40)])
     assert abs(found.mean() - 1 / 300) < 4 * found.std() / np.sqrt(found.size)
 
 
@@ -101,7 +101,7 @@ def test_suppressed_targets_are_never_found():
     rest = np.flatnonzero(~np.isin(np.arange(100), known.person))
     for name in LINKS:
         belief = ATTACKS[name](table.take(rest), known.auxiliary)
-        found = evaluate(realised_success, belief, known.truth_in(rest))
+        found = evaluate(realized_success, belief, known.truth_in(rest))
         assert found.posterior == 0, name
 
 

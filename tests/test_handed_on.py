@@ -111,7 +111,7 @@ def test_demo_tells_no_seed_on_its_page(tmp_path):
 
 def test_the_page_of_a_study_quotes_no_path_of_its_plan(house, tmp_path):  # R7
     (house / "plan.toml").write_text(
-        'seeds = 1\n[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["age", "zip"]\n'
+        'seeds = 1\n[[data]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["age", "zip"]\n'
         'sensitive = "job"\nname = "people"\n[[protections]]\nuse = "tables.Mondrian"\nwith = { k = 4 }\n'
         '[[adversaries]]\nuse = "tables.ClassAttack"\n'
     )  # fmt: skip

@@ -142,7 +142,7 @@ def test_a_fitted_scale_makes_held_out_beliefs_calibrated():
 
 
 def test_r10_a_number_earns_no_status():
-    """calibrate(belief, 50) announced 0.978 and realised 0.352, as `calibrated`."""
+    """calibrate(belief, 50) announced 0.978 and realized 0.352, as `calibrated`."""
     belief, truth = simulated(400, 6, 3.0, seed=2)
     with pytest.raises(UnmaskError, match="calibrated on people, not by a number"):
         calibrate(belief, 50)
@@ -172,9 +172,9 @@ def test_scores_announce_nothing():
     belief, truth = simulated(50, 4, 2.0, seed=4)
     found = audit(belief, Truth(truth))
     assert [row.measure for row in found.rows] == [
-        "realised_success",
-        "realised_error",
-        "realised_success_at_3",
+        "realized_success",
+        "realized_error",
+        "realized_success_at_3",
         "rank",
     ]
     assert {why for _, why in found.not_run} == {"the attack gives scores, not probabilities"}

@@ -97,7 +97,7 @@ def on_the_command_line(path, columns, policy, least, *more):
 def in_a_plan(folder, path, columns, policy, least):
     own = ", ".join(f'{name} = "{name}"' for name in columns)
     (folder / "plan.toml").write_text(f"""
-[[datasets]]
+[[data]]
 use = "pseudonyms.file"
 file = "{path.name}"
 item = "item"
@@ -191,7 +191,7 @@ def test_e9_own_values_of_a_plan_are_columns_of_its_file(tmp_path, own, dataset,
     write(tmp_path, ["s", "s"], ["c", "d"], {})
     attack = 'use = "pseudonyms.Threshold"\nwith = { distance = 0.5 }'
     features = '\nfeatures = ["cluster"]' if "file =" in dataset else ""
-    plan = f"[[datasets]]\n{dataset}{features}\nown = {own}\n[[adversaries]]\n{attack}\n"
+    plan = f"[[data]]\n{dataset}{features}\nown = {own}\n[[adversaries]]\n{attack}\n"
     (tmp_path / "plan.toml").write_text(plan)
     with pytest.raises(UnmaskError, match=said):
         run_cell(read_plan(tmp_path / "plan.toml").cells()[0])

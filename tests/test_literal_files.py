@@ -11,7 +11,7 @@ from unmask.engines import open_engine
 from unmask.errors import FailedError, UnmaskError
 from unmask.graphs import SocialGraph
 from unmask.graphs.large import load
-from unmask.pseudonyms.large import Labelled, contingencies
+from unmask.pseudonyms.large import Labeled, contingencies
 from unmask.pseudonyms.reading import column_names as item_columns
 from unmask.pseudonyms.reading import read_columns
 from unmask.tables import Table
@@ -124,5 +124,5 @@ def test_items_and_networks_are_literal_files(folder, stem, suffix):  # R2, R3
     assert graph.labels.tolist() == ["i1", "i2", "s1"]
     with open_engine() as engine:
         assert load(engine, str(path), name="w").n_nodes == 3
-        labelled = Labelled(str(path), "item", "subject"), {"guess": Labelled(str(path), "item", "subject")}
-        assert contingencies(engine, *labelled, array_bytes=1 << 30)["guess"].tables[0].own.tolist() == [2]
+        labeled = Labeled(str(path), "item", "subject"), {"guess": Labeled(str(path), "item", "subject")}
+        assert contingencies(engine, *labeled, array_bytes=1 << 30)["guess"].tables[0].own.tolist() == [2]

@@ -35,7 +35,7 @@ def test_a_census_of_classes_is_never_refuted():
 
 
 def test_a_register_that_announces_two_points_too_many_is_refuted():
-    # the figures of the finding U1: 0.2515 announced, 0.2312 realised over 20,000 people
+    # the figures of the finding U1: 0.2515 announced, 0.2312 realized over 20,000 people
     found = Check.of(np.full(20_000, 0.2515), np.arange(20_000) < 0.2312 * 20_000)
     assert found.refuted
     assert str(found) == "announced 25.1 %, realized 23.1 % of 20,000 people"
@@ -43,7 +43,7 @@ def test_a_register_that_announces_two_points_too_many_is_refuted():
 
 
 def test_a_mean_that_is_right_hides_nothing():
-    """Too sure of some and too unsure of others: the finding R10's bins, 0.25, 0.60 and 0.80 that realise other."""
+    """Too sure of some and too unsure of others: the finding R10's bins, 0.25, 0.60 and 0.80 that realize other."""
     announced = np.repeat([0.25, 0.60, 0.85], [400, 300, 300])
     realized = np.concatenate([np.arange(400) < 50, np.arange(300) < 252, np.arange(300) < 237])
     assert realized.mean() == pytest.approx(announced.mean(), abs=0.005)

@@ -19,7 +19,7 @@ from unmask.tables.knowledge import attribute_truth
 ROLES = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": ["ill"]}
 ADVERSARIES = {"identity": "tables.ClassAttack", "ill": "tables.AttributeInference"}
 PLAN = """
-[[datasets]]
+[[data]]
 use = "tables.file"
 file = "people.csv"
 quasi_identifiers = ["age", "sex", "zip"]
@@ -113,7 +113,7 @@ def test_python_command_line_and_study_agree_on_a_table(tmp_path_factory, case):
     library, told, studied = in_python(columns, k), on_the_command_line(folder, k), in_a_study(folder, k)
     for target in ADVERSARIES:
         shared = library[target].keys() & told[target].keys() & studied[target].keys()
-        assert {"success_probability", "realised_success", "information_gain_bits"} <= shared
+        assert {"success_probability", "realized_success", "information_gain_bits"} <= shared
         for measure in shared:
             expected = [
                 None if value is None else pytest.approx(value, rel=1e-9, abs=1e-9)

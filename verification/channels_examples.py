@@ -78,7 +78,7 @@ def locations() -> Section:
         tuple(rows),
         (
             "noise: standard deviation on each axis, of the location 1. P = 2 sx2 sn2 / (sx2 + sn2), D = 2 sn2.",
-            "found: a channel of 241 x 361 points on each axis. shrunk: the noisy point pulled to the centre, drawn.",
+            "found: a channel of 241 x 361 points on each axis. shrunk: the noisy point pulled to the center, drawn.",
         ),
         (
             same("P = 2 sx2 sn2 / (sx2 + sn2), on a fine grid", "mean squared error", 0.0, privacy_off, tolerance=2e-3),

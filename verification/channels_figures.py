@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 from channels_case import random_cases
 from channels_examples import privacy
-from drawing import BLUE, GREEN, ORANGE, PLUM, SOFT, Rows, coloured, data, draw, heading
+from drawing import BLUE, GREEN, ORANGE, PLUM, SOFT, Rows, colored, data, draw, heading
 
 from unmask.channels import Channel, coin_channel, constant_risk_channel, matched_optimum
 from unmask.channels.datasets import Crowds
@@ -96,7 +96,7 @@ def _location() -> Any:
         .encode(
             x=alt.X("noise:Q", title="standard deviation of the noise on each axis (spread of the location = 1)"),
             y=alt.Y("value:Q", title="squared distance", scale=alt.Scale(domain=[0, 4])),
-            color=_colour(names),
+            color=_color(names),
         )
     )
     return alt.layer(lines, limit, words.encode(x="x:Q", y="value:Q", text="text:N")).properties(
@@ -117,10 +117,10 @@ def _crowd_sizes() -> Any:
     x = alt.X("n:Q", title="users in the crowd, p = 0.2", scale=_log(2, 1000), axis=alt.Axis(values=[2, 10, 100, 1000]))
     panels = [
         data(rows)
-        .mark_line(strokeWidth=3, color=colour)
+        .mark_line(strokeWidth=3, color=color)
         .encode(x=x, y=alt.Y(f"{name}:Q", title=title, scale=alt.Scale(domain=[0, top])))
         .properties(width=300, height=240)
-        for name, title, colour, top in (
+        for name, title, color, top in (
             ("error", "error of the best guess (more is better)", BLUE, 1.0),
             ("epsilon", "epsilon in nats (less is better)", ORANGE, 6.0),
         )
@@ -150,7 +150,7 @@ def _matched() -> Any:
             .encode(
                 x=alt.X("D:Q", title="distortion"),
                 y=alt.Y("value:Q", title="expected loss of the attacker"),
-                color=_colour(names),
+                color=_color(names),
             )
             for name, width, dash in zip(names, (7, 2.5, 3), ([1, 0], [1, 0], [1, 0]), strict=True)
         )
@@ -180,7 +180,7 @@ def _regret() -> Any:
     dots = data(rows).mark_circle(size=14, opacity=0.5, color=SOFT, clip=True)
     x = alt.X("tv:Q", title="total variation of belief and prior", scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("regret:Q", title="regret / largest loss", scale=alt.Scale(domain=[0, 1.2]))
-    bars = data(lines).mark_line(strokeWidth=2.5, clip=True).encode(x=x, y=y, color=_colour(names))
+    bars = data(lines).mark_line(strokeWidth=2.5, clip=True).encode(x=x, y=y, color=_color(names))
     return alt.layer(dots.encode(x=x, y=y), bars).properties(
         width=WIDTH,
         height=HEIGHT,
@@ -207,7 +207,7 @@ def _blind() -> Any:
                 axis=alt.Axis(values=[0.001, 0.01, 0.1, 0.5], format="~g"),
             ),
             y=alt.Y("saved:Q", title="share of the prior error saved", axis=alt.Axis(format="%")),
-            color=_colour(names),
+            color=_color(names),
         )
         .properties(
             width=WIDTH,
@@ -223,5 +223,5 @@ def _log(low: float, high: float) -> Any:
     return alt.Scale(type="log", domain=[low, high], nice=False)
 
 
-def _colour(names: Mapping[str, str]) -> Any:
-    return coloured(names, legend=alt.Legend(title=None, columns=1))
+def _color(names: Mapping[str, str]) -> Any:
+    return colored(names, legend=alt.Legend(title=None, columns=1))

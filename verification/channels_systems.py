@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from show import Section, Verdict
 
 from unmask import files
-from unmask.channels import Channel, RandomisedResponse
+from unmask.channels import Channel, RandomizedResponse
 from unmask.channels.attacks import (
     FrequencyAttack,
     LeastSquaresDisclosure,
-    NearestNeighbourAttack,
+    NearestNeighborAttack,
     Rounds,
     StatisticalDisclosure,
     bagai_entropy,
@@ -63,7 +63,7 @@ def differential() -> Section:
         for name, one in profiles.items()
     )
     tight = posterior_bound(1.0, 0.01)
-    reached = Channel(RandomisedResponse(1.0, 2).channel().dense(), [0.01, 0.99]).posterior()
+    reached = Channel(RandomizedResponse(1.0, 2).channel().dense(), [0.01, 0.99]).posterior()
     most = float(np.exp(reached.log_probability[reached.candidate == 0].max()))
     return Section(
         "Differential privacy as estimation error: is he in the data?",
@@ -160,7 +160,7 @@ def published_samples() -> Section:
     few = few[close[few]]
     near = {
         k: learned_risk(
-            NearestNeighbourAttack(x[few], y[few].astype(np.float64), len(secrets), k=k),
+            NearestNeighborAttack(x[few], y[few].astype(np.float64), len(secrets), k=k),
             fresh[some],
             np.clip(seen[some], -1e6, 1e6).astype(np.float64),
         )
@@ -188,7 +188,7 @@ def published_samples() -> Section:
                 min(by_count.high, *(one.high for one in near.values())) > 0.456,
             ),
             Verdict(
-                "Cover & Hart: a lower bound from one nearest neighbour",
+                "Cover & Hart: a lower bound from one nearest neighbor",
                 "<= 0.456",
                 f"{near[1].cover_hart:.3f}",
                 near[1].cover_hart <= 0.456,

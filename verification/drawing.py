@@ -9,10 +9,10 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from unmask.reports.canvas import COLOURS, FONT, INK, SOFT
+from unmask.reports.canvas import COLORS, FONT, INK, SOFT
 
-BLUE, ORANGE, PLUM, GREEN, *_ = COLOURS
-GREY = "#6e7781"
+BLUE, ORANGE, PLUM, GREEN, *_ = COLORS
+GRAY = "#6e7781"
 
 Rows = list[dict[str, Any]]
 
@@ -38,15 +38,15 @@ def data(rows: Rows) -> Any:
     return alt.Chart(alt.InlineData(values=rows))
 
 
-def label(text: str, colour: str, x: float, y: float, *, dx: int = 0, dy: int = 0, align: str = "left") -> Any:
+def label(text: str, color: str, x: float, y: float, *, dx: int = 0, dy: int = 0, align: str = "left") -> Any:
     """Words at a point."""
-    mark = {"align": align, "dx": dx, "dy": dy, "fontSize": 12, "fontWeight": "bold", "color": colour}
+    mark = {"align": align, "dx": dx, "dy": dy, "fontSize": 12, "fontWeight": "bold", "color": color}
     return data([{"x": x, "y": y, "text": text}]).mark_text(**mark).encode(x="x:Q", y="y:Q", text="text:N")
 
 
-def coloured(colours: Mapping[str, str], *, legend: Any = None) -> Any:
-    """Each curve in its colour; no legend unless one is given."""
-    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+def colored(colors: Mapping[str, str], *, legend: Any = None) -> Any:
+    """Each curve in its color; no legend unless one is given."""
+    scale = alt.Scale(domain=list(colors), range=list(colors.values()))
     return alt.Color("curve:N", scale=scale, legend=legend)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import altair as alt
 import numpy as np
-from drawing import BLUE, GREEN, INK, ORANGE, PLUM, SOFT, Rows, coloured, data, draw, heading, label
+from drawing import BLUE, GREEN, INK, ORANGE, PLUM, SOFT, Rows, colored, data, draw, heading, label
 from economics_case import LARGEST, POPULATION, case, sensitivity_case, surrogate, table
 from economics_ignorance import compare
 from economics_thresholds import SWEPT
@@ -22,7 +22,7 @@ NAMES: Final = {
     "c": "c: fines without end, detection grows",
     "one try": "one try (baseline)",
 }
-COLOURS: Final = {"a": ORANGE, "b": BLUE, "c": GREEN, "one try": PLUM}
+COLORS: Final = {"a": ORANGE, "b": BLUE, "c": GREEN, "one try": PLUM}
 WIDTHS: Final = {"b": 6.0, "a": 3.5, "c": 1.8, "one try": 1.8}
 """Curves that coincide stay visible: the wide ones are drawn first."""
 
@@ -44,14 +44,14 @@ def draw_all(folder: Path) -> None:
 
 
 def _curves(rows: Rows, x: Any, y: Any, *, step: bool = False) -> list[Any]:
-    """A line for each setting, the widest first, all in one scale of colours."""
-    colour = coloured({name: COLOURS[name] for name in WIDTHS})
+    """A line for each setting, the widest first, all in one scale of colors."""
+    color = colored({name: COLORS[name] for name in WIDTHS})
     layers = []
     for name, width in WIDTHS.items():
         own = [row for row in rows if row["curve"] == name]
         if own:
             mark = {"interpolate": "step-after"} if step else {}
-            layers.append(data(own).mark_line(strokeWidth=width, **mark).encode(x=x, y=y, color=colour))
+            layers.append(data(own).mark_line(strokeWidth=width, **mark).encode(x=x, y=y, color=color))
     return layers
 
 
@@ -89,7 +89,7 @@ def _by_size(reading: str, what: str) -> Any:
     )
     y = alt.Y("y:Q", title=axis, scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(format=form, tickCount=7))
     layers = _curves(rows, x, y, step=False)
-    layers += [label(NAMES[name], COLOURS[name], *place) for name, place in _places(what, values).items()]
+    layers += [label(NAMES[name], COLORS[name], *place) for name, place in _places(what, values).items()]
     return alt.layer(*layers).properties(width=620, height=340, title=heading(title, _reading(reading)))
 
 
@@ -110,7 +110,7 @@ def _places(what: str, values: Mapping[str, Any]) -> dict[str, tuple[float, floa
 
 def _runtime() -> Any:
     """Figure 5: seconds for 5,000 records, on a logarithmic axis."""
-    colours = dict(zip(measured()[0].seconds, (GREEN, BLUE, ORANGE), strict=True))
+    colors = dict(zip(measured()[0].seconds, (GREEN, BLUE, ORANGE), strict=True))
     rows = [
         {"curve": name, "x": f"{one.people:,}", "y": seconds}
         for one in measured()
@@ -127,7 +127,7 @@ def _runtime() -> Any:
         axis=alt.Axis(values=[0.001, 0.01, 0.1, 1, 10, 100, 1000, 10_000, 100_000], format=",~f"),
     )
     lines = data(rows).mark_line(strokeWidth=2.5, point={"size": 70, "filled": True})
-    layers = [lines.encode(x=x, y=y, color=coloured(colours))]
+    layers = [lines.encode(x=x, y=y, color=colored(colors))]
     last = [row for row in rows if row["x"] == order[-1]]
     published = [
         {"curve": name, "x": order[-1], "y": seconds, "text": f"{name}, published"}
@@ -138,9 +138,9 @@ def _runtime() -> Any:
     for row in published:
         row["text"] = f"{row['text']}: {row['y']:,.0f} s"
     marks = data(published).mark_point(shape="diamond", size=110, strokeWidth=2, opacity=1)
-    layers.append(marks.encode(x=x, y=y, color=coloured(colours)))
+    layers.append(marks.encode(x=x, y=y, color=colored(colors)))
     text = data([*last, *published]).mark_text(align="left", dx=12, fontSize=12, fontWeight="bold")
-    layers.append(text.encode(x=x, y=y, text="text:N", color=coloured(colours)))
+    layers.append(text.encode(x=x, y=y, text="text:N", color=colored(colors)))
     title = heading(
         "Figure 5: time to price 5,000 records of unknown group size",
         "Points: this machine, one thread; the programs by HiGHS on 200 records, scaled.",
@@ -176,13 +176,13 @@ def _ignorance(reading: str) -> Any:
         axis=alt.Axis(grid=False),
     )
     y = alt.Y("y:Q", title="chance of the cell, in millionths", scale=alt.Scale(domain=[4, 13], nice=False, zero=False))
-    colours = {
-        "risk lower when unknown: 0 instead of 0.63": COLOURS["b"],
-        "risk higher when unknown: 0.63 instead of 0": COLOURS["a"],
+    colors = {
+        "risk lower when unknown: 0 instead of 0.63": COLORS["b"],
+        "risk higher when unknown: 0.63 instead of 0": COLORS["a"],
     }
     legend = alt.Legend(title=None, orient="bottom", direction="horizontal")
     points = data(rows).mark_point(size=28, filled=True, opacity=0.55)
-    layers = [points.encode(x=x, y=y, color=coloured(colours, legend=legend))]
+    layers = [points.encode(x=x, y=y, color=colored(colors, legend=legend))]
     for at, text, align, dx in (
         (limits.attacked - 0.5, f"known: attacked below {limits.attacked}", "right", -6),
         (limits.sunk - 0.5, f"access paid: below {limits.sunk}", "left", 6),
@@ -225,12 +225,12 @@ def _sensitivity(reading: str) -> Any:
         )
         y = alt.Y("y:Q", title="smallest group left alone", scale=alt.Scale(zero=True, domainMin=0))
         legend = alt.Legend(title=None, orient="top", direction="horizontal", symbolStrokeWidth=4, symbolType="stroke")
-        colour = coloured({NAMES[name]: COLOURS[name] for name in ("b", "a", "c")}, legend=legend)
+        color = colored({NAMES[name]: COLORS[name] for name in ("b", "a", "c")}, legend=legend)
         layers = []
         for name in ("b", "a", "c"):
             own = [{**row, "curve": NAMES[name]} for row in rows if row["curve"] == name]
             line = data(own).mark_line(strokeWidth=WIDTHS[name], interpolate="step-after")
-            layers.append(line.encode(x=x, y=y, color=colour))
+            layers.append(line.encode(x=x, y=y, color=color))
         if panel == "c":
             dots = data([{"x": 10_000, "y": 9}, {"x": 50_000, "y": 2}]).mark_point(
                 shape="diamond", size=110, strokeWidth=2, color=INK

@@ -161,7 +161,7 @@ class Files:
             (
                 "",
                 "title = 'x'\n",
-                "[[datasets]]\nname = 'd'\n",
+                "[[data]]\nname = 'd'\n",
                 "a = [",
                 f"[attacker]\nfine = '{CANARY}'\n",
                 "[attacker]\nfine = nan\n",

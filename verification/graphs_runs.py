@@ -27,7 +27,7 @@ MAIN = ("slashdot", "epinions")
 """The networks of the published figures that are at hand."""
 
 STAND_IN = "cond-mat-2005"
-"""In place of LJ66k, which was never published: a third of its people, too, have at most three neighbours."""
+"""In place of LJ66k, which was never published: a third of its people, too, have at most three neighbors."""
 
 
 @cache

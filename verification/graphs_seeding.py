@@ -22,13 +22,13 @@ OVERLAP = (0.5, 0.75)
 SMALL_COUNTS = (4, 8, 12, 20, 32, 48, 80, 120, 200)
 
 SMALL_METHODS = (
-    "top", "betweenness.1", "random.1", "random.25", "random", "clique.4", "clique.4.2", "neighbourhood.4",
-    "neighbourhood.4.2", "lta", "clustering", "clustering.high",
+    "top", "betweenness.1", "random.1", "random.25", "random", "clique.4", "clique.4.2", "neighborhood.4",
+    "neighborhood.4.2", "lta", "clustering", "clustering.high",
 )  # fmt: skip
 
 LARGE_COUNTS = (40, 80, 120, 180, 240, 300, 360, 480, 600, 800, 1000)
 
-LARGE_METHODS = ("top", "betweenness.1", "random.1", "random.25", "clique.4.2", "neighbourhood.4.2", "lta")
+LARGE_METHODS = ("top", "betweenness.1", "random.1", "random.25", "clique.4.2", "neighborhood.4.2", "lta")
 
 RUNS = 3
 
@@ -96,7 +96,7 @@ def _small_verdicts(recalls: dict[tuple[str, int], list[float]]) -> Iterator[Ver
         """Strictly: two that start together, or never, show nothing."""
         return (first[one] or math.inf) < (first[other] or math.inf)
 
-    for one, other in (("neighbourhood.4.2", "neighbourhood.4"), ("clique.4.2", "clique.4"), ("random.25", "random")):
+    for one, other in (("neighborhood.4.2", "neighborhood.4"), ("clique.4.2", "clique.4"), ("random.25", "random")):
         yield Verdict(
             "seeds of high degree do with fewer", f"{one} before {other}", told(one, other), sooner(one, other),
             required=first[one] != first[other],
@@ -117,10 +117,10 @@ def _small_verdicts(recalls: dict[tuple[str, int], list[float]]) -> Iterator[Ver
         ", ".join(f"{m} {percent(most[m])}" for m in poor) + f", best {percent(best)}",
         most["clustering"] < 0.75 * best, required=False,
     )  # fmt: skip
-    stable = [recalls["neighbourhood.4.2", n] for n in SMALL_COUNTS]
+    stable = [recalls["neighborhood.4.2", n] for n in SMALL_COUNTS]
     spread = [100 * (max(r) - min(r)) for r in stable if r]
     yield Verdict(
-        "runs differ widely from few seeds and hardly from many (neighbourhood.4.2)", "variance vanishes",
+        "runs differ widely from few seeds and hardly from many (neighborhood.4.2)", "variance vanishes",
         f"{max(spread):.1f} points down to {spread[-1]:.1f}", max(spread) > 20 and spread[-1] < 10,
     )  # fmt: skip
 
@@ -159,7 +159,7 @@ def _count(n: int | None) -> str:
 def _large_verdicts(least: dict[tuple[str, str], int | None]) -> Iterator[Verdict]:
     for name in MAIN:
         number = {m: least[name, m] or 10**9 for m in LARGE_METHODS}
-        plain = [m for m in LARGE_METHODS if not m.startswith(("clique", "neighbourhood"))]
+        plain = [m for m in LARGE_METHODS if not m.startswith(("clique", "neighborhood"))]
         best = min(number[m] for m in plain)
         yield Verdict(
             f"top and betwc.1 take fewest seeds, {name} ({network(name).n_nodes:,} people)", "top and betwc.1",

@@ -27,7 +27,7 @@ from unmask.measures import (
     information_gain,
     log_loss,
     rank,
-    realised_success,
+    realized_success,
     renyi_entropy,
     success_probability,
 )
@@ -38,7 +38,7 @@ from unmask.tables.knowledge import attribute_truth
 PEOPLE, SIZES = 2000, (50, 200, 800)
 MEASURES = (
     success_probability,
-    realised_success,
+    realized_success,
     effective_set_size,
     renyi_entropy(np.inf),
     information_gain,

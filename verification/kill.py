@@ -37,7 +37,7 @@ ROLES = ("-q", "age,sex,zip", "-s", "diagnosis")
 PLAN = """
 title = "killed"
 seeds = 8
-[[datasets]]
+[[data]]
 use = "tables.synthetic_census"
 with = { n = 400 }
 quasi_identifiers = ["age", "sex", "zip"]

@@ -1,6 +1,6 @@
 """Where are they? Noisy check-ins in Austin: `UNMASK_DATA=... python verification/location_study.py [--report FILE]`.
 
-Half of the Gowalla users teach the attacker how the town is used: the prior of each cell of two kilometres, and how
+Half of the Gowalla users teach the attacker how the town is used: the prior of each cell of two kilometers, and how
 one check-in follows another. Mechanisms show noisy places. The first table, about secrets drawn from that prior, is
 exact, with the limit that no mechanism of the same distortion passes; the second is about the traces of the other half
 of the users, where the attacker's model of people may be wrong: what he believes he errs beside what he really errs.
@@ -32,7 +32,7 @@ from unmask.channels import (
 )
 from unmask.channels.datasets import Visits, gowalla
 from unmask.errors import FailedError, UnmaskError
-from unmask.measures import bayes, gibbs, realised_bayes, realised_gibbs
+from unmask.measures import bayes, gibbs, realized_bayes, realized_gibbs
 from unmask.measures.differential import channel_epsilon
 from unmask.reports import ReportData, render
 from unmask.studies.channels import Stakes, study_channels
@@ -57,7 +57,7 @@ class Town:
 
     prior    : (n,) share of check-ins of the known half of the users, a little for each cell
     steps    : (n, n) p(next cell given cell), of the same users
-    loss     : (n, n) kilometres between cells
+    loss     : (n, n) kilometers between cells
     traces   : (n_traces, STEPS) cells of the other half, UNKNOWN behind the end; whose : (n_traces,) user
     """
 
@@ -82,7 +82,7 @@ class Tried:
     """
 
     believed: float
-    realised: float
+    realized: float
     by_user: Floats
 
 
@@ -149,13 +149,13 @@ def _traces(visits: Visits) -> tuple[Ints, Ints]:
 def mechanisms(town: Town) -> dict[str, Channel]:
     """Every mechanism, the one that the page shows in detail first."""
     grid, prior, loss = town.visits.grid, town.prior, town.loss
-    centre = prior @ grid.points
-    spread = float(np.sqrt((prior @ (grid.points - centre) ** 2).mean()))
+    center = prior @ grid.points
+    spread = float(np.sqrt((prior @ (grid.points - center) ** 2).mean()))
     named: dict[str, Channel] = {
         f"Laplace, mean {km} km": PlanarLaplace(2.0 / (1000 * km)).channel(grid, prior) for km in LAPLACE
     }
     named |= {f"Gaussian, {km} km": PlanarGaussian(1000.0 * km).channel(grid, prior) for km in GAUSS}
-    middle = (float(centre[0]), float(centre[1]))
+    middle = (float(center[0]), float(center[1]))
     named |= {f"shrunk, {km} km": Shrink(1000.0 * km, spread, middle).channel(grid, prior) for km in SHRUNK}
     named |= {f"coin, truth {keep:.0%}": Coin(keep).channel(prior, loss=loss) for keep in COIN}
     R0 = float((loss @ prior).min())
@@ -218,7 +218,7 @@ def exact(town: Town, channels: dict[str, Channel], data: ReportData) -> Section
     )
     header = ("mechanism", "distortion", "Bayes", "limit", "worst", "draws", "likeliest", "bits", "epsilon")
     notes = (
-        f"kilometres; R0 = {risk.prior_error:.3f} without any release; {len(town.prior)} cells of {SIZE / 1000:g} km.",
+        f"kilometers; R0 = {risk.prior_error:.3f} without any release; {len(town.prior)} cells of {SIZE / 1000:g} km.",
         "The attacker answers with a cell.",
     )
     return Section(
@@ -244,16 +244,16 @@ def traces(town: Town, channels: dict[str, Channel]) -> Section:
         gain, error = _paired(single, walker)
         z[name] = gain / error
         knows = max(knows, walker.believed - single.believed)
-        gaps.append((single.realised / single.believed - 1, walker.realised / walker.believed - 1))
-        order = max(order, single.realised - drawn)
+        gaps.append((single.realized / single.believed - 1, walker.realized / walker.believed - 1))
+        order = max(order, single.realized - drawn)
         rows.append(
             (
                 name,
                 f"{single.believed:.3f}",
-                f"{single.realised:.3f}",
+                f"{single.realized:.3f}",
                 f"{drawn:.3f}",
                 f"{walker.believed:.3f}",
-                f"{walker.realised:.3f}",
+                f"{walker.realized:.3f}",
                 f"{gain:+.3f}",
                 f"{error:.3f}",
             )
@@ -277,14 +277,14 @@ def traces(town: Town, channels: dict[str, Channel]) -> Section:
             required=False,
         ),
         Verdict(
-            "a single look: believed and realised error agree",
+            "a single look: believed and realized error agree",
             "if calibrated",
             f"up to {single_gap:.0%} apart",
             single_gap < 0.1,
             required=False,
         ),
         Verdict(
-            "whole traces: believed and realised error agree",
+            "whole traces: believed and realized error agree",
             "if calibrated",
             f"up to {walker_gap:.0%} apart",
             walker_gap < 0.1,
@@ -295,7 +295,7 @@ def traces(town: Town, channels: dict[str, Channel]) -> Section:
     header = ("mechanism", "look: believes", "errs", "draws", "trace: believes", "errs ", "gain", "s.e.")
     notes = (
         f"{len(town.traces):,} traces of {len(np.unique(town.whose))} users, {int(town.seen.sum()):,} check-ins.",
-        "Kilometres a step; standard errors between users.",
+        "Kilometers a step; standard errors between users.",
         "look: one output at a time, the town as prior. trace: hidden Markov model, all outputs of the trace.",
         "Where few places stand for many, his model of the town misleads him: the trace may then help nothing.",
         "A gap between what he believes and what he errs is about his model of these people, not about the noise.",
@@ -316,7 +316,7 @@ def _try(town: Town, belief: Posterior, *, every: bool) -> Tried:
     rows = np.flatnonzero(town.seen) if every else np.arange(len(cell))
     truth = np.full(belief.n_targets, UNKNOWN, dtype=np.int64)
     truth[rows] = cell
-    paid = realised_bayes(belief, Truth(truth), town.loss).value
+    paid = realized_bayes(belief, Truth(truth), town.loss).value
     believed = bayes(belief, town.loss).conditional[belief.observation[rows]]
     user = np.repeat(town.whose, STEPS)[town.seen]
     number = np.unique(user, return_inverse=True)[1]
@@ -325,7 +325,7 @@ def _try(town: Town, belief: Posterior, *, every: bool) -> Tried:
 
 
 def _draws(town: Town, belief: Posterior) -> float:
-    return float(realised_gibbs(belief, Truth(town.traces.ravel()[town.seen]), town.loss).average)
+    return float(realized_gibbs(belief, Truth(town.traces.ravel()[town.seen]), town.loss).average)
 
 
 def _paired(one: Tried, other: Tried) -> tuple[float, float]:

@@ -1,8 +1,8 @@
-"""Linking a noisy release to people: what a nearest neighbour finds, what Bayes' rule finds, and how sure each is.
+"""Linking a noisy release to people: what a nearest neighbor finds, what Bayes' rule finds, and how sure each is.
 
 Adult, 30,162 complete rows, nine quasi-identifiers; each released cell is redrawn from its column with probability
 0.05, and the age moved by 1 or 2 years with probability 0.3; 2,000 targets. An independent implementation of the same
-setting gave 48.2 % for Gower's nearest neighbour and 50.0 % (announced 45.5 %) for Bayes' rule; other draws of noise
+setting gave 48.2 % for Gower's nearest neighbor and 50.0 % (announced 45.5 %) for Bayes' rule; other draws of noise
 and of targets move that by a point or two, so the check allows three.
 
     UNMASK_DATA=... python verification/noisy_release.py
@@ -16,7 +16,7 @@ import numpy as np
 from show import Section, Verdict, run
 
 from unmask import Audit, audit
-from unmask.tables import AttributeInference, BayesAttack, Knowledge, NearestNeighbour, Table, datasets
+from unmask.tables import AttributeInference, BayesAttack, Knowledge, NearestNeighbor, Table, datasets
 from unmask.tables.attacks import CellError
 from unmask.tables.knowledge import Known, attribute_truth
 
@@ -24,7 +24,7 @@ QUASI_IDENTIFIERS = (
     "age", "workclass", "education", "marital-status", "relationship",
     "race", "sex", "hours-per-week", "native-country",
 )  # fmt: skip
-PUBLISHED = {"NearestNeighbour": 0.482, "BayesAttack": 0.500}
+PUBLISHED = {"NearestNeighbor": 0.482, "BayesAttack": 0.500}
 ALLOWED = 0.03
 
 
@@ -45,13 +45,13 @@ def perturb(table: Table, rng: np.random.Generator) -> tuple[Table, np.ndarray]:
     return Table.read(shuffled, quasi_identifiers=QUASI_IDENTIFIERS, sensitive="occupation"), origin
 
 
-def attacks() -> tuple[NearestNeighbour, BayesAttack]:
+def attacks() -> tuple[NearestNeighbor, BayesAttack]:
     """Both know the people; the second also knows how cells were perturbed."""
     error = dict.fromkeys(QUASI_IDENTIFIERS, CellError(redraw=0.05))
-    return NearestNeighbour(), BayesAttack(error={**error, "age": CellError(redraw=0.05, jitter=0.3, width=2)})
+    return NearestNeighbor(), BayesAttack(error={**error, "age": CellError(redraw=0.05, jitter=0.3, width=2)})
 
 
-def occupation(attack: NearestNeighbour | BayesAttack, release: Table, population: Table, known: Known) -> Audit:
+def occupation(attack: NearestNeighbor | BayesAttack, release: Table, population: Table, known: Known) -> Audit:
     """The audit of what the attack says about occupations."""
     belief = AttributeInference("occupation", link=attack)(release, known.auxiliary, population=population)
     return audit(belief, attribute_truth(population, known.person, belief, "occupation"))
@@ -67,12 +67,12 @@ def linked() -> Section:
     for attack in attacks():
         name = type(attack).__name__
         found = {row.measure: row for row in audit(attack(release, known.auxiliary), known.truth).rows}
-        realised, announced = found["realised_success"], found.get("success_probability")  # scores announce nothing
-        value = occupation(attack, release, population, known).row("realised_success")
+        realized, announced = found["realized_success"], found.get("success_probability")  # scores announce nothing
+        value = occupation(attack, release, population, known).row("realized_success")
         told = "-" if announced is None else f"{announced.posterior:.3f}"
-        rows.append((name, f"{realised.posterior:.3f}", told, f"{value.posterior:.3f}"))
-        holds = abs(realised.posterior - PUBLISHED[name]) <= ALLOWED
-        verdicts.append(Verdict(f"{name} is right", f"{PUBLISHED[name]:.3f}", f"{realised.posterior:.3f}", holds))
+        rows.append((name, f"{realized.posterior:.3f}", told, f"{value.posterior:.3f}"))
+        holds = abs(realized.posterior - PUBLISHED[name]) <= ALLOWED
+        verdicts.append(Verdict(f"{name} is right", f"{PUBLISHED[name]:.3f}", f"{realized.posterior:.3f}", holds))
     header = ("attack", "realized", "announced", "occupation, realized")
     return Section("A noisy release of Adult, 2,000 people", header, tuple(rows), verdicts=tuple(verdicts))
 

@@ -160,7 +160,7 @@ def _leaks(release: Table, origin: NDArray[np.int64], people: Table) -> Iterator
 
 def _success(attack: OrderAttack, release: Table, people: Table, origin: NDArray[np.int64]) -> tuple[float, float]:
     found = audit(attack(release, people), Truth(np.argsort(origin)))
-    return found.row("success_probability").posterior, found.row("realised_success").posterior
+    return found.row("success_probability").posterior, found.row("realized_success").posterior
 
 
 if __name__ == "__main__":

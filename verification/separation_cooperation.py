@@ -32,7 +32,7 @@ def _table(title: str, rows: Rows, verdicts: Iterator[Verdict], *notes: str) -> 
 
 
 def local() -> Section:
-    """Figures 5.15 and 5.16: groups of neighbours."""
+    """Figures 5.15 and 5.16: groups of neighbors."""
     shares = (0.1, 0.2, 0.3)
     rows = {
         (name, kind, f"groups of {n}" if n else "alone"): {

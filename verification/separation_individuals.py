@@ -11,7 +11,7 @@ from show import Section, Verdict
 
 from unmask.graphs import Decoy, IdentitySeparation, Nar09, Pair, SeedPairs, datasets, select_seeds
 from unmask.graphs.disclosure import Discovery, disclosure, discovery
-from unmask.graphs.protections import anonymous_identity, new_ties, same_neighbours
+from unmask.graphs.protections import anonymous_identity, new_ties, same_neighbors
 from unmask.measures.interval import wilson
 
 SINGLES = 24
@@ -301,9 +301,9 @@ def anonymity() -> Section:
 def _karate() -> Verdict:
     """The example of figure 6.4."""
     karate = datasets.network("karate")
-    groups = same_neighbours(karate)
+    groups = same_neighbors(karate)
     leader = int(np.argmax(groups))
-    shared = karate.neighbours(leader).astype(int)
+    shared = karate.neighbors(leader).astype(int)
     near = karate.adjacency().toarray()
     friends = np.flatnonzero(near[shared[0]] & near[shared[1]] & (groups == 1))
     hidden = [anonymous_identity(karate, int(v), contacts=2, k=6) for v in friends]

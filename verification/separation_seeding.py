@@ -60,12 +60,12 @@ def _separated(graph: SocialGraph, level: float, rng: np.random.Generator) -> So
 
 
 def four_cliques(graph: SocialGraph) -> int:
-    """How many there are: the triangles among the later neighbours of each node, in the order of the degrees."""
+    """How many there are: the triangles among the later neighbors of each node, in the order of the degrees."""
     graph = graph.take(np.argsort(graph.degree, kind="stable"))
     ties = graph.adjacency().toarray().astype(np.float32)
     total = 0.0
     for node in range(graph.n_nodes):
-        near = graph.neighbours(node)
+        near = graph.neighbors(node)
         near = near[near > node]
         if len(near) > 2:
             among = ties[np.ix_(near, near)]

@@ -13,7 +13,7 @@ from table_strings import BLANK, GRID, SEED, SENSITIVE, Cell, adult
 
 from unmask.audit import audit
 from unmask.errors import FailedError
-from unmask.measures import realised_success, success_probability
+from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
 from unmask.posterior import Posterior
 from unmask.results import Row
@@ -93,7 +93,7 @@ def proper() -> Section:
         ),
         tuple(rows),
         (
-            "identity, occupation: realised success of the best guess, ties shared; intervals: for people like these.",
+            "identity, occupation: realized success of the best guess, ties shared; intervals: for people like these.",
             f"Baselines: a random record {1 / len(inside):.6f}; the commonest occupation {at_random:.4f}.",
             "control: people who are not in the release. says: the identity success the attacker announces about them,",
             "in truth 0; occ.: success on their occupation; fits: share whom some record fits.",
@@ -132,7 +132,7 @@ def _attack(people: Table, cell: Cell, release: Table, origin: NDArray[np.int64]
         t=disclosed.t_equal,
         alpha=disclosed.alpha,
         mode=1 - disclosed.prior_error,
-        identity=_realised(belief, truth),
+        identity=_realized(belief, truth),
         announced=_announced(belief),
         occupation=_value(occupation(release, who, population=people), people, targets.members),
         control_announced=_announced(about_control),
@@ -142,11 +142,11 @@ def _attack(people: Table, cell: Cell, release: Table, origin: NDArray[np.int64]
 
 
 def _value(belief: Posterior, people: Table, known: Known) -> Row:
-    return _realised(belief, attribute_truth(people, known.person, belief, SENSITIVE))
+    return _realized(belief, attribute_truth(people, known.person, belief, SENSITIVE))
 
 
-def _realised(belief: Posterior, truth: Truth) -> Row:
-    return audit(belief, truth, measures=(realised_success,), drawn_from=math.inf).rows[0]
+def _realized(belief: Posterior, truth: Truth) -> Row:
+    return audit(belief, truth, measures=(realized_success,), drawn_from=math.inf).rows[0]
 
 
 def _announced(belief: Posterior) -> Row:
@@ -180,7 +180,7 @@ def _outcome_verdicts(outcomes: list[Outcome]) -> Iterator[Verdict]:
     yield _closed_form(complete)
     gap = max(abs(one.identity.posterior - one.announced.posterior) for one in complete)
     yield Verdict(
-        "announced identity success is realised, all cells known", "exact belief", f"largest gap {gap:.1e}", gap < 1e-6
+        "announced identity success is realized, all cells known", "exact belief", f"largest gap {gap:.1e}", gap < 1e-6
     )
     for name in ("identity", "occupation"):
         # true in expectation: where t = 0.15 leaves next to nothing, 2,000 targets differ by chance alone

@@ -244,7 +244,7 @@ def _overall() -> list[Verdict]:
             Verdict(
                 f"reconstruction, {side}: overall graphs of alpha = 0, 1/3, 2/3, 1 coincide in parts",
                 "for most alpha",
-                f"{same} of 3 neighbours",
+                f"{same} of 3 neighbors",
                 same >= 2,
             )
         )
@@ -305,8 +305,8 @@ def _worst_case() -> list[Verdict]:
         Verdict(
             "REFUTED: no other worst case (alpha 1, one subject, all items alone is another)",
             "below 1",
-            f"{all_alone.normalised_error:g}",
-            bool(all_alone.normalised_error < 1),
+            f"{all_alone.normalized_error:g}",
+            bool(all_alone.normalized_error < 1),
             required=False,
         ),
     ]

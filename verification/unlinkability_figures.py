@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import altair as alt
 import numpy as np
-from drawing import BLUE, GREEN, GREY, INK, ORANGE, PLUM, SOFT, Rows, data, draw, heading, label
+from drawing import BLUE, GRAY, GREEN, INK, ORANGE, PLUM, SOFT, Rows, data, draw, heading, label
 from numpy.typing import NDArray
 from unlinkability_example import LEFT, RIGHT, SHAPES, partitions
 from unlinkability_random import ALPHAS, FINE, PROCESSES, SHOWN, SIZES, half_width, mean, sample
@@ -17,10 +17,10 @@ from unlinkability_walks import Start, binned, slopes_of
 
 from unmask.measures.unlinkability import evaluate, merge_list
 
-SHAPE_COLOURS: Final = {"triangles": BLUE, "squares": GREEN, "circles": PLUM, "stars": ORANGE}
+SHAPE_COLORS: Final = {"triangles": BLUE, "squares": GREEN, "circles": PLUM, "stars": ORANGE}
 STAR = "M0,-1L.24,-.32L.95,-.31L.38,.12L.59,.81L0,.4L-.59,.81L-.38,.12L-.95,-.31L-.24,-.32Z"
 MARKS: Final = {"triangles": "triangle-up", "squares": "square", "circles": "circle", "stars": STAR}
-BY_ALPHA: Final = {"0": BLUE, "1/3": GREEN, "1/2": GREY, "2/3": ORANGE, "1": PLUM}
+BY_ALPHA: Final = {"0": BLUE, "1/3": GREEN, "1/2": GRAY, "2/3": ORANGE, "1": PLUM}
 WIDTH_BY_ALPHA: Final = {"0": 6.0, "1/3": 4.2, "1/2": 3.0, "2/3": 2.4, "1": 1.0}
 """Curves that coincide stay visible: the wide ones are drawn first."""
 
@@ -42,21 +42,21 @@ def _y(title: str, low: float, high: float, **axis: Any) -> Any:
 
 
 def _key(names: Mapping[str, str], x: float, y: float, step: float, *, align: str = "left") -> list[Any]:
-    """The names of the curves, each in its colour, one below the other."""
-    return [label(name, colour, x, y - step * at, align=align) for at, (name, colour) in enumerate(names.items())]
+    """The names of the curves, each in its color, one below the other."""
+    return [label(name, color, x, y - step * at, align=align) for at, (name, color) in enumerate(names.items())]
 
 
 def _alphas(names: Sequence[str]) -> dict[str, str]:
     return {f"alpha {name}": BY_ALPHA[name] for name in names}
 
 
-def _line(rows: Rows, colour: str, x: Any, y: Any, *, width: float = 2.2, dash: Sequence[int] = (1, 0)) -> Any:
-    """A curve; its colour is the mark's, as panels side by side would share one scale of colours."""
-    return data(rows).mark_line(color=colour, strokeWidth=width, strokeDash=list(dash)).encode(x=x, y=y)
+def _line(rows: Rows, color: str, x: Any, y: Any, *, width: float = 2.2, dash: Sequence[int] = (1, 0)) -> Any:
+    """A curve; its color is the mark's, as panels side by side would share one scale of colors."""
+    return data(rows).mark_line(color=color, strokeWidth=width, strokeDash=list(dash)).encode(x=x, y=y)
 
 
-def _dots(rows: Rows, colour: str, x: Any, y: Any, *, size: float = 50, opacity: float = 1) -> Any:
-    return data(rows).mark_circle(color=colour, size=size, opacity=opacity).encode(x=x, y=y)
+def _dots(rows: Rows, color: str, x: Any, y: Any, *, size: float = 50, opacity: float = 1) -> Any:
+    return data(rows).mark_circle(color=color, size=size, opacity=opacity).encode(x=x, y=y)
 
 
 def _points(name: str, x: Sequence[float] | NDArray[Any], y: Sequence[float] | NDArray[Any]) -> Rows:
@@ -90,9 +90,9 @@ def _clusters(name: str, rows: Sequence[Sequence[int]]) -> Any:
     x = alt.X("x:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 10], nice=False))
     y = alt.Y("y:N", title=None, sort=order, axis=alt.Axis(grid=False, ticks=False, domain=False, labelPadding=8))
     layers = []
-    for shape, colour in SHAPE_COLOURS.items():
+    for shape, color in SHAPE_COLORS.items():
         own = [item for item in items if item["curve"] == shape]
-        mark = data(own).mark_point(filled=True, size=90, opacity=1, color=colour, shape=MARKS[shape])
+        mark = data(own).mark_point(filled=True, size=90, opacity=1, color=color, shape=MARKS[shape])
         layers.append(mark.encode(x=x, y=y))
     chart = alt.layer(*layers).properties(width=360, height=24 * len(rows))
     return chart.properties(title=heading(f"Adversarial partition, {name}"))
@@ -101,25 +101,25 @@ def _clusters(name: str, rows: Sequence[Sequence[int]]) -> Any:
 def _star_curves(rows: Sequence[Sequence[int]], beta: float) -> Any:
     of, listed = evaluate(*partitions(rows), beta=beta), merge_list(*partitions(rows), 3)
     x, y = float(of.mergings[3]), float(of.mixed_at_threshold[3])
-    colours = {"linked": BLUE, "mixed": ORANGE}
+    colors = {"linked": BLUE, "mixed": ORANGE}
     axis_x = _x("mergings", 0, 2, values=[0, 1, 2], format="d")
     axis_y = _y("share of items", 0, 1, format=".0%")
     layers = []
     for name, curve in (("linked", listed.linked), ("mixed", listed.mixed)):
         rows_of = _points(name, range(3), curve)
         layers += [
-            _line(rows_of, colours[name], axis_x, axis_y, width=2.5),
-            _dots(rows_of, colours[name], axis_x, axis_y),
+            _line(rows_of, colors[name], axis_x, axis_y, width=2.5),
+            _dots(rows_of, colors[name], axis_x, axis_y),
         ]
     for name, top in (("linked", beta), ("mixed", y)):
         arrow = data([{"x": 0, "y": 0, "x2": x, "y2": top}])
-        rule = arrow.mark_rule(color=colours[name], strokeDash=[5, 3], strokeWidth=1.5)
+        rule = arrow.mark_rule(color=colors[name], strokeDash=[5, 3], strokeWidth=1.5)
         layers.append(rule.encode(x=axis_x, y=axis_y, x2="x2:Q", y2="y2:Q"))
     level = data([{"x": 0, "y": beta, "x2": x}]).mark_rule(color=SOFT, strokeWidth=1)
     drop = data([{"x": x, "y": 0, "y2": beta}]).mark_rule(color=SOFT, strokeWidth=1)
     layers += [level.encode(x=axis_x, y=axis_y, x2="x2:Q"), drop.encode(x=axis_x, y=axis_y, y2="y2:Q")]
-    layers.append(label("linked", colours["linked"], 0, float(listed.linked[0]), dx=8, dy=-26))
-    layers.append(label("mixed", colours["mixed"], 2, float(listed.mixed[2]), dx=-10, dy=34, align="right"))
+    layers.append(label("linked", colors["linked"], 0, float(listed.linked[0]), dx=8, dy=-26))
+    layers.append(label("mixed", colors["mixed"], 2, float(listed.mixed[2]), dx=-10, dy=34, align="right"))
     text = f"Stars: {beta:.0%} at {x:g} mergings, {y:.1%} mixed in; slope {float(of.slope[3]):.2%}"
     return alt.layer(*layers).properties(width=360, height=190, title=heading(text))
 
@@ -149,8 +149,8 @@ def _overall_slope(rows: Sequence[Sequence[int]]) -> Any:
     of = evaluate(*partitions(rows), alpha=[ALPHAS[at] for at in SHOWN], beta=betas, breached_slope="nan")
     x, y = _x("threshold beta", 0, 1, format=".0%"), _y("risk slope", 0, 1)
     layers = [
-        _line(_points(name, betas, of.slope_overall[at]), colour, x, y)
-        for at, (name, colour) in enumerate(BY_ALPHA.items())
+        _line(_points(name, betas, of.slope_overall[at]), color, x, y)
+        for at, (name, color) in enumerate(BY_ALPHA.items())
     ]
     layers += _key(dict(reversed(_alphas(list(BY_ALPHA)).items())), 0.02, 0.93, 0.09)
     start = min(b for b, slope in zip(betas, of.slope_overall[0], strict=True) if not math.isnan(slope))
@@ -165,7 +165,7 @@ def _uniform() -> Any:
     samples = {n: sample("uniform", n) for n in SIZES}
     columns = {
         "MTD/(n - 1)": (INK, lambda of: of.transfer),
-        "VOI/log2 n": (GREY, lambda of: of.voi),
+        "VOI/log2 n": (GRAY, lambda of: of.voi),
         "slope, beta 0.7, alpha 2/3": (ORANGE, lambda of: of.slope[:, 3, 1]),
         "slope, beta 0.8, alpha 2/3": (PLUM, lambda of: of.slope[:, 3, 2]),
         "slope, beta 0.7, alpha 1/3": (GREEN, lambda of: of.slope[:, 1, 1]),
@@ -179,14 +179,14 @@ def _uniform() -> Any:
     x = _x("number of items n", 0, 205, values=[10, 20, 50, 100, 150, 200])
     y = _y("mean over repetitions", 0, 0.8)
     layers = []
-    for name, (colour, _) in columns.items():
+    for name, (color, _) in columns.items():
         own = [row for row in rows if row["curve"] == name]
-        bars = data(own).mark_rule(strokeWidth=1.5, color=colour).encode(x=x, y="low:Q", y2="high:Q")
-        layers += [_line(own, colour, x, y), bars, _dots(own, colour, x, y, size=45)]
+        bars = data(own).mark_rule(strokeWidth=1.5, color=color).encode(x=x, y="low:Q", y2="high:Q")
+        layers += [_line(own, color, x, y), bars, _dots(own, color, x, y, size=45)]
     nudge = {"slope, beta 0.8, alpha 2/3": 3, "slope, beta 0.7, alpha 1/3": -2, "slope, beta 0.7, alpha 2/3": -7}
     ends = [
-        label(name, colour_of, 200, next(r["y"] for r in rows if r["curve"] == name and r["x"] == 200), dx=10, dy=shift)
-        for name, (colour_of, _) in columns.items()
+        label(name, color_of, 200, next(r["y"] for r in rows if r["curve"] == name and r["x"] == 200), dx=10, dy=shift)
+        for name, (color_of, _) in columns.items()
         for shift in [nudge.get(name, 5 if "0.8, alpha 1/3" in name else 0)]
     ]
     title = heading(
@@ -234,12 +234,12 @@ def _walks() -> Any:
 def _walk_panel(text: str, settings: Mapping[str, tuple[str, tuple[Start, float, float]]]) -> Any:
     x, y = _x("VOI / log2 n", 0, 0.75, tickCount=7), _y("overall slope", 0, 1.02)
     dots, lines = [], []
-    for name, (colour, setting) in settings.items():
+    for name, (color, setting) in settings.items():
         voi, slope = slopes_of(*setting)
-        dots.append(_dots(_points(name, voi[::5], slope[::5]), colour, x, y, size=9, opacity=0.3))
+        dots.append(_dots(_points(name, voi[::5], slope[::5]), color, x, y, size=9, opacity=0.3))
         middle, height, _ = binned(*setting)
-        lines.append(_line(_points(name, middle, height), colour, x, y, width=2.6))
-    notes = _key({name: colour for name, (colour, _) in settings.items()}, 0.74, 0.93, 0.07, align="right")
+        lines.append(_line(_points(name, middle, height), color, x, y, width=2.6))
+    notes = _key({name: color for name, (color, _) in settings.items()}, 0.74, 0.93, 0.07, align="right")
     return alt.layer(*dots, *lines, *notes).properties(width=290, height=280, title=heading(text))
 
 
@@ -260,9 +260,9 @@ def _random() -> Any:
 
 def _by_n(process: Any, column: Any, x: Any, y: Any, *, dash: Sequence[int] = (1, 0)) -> list[Any]:
     layers = []
-    for at, (name, colour) in zip(SHOWN, BY_ALPHA.items(), strict=True):
+    for at, (name, color) in zip(SHOWN, BY_ALPHA.items(), strict=True):
         means = [float(mean(column(sample(process, n))[:, at])) for n in SIZES]
-        layers.append(_line(_points(name, SIZES, means), colour, x, y, width=2, dash=dash))
+        layers.append(_line(_points(name, SIZES, means), color, x, y, width=2, dash=dash))
     return layers
 
 
@@ -286,7 +286,7 @@ def _star(process: Any) -> Any:
         axis=alt.Axis(values=[0.005, 0.01, 0.02, 0.05, 0.1, 0.2], format="~g"),
     )
     layers = _by_n(process, lambda of: of.error, _x("number of items n", 0, 205), y)
-    return alt.layer(*layers).properties(width=340, height=200, title=heading(f"{process}: normalised combined errors"))
+    return alt.layer(*layers).properties(width=340, height=200, title=heading(f"{process}: normalized combined errors"))
 
 
 def _slope_by_n(process: Any) -> Any:
@@ -300,7 +300,7 @@ def _slope_by_beta(process: Any) -> Any:
     enough = np.mean(~np.isnan(of.slope[:, 0]), axis=0) >= 0.1
     x, y, layers = _x("threshold beta", 0, 1), _y("overall slope", 0, 1), []
     kept = [beta for beta, there in zip(FINE, enough, strict=True) if there]
-    for at, (name, colour) in zip(SHOWN, BY_ALPHA.items(), strict=True):
-        layers.append(_line(_points(name, kept, mean(of.slope[:, at][:, enough])), colour, x, y, width=2))
+    for at, (name, color) in zip(SHOWN, BY_ALPHA.items(), strict=True):
+        layers.append(_line(_points(name, kept, mean(of.slope[:, at][:, enough])), color, x, y, width=2))
     text = heading(f"{process}: overall slope, n = 50", "where at least a tenth of 300 repetitions have one")
     return alt.layer(*layers).properties(width=340, height=200, title=text)

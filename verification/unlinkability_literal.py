@@ -30,7 +30,7 @@ A whole partition or view:
 
 For benchmarks, the paper's own algorithms in floating point, O(n^2) for a subject and O(n^3) for all:
 
-    plain(solution, adversary, alpha, beta) -> miss, include, normalised error, slopes of the subjects, overall slope
+    plain(solution, adversary, alpha, beta) -> miss, include, normalized error, slopes of the subjects, overall slope
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ class Result:
     counted: list[int]
     miss_total: Fraction
     include_total: Fraction
-    normalised_error: float
+    normalized_error: float
     linked_curve: Curve
     mixed_curve: Curve
     mergings_overall: Fraction | None
@@ -354,7 +354,7 @@ def _whole(n: int, subjects: list[Subject], counted: list[int], beta: Fraction |
         counted=counted,
         miss_total=m,
         include_total=i,
-        normalised_error=float(sum(one.error for one in kept) / len(kept) / (n - 1)) if n > 1 else math.nan,
+        normalized_error=float(sum(one.error for one in kept) / len(kept) / (n - 1)) if n > 1 else math.nan,
         linked_curve=linked,
         mixed_curve=mixture,
         mergings_overall=None if at is None else at[0],
@@ -376,7 +376,7 @@ PER_ALPHA = (
     "effective_foreign_subjects",
 )
 PER_THRESHOLD = ("mergings", "mixed_at_threshold", "slope", "breached")
-WHOLE_PER_ALPHA = ("miss_total", "include_total", "normalised_error")
+WHOLE_PER_ALPHA = ("miss_total", "include_total", "normalized_error")
 WHOLE_PER_THRESHOLD = ("slope_overall", "breach_rate")
 
 

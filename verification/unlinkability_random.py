@@ -75,7 +75,7 @@ def sample(process: Process, n: int, betas: tuple[float, ...] = BETAS, repetitio
             (
                 of.miss_total,
                 of.include_total,
-                of.normalised_error,
+                of.normalized_error,
                 of.slope_overall,
                 variation_of_information(table) / np.log2(n),
                 transfer_distance(table) / (n - 1),

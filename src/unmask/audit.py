@@ -21,8 +21,8 @@ from unmask.measures import (
     information_gain,
     log_loss,
     rank,
-    realised_error,
-    realised_success,
+    realized_error,
+    realized_success,
     refutation,
     renyi_entropy,
     shannon_entropy,
@@ -50,9 +50,9 @@ SELF_ASSESSED: tuple[Measure, ...] = (
 )
 """What can be said without knowing the truth."""
 
-REALISED: tuple[Measure, ...] = (
-    realised_success,
-    realised_error(),
+REALIZED: tuple[Measure, ...] = (
+    realized_success,
+    realized_error(),
     success_at(3),
     rank,
     log_loss,
@@ -61,14 +61,14 @@ REALISED: tuple[Measure, ...] = (
 """What needs the truth."""
 
 
-STANDARD = SELF_ASSESSED + REALISED
+STANDARD = SELF_ASSESSED + REALIZED
 """What an audit takes unless it is told otherwise."""
 
 
 def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
     """What a rational attacker would do with a belief, as measures like any other: each prices the whole belief.
 
-    `rational_success` is what the attacker expects of the plans; `realised_rational_success` is what the same plans
+    `rational_success` is what the attacker expects of the plans; `realized_rational_success` is what the same plans
     reach when they are played out against the truth.
     """
     priced = lru_cache(maxsize=2)(lambda belief: price_posterior(attacker, belief))  # once for all measures
@@ -89,11 +89,11 @@ def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
         return play_out(attacker, belief, place.better, place.tied)
 
     expected = of("rational_success", "probability", 1.0, lambda prices: prices.success_probability)
-    realised = replace(expected, name="realised_rational_success", self_assessed=None, realised=played)
+    realized = replace(expected, name="realized_rational_success", self_assessed=None, realized=played)
     return (
         of("rational_access", "share", 1.0, lambda prices: prices.access.astype(np.float64)),
         expected,
-        realised,
+        realized,
         of("rational_payoff", "money", np.inf, lambda prices: prices.payoff),
         of("rational_tries", "tries", np.inf, lambda prices: prices.expected_tries),
     )
@@ -162,7 +162,7 @@ def audit(
     >>> from unmask import Posterior, Truth, audit
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]))
     >>> found = audit(belief, Truth([0, 2]))
-    >>> found.row("success_probability").posterior, found.row("realised_success").posterior
+    >>> found.row("success_probability").posterior, found.row("realized_success").posterior
     (0.75, 0.75)
     """
     rows, not_run = [], []
@@ -202,8 +202,8 @@ def earned(belief: Posterior, truth: Truth | None = None) -> tuple[str, str]:
         status, why = ("model", "never checked on held-out people") if check is None else (status, f"held out: {check}")
     if status == "scores" or truth is None or not np.any(truth.candidate != UNKNOWN):
         return status, why
-    assert realised_success.realised is not None
-    announced, realized = success_probability.per_target(belief), realised_success.realised(belief, truth)
+    assert realized_success.realized is not None
+    announced, realized = success_probability.per_target(belief), realized_success.realized(belief, truth)
     known = np.flatnonzero(truth.candidate != UNKNOWN)
     found = Check.of(announced[known], realized[known], belief.weight[known], within=WITHIN[status])
     return ("refuted", f"not {status}: {found}") if found.refuted else (status, why)

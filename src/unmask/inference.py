@@ -227,7 +227,7 @@ def fit_scale(belief: Posterior, candidate: NDArray[np.int64]) -> float:
     """The scale s that makes softmax(s * log p) most likely on held-out targets whose candidate the adversary knows.
 
     candidate : (n_targets,) the right candidate; below 0 where he does not know it or there is none: not used.
-    Minimises the mean of -log p_s(x_true given y), convex in s, over 1e-3 <= s <= 1e3.
+    Minimizes the mean of -log p_s(x_true given y), convex in s, over 1e-3 <= s <= 1e3.
 
     C. Guo et al., "On calibration of modern neural networks", 2017, section 4.2 (s is 1 / temperature).
     """
@@ -244,15 +244,15 @@ def fit_scale(belief: Posterior, candidate: NDArray[np.int64]) -> float:
 
     def loss(log_scale: float) -> float:
         s = float(np.exp(log_scale))
-        normaliser = np.log(np.maximum(segment_sum(np.exp(s * (log_p - top[owner])), belief.indptr), 1e-300))
-        return float(np.mean(normaliser[rows] - s * (log_p[entry] - top[rows])))
+        normalizer = np.log(np.maximum(segment_sum(np.exp(s * (log_p - top[owner])), belief.indptr), 1e-300))
+        return float(np.mean(normalizer[rows] - s * (log_p[entry] - top[rows])))
 
     found = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(1e3)), method="bounded", options={"xatol": 1e-6})
     return float(np.exp(found.x))
 
 
 def calibrate(belief: Posterior, candidate: NDArray[np.int64]) -> Posterior:
-    """The belief with p replaced by p^s, normalised over the listed candidates, s fitted to targets who are known.
+    """The belief with p replaced by p^s, normalized over the listed candidates, s fitted to targets who are known.
 
     candidate : (n_targets,) the right candidate of each target; below 0 where the adversary does not know it
     The status is `calibrated` only if it is earned on held-out people: the known targets are split into two halves,

@@ -323,6 +323,6 @@ def _reduce(
     out = np.full(len(indptr) - 1, empty)
     filled = np.diff(indptr) > 0
     if filled.any():
-        # over the starts of the filled rows alone: an empty row would otherwise copy its neighbour's first value
+        # over the starts of the filled rows alone: an empty row would otherwise copy its neighbor's first value
         out[filled] = ufunc.reduceat(values, indptr[:-1][filled])
     return out

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.errors import UnmaskError
 
 UNKNOWN = -1
-"""The true candidate of a target is not known; the target takes no part in realised measures."""
+"""The true candidate of a target is not known; the target takes no part in realized measures."""
 
 ABSENT = -2
 """The target is not among the candidates at all (he is not in the release)."""

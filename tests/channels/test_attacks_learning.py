@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.channels.attacks import FrequencyAttack, NearestNeighbourAttack, cover_hart_bound, learned_risk
+from unmask.channels.attacks import FrequencyAttack, NearestNeighborAttack, cover_hart_bound, learned_risk
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -48,10 +48,10 @@ def test_interval_is_wilson_s():
     attack = FrequencyAttack(np.array([0]), np.array([0]), n_x=2, n_y=1)
     found = learned_risk(attack, x, np.zeros(200, dtype=int))
     z = 1.959963984540054
-    centre, half = 0.2 + z * z / 400, z * np.sqrt(0.2 * 0.8 / 200 + z * z / 160_000)
+    center, half = 0.2 + z * z / 400, z * np.sqrt(0.2 * 0.8 / 200 + z * z / 160_000)
     assert found.held_out == pytest.approx(0.2)
-    assert found.low == pytest.approx((centre - half) / (1 + z * z / 200), abs=1e-9)
-    assert found.high == pytest.approx((centre + half) / (1 + z * z / 200), abs=1e-9)
+    assert found.low == pytest.approx((center - half) / (1 + z * z / 200), abs=1e-9)
+    assert found.high == pytest.approx((center + half) / (1 + z * z / 200), abs=1e-9)
 
 
 def test_interval_covers_the_error_of_the_attack():
@@ -93,16 +93,16 @@ def test_order_of_samples_is_no_information():
     x, y = rng.integers(0, 3, 60), rng.integers(0, 4, 60).astype(float)
     order = rng.permutation(60)
     seen = np.array([0.0, 1.4, 3.0])
-    a = NearestNeighbourAttack(x, y, n_x=3, k=7)(seen)
-    b = NearestNeighbourAttack(x[order], y[order], n_x=3, k=7)(seen)
+    a = NearestNeighborAttack(x, y, n_x=3, k=7)(seen)
+    b = NearestNeighborAttack(x[order], y[order], n_x=3, k=7)(seen)
     np.testing.assert_array_equal(a.candidate, b.candidate)
     np.testing.assert_allclose(a.log_probability, b.log_probability, atol=1e-6)
 
 
-def test_neighbours_against_a_plain_loop():
+def test_neighbors_against_a_plain_loop():
     rng = np.random.default_rng(3)
     x, y, seen = rng.integers(0, 4, 50), rng.normal(size=(50, 2)), rng.normal(size=(6, 2))
-    belief = NearestNeighbourAttack(x, y, n_x=4, k=5)(seen)
+    belief = NearestNeighborAttack(x, y, n_x=4, k=5)(seen)
     p = np.zeros((6, 4))
     p[np.repeat(np.arange(6), belief.row_length), belief.candidate] = np.exp(belief.log_probability)
     for row, point in enumerate(seen):
@@ -114,7 +114,7 @@ def test_neighbours_against_a_plain_loop():
 def test_c11_ties_on_a_lattice_against_a_plain_loop(k):
     rng = np.random.default_rng(6)
     x, y, seen = rng.integers(0, 3, 60), rng.integers(0, 5, (60, 2)).astype(float), rng.integers(0, 5, (9, 2)) * 1.0
-    belief = NearestNeighbourAttack(x, y, n_x=3, k=k)(seen)
+    belief = NearestNeighborAttack(x, y, n_x=3, k=k)(seen)
     p = np.zeros((9, 3))
     p[np.repeat(np.arange(9), belief.row_length), belief.candidate] = np.exp(belief.log_probability)
     for row, point in enumerate(seen):
@@ -125,7 +125,7 @@ def test_c11_ties_on_a_lattice_against_a_plain_loop(k):
         np.testing.assert_allclose(p[row], np.bincount(x, weights=share, minlength=3) / k, atol=1e-12)
 
 
-def test_neighbours_approach_bayes_for_gaussian_outputs():
+def test_neighbors_approach_bayes_for_gaussian_outputs():
     # two secrets, outputs N(+-1, 1): R* = Phi(-1) = 0.15866
     rng = np.random.default_rng(4)
 
@@ -134,12 +134,12 @@ def test_neighbours_approach_bayes_for_gaussian_outputs():
         return x, rng.normal(2.0 * x - 1.0, 1.0)
 
     train, fresh = draw(3000), draw(3000)
-    wide = learned_risk(NearestNeighbourAttack(*train, n_x=2, k=75), *fresh)
-    one = learned_risk(NearestNeighbourAttack(*train, n_x=2, k=1), *fresh)
+    wide = learned_risk(NearestNeighborAttack(*train, n_x=2, k=75), *fresh)
+    one = learned_risk(NearestNeighborAttack(*train, n_x=2, k=1), *fresh)
     assert wide.low < 0.15866 < wide.high + 0.01
     assert one.held_out > wide.high
-    own = learned_risk(NearestNeighbourAttack(*train, n_x=2, k=1), *train)
-    assert own.held_out == 0.0  # each sample is its own nearest neighbour
+    own = learned_risk(NearestNeighborAttack(*train, n_x=2, k=1), *train)
+    assert own.held_out == 0.0  # each sample is its own nearest neighbor
     assert 0.08 < one.cover_hart < 0.15866
     assert wide.cover_hart == 0.0
 
@@ -160,8 +160,8 @@ def test_cover_hart_is_the_inverse_of_the_upper_bound():
         (lambda: FrequencyAttack(np.array([0]), np.array([0, 0]), n_x=2, n_y=1), "1 secrets came with 2 outputs"),
         (lambda: FrequencyAttack(np.array([0]), np.array([0]), n_x=2, n_y=1, smoothing=-1.0), "smoothing"),
         (lambda: FrequencyAttack(np.array([0]), np.array([0]), n_x=2, n_y=1)(np.array([1])), r"0\.\.0"),
-        (lambda: NearestNeighbourAttack(np.array([0]), np.array([0.0]), n_x=2, k=2), "k is 2"),
-        (lambda: NearestNeighbourAttack(np.array([0]), np.array([0.0]), n_x=2)(np.array([np.nan])), "finite"),
+        (lambda: NearestNeighborAttack(np.array([0]), np.array([0.0]), n_x=2, k=2), "k is 2"),
+        (lambda: NearestNeighborAttack(np.array([0]), np.array([0.0]), n_x=2)(np.array([np.nan])), "finite"),
         (lambda: cover_hart_bound(0.2, n_x=1), "at least 2"),
     ],
 )

@@ -261,7 +261,7 @@ def test_disclosure_is_unbiased_in_units_of_its_own_standard_error(attack):
     z = np.array(z)
     # the mean of 60 standard normals is beyond 4 / sqrt(60) for any of 20 receivers with chance 0.1 %
     assert np.abs(z.mean(axis=0)).max() < 4 / np.sqrt(60)
-    assert 0.9 < z.std() < 1.12  # 1,200 numbers, neighbours correlated a little: the errors are honest
+    assert 0.9 < z.std() < 1.12  # 1,200 numbers, neighbors correlated a little: the errors are honest
 
 
 def test_least_squares_is_sharper_than_averages():
@@ -323,7 +323,7 @@ def test_estimates_are_not_clipped_before_averaging():
     assert belief.candidate[belief.log_probability.argmax()] == 0
 
 
-def test_disclosure_of_all_senders_finds_their_favourites():
+def test_disclosure_of_all_senders_finds_their_favorites():
     rounds, V = mix(np.random.default_rng(5), rounds=5000)
     found = LeastSquaresDisclosure().estimate(rounds)
     assert found.estimate.shape == V.shape
@@ -394,9 +394,9 @@ def test_profiles_of_everybody_link_the_messages_of_a_round():
     profiles = LeastSquaresDisclosure().estimate(rounds)
     senders, receivers = np.array([0, 3, 8, 12]), np.array([0, 5, 9, 14])
     exact = RoundDisclosure(profiles)(senders, receivers)
-    normalised = RoundDisclosure(profiles, method="sinkhorn")(senders, receivers)
+    normalized = RoundDisclosure(profiles, method="sinkhorn")(senders, receivers)
     assert exact.status == "model"
-    assert normalised.status == "scores"
+    assert normalized.status == "scores"
     assert exact.n_targets == 4
     weight = np.maximum(profiles.estimate, profiles.standard_error)[np.ix_(senders, receivers)]
     expected = enumerate_matchings(weight)[1]

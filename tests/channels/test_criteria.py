@@ -136,7 +136,7 @@ def test_mutual_information_bounds_the_average(seed):
 def test_bounds_are_attained():
     # TV: prior (1/2, 1/2), posterior (1/2 + t, 1/2 - t): the error falls by exactly t
     assert error_of("t_closeness", 0.2, prior_error=0.5).low == pytest.approx(0.3)
-    # randomised response with eps = ln 3 on a uniform bit: error 1/4; 0.75 / 0.25 = 3
+    # randomized response with eps = ln 3 on a uniform bit: error 1/4; 0.75 / 0.25 = 3
     assert error_of("local_epsilon", np.log(3), prior_error=0.5).low == pytest.approx(0.25)
     # delta: uniform bit, posterior (3/4, 1/4): ratios 1.5 and 0.5, delta = ln 2, error 1/4 = e^-delta R0
     assert error_of("delta_disclosure", np.log(2), prior_error=0.5).low == pytest.approx(0.25)

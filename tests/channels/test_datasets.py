@@ -13,7 +13,7 @@ from unmask.channels.datasets import (
     gowalla,
     grid,
     to_degrees,
-    to_metres,
+    to_meters,
 )
 from unmask.errors import UnmaskError
 from unmask.measures import estimation_error
@@ -231,17 +231,17 @@ def test_blocks_of_a_grid_are_rectangles():
         Grid(2, 2).blocks(0, 1)
 
 
-def test_degrees_and_metres_are_inverse_and_lengths_are_right():
+def test_degrees_and_meters_are_inverse_and_lengths_are_right():
     rng = np.random.default_rng(0)
-    metres = rng.uniform(-20_000, 20_000, size=(100, 2))
-    for centre in (AUSTIN, (-16.5, 179.99)):
-        degrees = to_degrees(metres, centre=centre)
-        np.testing.assert_allclose(to_metres(degrees, centre=centre), metres, atol=1e-4)
+    meters = rng.uniform(-20_000, 20_000, size=(100, 2))
+    for center in (AUSTIN, (-16.5, 179.99)):
+        degrees = to_degrees(meters, center=center)
+        np.testing.assert_allclose(to_meters(degrees, center=center), meters, atol=1e-4)
         assert np.abs(degrees[:, 1]).max() <= 180
     # one degree along a meridian of a sphere of radius 6,371,008.8 m
-    assert to_metres(np.array([31.27, -97.74]), centre=AUSTIN)[1] == pytest.approx(np.pi / 180 * 6_371_008.8)
+    assert to_meters(np.array([31.27, -97.74]), center=AUSTIN)[1] == pytest.approx(np.pi / 180 * 6_371_008.8)
     # haversine distance of a point 10 km east
-    lat, lon = np.radians(to_degrees(np.array([10_000.0, 0.0]), centre=AUSTIN) - np.array(AUSTIN))
+    lat, lon = np.radians(to_degrees(np.array([10_000.0, 0.0]), center=AUSTIN) - np.array(AUSTIN))
     assert lat == 0
     arc = 2 * 6_371_008.8 * np.arcsin(np.cos(np.radians(AUSTIN[0])) * np.sin(lon / 2))
     assert arc == pytest.approx(10_000, rel=1e-5)
@@ -280,4 +280,4 @@ def test_gowalla_transitions_count_each_step_of_each_user_once():
 def test_a_grid_in_the_sea_holds_no_check_in():
     gowalla()  # where the data are not to be had, this test is skipped
     with pytest.raises(UnmaskError, match="holds no check-in"):
-        gowalla(centre=(0.0, -30.0))
+        gowalla(center=(0.0, -30.0))

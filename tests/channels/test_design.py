@@ -390,7 +390,7 @@ def test_more_budget_never_hurts_and_enough_gives_the_prior_risk():
 
 
 @pytest.mark.parametrize("method", ["full", "cuts"])
-def test_randomised_response_is_the_cheapest_private_channel(method):
+def test_randomized_response_is_the_cheapest_private_channel(method):
     # Kairouz, Oh and Viswanath, "Extremal mechanisms for local differential privacy", 2016: uniform prior, Hamming
     n, epsilon = 5, 1.3
     wrong = (n - 1) / (n - 1 + np.exp(epsilon))

@@ -11,7 +11,7 @@ from unmask.channels.protections import (
     Geometric,
     PlanarGaussian,
     PlanarLaplace,
-    RandomisedResponse,
+    RandomizedResponse,
     Shrink,
     perturb_degrees,
 )
@@ -37,9 +37,9 @@ def error_of(channel, loss=None):
 
 
 CHANNELS = [
-    RandomisedResponse(1.5, 6).channel(),
-    RandomisedResponse(0.0, 6).channel(),
-    RandomisedResponse(2.0, 1).channel(),
+    RandomizedResponse(1.5, 6).channel(),
+    RandomizedResponse(0.0, 6).channel(),
+    RandomizedResponse(2.0, 1).channel(),
     Geometric(0.3, 9).channel(),
     Geometric(0.3, 1).channel(),
     Coin(0.4).channel(np.array([0.2, 0.5, 0.3])),
@@ -68,7 +68,7 @@ def test_every_channel_is_stochastic_and_its_posterior_a_martingale(channel):
 @pytest.mark.parametrize(
     ("channel", "n"),
     [
-        (RandomisedResponse(np.inf, 4).channel(), 4),
+        (RandomizedResponse(np.inf, 4).channel(), 4),
         (Geometric(np.inf, 4).channel(), 4),
         (Coin(1.0).channel(np.full(4, 0.25)), 4),
         (Generalize(tuple(range(4))).channel(), 4),
@@ -86,7 +86,7 @@ def test_the_setting_without_protection_is_the_identity(channel, n):
 @pytest.mark.parametrize(
     "protection",
     [
-        RandomisedResponse(1.5, 6),
+        RandomizedResponse(1.5, 6),
         Geometric(0.3, 9),
         Coin(0.4),
         Generalize(("a", "b")),
@@ -103,8 +103,8 @@ def test_repr_rebuilds_the_protection(protection):
 
 
 @given(st.floats(0.01, 5.0), st.integers(2, 12))
-def test_randomised_response_has_its_epsilon(epsilon, n):
-    ratio = row_log_ratios(RandomisedResponse(epsilon, n).channel())
+def test_randomized_response_has_its_epsilon(epsilon, n):
+    ratio = row_log_ratios(RandomizedResponse(epsilon, n).channel())
     np.testing.assert_allclose(ratio[~np.eye(n, dtype=bool)], epsilon, rtol=1e-9)
 
 
@@ -116,7 +116,7 @@ def test_the_geometric_mechanism_has_its_epsilon_for_each_step(epsilon, n):
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 0.01, 0.08])
-def test_planar_laplace_keeps_its_epsilon_a_metre_and_comes_near_it(epsilon):
+def test_planar_laplace_keeps_its_epsilon_a_meter_and_comes_near_it(epsilon):
     ratio, distance = row_log_ratios(PlanarLaplace(epsilon).channel(GRID)), distances(GRID.points)
     assert np.all(ratio <= epsilon * distance + 1e-9)
     away = distance > 0
@@ -224,7 +224,7 @@ def test_the_shrunk_point_on_a_fine_grid_has_the_closed_form_error():
     assert error == pytest.approx(0.2, abs=0.25**2 / 12 + 0.002)
 
 
-def test_noise_in_degrees_moves_by_metres():
+def test_noise_in_degrees_moves_by_meters():
     rng = np.random.default_rng(4)
     at = np.tile([60.0, 179.999], (20_000, 1))
     moved = perturb_degrees(PlanarGaussian(500.0), at, rng=rng)
@@ -238,14 +238,14 @@ def test_noise_in_degrees_moves_by_metres():
     assert within_errors(great_circle**2, 2 * 500.0**2)
     with pytest.raises(UnmaskError, match="beyond 89 degrees"):
         perturb_degrees(PlanarGaussian(1.0), np.array([90.0, 0.0]), rng=rng)
-    with pytest.raises(UnmaskError, match="to_metres"):
+    with pytest.raises(UnmaskError, match="to_meters"):
         perturb_degrees(Shrink(1.0, 1.0), np.array([10.0, 0.0]), rng=rng)
 
 
 # --- finite alphabets ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protection", [RandomisedResponse(1.0, 5), Geometric(0.7, 5)])
+@pytest.mark.parametrize("protection", [RandomizedResponse(1.0, 5), Geometric(0.7, 5)])
 def test_perturbed_values_have_the_frequencies_of_the_channel(protection):
     table, n = protection.channel().dense(), 40_000
     for x in (0, 3):
@@ -292,9 +292,9 @@ def test_blocks_of_a_grid_refine_each_other():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: RandomisedResponse(-1.0, 3), "epsilon is -1.0, expected at least 0"),
-        (lambda: RandomisedResponse(np.nan, 3), "epsilon is nan"),
-        (lambda: RandomisedResponse(1.0, 0), "n is 0"),
+        (lambda: RandomizedResponse(-1.0, 3), "epsilon is -1.0, expected at least 0"),
+        (lambda: RandomizedResponse(np.nan, 3), "epsilon is nan"),
+        (lambda: RandomizedResponse(1.0, 0), "n is 0"),
         (lambda: Geometric(0.0, 3), "epsilon is 0.0, expected above 0"),
         (lambda: Coin(1.5), "keep is 1.5"),
         (lambda: Coin(0.5).channel(np.array([0.5, 0.6])), "prior sums to 1.1"),

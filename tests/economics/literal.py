@@ -351,7 +351,7 @@ def reidentification_probability(game: Game, policy: NDArray[np.int_], actual_si
 
 
 def binomial_belief(n: int, p: float, *, tail: float = 1e-9) -> dict[int, float]:
-    """Binomial(n, p) on its central interval, with at most tail / 2 cut off on either side; not renormalised."""
+    """Binomial(n, p) on its central interval, with at most tail / 2 cut off on either side; not renormalized."""
     low, high = int(binom.ppf(tail / 2, n, p)), int(binom.ppf(1 - tail / 2, n, p))
     sizes = np.arange(low, high + 1)
     return dict(zip(sizes.tolist(), binom.pmf(sizes, n, p).tolist(), strict=True))

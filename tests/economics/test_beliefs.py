@@ -114,9 +114,9 @@ def linked(k, coverage, *, n, seed):
 
 
 @pytest.mark.parametrize("k", [0, 5, 40])
-def test_e1_e2_announced_and_realised_rational_success_are_one_and_within_the_coverage(k):
+def test_e1_e2_announced_and_realized_rational_success_are_one_and_within_the_coverage(k):
     found = linked(k, 0.63, n=500, seed=0)
-    told, real = found.row("rational_success"), found.row("realised_rational_success")
+    told, real = found.row("rational_success"), found.row("realized_rational_success")
     assert told.low <= real.posterior <= told.high
     assert real.low <= told.posterior <= real.high
     assert max(told.posterior, real.posterior) <= 0.63 + 1e-9
@@ -124,7 +124,7 @@ def test_e1_e2_announced_and_realised_rational_success_are_one_and_within_the_co
     assert (told.unit, told.direction) == (real.unit, real.direction)
 
 
-def test_e2_without_a_truth_the_realised_side_is_not_run():
+def test_e2_without_a_truth_the_realized_side_is_not_run():
     belief = Posterior.from_dense(np.array([[0.5, 0.5]]))
     found = audit(belief, measures=price_measures(CASE))
-    assert ("realised_rational_success", "the truth is not known") in found.not_run
+    assert ("realized_rational_success", "the truth is not known") in found.not_run

@@ -305,7 +305,7 @@ def test_a_risky_identity_carries_most_of_an_even_assignment():
 
 
 @given(P1=probability, P2=probability, q=st.lists(st.floats(0, 0.5), min_size=2, max_size=2), r=probability)
-def test_example_1_minimising_cost_in_a_simple_case(P1, P2, q, r):
+def test_example_1_minimizing_cost_in_a_simple_case(P1, P2, q, r):
     q1, q2, q3, q4 = 2 * q[0], 2 * q[1], q[1], q[0]
     table = {(0, 0): [0, 0], (0, 1): [0, q2], (1, 0): [q1, 0], (1, 1): [q3, q4]}  # table A.1
     found = expected_loss([r, 1 - r], discovery=[P1, P2], decision=table)
@@ -334,7 +334,7 @@ def test_a_constant_loss_need_not_be_no_loss():
 
 
 @given(P1=st.floats(0, 0.5), P2=st.floats(0, 0.5), r=probability)
-def test_example_2_minimising_cost_against_naive_attackers(P1, P2, r):
+def test_example_2_minimizing_cost_against_naive_attackers(P1, P2, r):
     rows = {(0, 0): [0, 0], (0, 1): [0, 1], (1, 0): [1, 0]}
     naive, coin = rows | {(1, 1): [P1, P2]}, rows | {(1, 1): [0.5, 0.5]}  # table A.2
     B = (P1 - P2) * (1 + P1 * P2)

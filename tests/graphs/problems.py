@@ -14,7 +14,7 @@ def graph(n_nodes, edges):
 
 
 def as_dict(one):
-    return {v: {int(c) for c in one.neighbours(v)} for v in range(one.n_nodes)}
+    return {v: {int(c) for c in one.neighbors(v)} for v in range(one.n_nodes)}
 
 
 def pairs_of(mapping):

@@ -48,7 +48,7 @@ def test_cooperation_by_degree_takes_the_highest():
 
 
 def test_cooperation_by_anonymity_takes_the_lowest_and_those_without_one_last():
-    graph = SocialGraph.from_edges(*NETWORK.edges(), n_nodes=410)  # ten more without a neighbour
+    graph = SocialGraph.from_edges(*NETWORK.edges(), n_nodes=410)  # ten more without a neighbor
     anonymity = local_anonymity(graph)
     chosen = choose_adopters(graph, 40, cooperation="lta", rng=rng())
     others = np.setdiff1d(np.arange(400), chosen)
@@ -64,7 +64,7 @@ def test_ties_are_broken_at_random():
         assert len(chosen) > 5
 
 
-def test_local_groups_are_neighbours():
+def test_local_groups_are_neighbors():
     # 30 cliques of 5 beside each other: groups of 5 are cliques, groups of 3 lie in one
     u, v = np.triu_indices(5, 1)
     at = 5 * np.arange(30)[:, None]

@@ -147,7 +147,7 @@ def test_twins_share_the_belief(attack):
 
 
 def test_scores_that_are_0_to_the_last_bit_are_tied():
-    """Degrees 3 and 300 at delta 32: 10**-64 for the one neighbour of the seed, and for the other."""
+    """Degrees 3 and 300 at delta 32: 10**-64 for the one neighbor of the seed, and for the other."""
     hub = [(1, 10 + i) for i in range(300)] + [(2, 400 + i) for i in range(300)]
     target = graph(700, [(0, 1), (0, 2), *hub])
     belief = Bumblebee(delta=32.0)(target, graph(2, [(0, 1)]), (np.array([0]), np.array([0])))
@@ -166,7 +166,7 @@ def test_scores_that_differ_by_rounding_are_tied():
 
 
 def test_belief_of_a_node_left_open_is_the_softmax_over_all_target_nodes():
-    """Hub 0 has leaves 1 and 2 of degree 1 and neighbour 3 of degree 2: S = 1, 1, 1 / sqrt(2) for a leaf."""
+    """Hub 0 has leaves 1 and 2 of degree 1 and neighbor 3 of degree 2: S = 1, 1, 1 / sqrt(2) for a leaf."""
     target = graph(6, [(0, 1), (0, 2), (0, 3), (3, 4)])
     source = graph(2, [(0, 1)])
     belief = Nar09()(target, source, (np.array([0]), np.array([0])))
@@ -202,9 +202,9 @@ def test_grasshopper_moves_a_wrong_seed():
 def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
     source, target, truth = noisy_pair(np.random.default_rng(4))
     seeds = (truth[0][:9], truth[1][:9])
-    before = [array.copy() for array in (source.indptr, source.neighbour, target.indptr, target.neighbour, *seeds)]
+    before = [array.copy() for array in (source.indptr, source.neighbor, target.indptr, target.neighbor, *seeds)]
     belief = attack(target, source, seeds)
-    after = [source.indptr, source.neighbour, target.indptr, target.neighbour, *seeds]
+    after = [source.indptr, source.neighbor, target.indptr, target.neighbor, *seeds]
     assert all(np.array_equal(a, b) and a.flags.writeable for a, b in zip(after, before, strict=True))
     again = eval(repr(attack), {"Nar09": Nar09, "Bumblebee": Bumblebee, "Grasshopper": Grasshopper})
     assert again == attack

@@ -65,7 +65,7 @@ def test_records_of_one_place_are_not_compared_all_with_all():
     user = np.arange(n) % 1_000
     graph = co_location(user, np.zeros(n, dtype=int), np.arange(n), within=2)
     assert graph.n_edges == 2_000
-    assert sorted(graph.neighbours(0).tolist()) == [1, 2, 998, 999]
+    assert sorted(graph.neighbors(0).tolist()) == [1, 2, 998, 999]
 
 
 def test_nobody_met():

@@ -25,7 +25,7 @@ def written(tmp_path, lines, name="a.csv"):
 def same(graph, network):
     assert graph.labels.tolist() == list(range(network.n_nodes))
     assert graph.indptr.tolist() == network.indptr.tolist()
-    assert graph.neighbour.tolist() == network.neighbour.tolist()
+    assert graph.neighbor.tolist() == network.neighbor.tolist()
 
 
 def rows(network, template):
@@ -94,7 +94,7 @@ def test_g1_parquet_goes_by_its_names_too(tmp_path, network):
 def test_g2_an_adjacency_list_is_read_as_one(tmp_path, network, head, both):
     lines = []
     for node in range(network.n_nodes):
-        near = [other for other in network.neighbours(node).tolist() if both or other > node]
+        near = [other for other in network.neighbors(node).tolist() if both or other > node]
         lines.append(" ".join(map(str, [node, *near])))
     same(SocialGraph.read(written(tmp_path, [*head, *lines], "adj2.txt")), network)
     named = [" ".join(f"p{cell}" for cell in line.split()) for line in lines]
@@ -129,7 +129,7 @@ def test_g2_a_matrix_with_names(tmp_path, network):
     ]
     graph = SocialGraph.read(written(tmp_path, lines))
     assert graph.labels.tolist() == names
-    assert graph.neighbour.tolist() == network.neighbour.tolist()
+    assert graph.neighbor.tolist() == network.neighbor.tolist()
     with pytest.raises(UnmaskError, match="matrix of 39 rows and 40 columns"):
         SocialGraph.read(written(tmp_path, [",".join(map(str, row)) for row in matrix[1:].tolist()]))
 

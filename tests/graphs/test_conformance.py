@@ -25,11 +25,11 @@ def scene():
 @pytest.mark.parametrize("name", OF_GRAPHS)
 def test_an_attack_is_reproducible_documented_and_leaves_its_input_alone(scene, name):
     pair, seeds = scene
-    before = [pair.target.neighbour.copy(), pair.source.neighbour.copy(), seeds.source.copy(), seeds.target.copy()]
+    before = [pair.target.neighbor.copy(), pair.source.neighbor.copy(), seeds.source.copy(), seeds.target.copy()]
     one, two = (ATTACKS[name](pair.target, pair.source, seeds) for _ in range(2))
     assert one.mapping.tolist() == two.mapping.tolist()
     assert one.log_probability.tolist() == two.log_probability.tolist()
-    after = [pair.target.neighbour, pair.source.neighbour, seeds.source, seeds.target]
+    after = [pair.target.neighbor, pair.source.neighbor, seeds.source, seeds.target]
     assert all(np.array_equal(old, new) for old, new in zip(before, after, strict=True))
     doc = type(ATTACKS[name]).__doc__
     assert ">>>" in doc
@@ -77,8 +77,8 @@ def test_the_standard_measures_apply_to_every_belief(scene, name):
     truth[seeds.source] = UNKNOWN
     belief = ATTACKS[name](pair.target, pair.source, seeds)
     found = audit(belief, Truth(truth))
-    assert 0 < found.row("realised_success").posterior <= 1
-    assert found.row("realised_success").gain > 0.1
+    assert 0 < found.row("realized_success").posterior <= 1
+    assert found.row("realized_success").gain > 0.1
     if belief.status == "scores":
         assert "the attack gives scores, not probabilities" in {why for _, why in found.not_run}
 
@@ -86,12 +86,12 @@ def test_the_standard_measures_apply_to_every_belief(scene, name):
 @pytest.mark.parametrize("name", PROTECT_GRAPHS)
 def test_a_protection_is_seeded_and_leaves_its_input_alone(name):
     graph = datasets.barabasi_albert(300, 8, rng=np.random.default_rng(1))
-    before = graph.neighbour.copy()
+    before = graph.neighbor.copy()
     one, two = (PROTECTIONS[name](graph, rng=np.random.default_rng(4)) for _ in range(2))
     release, origin = one
-    assert release.neighbour.tolist() == two.release.neighbour.tolist()
+    assert release.neighbor.tolist() == two.release.neighbor.tolist()
     assert origin.tolist() == two.origin.tolist()
-    assert np.array_equal(before, graph.neighbour)
+    assert np.array_equal(before, graph.neighbor)
     assert release.labels is None
     u, v = release.edges()
     assert graph.has_edges(origin[u], origin[v]).all()  # nobody gets a contact he did not have

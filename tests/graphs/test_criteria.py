@@ -16,11 +16,11 @@ from unmask.graphs.attacks import Nar09
 from unmask.graphs.criteria import (
     _kernels,
     class_sizes,
-    colour_classes,
+    color_classes,
     degree_anonymity,
     local_anonymities,
     local_anonymity,
-    neighbourhood_anonymity,
+    neighborhood_anonymity,
     spearman,
     structural_equivalence,
 )
@@ -42,7 +42,7 @@ def graphs(draw, most=9):
 
 
 def sets_of(one):
-    return [set(one.neighbours(v).tolist()) for v in range(one.n_nodes)]
+    return [set(one.neighbors(v).tolist()) for v in range(one.n_nodes)]
 
 
 def renumbered(one, rng):
@@ -82,7 +82,7 @@ def test_local_anonymity_with_a_spread_of_degrees_is_divided_by_it():
     assert a / c == pytest.approx(math.sqrt(50))
 
 
-def test_a_neighbour_counts_among_the_friends_of_friends_if_it_closes_a_triangle():
+def test_a_neighbor_counts_among_the_friends_of_friends_if_it_closes_a_triangle():
     triangle_with_tail = graph(4, [(0, 1), (0, 2), (1, 2), (2, 3)])
     # of node 0: 1, 2 and 3; similarities 1 / 2, 1 / sqrt(6), 1 / sqrt(2)
     expected = (1 / 2 + 1 / math.sqrt(6) + 1 / math.sqrt(2)) / 3
@@ -126,11 +126,11 @@ def test_an_unknown_variant_is_refused():
 
 def test_an_empty_graph_has_no_values():
     nobody = SocialGraph.from_edges([], [])
-    assert len(local_anonymity(nobody)) == len(structural_equivalence(nobody)) == len(colour_classes(nobody)) == 0
-    assert len(neighbourhood_anonymity(nobody).size) == len(degree_anonymity(nobody)) == 0
+    assert len(local_anonymity(nobody)) == len(structural_equivalence(nobody)) == len(color_classes(nobody)) == 0
+    assert len(neighborhood_anonymity(nobody).size) == len(degree_anonymity(nobody)) == 0
 
 
-# --- twins and colours ----------------------------------------------------------------------------------------------
+# --- twins and colors ----------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=100, deadline=None)
@@ -143,33 +143,33 @@ def test_twins_are_the_pairs_whose_swap_leaves_the_graph_as_it_is(one):
 
 @settings(max_examples=60, deadline=None)
 @given(one=graphs(most=6))
-def test_orbits_lie_between_twins_and_colours(one):
+def test_orbits_lie_between_twins_and_colors(one):
     edges = {frozenset(edge) for edge in zip(*(ends.tolist() for ends in one.edges()), strict=True)}
-    twin, colour = structural_equivalence(one), colour_classes(one)
+    twin, color = structural_equivalence(one), color_classes(one)
     for image in itertools.permutations(range(one.n_nodes)):
         if {frozenset(image[x] for x in edge) for edge in edges} == edges:
-            assert all(colour[v] == colour[image[v]] for v in range(one.n_nodes))
+            assert all(color[v] == color[image[v]] for v in range(one.n_nodes))
     for u, v in itertools.combinations(range(one.n_nodes), 2):
-        assert twin[u] != twin[v] or colour[u] == colour[v]
+        assert twin[u] != twin[v] or color[u] == color[v]
 
 
 @settings(max_examples=60, deadline=None)
 @given(one=graphs())
-def test_colours_are_equitable_and_the_coarsest_such(one):
+def test_colors_are_equitable_and_the_coarsest_such(one):
     friends = sets_of(one)
-    colour = [0] * one.n_nodes
+    color = [0] * one.n_nodes
     for _ in range(one.n_nodes):
-        seen = [(colour[v], tuple(sorted(colour[x] for x in friends[v]))) for v in range(one.n_nodes)]
-        colour = [sorted(set(seen)).index(key) for key in seen]
-    assert len(set(zip(colour, colour_classes(one).tolist(), strict=True))) == len(set(colour))
-    assert len(set(colour)) == colour_classes(one).max() + 1
+        seen = [(color[v], tuple(sorted(color[x] for x in friends[v]))) for v in range(one.n_nodes)]
+        color = [sorted(set(seen)).index(key) for key in seen]
+    assert len(set(zip(color, color_classes(one).tolist(), strict=True))) == len(set(color))
+    assert len(set(color)) == color_classes(one).max() + 1
 
 
 def test_degree_anonymity_counts_nodes_of_like_degree():
     np.testing.assert_array_equal(degree_anonymity(graph(5, [(0, 1), (0, 2), (0, 3)])), [1, 3, 3, 3, 1])
 
 
-# --- neighbourhoods -------------------------------------------------------------------------------------------------
+# --- neighborhoods -------------------------------------------------------------------------------------------------
 
 
 def canonical(friends, nodes):
@@ -181,10 +181,10 @@ def canonical(friends, nodes):
 
 @settings(max_examples=40, deadline=None)
 @given(one=graphs(most=7))
-def test_neighbourhoods_are_alike_if_and_only_if_they_are_isomorphic(one):
+def test_neighborhoods_are_alike_if_and_only_if_they_are_isomorphic(one):
     friends = sets_of(one)
     form = [canonical(friends, sorted(friends[v])) for v in range(one.n_nodes)]
-    found = neighbourhood_anonymity(one)
+    found = neighborhood_anonymity(one)
     assert found.size.tolist() == [form.count(mine) for mine in form]
     assert found.exact.all()
 
@@ -199,38 +199,38 @@ def hubs_over(*pieces):
     return graph(first, edges), hubs
 
 
-def test_every_connected_graph_of_up_to_five_nodes_is_told_apart_by_colours():
+def test_every_connected_graph_of_up_to_five_nodes_is_told_apart_by_colors():
     for n in range(1, 6):
         possible = list(itertools.combinations(range(n), 2))
         chosen = [list(itertools.compress(possible, bits)) for bits in itertools.product([0, 1], repeat=len(possible))]
         sample = chosen[:: max(1, len(chosen) // 150)]
         one, hubs = hubs_over(*((n, edges) for edges in sample))
         forms = [canonical(sets_of(graph(n, edges)), list(range(n))) for edges in sample]
-        size = neighbourhood_anonymity(one).size[hubs]
+        size = neighborhood_anonymity(one).size[hubs]
         # other nodes of the graph may be alike to a hub, but hubs of one form have one size and other forms come apart
         for form in set(forms):
             alike = [at for at, mine in enumerate(forms) if mine == form]
             assert len(set(size[alike].tolist())) == 1
             assert size[alike[0]] >= len(alike)
-        assert neighbourhood_anonymity(one).exact.all()
+        assert neighborhood_anonymity(one).exact.all()
 
 
 PRISM = (6, [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (0, 3), (1, 4), (2, 5)])
 UTILITIES = (6, [(a, b) for a in range(3) for b in range(3, 6)])  # K_3,3: as the prism, all of its nodes have 3 friends
 
 
-def test_neighbourhoods_that_colours_confuse_are_compared_node_by_node():
+def test_neighborhoods_that_colors_confuse_are_compared_node_by_node():
     one, (first, second, third) = hubs_over(PRISM, UTILITIES, PRISM)
-    found = neighbourhood_anonymity(one)
+    found = neighborhood_anonymity(one)
     assert found.size[[first, second, third]].tolist() == [2, 1, 2]
     assert found.exact.all()
 
 
-def test_three_neighbourhoods_that_colours_confuse_come_apart():
+def test_three_neighborhoods_that_colors_confuse_come_apart():
     braid = 8, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 0), (0, 2), (1, 3), (4, 6), (5, 7)]
     cube, wagner = ladder(4, twisted=False), ladder(4, twisted=True)  # on 8 nodes, all of which have 3 friends
     one, hubs = hubs_over(cube, wagner, braid, cube)
-    assert neighbourhood_anonymity(one).size[hubs].tolist() == [2, 1, 1, 2]
+    assert neighborhood_anonymity(one).size[hubs].tolist() == [2, 1, 1, 2]
 
 
 def ladder(rungs, *, twisted):
@@ -242,16 +242,16 @@ def ladder(rungs, *, twisted):
 @pytest.mark.parametrize(("rungs", "size", "exact"), [(25, 1, True), (26, 2, False)])
 def test_above_fifty_nodes_the_size_is_an_upper_bound_and_says_so(rungs, size, exact):
     one, hubs = hubs_over(ladder(rungs, twisted=False), ladder(rungs, twisted=True))
-    found = neighbourhood_anonymity(one)
+    found = neighborhood_anonymity(one)
     assert found.size[hubs].tolist() == [size, size]
     assert found.exact[hubs].tolist() == [exact, exact]
 
 
-def test_neighbourhoods_do_not_depend_on_the_numbering():
+def test_neighborhoods_do_not_depend_on_the_numbering():
     rng = np.random.default_rng(8)
     one = graph(60, rng.integers(0, 60, (300, 2)))
     other, number = renumbered(one, rng)
-    np.testing.assert_array_equal(neighbourhood_anonymity(other).size[number], neighbourhood_anonymity(one).size)
+    np.testing.assert_array_equal(neighborhood_anonymity(other).size[number], neighborhood_anonymity(one).size)
 
 
 # --- the most that can be recalled ----------------------------------------------------------------------------------

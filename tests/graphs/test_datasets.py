@@ -51,7 +51,7 @@ def test_networks(name, nodes, edges, links, self_loops):
 
 @needs_data
 def test_degrees_of_two_networks_as_published():
-    # Gulyas 2015, section 4.1: share of nodes with at most 3 neighbours, 58.9 % (Slashdot) and 69.6 % (Epinions).
+    # Gulyas 2015, section 4.1: share of nodes with at most 3 neighbors, 58.9 % (Slashdot) and 69.6 % (Epinions).
     for name, share in (("slashdot", 0.589), ("epinions", 0.696)):
         assert (datasets.network(name).degree <= 3).mean() == pytest.approx(share, abs=0.0006)
 
@@ -96,7 +96,7 @@ def test_every_name_has_a_loader_and_wrong_ones_are_told():
 # --- random graphs --------------------------------------------------------------------------------------------------
 
 
-def test_erdos_renyi_has_as_many_edges_as_expected_and_favours_no_pair():
+def test_erdos_renyi_has_as_many_edges_as_expected_and_favors_no_pair():
     n, p = 400, 0.05
     graph = datasets.erdos_renyi(n, p, rng=rng())
     n_pairs = n * (n - 1) / 2
@@ -166,8 +166,8 @@ def test_watts_strogatz_keeps_its_edges_and_moves_the_share_asked_for():
 )
 def test_generators_follow_their_seed(draw):
     first, again, other = (draw(rng(seed)) for seed in (1, 1, 2))
-    assert first.neighbour.tolist() == again.neighbour.tolist()
-    assert first.neighbour.tolist() != other.neighbour.tolist()
+    assert first.neighbor.tolist() == again.neighbor.tolist()
+    assert first.neighbor.tolist() != other.neighbor.tolist()
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,10 @@ def star(leaves):
 
 
 def known(separated, role):
-    """The contacts of the centre of a star that the identity of this role keeps."""
+    """The contacts of the center of a star that the identity of this role keeps."""
     release, origin = separated
     (node,) = np.flatnonzero((separated.role == role) & (origin == 0))
-    return set(origin[release.neighbours(node)].tolist())
+    return set(origin[release.neighbors(node)].tolist())
 
 
 # --- decoys ---------------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_contacts_are_sorted_as_the_egos_are():
     n = 20_000
     separated = EgoPatterns(egos=(TABLE,), adopters=1)(star(n), rng=rng())
     release, origin = separated
-    first, second = (set(origin[release.neighbours(node)].tolist()) for node in np.flatnonzero(origin == 0))
+    first, second = (set(origin[release.neighbors(node)].tolist()) for node in np.flatnonzero(origin == 0))
     larger, smaller = (first, second) if len(first) > len(second) else (second, first)
     assert larger | smaller == set(range(1, n + 1))
     for found, p in [(larger - smaller, 0.82), (smaller - larger, 0.16), (larger & smaller, 0.02)]:
@@ -122,8 +122,8 @@ def test_the_number_of_circles_comes_first():
     # y is the number of circles of a random ego, 1, 3, or 5 cut to 4
     egos = (Ego(9, np.ones((4, 1), dtype=bool)), Ego(9, np.eye(3, dtype=bool)), Ego(9, np.eye(5, dtype=bool)))
     n = 3_000
-    centre = np.repeat(np.arange(n), 9)
-    graph = SocialGraph.from_edges(centre, n + np.arange(9 * n))
+    center = np.repeat(np.arange(n), 9)
+    graph = SocialGraph.from_edges(center, n + np.arange(9 * n))
     kept = EgoPatterns("circles", largest=4, egos=egos).sort(graph, np.arange(n), rng=rng())
     observed = np.bincount(np.bincount(kept.owner), minlength=5) / n
     np.testing.assert_allclose(observed, [0, 1 / 3, 0, 1 / 3, 1 / 3], atol=4 * math.sqrt(2 / 9 / n))

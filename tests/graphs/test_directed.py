@@ -111,12 +111,10 @@ def test_a_graph_holds_each_link_once_at_both_of_its_ends(links):
     kept = {(a, b) for a, b in links if a != b}
     assert one.n_links == len(kept)
     for v in range(7):
-        assert one.out_neighbour[one.out_indptr[v] : one.out_indptr[v + 1]].tolist() == sorted(
+        assert one.out_neighbor[one.out_indptr[v] : one.out_indptr[v + 1]].tolist() == sorted(
             b for a, b in kept if a == v
         )
-        assert one.in_neighbour[one.in_indptr[v] : one.in_indptr[v + 1]].tolist() == sorted(
-            a for a, b in kept if b == v
-        )
+        assert one.in_neighbor[one.in_indptr[v] : one.in_indptr[v + 1]].tolist() == sorted(a for a, b in kept if b == v)
     u, v = one.undirected().edges()
     assert set(zip(u.tolist(), v.tolist(), strict=True)) == {(min(link), max(link)) for link in kept}
 
@@ -144,10 +142,10 @@ def test_what_makes_no_sense_is_refused():
 def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack():
     source, target, truth = noisy_copies(np.random.default_rng(4))
     sides = directed(40, target), directed(40, source)
-    before = [side.out_neighbour.copy() for side in sides]
+    before = [side.out_neighbor.copy() for side in sides]
     attack = DirectedNar09(theta=0.2)
     belief = attack(*sides, (truth[0][:9], truth[1][:9]))
-    assert all(np.array_equal(side.out_neighbour, old) for side, old in zip(sides, before, strict=True))
+    assert all(np.array_equal(side.out_neighbor, old) for side, old in zip(sides, before, strict=True))
     again = eval(repr(attack), {"DirectedNar09": DirectedNar09})
     assert again(*sides, (truth[0][:9], truth[1][:9])).mapping.tobytes() == belief.mapping.tobytes()
 

@@ -126,7 +126,7 @@ def test_rates_are_those_of_the_equations(seed, model):
         hits, present = hits + right, present + 1
         if node in separated.adopters:
             adopter_hits, adopters = adopter_hits + right, adopters + 1
-            near = separated.release.neighbours(int(mapping[v])) if right else []
+            near = separated.release.neighbors(int(mapping[v])) if right else []
             told.append(len({int(separated.origin[x]) for x in near}) / pair.target.degree[node])
     found = disclosure(pair, separated, mapping, seeds)
     assert (found.everybody.hits, found.everybody.findable) == (hits, present)

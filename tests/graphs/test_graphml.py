@@ -53,7 +53,7 @@ def test_what_is_written_is_read_again(tmp_path, name, labels):
     graph = SocialGraph.from_edges([0, 1], [1, 2], labels=labels, n_nodes=4)  # the last one is tied to nobody
     graph.write(tmp_path / name)
     again = SocialGraph.read(tmp_path / name)
-    assert again.neighbour.tolist() == graph.neighbour.tolist()
+    assert again.neighbor.tolist() == graph.neighbor.tolist()
     assert again.indptr.tolist() == graph.indptr.tolist()
     assert again.labels.tolist() == (labels or [0, 1, 2, 3])
     assert again.labels.dtype.kind == ("O" if labels and isinstance(labels[0], str) else "i")
@@ -63,7 +63,7 @@ def test_many_edges(tmp_path):
     n = 3_000
     graph = SocialGraph.from_edges(np.arange(n), (np.arange(n) * 7 + 1) % n)
     graph.write(tmp_path / "a.graphml")
-    assert SocialGraph.read(tmp_path / "a.graphml").neighbour.tolist() == graph.neighbour.tolist()
+    assert SocialGraph.read(tmp_path / "a.graphml").neighbor.tolist() == graph.neighbor.tolist()
 
 
 GOOD = '<graphml><graph><node id="a"/><node id="b"/>{}</graph>{}</graphml>'

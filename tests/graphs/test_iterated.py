@@ -99,10 +99,10 @@ def test_an_identity_is_found_once_and_seeds_may_be_moved():
 def test_inputs_are_left_unchanged_repr_rebuilds_and_no_rounds_are_refused():
     source, target, truth = noisy_pair(np.random.default_rng(4))
     seeds = (truth[0][:9].copy(), truth[1][:9].copy())
-    before = [array.copy() for array in (source.neighbour, target.neighbour, *seeds)]
+    before = [array.copy() for array in (source.neighbor, target.neighbor, *seeds)]
     attack = Iterated(Nar09(theta=0.2), rounds=2)
     belief = attack(target, source, seeds)
-    after = [source.neighbour, target.neighbour, *seeds]
+    after = [source.neighbor, target.neighbor, *seeds]
     assert all(np.array_equal(a, b) for a, b in zip(after, before, strict=True))
     again = eval(repr(attack), {"Iterated": Iterated, "Nar09": Nar09})
     assert again(target, source, seeds).rounds.tobytes() == belief.rounds.tobytes()

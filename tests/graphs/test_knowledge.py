@@ -64,7 +64,7 @@ def test_partial_overlap_keeps_the_truth_one_to_one_and_right():
     # All parent edges among common people are in both graphs, so the two subgraphs are the same.
     left = pair.source.take(pair.common)
     right = pair.target.take(found)
-    assert left.neighbour.tolist() == right.neighbour.tolist()
+    assert left.neighbor.tolist() == right.neighbor.tolist()
     assert left.indptr.tolist() == right.indptr.tolist()
     assert left.n_edges > 1_000
 
@@ -104,7 +104,7 @@ def test_names_stay_with_the_adversary():
 def test_the_same_seed_gives_the_same_pair_and_another_another():
     pairs = [split(PARENT, node_overlap=0.5, edge_overlap=0.5, rng=rng(seed)) for seed in (1, 1, 2)]
     assert pairs[0].truth.tolist() == pairs[1].truth.tolist()
-    assert pairs[0].target.neighbour.tolist() == pairs[1].target.neighbour.tolist()
+    assert pairs[0].target.neighbor.tolist() == pairs[1].target.neighbor.tolist()
     assert pairs[0].truth.tolist() != pairs[2].truth.tolist()
 
 
@@ -156,7 +156,7 @@ def test_a_truth_that_does_not_fit_is_refused():
 
 HUBS = chung_lu(power_law_degrees(2_000, exponent=2.5, mean=20), rng=rng(3))
 PAIR = split(HUBS, node_overlap=0.5, edge_overlap=0.75, rng=rng(4))
-METHODS = ["random", "random.25", "random.05", "top", "clique.3", "clique.4.2", "neighbourhood.4", "neighbourhood.4.25"]
+METHODS = ["random", "random.25", "random.05", "top", "clique.3", "clique.4.2", "neighborhood.4", "neighborhood.4.25"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -196,8 +196,8 @@ def test_groups_are_cliques_in_both_graphs():
             assert graph.has_edges(*np.array([(a, b) for a in nodes for b in nodes if a != b]).T).all()
 
 
-def test_neighbourhoods_are_connected_in_both_graphs():
-    seeds = select_seeds(PAIR, "neighbourhood.5", n=20, rng=rng())
+def test_neighborhoods_are_connected_in_both_graphs():
+    seeds = select_seeds(PAIR, "neighborhood.5", n=20, rng=rng())
     for at in range(0, 20, 5):
         for graph, nodes in ((PAIR.source, seeds.source[at : at + 5]), (PAIR.target, seeds.target[at : at + 5])):
             assert len(graph.take(nodes).largest_component()) == 5

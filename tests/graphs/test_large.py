@@ -191,8 +191,8 @@ def test_links_become_a_simple_graph(engine, tmp_path):
         degree = dict(zip(nodes["label"].tolist(), nodes["degree"].tolist(), strict=True))
         assert degree == {"ä": 1, "b": 2, "名'\"": 1, "c": 0}
         name = dict(zip(nodes["node"].tolist(), nodes["label"].tolist(), strict=True))
-        links = engine.rows("select node, neighbour from w_link")
-        both = {(name[u], name[v]) for u, v in zip(links["node"].tolist(), links["neighbour"].tolist(), strict=True)}
+        links = engine.rows("select node, neighbor from w_link")
+        both = {(name[u], name[v]) for u, v in zip(links["node"].tolist(), links["neighbor"].tolist(), strict=True)}
         assert both == {("ä", "b"), ("b", "ä"), ("b", "名'\""), ("名'\"", "b")}
 
 

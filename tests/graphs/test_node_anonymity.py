@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from unmask.errors import UnmaskError
 from unmask.graphs.datasets import erdos_renyi, network
-from unmask.graphs.protections import anonymous_identity, new_ties, same_neighbours
+from unmask.graphs.protections import anonymous_identity, new_ties, same_neighbors
 from unmask.graphs.release import SocialGraph
 
 
@@ -20,13 +20,13 @@ def graphs(draw):
     return SocialGraph.from_edges([u for u, _ in edges], [v for _, v in edges], n_nodes=n)
 
 
-def neighbours(graph):
-    return [set(graph.neighbours(v).tolist()) for v in range(graph.n_nodes)]
+def neighbors(graph):
+    return [set(graph.neighbors(v).tolist()) for v in range(graph.n_nodes)]
 
 
 def printed(graph, i, c, k):
     """Algorithm 1 of Gulyas 2015 as printed, |V_j| = c in line 8: the number of new ties, None if it finds nothing."""
-    of = neighbours(graph)
+    of = neighbors(graph)
     beyond = set().union(*(of[x] for x in of[i])) - {i} if of[i] else set()
     for shared in range(c, 0, -1):
         kappa = {}
@@ -60,10 +60,10 @@ def with_identity(graph, found):
 
 
 @given(graphs())
-def test_anonymity_set_is_who_has_the_same_neighbours(graph):
+def test_anonymity_set_is_who_has_the_same_neighbors(graph):
     # definition 4, pair by pair
-    of = neighbours(graph)
-    for v, size in enumerate(same_neighbours(graph).tolist()):
+    of = neighbors(graph)
+    for v, size in enumerate(same_neighbors(graph).tolist()):
         assert size == (sum(of[v] == other for other in of) if of[v] else 1)
 
 
@@ -81,15 +81,15 @@ def test_a_new_identity_is_anonymous(graph, c, k):
         found = anonymous_identity(graph, node, contacts=c, k=k)
         if found is None:
             continue
-        assert set(found.existing.tolist()) <= set(graph.neighbours(node).tolist())
-        assert not set(found.new.tolist()) & ({node} | set(graph.neighbours(node).tolist()))
+        assert set(found.existing.tolist()) <= set(graph.neighbors(node).tolist())
+        assert not set(found.new.tolist()) & ({node} | set(graph.neighbors(node).tolist()))
         assert len(found.existing) + len(found.new) == c
-        sizes = same_neighbours(with_identity(graph, found))
+        sizes = same_neighbors(with_identity(graph, found))
         assert sizes[-1] >= k
         np.testing.assert_array_equal(sizes[found.members], sizes[-1])
 
 
-def test_common_neighbours_count_as_one_group_wherever_they_stand():
+def test_common_neighbors_count_as_one_group_wherever_they_stand():
     # node 0 knows 5; both 1, who knows 2, 3, 5, and 2, who knows 1, 5, 9, share 5 with it, but they know each other
     graph = SocialGraph.from_edges([0, 0, 1, 1, 1, 2, 2], [5, 6, 5, 2, 3, 5, 9])
     assert printed(graph, 0, 3, 2) is None

@@ -44,7 +44,7 @@ def test_a_missing_top_node_shifts_the_others():
 
 
 def test_ties_are_passed_over():
-    # Degrees 4, 3, 3, then leaves: the two of degree 3 differ in their neighbours' degrees only in the second graph.
+    # Degrees 4, 3, 3, then leaves: the two of degree 3 differ in their neighbors' degrees only in the second graph.
     u, v = [0, 0, 0, 0, 1, 1, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8]
     even = SocialGraph.from_edges(u, v)
     odd = SocialGraph.from_edges([*u, 7], [*v, 9])
@@ -92,10 +92,10 @@ def slow_alike(source, target, members, tolerance):
     """Every ordered clique of the target that looks like the members."""
 
     def degree(graph, v):
-        return len(graph.neighbours(v))
+        return len(graph.neighbors(v))
 
     def shared(graph, a, b):
-        return len(set(graph.neighbours(a).tolist()) & set(graph.neighbours(b).tolist()))
+        return len(set(graph.neighbors(a).tolist()) & set(graph.neighbors(b).tolist()))
 
     def near(value, wanted):
         return wanted * (1 - tolerance) - 1e-9 <= value <= wanted * (1 + tolerance) + 1e-9

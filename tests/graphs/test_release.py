@@ -31,8 +31,8 @@ def test_links_become_a_simple_graph_and_what_is_dropped_is_counted():
     assert graph.dropped == Dropped(self_loops=3, duplicates=1, reversed=2)
     assert [graph.n_nodes, graph.n_edges] == [5, 2]
     assert graph.degree.tolist() == [1, 2, 0, 1, 0]
-    assert [graph.neighbours(node).tolist() for node in range(5)] == [[1], [0, 3], [], [1], []]
-    assert [graph.indptr.dtype, graph.neighbour.dtype] == [np.int64, np.int32]
+    assert [graph.neighbors(node).tolist() for node in range(5)] == [[1], [0, 3], [], [1], []]
+    assert [graph.indptr.dtype, graph.neighbor.dtype] == [np.int64, np.int32]
 
 
 links = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60)
@@ -48,7 +48,7 @@ def test_against_sets(pairs):
     lost = graph.dropped
     assert len(pairs) == graph.n_edges + lost.self_loops + lost.duplicates + lost.reversed
     for node in range(10):
-        assert graph.neighbours(node).tolist() == sorted(next(iter(e - {node})) for e in expected if node in e)
+        assert graph.neighbors(node).tolist() == sorted(next(iter(e - {node})) for e in expected if node in e)
     every = np.mgrid[0:10, 0:10].reshape(2, -1)
     assert graph.has_edges(*every).tolist() == [frozenset(pair) in expected for pair in every.T.tolist()]
 
@@ -91,7 +91,7 @@ def test_large_numbers_do_not_run_over():
         (lambda: SocialGraph.from_edges([0], [1], labels=["a", "b"], n_nodes=3), "2 labels for 3 nodes"),
         (lambda: SocialGraph.from_edges([0], [1]).take([0, 0]), "taken twice"),
         (lambda: SocialGraph.from_edges([0], [1]).take([2]), "expected 0 to 1"),
-        (lambda: SocialGraph.from_edges([0], [1]).neighbours(-1), "not in the graph"),
+        (lambda: SocialGraph.from_edges([0], [1]).neighbors(-1), "not in the graph"),
         (lambda: SocialGraph.from_edges([0], [1], n_nodes=3).has_edges([0], [5]), "from 5 to 5, expected 0 to 2"),
         (lambda: SocialGraph.from_edges([0], [1], n_nodes=3).has_edges([-1], [1]), "from -1 to -1, expected 0 to 2"),
         (lambda: SocialGraph.from_edges([], [], labels=[None, "a", None]), "distinct"),
@@ -257,7 +257,7 @@ def test_matrices_and_graph_objects():
     matrix = sparse.csr_matrix(np.array([[0, 2, 0], [0, 1, 0], [0, 0, 0]]))
     graph = SocialGraph.read(matrix)
     assert [graph.n_nodes, graph.n_edges, graph.labels] == [3, 1, None]
-    assert (SocialGraph.read(graph.adjacency()).neighbour == graph.neighbour).all()
+    assert (SocialGraph.read(graph.adjacency()).neighbor == graph.neighbor).all()
 
     class Networkx:
         def nodes(self):

@@ -23,7 +23,7 @@ def graph(n_nodes, edges):
 
 
 def as_dict(one):
-    return {v: set(one.neighbours(v).tolist()) for v in range(one.n_nodes)}
+    return {v: set(one.neighbors(v).tolist()) for v in range(one.n_nodes)}
 
 
 def noisy_pair(rng, *, n_nodes, degree, kept=0.85):
@@ -226,12 +226,12 @@ def test_people_whom_nothing_reaches_keep_the_prior():
 
 def test_the_same_again_and_inputs_unchanged(social):
     pair, seeds = social
-    before = [array.copy() for array in (pair.source.neighbour, pair.target.neighbour, *seeds)]
+    before = [array.copy() for array in (pair.source.neighbor, pair.target.neighbor, *seeds)]
     attack = Rematch(margin=0.2, forced=True)
     first, second = attack(pair.target, pair.source, seeds), eval(repr(attack))(pair.target, pair.source, seeds)
     assert np.array_equal(first.mapping, second.mapping)
     assert np.array_equal(first.log_probability, second.log_probability)
-    for old, new in zip(before, (pair.source.neighbour, pair.target.neighbour, *seeds), strict=True):
+    for old, new in zip(before, (pair.source.neighbor, pair.target.neighbor, *seeds), strict=True):
         assert np.array_equal(old, new)
 
 

@@ -68,7 +68,7 @@ def test_closeness_by_its_definition(graph):
 @given(graphs())
 def test_clustering_by_its_definition(graph):
     for v, value in enumerate(clustering(graph)):
-        pairs = list(combinations(graph.neighbours(v).tolist(), 2))
+        pairs = list(combinations(graph.neighbors(v).tolist(), 2))
         known = [pair for pair in pairs if graph.has_edges([pair[0]], [pair[1]])[0]]
         assert value == pytest.approx(len(known) / len(pairs) if pairs else 0.0)
 
@@ -85,7 +85,7 @@ def test_the_karate_club():
 def test_sampled_betweenness_is_right_on_average(monkeypatch):
     graph = barabasi_albert(60, 2, rng=rng())
     exact = betweenness(graph)
-    monkeypatch.setattr(centrality, "_MOST_STEPS", 10 * len(graph.neighbour))  # about ten walks of sixty
+    monkeypatch.setattr(centrality, "_MOST_STEPS", 10 * len(graph.neighbor))  # about ten walks of sixty
     draws = np.array([betweenness(graph, rng=rng(seed)) for seed in range(400)])
     assert draws.std(axis=0).max() > 0
     error = draws.std(axis=0, ddof=1) / math.sqrt(len(draws))

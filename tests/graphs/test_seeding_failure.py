@@ -69,7 +69,7 @@ def literal_clique_failure(n, p, k, epsilon, model):
 )
 def test_clique_failure_against_all_layouts(n, k, epsilon, y, model):
     p = some_division(y, model, np.random.default_rng(n))
-    p = np.sort(p)[::-1] ** 0.5 if model == "realistic" else p  # so that two identities may be recognised at once
+    p = np.sort(p)[::-1] ** 0.5 if model == "realistic" else p  # so that two identities may be recognized at once
     found = clique_failure(n, p, k, epsilon, model=model)
     assert found == pytest.approx(literal_clique_failure(n, p, k, epsilon, model), abs=1e-12)
     assert 0 < found < 1
@@ -85,8 +85,8 @@ def test_clique_failure_against_simulation(model):
     else:
         cell = rng.choice(4, size=(runs, n), p=[*p, max(0.0, 1 - sum(p))])
         has = cell[..., None] == np.arange(3)
-    recognised = has[:, : k - 1].all(axis=1) & (has.sum(axis=1) >= (1 - epsilon) * n)
-    failed = ~recognised.any(axis=1)
+    recognized = has[:, : k - 1].all(axis=1) & (has.sum(axis=1) >= (1 - epsilon) * n)
+    failed = ~recognized.any(axis=1)
     half_width = 4 * failed.std() / math.sqrt(runs)  # missed once in 16,000 seeds
     assert half_width < 0.01
     assert abs(failed.mean() - clique_failure(n, p, k, epsilon, model=model)) < half_width
@@ -138,7 +138,7 @@ def test_clique_failure_stays_sound_far_out():
     assert clique_failure(100_000, [1 - 3e-10, 0.0]) == 0  # within the rounding of decimals: nobody separates
 
 
-def test_a_degree_on_the_bound_is_recognised():
+def test_a_degree_on_the_bound_is_recognized():
     # x / N < 1 - epsilon fails, equality does not, in binary too: one contact of 20 may go
     p = 0.9
     kept = sum(math.comb(17, lost) * p ** (17 - lost) * (1 - p) ** lost for lost in (0, 1))

@@ -21,9 +21,9 @@ def rng(seed=1):
 
 
 def stars(n, leaves):
-    """n stars beside each other; their centres are nodes 0 to n - 1."""
-    centre = np.repeat(np.arange(n), leaves)
-    return SocialGraph.from_edges(centre, n + np.arange(n * leaves)), np.arange(n)
+    """n stars beside each other; their centers are nodes 0 to n - 1."""
+    center = np.repeat(np.arange(n), leaves)
+    return SocialGraph.from_edges(center, n + np.arange(n * leaves)), np.arange(n)
 
 
 def everybody(model="basic", **options):
@@ -41,8 +41,8 @@ def copies(graph, separated):
 
 def held_by(model, degree, n=2_000, seed=1, **options):
     """(n, y) contacts of each identity of n people with this degree, and (n,) contacts that any of them has."""
-    graph, centres = stars(n, degree)
-    kept = IdentitySeparation(model, **options).sort(graph, centres, rng=rng(seed))
+    graph, centers = stars(n, degree)
+    kept = IdentitySeparation(model, **options).sort(graph, centers, rng=rng(seed))
     sizes = np.bincount(kept.identity, minlength=len(kept.owner)).reshape(n, -1)
     person = kept.owner[kept.identity]
     distinct = np.bincount(np.unique(np.column_stack((person, kept.tie)), axis=0)[:, 0], minlength=n)
@@ -99,7 +99,7 @@ def test_a_tie_of_two_adopters_is_there_for_each_pair_of_keepers():
         kept = protection.sort(NETWORK, adopters, rng=rng(seed))
         keepers = {v: [] for v in adopters.tolist()}
         for identity, tie in zip(kept.identity.tolist(), kept.tie.tolist(), strict=True):
-            keepers[int(kept.owner[identity])].append((identity, int(NETWORK.neighbour[tie])))
+            keepers[int(kept.owner[identity])].append((identity, int(NETWORK.neighbor[tie])))
         expected = Counter()
         for u, v in zip(*(end.tolist() for end in NETWORK.edges()), strict=True):
             left = [i for i, contact in keepers[u] if contact == v] if u in keepers else ["whole"]
@@ -163,9 +163,9 @@ def test_random_deletion_drops_by_the_product_of_the_complements():
 
 def test_every_contact_is_as_likely_to_be_kept():
     n, d = 4_000, 6
-    graph, centres = stars(n, d)
+    graph, centers = stars(n, d)
     for model in MODELS:
-        kept = IdentitySeparation(model, identities=2, deviation=0.2).sort(graph, centres, rng=rng())
+        kept = IdentitySeparation(model, identities=2, deviation=0.2).sort(graph, centers, rng=rng())
         place = (kept.tie - graph.indptr[kept.owner[kept.identity]]) % d
         assert stats.chisquare(np.bincount(place, minlength=d)).pvalue > 1e-3
 
@@ -189,8 +189,8 @@ def test_no_identity_is_no_node_and_a_person_without_contacts_is_one():
 
 def test_numbers_of_identities_follow_their_law():
     for identities, law in [((0.2, 0.0, 0.8), [0.2, 0.0, 0.8]), (PowerLaw(2.0, 3), [0.0, 9 / 13, 4 / 13])]:
-        graph, centres = stars(5_000, 4)
-        kept = IdentitySeparation(identities=identities).sort(graph, centres, rng=rng())
+        graph, centers = stars(5_000, 4)
+        kept = IdentitySeparation(identities=identities).sort(graph, centers, rng=rng())
         observed = np.bincount(np.bincount(kept.owner), minlength=4)[1:]
         np.testing.assert_allclose(observed / 5_000, law, atol=4 * 0.5 / math.sqrt(5_000))
         assert observed[np.array(law) == 0].sum() == 0
@@ -209,7 +209,7 @@ def test_sorting_gives_the_mean_shares(model):
 def test_same_seed_same_release_and_other_seed_another(model):
     protection = IdentitySeparation(model, adopters=0.5)
     one, same, other = (protection(NETWORK, rng=rng(seed)) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one.release.neighbour, same.release.neighbour)
+    np.testing.assert_array_equal(one.release.neighbor, same.release.neighbor)
     np.testing.assert_array_equal(one.origin, same.origin)
     assert not np.array_equal(one.adopters, other.adopters)
 
@@ -226,7 +226,7 @@ def test_without_adopters_the_release_is_the_graph_renumbered():
     assert release.labels is None
     assert not np.array_equal(origin, np.arange(300))
     number = np.argsort(origin)
-    np.testing.assert_array_equal(release.take(number).neighbour, graph.neighbour)
+    np.testing.assert_array_equal(release.take(number).neighbor, graph.neighbor)
 
 
 def test_order_of_released_nodes_tells_nothing():

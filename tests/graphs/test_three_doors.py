@@ -15,7 +15,7 @@ from unmask.studies.graph_trials import PERCOLATES
 from unmask.studies.reading import read_plan
 
 PLAN = """
-[[datasets]]
+[[data]]
 use = "graphs.barabasi_albert"
 with = { n = 250, m = 4 }
 """
@@ -32,7 +32,7 @@ def write(path, head, rows):
 
 
 def named(graph, prefix):
-    return SocialGraph(graph.indptr, graph.neighbour, np.array([f"{prefix}{i}" for i in range(graph.n_nodes)], object))
+    return SocialGraph(graph.indptr, graph.neighbor, np.array([f"{prefix}{i}" for i in range(graph.n_nodes)], object))
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ def test_pairs_of_many_marks_may_be_chosen_first(ties):
 
 
 def test_hubs_are_matched_without_rivals_of_low_degree():
-    """u has 4 neighbours; c (degree 4) and d (degree 2) both have its 2 witnesses: a tie but for the buckets."""
+    """u has 4 neighbors; c (degree 4) and d (degree 2) both have its 2 witnesses: a tie but for the buckets."""
     source = graph(7, [(6, 0), (6, 1), (6, 2), (6, 3)])
     target = graph(8, [(6, 0), (6, 1), (6, 2), (6, 3), (7, 0), (7, 1)])
     seeds = (np.array([0, 1]), np.array([0, 1]))
@@ -149,7 +149,7 @@ def test_renumbering_the_nodes_renumbers_the_matches(attack):
 def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
     source, target, truth = noisy_pair(np.random.default_rng(4))
     seeds = (truth[0][:9], truth[1][:9])
-    inputs = [source.indptr, source.neighbour, target.indptr, target.neighbour, *seeds]
+    inputs = [source.indptr, source.neighbor, target.indptr, target.neighbor, *seeds]
     before = [array.copy() for array in inputs]
     belief = attack(target, source, seeds)
     assert all(np.array_equal(a, b) and a.flags.writeable for a, b in zip(inputs, before, strict=True))

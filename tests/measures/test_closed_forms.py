@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import ABSENT, Posterior, Truth, UnmaskError
-from unmask.audit import REALISED, SELF_ASSESSED
+from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.inference import from_classes
 from unmask.measures import (
     calibration_error,
@@ -17,8 +17,8 @@ from unmask.measures import (
     information_gain,
     log_loss,
     rank,
-    realised_error,
-    realised_success,
+    realized_error,
+    realized_success,
     refutation,
     renyi_entropy,
     shannon_entropy,
@@ -48,8 +48,8 @@ def value(measure, belief, truth=None):
         (total_variation, 0.75, 0),
         (confirmation, np.log(4), 0),
         (refutation, np.inf, 0),
-        (realised_success, 1, 0.25),
-        (realised_error(), 0, 0.75),
+        (realized_success, 1, 0.25),
+        (realized_error(), 0, 0.75),
         (success_at(3), 1, 0.75),
         (rank, 1, 2.5),
         (log_loss, 0, 2),
@@ -71,7 +71,7 @@ def test_classes_are_linked_at_classes_over_people():
     assert row.posterior == pytest.approx(3 / 10)
     assert row.prior == pytest.approx(1 / 10)
     assert (row.worst, row.worst_observation) == (1.0, 0)
-    assert evaluate(realised_success, belief, Truth(np.arange(10))).posterior == pytest.approx(3 / 10)
+    assert evaluate(realized_success, belief, Truth(np.arange(10))).posterior == pytest.approx(3 / 10)
 
 
 def test_binary_symmetric_channel():
@@ -86,7 +86,7 @@ def test_binary_symmetric_channel():
 def test_none_of_these_is_no_guess():
     belief = Posterior.from_dense(np.array([[0.1, 0.1]]), prior=np.array([0.25, 0.25]))
     assert value(success_probability, belief) == pytest.approx(0.1)
-    assert value(realised_success, belief, Truth([ABSENT])) == 0
+    assert value(realized_success, belief, Truth([ABSENT])) == 0
     assert value(rank, belief, Truth([ABSENT])) == 3
     assert value(log_loss, belief, Truth([ABSENT])) == pytest.approx(-np.log2(0.8))
 
@@ -100,7 +100,7 @@ def test_scores_are_refused_as_probabilities():
 def test_overconfidence_shows_as_calibration_error():
     belief = Posterior.from_dense(np.tile([0.9, 0.1], (10, 1)))
     truth = Truth([0] * 5 + [1] * 5)
-    # announced 0.9, realised 0.5 of 10: 0.4 less the chance of such a mean, 0.25 / 9
+    # announced 0.9, realized 0.5 of 10: 0.4 less the chance of such a mean, 0.25 / 9
     assert evaluate(calibration_error, belief, truth).posterior == pytest.approx(np.sqrt(0.4**2 - 0.25 / 9))
 
 
@@ -114,7 +114,7 @@ def dense(draw):
 
 @settings(max_examples=150, deadline=None)
 @given(dense(), st.data())
-def test_realised_measures_equal_enumeration(table, data):
+def test_realized_measures_equal_enumeration(table, data):
     belief = Posterior.from_dense(table)
     n = table.shape[1]
     truth = np.array([data.draw(st.integers(0, n - 1)) for _ in table])
@@ -159,12 +159,12 @@ def test_merging_two_candidates_never_hurts_the_adversary(table):
 def test_every_measure_stays_in_range(table, seed):
     belief = Posterior.from_dense(table)
     truth = Truth(np.random.default_rng(seed).integers(0, table.shape[1], len(table)))
-    for measure in (*SELF_ASSESSED, *REALISED):
+    for measure in (*SELF_ASSESSED, *REALIZED):
         values = measure.per_target(belief, truth)
         assert np.all((values >= measure.range[0] - 1e-9) & (values <= measure.range[1] + 1e-9)), measure.name
 
 
-def test_matrix_loss_realised_and_assessed_agree_when_exact():
+def test_matrix_loss_realized_and_assessed_agree_when_exact():
     rng = np.random.default_rng(1)
     joint = rng.dirichlet(np.ones(12)).reshape(3, 4)  # observations x values
     loss = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
@@ -172,5 +172,5 @@ def test_matrix_loss_realised_and_assessed_agree_when_exact():
     observation, true = np.repeat(np.arange(3), 4), np.tile(np.arange(4), 3)
     belief = Posterior.from_dense(posterior, prior=joint.sum(axis=0), observation=observation, weight=joint.ravel())
     assessed = evaluate(estimation_error(loss), belief).posterior
-    realised = evaluate(realised_error(loss), belief, Truth(true)).posterior
-    assert assessed == pytest.approx(realised, abs=1e-6)
+    realized = evaluate(realized_error(loss), belief, Truth(true)).posterior
+    assert assessed == pytest.approx(realized, abs=1e-6)

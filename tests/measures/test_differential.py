@@ -143,7 +143,7 @@ def test_pure_epsilon_bounds_every_posterior(n, m, seed, prior):
     assert np.all(belief <= bound.high + 1e-12)
     assert np.all(belief >= bound.low - 1e-12)
     e = channel_epsilon(rows)
-    response = np.array([np.exp(e), 1.0]) / (1 + np.exp(e))  # randomised response reaches both
+    response = np.array([np.exp(e), 1.0]) / (1 + np.exp(e))  # randomized response reaches both
     reached = prior * response / (prior * response + (1 - prior) * response[::-1])
     assert reached == pytest.approx([float(bound.high), float(bound.low)], rel=1e-9)
 

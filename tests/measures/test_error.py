@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import ABSENT, Posterior, Truth, UnmaskError
-from unmask.measures import error, evaluate, realised_success
-from unmask.measures.error import bayes, correctness, estimation_error, gibbs, realised_bayes, realised_gibbs
+from unmask.measures import error, evaluate, realized_success
+from unmask.measures.error import bayes, correctness, estimation_error, gibbs, realized_bayes, realized_gibbs
 from unmask.truth import UNKNOWN
 
 LOSSES = ["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
@@ -64,7 +64,7 @@ def test_an_exact_belief_never_loses_and_a_richer_answer_never_costs_more(drawn)
 
 @settings(max_examples=60, deadline=None)
 @given(channels())
-def test_realised_errors_average_to_the_self_assessed_when_exact(drawn):
+def test_realized_errors_average_to_the_self_assessed_when_exact(drawn):
     joint, xy = drawn
     weight = joint.sum(axis=1)
     observation, true = np.nonzero(joint)
@@ -72,10 +72,10 @@ def test_realised_errors_average_to_the_self_assessed_when_exact(drawn):
         joint / weight[:, None], prior=joint.sum(axis=0), observation=observation, weight=joint[observation, true]
     )
     for loss in LOSSES:
-        own, met = bayes(belief, loss, coordinates=xy), realised_bayes(belief, Truth(true), loss, coordinates=xy)
+        own, met = bayes(belief, loss, coordinates=xy), realized_bayes(belief, Truth(true), loss, coordinates=xy)
         scale = max(own.prior, 1.0)
         assert met.average == pytest.approx(own.average, abs=2e-5 * scale), loss
-        own, met = gibbs(belief, loss, coordinates=xy), realised_gibbs(belief, Truth(true), loss, coordinates=xy)
+        own, met = gibbs(belief, loss, coordinates=xy), realized_gibbs(belief, Truth(true), loss, coordinates=xy)
         assert met.average == pytest.approx(own.average, abs=2e-5 * scale), loss
 
 
@@ -137,22 +137,22 @@ def test_answer_of_unlisted_candidates_and_of_the_uniform_prior():
 
 def test_absent_unknown_and_misfit_truths():
     belief = Posterior.from_dense(np.tile([[0.5, 0.3, 0.2]], (4, 1)))
-    met = realised_bayes(belief, Truth([0, ABSENT, UNKNOWN, 2]), "absolute", coordinates=[0.0, 1.0, 4.0])
+    met = realized_bayes(belief, Truth([0, ABSENT, UNKNOWN, 2]), "absolute", coordinates=[0.0, 1.0, 4.0])
     assert met.target.tolist() == [0, 1, 3]
     assert met.value == pytest.approx([0.5, 4.0, 3.5], abs=1e-6)  # medians 0..1: the middle
     assert (met.worst, met.worst_target) == (pytest.approx(0.5), 0)
     with pytest.raises(UnmaskError, match="unknown for every"):
-        realised_bayes(belief, Truth([UNKNOWN] * 4))
+        realized_bayes(belief, Truth([UNKNOWN] * 4))
     with pytest.raises(UnmaskError, match="3 targets"):
-        realised_gibbs(belief, Truth([0, 1, 2]))
+        realized_gibbs(belief, Truth([0, 1, 2]))
     with pytest.raises(UnmaskError, match="names candidate 7"):
-        realised_bayes(belief, Truth([0, 1, 2, 7]), "squared", coordinates=[0.0, 1.0, 4.0])
+        realized_bayes(belief, Truth([0, 1, 2, 7]), "squared", coordinates=[0.0, 1.0, 4.0])
 
 
 def test_ties_are_shared_wherever_answers_are_a_list():
     belief, truth = Posterior.from_dense(np.tile([[0.5, 0.5, 0.0]], (2, 1))), Truth([0, 1])
     for loss in ("hamming", 1 - np.eye(3), lambda a, x: (a != x) * 1.0):
-        assert realised_bayes(belief, truth, loss).value == pytest.approx([0.5, 0.5]), loss
+        assert realized_bayes(belief, truth, loss).value == pytest.approx([0.5, 0.5]), loss
 
 
 def test_measures_of_every_loss_in_the_common_grammar():
@@ -186,4 +186,4 @@ def test_modules_can_be_imported_beside_their_functions():
 def test_a_truth_of_other_targets_is_refused(length):
     belief = Posterior.from_dense(np.eye(2))
     with pytest.raises(UnmaskError, match=f"the truth has {length} targets and the posterior 2, expected the same"):
-        evaluate(realised_success, belief, Truth([0] * length))
+        evaluate(realized_success, belief, Truth([0] * length))

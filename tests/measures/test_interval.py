@@ -9,7 +9,7 @@ from scipy import stats
 from unmask import Posterior, Truth, UnmaskError
 from unmask.audit import STANDARD
 from unmask.inference import from_classes
-from unmask.measures import calibration_error, effective_set_size, evaluate, realised_success, success_probability
+from unmask.measures import calibration_error, effective_set_size, evaluate, realized_success, success_probability
 from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import EVERYBODY, clustered_wilson, of_targets, wilson
 from unmask.measures.tally import joined, row, tally
@@ -130,7 +130,7 @@ def test_r5_rates_are_given_wilsons_interval_at_the_sample_size_of_their_varianc
 
 def test_targets_whose_truth_is_unknown_are_no_sample():
     truth = Truth(np.where(np.arange(16) < 4, -1, np.arange(16)))
-    assert evaluate(realised_success, BELIEF, truth, drawn_from=16).interval == EVERYBODY
+    assert evaluate(realized_success, BELIEF, truth, drawn_from=16).interval == EVERYBODY
 
 
 def test_c6_no_interval_leaves_the_range_of_its_measure():

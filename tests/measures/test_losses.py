@@ -66,7 +66,7 @@ def test_dimensions_of_squared_and_absolute_add_up(table, seed):
 
 @settings(max_examples=60, deadline=None)
 @given(dense(), st.integers(0, 1000))
-def test_geometric_median_equals_a_general_minimiser(table, seed):
+def test_geometric_median_equals_a_general_minimizer(table, seed):
     xy = np.random.default_rng(seed).normal(size=(table.shape[1], 2))
     risk, answer = best(Posterior.from_dense(table), "euclidean", xy)
     for p, r, a in zip(table, risk, answer, strict=True):
@@ -99,13 +99,13 @@ def test_haversine_equals_the_formula_and_the_plane_when_small(table, seed):
     world = np.column_stack([rng.uniform(-80, 80, table.shape[1]), rng.uniform(-180, 180, table.shape[1])])
     literal = np.array([[great_circle(a, b) for b in world] for a in world])
     assert np.allclose(as_matrix("haversine", len(world), coordinates=world), literal, rtol=1e-9, atol=1e-3)
-    belief, metres = Posterior.from_dense(table), np.pi / 180 * EARTH_RADIUS_M
-    small = rng.normal(size=(table.shape[1], 2)) * 1e-3  # a hundred metres around a point of the equator
+    belief, meters = Posterior.from_dense(table), np.pi / 180 * EARTH_RADIUS_M
+    small = rng.normal(size=(table.shape[1], 2)) * 1e-3  # a hundred meters around a point of the equator
     near, answer = best(belief, "haversine", small)
-    flat, centre = best(belief, "euclidean", small * metres)
+    flat, center = best(belief, "euclidean", small * meters)
     assert near == pytest.approx(flat, rel=1e-5, abs=1e-4)
-    moved = np.linalg.norm((answer - centre / metres) * metres, axis=1)
-    cost = [row @ np.linalg.norm((small - a) * metres, axis=1) for row, a in zip(table, answer, strict=True)]
+    moved = np.linalg.norm((answer - center / meters) * meters, axis=1)
+    cost = [row @ np.linalg.norm((small - a) * meters, axis=1) for row, a in zip(table, answer, strict=True)]
     assert np.all((moved < 0.5) | np.isclose(cost, flat, rtol=1e-5, atol=1e-4))
 
 
@@ -144,8 +144,8 @@ def test_mean_beats_the_grid():
     # a Gaussian known on a grid of step sigma: answers on the grid overstate privacy by more than 2 %
     step = 1.0
     z = np.arange(-8.0, 9.0, step)
-    centres = np.linspace(0, step, 50, endpoint=False)
-    p = np.exp(-((z - centres[:, None]) ** 2) / 2)
+    centers = np.linspace(0, step, 50, endpoint=False)
+    p = np.exp(-((z - centers[:, None]) ** 2) / 2)
     belief = Posterior.from_dense(p / p.sum(axis=1, keepdims=True))
     free = best(belief, "squared", z)[0].mean()
     on_grid = best(belief, as_matrix("squared", len(z), coordinates=z))[0].mean()

@@ -18,7 +18,7 @@ from unmask.measures import (
     leakages,
     log_loss,
     mutual_information,
-    realised_success,
+    realized_success,
     success_probability,
     total_variation,
 )
@@ -78,8 +78,8 @@ def test_c4_errors_scale_with_the_unit_of_the_loss(unit, loss):
 
 def test_c4_nearly_equal_candidates_are_not_one_in_double_precision():
     belief = Posterior.from_dense(np.array([[0.5 + 1e-7, 0.5 - 1e-7]]))
-    assert realised_success.per_target(belief, Truth([0])) == 1
-    assert realised_success.per_target(Posterior.from_dense(np.array([[0.5, 0.5]])), Truth([0])) == 0.5
+    assert realized_success.per_target(belief, Truth([0])) == 1
+    assert realized_success.per_target(Posterior.from_dense(np.array([[0.5, 0.5]])), Truth([0])) == 0.5
 
 
 @settings(max_examples=60, deadline=None)

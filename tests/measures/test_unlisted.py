@@ -21,7 +21,7 @@ from unmask.measures import (
     min_entropy_average,
     min_entropy_smith,
     mutual_information,
-    realised_error,
+    realized_error,
     renyi_entropy,
     sampling_error,
 )
@@ -39,7 +39,7 @@ FURTHER = (
 
 OF_PLACES = (  # which candidates share must be known: all that are not listed
     *(estimation_error(loss, coordinates=np.arange(9.0) ** 2) for loss in ("squared", "absolute")),
-    *(realised_error(loss, coordinates=np.arange(9.0) ** 2) for loss in ("squared", "absolute")),
+    *(realized_error(loss, coordinates=np.arange(9.0) ** 2) for loss in ("squared", "absolute")),
     *(of("euclidean", coordinates=np.arange(9.0) ** 2) for of in (sampling_error, correctness)),
     estimation_error(np.abs(np.subtract.outer(np.arange(9.0), np.arange(9.0)))),
     earth_mover(coordinates=np.arange(9.0) ** 2),

@@ -110,9 +110,9 @@ def test_traces_follow_their_stated_law(difficulty):
     user = traces.partition.code
     assert traces.partition.sizes.tolist() == [20] * 2_000
     x = traces.feature("x1").values
-    centre = np.bincount(user, weights=x) / 20
-    assert np.var(x) == pytest.approx(1, abs=0.15)  # 2,000 users: standard error 0.032 of the centres' part
-    assert np.var(x - centre[user]) == pytest.approx(difficulty * 19 / 20, abs=0.04)
+    center = np.bincount(user, weights=x) / 20
+    assert np.var(x) == pytest.approx(1, abs=0.15)  # 2,000 users: standard error 0.032 of the centers' part
+    assert np.var(x - center[user]) == pytest.approx(difficulty * 19 / 20, abs=0.04)
     place = traces.feature("place").codes
     counts = np.zeros((2_000, 10))
     np.add.at(counts, (user, place), 1)

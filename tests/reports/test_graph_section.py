@@ -223,8 +223,8 @@ def test_words_of_an_adversary_and_several_releases_are_told():
 
 
 def test_recall_is_not_told_twice_and_other_targets_are_still_told():
-    other = row("0.5/0.75", "rematch", "city", "realised_success", posterior=0.5, prior=0.1, n=90)
-    said = found(bare(), rows=(*rows(bare()), other), success=("recall", "realised_success"))
+    other = row("0.5/0.75", "rematch", "city", "realized_success", posterior=0.5, prior=0.1, n=90)
+    said = found(bare(), rows=(*rows(bare()), other), success=("recall", "realized_success"))
     assert said[1] == NEXT
     assert len(said) == 3
     assert said[2] == "The adversary rematch infers city correctly for 50.0 % of 90 people; guessing gives 10.0 %."
@@ -326,8 +326,8 @@ def test_ties_are_told_only_where_they_decide_more_than_chance_does():
         ("random.05", "drawn among the 5 % with most ties"),
         ("random.2", "drawn among the 20 % with most ties"),
         ("betweenness.1", "highest betweenness among the 10 % with most ties"),
-        ("neighbourhood.4", "groups of 4 around one person"),
-        ("neighbourhood.4.2", "groups of 4 around one person among the 20 % with most ties"),
+        ("neighborhood.4", "groups of 4 around one person"),
+        ("neighborhood.4.2", "groups of 4 around one person among the 20 % with most ties"),
         ("clique", "clique"),
     ],
 )
@@ -501,7 +501,7 @@ def test_labels_of_magnitudes_leave_room_and_keep_both_ends():
     assert plots.magnitudes([7], "seeds").ticks == ((plots.magnitude(7), ("7",)),)
 
 
-def test_passes_are_labelled_from_the_first_to_few_round_ones():
+def test_passes_are_labeled_from_the_first_to_few_round_ones():
     assert [said for _, (said,) in plots.counts([1, 12], "pass").ticks] == ["1", "2", "4", "6", "8", "10", "12"]
     assert [said for _, (said,) in plots.counts([1, 40], "pass").ticks][:3] == ["1", "5", "10"]
 

@@ -53,9 +53,9 @@ def row(release="k=3", adversary=ALL, target="identity", measure="success_probab
 
 
 def wilson(share: float, n: int) -> dict[str, object]:
-    centre = (share + 1.92 / n) / (1 + 3.84 / n)
+    center = (share + 1.92 / n) / (1 + 3.84 / n)
     half = 1.96 / (1 + 3.84 / n) * math.sqrt(share * (1 - share) / n + 0.96 / n**2)
-    low, high = centre - half, centre + half
+    low, high = center - half, center + half
     return {
         "posterior": share,
         "low": low,
@@ -74,10 +74,10 @@ def release_rows(i: int, adversary: str, strength: float) -> list[Row]:
     spread = tuple(named * factor for factor in (0.2, 0.4, 0.8, 1.5, 3.0))
     return [
         row(**same, posterior=named, worst=1 / k, quantiles=spread),
-        row(**same, measure="realised_success", worst=1.0, **wilson(named * 1.04, 2000)),
+        row(**same, measure="realized_success", worst=1.0, **wilson(named * 1.04, 2000)),
         row(**same, measure="information_gain_bits", unit="bits", prior=0.0, posterior=bits, worst=math.log2(N / k)),
         row(**value, posterior=inferred, worst=max(0.85, 1 - i / 20)),
-        row(**value, measure="realised_success", worst=1.0, **wilson(inferred - 0.004, 2000)),
+        row(**value, measure="realized_success", worst=1.0, **wilson(inferred - 0.004, 2000)),
         row(**value, measure="delta_down", unit="nats")
         if False
         else row(
@@ -150,12 +150,12 @@ def sample() -> ReportData:
         assumptions=(
             "Every target is in the release, and the adversary knows it.",
             "What the adversary knows of a target is true and as exact as in the original table.",
-            "People are independent of each other; households are not modelled.",
+            "People are independent of each other; households are not modeled.",
         ),
         not_run=(
             ("t, hierarchical", "no hierarchy was given for occupation"),
             ("an adversary who combines several releases", "the releases were attacked one by one"),
-            ("realised success on the original table", "failed: the disk was full after 12 minutes"),
+            ("realized success on the original table", "failed: the disk was full after 12 minutes"),
         ),
         reproduce={
             "Version": "unmask 0.1.0",
@@ -259,21 +259,21 @@ def test_it_opens_with_who_attacks_what_and_then_the_findings(page):
 def test_the_sentence_of_the_house_style():
     interval = {"low": 0.031, "high": 0.051, "n": 2000, "interval": "targets"}
     known = row(
-        adversary="knows age and postcode", measure="realised_success", prior=0.0025, posterior=0.04, **interval
+        adversary="knows age and postcode", measure="realized_success", prior=0.0025, posterior=0.04, **interval
     )
     sentence = "An adversary who knows age and postcode names 4.0 % [3.1, 5.1] of 2,000 people correctly; "
     assert sentence + "guessing gives 0.25 %." in said(replace(single(), rows=(known,)))
 
 
 def test_an_interval_that_includes_guessing_is_called_no_gain():
-    lucky = row(measure="realised_success", prior=0.04, posterior=0.045, low=0.03, high=0.06)
+    lucky = row(measure="realized_success", prior=0.04, posterior=0.045, low=0.03, high=0.06)
     assert "The interval includes guessing: no gain is shown." in said(replace(single(), rows=(lucky,)))
-    sure = row(measure="realised_success", prior=0.02, posterior=0.045, low=0.03, high=0.06)
+    sure = row(measure="realized_success", prior=0.02, posterior=0.045, low=0.03, high=0.06)
     assert "includes guessing" not in said(replace(single(), rows=(sure,)))
 
 
-def test_realised_success_is_preferred_and_both_stand_in_the_table(page):
-    real = row(measure="realised_success", posterior=0.03, low=0.02, high=0.04)
+def test_realized_success_is_preferred_and_both_stand_in_the_table(page):
+    real = row(measure="realized_success", posterior=0.03, low=0.02, high=0.04)
     both = (row(posterior=0.05, status="refuted", note="not exact: announced 5.0 %, realized 3.0 %"), real)
     text = said(replace(single(), rows=both))
     assert "names 3.0 % [2.0, 4.0]" in text
@@ -416,7 +416,7 @@ def test_an_adversary_who_leaves_a_target_alone_has_one_row_in_its_table():
 
 def test_what_was_not_run_is_listed_once_for_each_reason():
     truth, register = "the truth is not known", "needs a register"
-    measures = "realised_success, rank"
+    measures = "realized_success, rank"
     things = (
         ("Linkage", register),
         (f"{measures} (prosecutor, identity)", truth),
@@ -429,7 +429,7 @@ def test_what_was_not_run_is_listed_once_for_each_reason():
     assert [[cell for cell in re.split(r"</?(?:td|th|span)[^>]*>", row) if cell] for row in rows] == [
         ["Sorting", "failed", "failed: the disk was full"],
         ["Linkage<br>Population (of people)", "not run", register],
-        ["Realised success, guesses needed \u2013 prosecutor, identity; prosecutor, pay", "not run", truth],
+        ["Realized success, guesses needed \u2013 prosecutor, identity; prosecutor, pay", "not run", truth],
     ]
 
 
@@ -461,10 +461,10 @@ def test_no_contrast_is_claimed_where_attribute_success_falls_along():
 @pytest.mark.parametrize(("half", "claimed"), [(0.012, False), (0.008, True)])
 def test_a_contrast_is_claimed_only_where_intervals_do_not_touch(half, claimed):
     rows = [
-        row(release=r, posterior=p, low=p - half, high=p + half, measure="realised_success")
+        row(release=r, posterior=p, low=p - half, high=p + half, measure="realized_success")
         for r, p in (("k=3", 0.035), ("k=9", 0.015))
     ]
-    rows += [row(release=r, target="pay", posterior=0.5, measure="realised_success") for r in ("k=3", "k=9")]
+    rows += [row(release=r, target="pay", posterior=0.5, measure="realized_success") for r in ("k=3", "k=9")]
     assert ("does not hide" in render(replace(single(), rows=tuple(rows)))) is claimed
 
 

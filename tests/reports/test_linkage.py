@@ -315,7 +315,7 @@ def test_degenerate_linkages_are_drawn():
 
 def test_bubbles_have_areas_of_their_subjects_on_scales_that_reach_far():
     points = ((0, 0, 400), (3, 5000, 100))
-    drawn = linkage_plots.bubbles(points, largest=(3, 5000, 400), colour="#000000", label="x", key="e")
+    drawn = linkage_plots.bubbles(points, largest=(3, 5000, 400), color="#000000", label="x", key="e")
     radii = [float(radius) for radius in re.findall(r'd="M([\d.]+),0A', drawn)]
     assert sorted(radii)[-2:] == pytest.approx([8.5, 17.0], abs=0.01)  # a quarter of the subjects, half the radius
     assert ">1,000<" in drawn
@@ -325,7 +325,7 @@ def test_bubbles_have_areas_of_their_subjects_on_scales_that_reach_far():
 
 def test_very_many_errors_are_gathered_without_losing_a_subject():
     points = tuple((miss, include, 1) for miss in range(60) for include in range(60))
-    drawn = linkage_plots.bubbles(points, largest=(59, 59, 1), colour="#000000", label="x", key="e")
+    drawn = linkage_plots.bubbles(points, largest=(59, 59, 1), color="#000000", label="x", key="e")
     assert len(re.findall(r"aria-label|<path ", drawn)) < 41 * 41 + 200
 
 
@@ -351,13 +351,13 @@ def test_the_policy_is_told_with_its_weights():
     assert "0.75 for each item of the subject that it lacks, 0.25 for each foreign item in it." in text
 
 
-def test_measures_of_linkage_are_realised_and_have_names():
+def test_measures_of_linkage_are_realized_and_have_names():
     text = plain()[plain().index('<section id="measures">') :]
     assert "Breached \u2013 share of subjects" in text
     assert "Cleanly breached \u2013" in text
     line = re.search(r"<th scope=\"row\">items</th>(.*?)</tr>", text)
     assert line
-    assert re.findall(r">([^<]+)</td>", line[1])[1:3] == ["\u2013", "25.9\u00a0%"]  # self-assessed, realised
+    assert re.findall(r">([^<]+)</td>", line[1])[1:3] == ["\u2013", "25.9\u00a0%"]  # self-assessed, realized
     assert "Misses \u2013 items of a subject that its most relevant cluster lacks; the adversary wants it low" in text
 
 

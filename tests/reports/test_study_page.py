@@ -31,7 +31,7 @@ WORLD = {"original": (0.9, 0.7, 1.0), "M k=3": (0.3, 0.6, 0.9), "M k=5": (0.2, 0
 
 
 def measured(protection, adversary, target, value, dataset="census", **changes) -> Measured:
-    measure = changes.pop("measure", "realised_success")
+    measure = changes.pop("measure", "realized_success")
     seeds = changes.pop("seeds", 3)
     changes = {"low": max(0.0, value - 0.02), "high": min(1.0, value + 0.02), "interval": "seeds"} | changes
     given = row(protection, adversary, target, measure, prior=0.05, posterior=value, n=300, worst=1.0, **changes)
@@ -287,7 +287,7 @@ def test_a_family_alone_is_drawn_with_its_adversaries():
 
 def test_a_column_without_a_value_is_left_out():
     heads = table(render_study(study()), "Identity")[0]
-    assert "Realised" in heads
+    assert "Realized" in heads
     assert "Self-assessed" not in heads
     believed = measured("M k=3", "anna", "identity", 0.3, measure="success_probability")
     assert "Self-assessed" in table(render_study(study((*rows(), believed))), "Identity")[0]
@@ -373,7 +373,7 @@ def run(tmp_path):
     lines = []
     for seed in range(3):
         names = {"cell": f"c{seed}", "dataset": "census", "protection": "k=3", "adversary": "anna", "seed": seed}
-        value = {"measure": "realised_success", "unit": "probability", "direction": "high", "target": "identity"}
+        value = {"measure": "realized_success", "unit": "probability", "direction": "high", "target": "identity"}
         done = {"status": "done", "prior": 0.01, "posterior": 0.9 + seed / 20, "gain": 0.5, "n": 100, "worst": 1.0}
         lines.append(names | value | done)
     lines.append(lines[0] | {"cell": "f", "protection": "k=9", "status": "failed", "reason": "no disk"})

@@ -46,7 +46,7 @@ def test_every_question_is_answered_in_at_most_25_lines(kind):
 def test_who_names_people_singles_out_and_who_holds_a_register_links():
     found = answers(sample())
     assert "all five quasi-identifiers names 2.9 % [2.3, 3.8] of 2,000 people" in found["Singling out"]
-    assert "(realised success)" in found["Singling out"]
+    assert "(realized success)" in found["Singling out"]
     assert "holds a register names 1.0 %" in found["Linkability"]
     assert "all five" not in found["Linkability"]
     assert "infers occupation correctly for 28.9 %" in found["Inference"]
@@ -110,7 +110,7 @@ def test_e4_whether_an_attack_pays_is_answered_by_the_campaign():
 
 
 def test_no_gain_is_called_so():
-    lucky = row(measure="realised_success", prior=0.04, posterior=0.045, low=0.03, high=0.06)
+    lucky = row(measure="realized_success", prior=0.04, posterior=0.045, low=0.03, high=0.06)
     assert "No gain is shown" in summary(ReportData(title="t", who="w.", rows=(lucky,)))
     assert "no gain" not in summary(sample())
 

@@ -28,7 +28,7 @@ def values(rows):
 
 
 TABLE = """
-[[datasets]]
+[[data]]
 use = "tables.synthetic_census"
 with = { n = 500 }
 quasi_identifiers = ["age", "sex"]
@@ -62,7 +62,7 @@ def test_a_dataset_with_a_parameter_of_the_wrong_kind_is_no_fault_of_ours(tmp_pa
 def test_protections_are_compared_on_the_same_people(tmp_path):
     two = TABLE.replace("with = { k = 5 }", "grid = { k = [5, 50] }")
     priors = [
-        next(row for row in run_cell(cell) if row.measure == "realised_success").prior
+        next(row for row in run_cell(cell) if row.measure == "realized_success").prior
         for cell in cells_of(tmp_path, two)
     ]
     assert priors[0] == priors[1]
@@ -90,7 +90,7 @@ def test_e1_u2_one_coverage_reaches_the_register_that_is_drawn_and_the_attack(tm
     text = REGISTER.replace("{}", knows) + also + '\nattacker = "case-study"\n'
     (cell,) = cells_of(tmp_path, text)
     found = values(run_cell(cell))
-    assert found["success_probability"] == pytest.approx(found["realised_success"], abs=1e-9)
+    assert found["success_probability"] == pytest.approx(found["realized_success"], abs=1e-9)
     assert found["rational_success"] <= 0.4 + 1e-9
     prior = next(row.prior for row in run_cell(cell) if row.measure == "success_probability")
     assert prior == pytest.approx(0.4 / 200)
@@ -109,7 +109,7 @@ def test_the_order_of_rows_is_attacked_with_the_source_in_its_order(tmp_path, pr
     text = TABLE.replace("tables.ClassAttack", "tables.OrderAttack").replace(", error = 0.1", "")
     plan = text if protected else text.replace('[[protections]]\nuse = "tables.Mondrian"\nwith = { k = 5 }\n', "")
     (cell,) = cells_of(tmp_path, plan)
-    assert values(run_cell(cell))["realised_success"] == pytest.approx(1 / 500 if protected else 1)
+    assert values(run_cell(cell))["realized_success"] == pytest.approx(1 / 500 if protected else 1)
 
 
 def test_measures_that_are_asked_for_are_the_only_ones(tmp_path):
@@ -122,7 +122,7 @@ def test_measures_that_are_asked_for_are_the_only_ones(tmp_path):
 
 def test_pseudonyms(tmp_path):
     text = """
-[[datasets]]
+[[data]]
 use = "pseudonyms.synthetic_traces"
 with = { n_users = 8, n_items = 6, difficulty = 0.0 }
 [[protections]]
@@ -140,11 +140,11 @@ beta = 0.9
 
 def test_a_channel(tmp_path):
     text = """
-[[datasets]]
+[[data]]
 use = "channels.alphabet"
 with = { n = 4 }
 [[protections]]
-use = "channels.RandomisedResponse"
+use = "channels.RandomizedResponse"
 with = { n = 4, epsilon = 1.0 }
 [[adversaries]]
 use = "channels.BayesChannelAttack"
@@ -159,11 +159,11 @@ targets = 400
     assert once["success_probability"] == pytest.approx(keep, abs=1e-6)
     assert once["utility"] == pytest.approx(keep - 1, abs=1e-12)
     # 10 looks: the value seen most often, ties at random; 200,000 draws of the multinomial law give .7727
-    assert often["realised_success"] == pytest.approx(0.7727, abs=3 * (0.7727 * 0.2273 / 400) ** 0.5)
+    assert often["realized_success"] == pytest.approx(0.7727, abs=3 * (0.7727 * 0.2273 / 400) ** 0.5)
 
 
 LOCATION = """
-[[datasets]]
+[[data]]
 name = "town"
 use = "channels.grid"
 with = { n = 3, m = 3, size = 500.0 }
@@ -203,7 +203,7 @@ def test_c7_a_location_study_speaks_and_ranks_by_its_own_loss(tmp_path):
 
 
 GRAPH = """
-[[datasets]]
+[[data]]
 use = "graphs.barabasi_albert"
 with = { n = 400, m = 5 }
 [[adversaries]]

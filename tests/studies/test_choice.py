@@ -153,7 +153,7 @@ def test_a_requirement_that_is_none_is_refused(text):
         Condition.parse(text)
 
 
-def test_a_misspelt_measure_or_adversary_is_told():
+def test_a_misspelled_measure_or_adversary_is_told():
     found = results(summary("p", "risk", 0.05), summary("p", "utility", 1.0))
     with pytest.raises(UnmaskError, match="did you mean 'risk'"):
         choose(found, [Condition.parse("risc<=0.1")])
@@ -169,7 +169,7 @@ def test_points_on_the_front_are_those_that_nothing_beats():
 
 PLAN = """
 seeds = 3
-[[datasets]]
+[[data]]
 use = "channels.alphabet"
 with = { n = 3 }
 [[adversaries]]
@@ -220,7 +220,7 @@ def test_a_folder_without_results_and_a_damaged_file_are_failures(tmp_path):
 
 CASE = """
 seeds = 1
-[[datasets]]
+[[data]]
 name = "census"
 use = "tables.synthetic_census"
 with = { n = 700 }
@@ -245,13 +245,13 @@ def test_e1_e2_e5_the_case_study_announces_what_comes_true_and_a_protection_is_c
     results = read_results(tmp_path / "out")
     found = {(one.protection, one.measure): one for one in results.summaries}
     for protection in ("none", "Mondrian k=5", "Mondrian k=60"):
-        told, real = (found[protection, name] for name in ("rational_success", "realised_rational_success"))
+        told, real = (found[protection, name] for name in ("rational_success", "realized_rational_success"))
         assert told.posterior == pytest.approx(real.posterior, abs=0.02)  # 1.2 points are a deviation of 1,500 people
         assert max(told.posterior, real.posterior) <= 0.63 + 1e-9
     # one guess names a fifth of those who are named by as many tries as pay
-    assert found["Mondrian k=5", "realised_success"].posterior < 0.2 < 0.6
-    assert found["Mondrian k=5", "realised_rational_success"].posterior > 0.6
-    for name in ("rational_success", "realised_rational_success"):
+    assert found["Mondrian k=5", "realized_success"].posterior < 0.2 < 0.6
+    assert found["Mondrian k=5", "realized_rational_success"].posterior > 0.6
+    for name in ("rational_success", "realized_rational_success"):
         verdicts = choose(results, [Condition.parse(f"{name}<=0.3")])
         assert [one.protection for one in verdicts if one.satisfied] == ["Mondrian k=60"]
     page = study_page(tmp_path / "out")
@@ -260,6 +260,6 @@ def test_e1_e2_e5_the_case_study_announces_what_comes_true_and_a_protection_is_c
     assert "From \u201cMondrian k=5\u201d, the adversary broker names 6" in text[0]
     spots = {spot.protection: spot.success for plane in page.planes for spot in plane.spots}
     assert spots == {
-        name: found[name, "realised_rational_success"].posterior for name in ("none", "Mondrian k=5", "Mondrian k=60")
+        name: found[name, "realized_rational_success"].posterior for name in ("none", "Mondrian k=5", "Mondrian k=60")
     }
     assert any("a campaign against many may pay" in said for said in page.assumptions)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from unmask import UnmaskError
+from unmask.cases.at_risk import Watched
 from unmask.graphs import KorulaLattanzi, Nar09, SocialGraph, datasets, select_seeds
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.evaluation import Outcome, Rates, rates
 from unmask.graphs.knowledge import SeedPairs
 from unmask.reports import render, sentences
-from unmask.studies.at_risk import Watched
 from unmask.studies.graph_attacks import ATTACKS, DEFAULT, parse_attacks
 from unmask.studies.graph_rows import rows
 from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, summary
@@ -134,7 +134,7 @@ def test_g6_a_partial_truth_is_said_and_changes_no_recall():
     assert part.graph.attacks[0].precision > 0.9 > 0.5 > whole.graph.attacks[0].precision
     assert part.graph.attacks[0].precision_at_least == whole.graph.attacks[0].precision
     assert any("The truth is partial" in said for said in part.assumptions)
-    first, second = (measure(found, "realised_success").posterior for found in (whole, part))
+    first, second = (measure(found, "realized_success").posterior for found in (whole, part))
     assert first < second  # people without an entry are out of it
 
 
@@ -209,7 +209,7 @@ def test_g5_without_truth_nothing_is_called_right():
     assert found.graph.common is None
     assert found.graph.attacks[0].n_seeds == 20  # all, whatever number is planned
     assert found.graph.attacks[0].runs == 1  # the same seeds would give the same again
-    assert {row.measure for row in found.rows}.isdisjoint({"recall", "precision", "realised_success"})
+    assert {row.measure for row in found.rows}.isdisjoint({"recall", "precision", "realized_success"})
     assert measure(found, "coverage").posterior == pytest.approx(found.graph.attacks[0].coverage)
     (attack,) = found.graph.attacks
     assert (attack.recall, attack.precision, attack.error, attack.ghosts) == (None,) * 4
@@ -361,7 +361,7 @@ def test_attacks_are_written_with_their_parameters():
         ("korula_lattanzi:witnesses=9999999999", "witnesses is 9999999999, expected at most"),
     ],
 )
-def test_a_misspelt_attack_is_one_sentence(text, said):
+def test_a_misspelled_attack_is_one_sentence(text, said):
     with pytest.raises(UnmaskError, match=said):
         parse_attacks([text])
 

@@ -5,20 +5,20 @@ from datetime import date
 import pytest
 
 from unmask.errors import FailedError, UnmaskError
-from unmask.studies.plan import NOTHING, digest
+from unmask.plan import NOTHING, digest
 from unmask.studies.reading import read_plan
 
 CENSUS = """
-[[datasets]]
+[[data]]
 name = "census"
 use = "tables.synthetic_census"
 with = { n = 300 }
 quasi_identifiers = ["age", "sex"]
 sensitive = ["diagnosis"]
 """
-NEIGHBOUR = """
+NEIGHBOR = """
 [[adversaries]]
-name = "neighbour"
+name = "neighbor"
 use = "tables.ClassAttack"
 knows = { targets = 50 }
 """
@@ -33,7 +33,7 @@ def plan_of(tmp_path, text):
 def test_a_grid_is_every_combination_and_names_say_which(tmp_path):
     plan = plan_of(
         tmp_path,
-        f"seeds = 2\n{CENSUS}{NEIGHBOUR}"
+        f"seeds = 2\n{CENSUS}{NEIGHBOR}"
         '[[protections]]\nuse = "tables.Mondrian"\nwith = {strict = false}\ngrid = {k = [3, 5], t = [0.2, 0.4, 0.6]}\n',
     )
     assert [part.name for part in plan.protections][:2] == ["Mondrian k=3 t=0.2", "Mondrian k=3 t=0.4"]
@@ -42,29 +42,29 @@ def test_a_grid_is_every_combination_and_names_say_which(tmp_path):
 
 
 def test_without_protections_the_release_is_the_data_itself(tmp_path):
-    (protection,) = plan_of(tmp_path, CENSUS + NEIGHBOUR).protections
+    (protection,) = plan_of(tmp_path, CENSUS + NEIGHBOR).protections
     assert protection.use == NOTHING
 
 
 def test_only_parts_of_one_wing_meet_in_a_cell(tmp_path):
-    other = '[[datasets]]\nuse = "channels.alphabet"\nwith = {n = 4}\n'
+    other = '[[data]]\nuse = "channels.alphabet"\nwith = {n = 4}\n'
     other += '[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
-    cells = plan_of(tmp_path, CENSUS + NEIGHBOUR + other).cells()
+    cells = plan_of(tmp_path, CENSUS + NEIGHBOR + other).cells()
     assert [(cell.dataset.name, cell.adversary.name) for cell in cells] == [
-        ("census", "neighbour"),
+        ("census", "neighbor"),
         ("alphabet", "BayesChannelAttack"),
     ]
 
 
 def test_a_key_is_the_content_not_the_name(tmp_path):
-    (cell,) = plan_of(tmp_path, CENSUS + NEIGHBOUR).cells()
-    (renamed,) = plan_of(tmp_path, (CENSUS + NEIGHBOUR).replace('"census"', '"people"')).cells()
-    (larger,) = plan_of(tmp_path, (CENSUS + NEIGHBOUR).replace("n = 300", "n = 301")).cells()
+    (cell,) = plan_of(tmp_path, CENSUS + NEIGHBOR).cells()
+    (renamed,) = plan_of(tmp_path, (CENSUS + NEIGHBOR).replace('"census"', '"people"')).cells()
+    (larger,) = plan_of(tmp_path, (CENSUS + NEIGHBOR).replace("n = 300", "n = 301")).cells()
     assert cell.key == renamed.key != larger.key
 
 
 def test_a_file_that_changes_is_another_dataset(tmp_path):
-    text = '[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["age"]\n' + NEIGHBOUR
+    text = '[[data]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["age"]\n' + NEIGHBOR
     (tmp_path / "people.csv").write_text("age\n1\n2\n")
     (before,) = plan_of(tmp_path, text).cells()
     (tmp_path / "people.csv").write_text("age\n1\n3\n")
@@ -73,8 +73,8 @@ def test_a_file_that_changes_is_another_dataset(tmp_path):
 
 
 def test_a_place_is_no_content_and_a_hierarchy_is(tmp_path):
-    text = '[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["zip"]\n'
-    text += 'hierarchies = { zip = "zip.csv" }\n' + NEIGHBOUR
+    text = '[[data]]\nuse = "tables.file"\nfile = "people.csv"\nquasi_identifiers = ["zip"]\n'
+    text += 'hierarchies = { zip = "zip.csv" }\n' + NEIGHBOR
     keys = []
     for folder, root in (("here", "*"), ("there", "*"), ("other", "all")):
         (tmp_path / folder).mkdir()
@@ -89,14 +89,14 @@ def test_a_place_is_no_content_and_a_hierarchy_is(tmp_path):
 
 def test_the_order_of_measures_does_not_count(tmp_path):
     one, two = (
-        plan_of(tmp_path, f'measures = ["{a}", "{b}"]\n' + CENSUS + NEIGHBOUR).cells()[0]
+        plan_of(tmp_path, f'measures = ["{a}", "{b}"]\n' + CENSUS + NEIGHBOR).cells()[0]
         for a, b in (("utility", "kept"), ("kept", "utility"))
     )
     assert one.key == two.key
 
 
 def test_the_fine_of_an_attacker_in_a_file_is_part_of_the_content(tmp_path):
-    text = CENSUS + NEIGHBOUR + 'attacker = "him.toml"\n'
+    text = CENSUS + NEIGHBOR + 'attacker = "him.toml"\n'
     (tmp_path / "him.toml").write_text("[attacker]\ngain = 100\nfine = 5\nmax_fines = 1\ndetection = [0.1]\n")
     (before,) = plan_of(tmp_path, text).cells()
     (tmp_path / "him.toml").write_text("[attacker]\ngain = 100\nfine = 6\nmax_fines = 1\ndetection = [0.1]\n")
@@ -105,7 +105,7 @@ def test_the_fine_of_an_attacker_in_a_file_is_part_of_the_content(tmp_path):
 
 
 def test_draws_are_shared_by_words_and_differ_between_seeds(tmp_path):
-    one, two = plan_of(tmp_path, "seeds = 2\n" + CENSUS + NEIGHBOUR).cells()
+    one, two = plan_of(tmp_path, "seeds = 2\n" + CENSUS + NEIGHBOR).cells()
     assert one.rng("knowledge").random() == one.rng("knowledge").random()
     assert one.rng("knowledge").random() != one.rng("protection").random()
     assert one.rng("knowledge").random() != two.rng("knowledge").random()
@@ -127,8 +127,8 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: "seed = 3\n" + text, "did you mean 'seeds'"),
         (lambda text: "seeds = 0\n" + text, "seeds is 0"),
         (lambda text: text.replace("targets = 50", "targets = 0"), "targets is 0, expected at least 1"),
-        (lambda text: text.replace("[[datasets]]", "[datasets]"), "expected [[datasets]]"),
-        (lambda text: text + NEIGHBOUR, "two of the adversaries are called 'neighbour'"),
+        (lambda text: text.replace("[[data]]", "data = 3\n[columns]"), "data is no table"),
+        (lambda text: text + NEIGHBOR, "two of the adversaries are called 'neighbor'"),
         (
             lambda text: text.replace("tables.ClassAttack", "channels.BayesChannelAttack").replace("knows", "#"),
             "0 cells",
@@ -149,14 +149,14 @@ def test_the_order_of_keys_does_not_change_a_digest():
     ],
 )
 def test_a_wrong_plan_is_told_in_one_sentence_with_the_place(tmp_path, change, said):
-    with pytest.raises(UnmaskError, match=r"plan 'plan\.toml'") as caught:
-        plan_of(tmp_path, change(CENSUS + NEIGHBOUR))
+    with pytest.raises(UnmaskError, match=r"document 'plan\.toml'") as caught:
+        plan_of(tmp_path, change(CENSUS + NEIGHBOR))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 PEOPLE = """
-[[datasets]]
+[[data]]
 name = "people"
 use = "tables.file"
 file = "people.csv"
@@ -173,7 +173,7 @@ GENERAL = '[[protections]]\nuse = "tables.Generalize"\nwith = { levels = { age =
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (('age", ', 'agee", '), "datasets[1] (people): quasi_identifiers: column 'agee' is not in file 'people.csv'; "),
+        (('age", ', 'agee", '), "data[1] (people): quasi_identifiers: column 'agee' is not in file 'people.csv'; "),
         (('["job"]', '["jo"]'), "sensitive: column 'jo' is not in file 'people.csv'; did you mean 'job'?"),
         (
             ('"name"\ntypes', '"nam"\ntypes'),
@@ -182,8 +182,8 @@ GENERAL = '[[protections]]\nuse = "tables.Generalize"\nwith = { levels = { age =
         (('{ age = "n', '{ agee = "n'), "types: column 'agee' is not in file 'people.csv'; did you mean 'age'?"),
         (("{ job = [", "{ jobs = ["), "orders: column 'jobs' is not in file 'people.csv'; did you mean 'job'?"),
         (("{ zip =", "{ zipp ="), "hierarchies: column 'zipp' is not in file 'people.csv'; did you mean 'zip'?"),
-        (("targets = 50", 'columns = ["agge"]'), "neighbour: columns: column 'agge' is not in the quasi_identifiers"),
-        (("targets = 50", 'columns = ["job"]'), "neighbour: columns: column 'job' is not in the quasi_identifiers"),
+        (("targets = 50", 'columns = ["agge"]'), "neighbor: columns: column 'agge' is not in the quasi_identifiers"),
+        (("targets = 50", 'columns = ["job"]'), "neighbor: columns: column 'job' is not in the quasi_identifiers"),
         (
             ("{ age = 10", "{ ages = 10"),
             "Generalize: levels: column 'ages' is not in the quasi_identifiers of the plan; ",
@@ -194,16 +194,16 @@ GENERAL = '[[protections]]\nuse = "tables.Generalize"\nwith = { levels = { age =
 def test_a_column_that_is_not_there_is_told_before_anything_runs(tmp_path, change, said):
     (tmp_path / "people.csv").write_text("name,age,sex,zip,job\nx,1,f,1,a\ny,2,m,2,b\n")
     (tmp_path / "zip.csv").write_text("1;*\n2;*\n")
-    text = PEOPLE + NEIGHBOUR + GENERAL
+    text = PEOPLE + NEIGHBOR + GENERAL
     assert len(plan_of(tmp_path, text).cells()) == 1
     assert text.count(change[0]) == 1
-    with pytest.raises(UnmaskError, match=r"plan 'plan\.toml'") as caught:
+    with pytest.raises(UnmaskError, match=r"document 'plan\.toml'") as caught:
         plan_of(tmp_path, text.replace(*change))
     assert said in str(caught.value)
 
 
 def test_columns_of_items_and_of_generated_tables_are_checked_too(tmp_path):
-    items = '[[datasets]]\nuse = "pseudonyms.file"\nfile = "items.csv"\npseudonym = "who"\nfeatures = ["x"]\n'
+    items = '[[data]]\nuse = "pseudonyms.file"\nfile = "items.csv"\npseudonym = "who"\nfeatures = ["x"]\n'
     items += '[[adversaries]]\nuse = "pseudonyms.Threshold"\nwith = { distance = 0.5, features = ["x"] }\n'
     (tmp_path / "items.csv").write_text("who,x\na,1\nb,2\n")
     assert len(plan_of(tmp_path, items).cells()) == 1
@@ -218,7 +218,7 @@ def test_columns_of_items_and_of_generated_tables_are_checked_too(tmp_path):
 
 def test_a_channel_has_no_file(tmp_path):
     (tmp_path / "x.csv").write_text("x\n1\n")
-    text = '[[datasets]]\nuse = "channels.file"\nfile = "x.csv"\n[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
+    text = '[[data]]\nuse = "channels.file"\nfile = "x.csv"\n[[adversaries]]\nuse = "channels.BayesChannelAttack"\n'
     with pytest.raises(UnmaskError, match="no file of secrets"):
         plan_of(tmp_path, text)
 
@@ -227,4 +227,4 @@ def test_a_plan_or_file_that_is_not_there_is_a_failure(tmp_path):
     with pytest.raises(FailedError, match=r"none\.toml"):
         read_plan(tmp_path / "none.toml")
     with pytest.raises(FailedError, match=r"people\.csv"):
-        plan_of(tmp_path, '[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\n' + NEIGHBOUR)
+        plan_of(tmp_path, '[[data]]\nuse = "tables.file"\nfile = "people.csv"\n' + NEIGHBOR)

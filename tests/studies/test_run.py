@@ -21,7 +21,7 @@ from unmask.studies.workers import finished
 PLAN = """
 seeds = {seeds}
 {extra}
-[[datasets]]
+[[data]]
 use = "channels.alphabet"
 with = {{ n = 5, exponent = 1.0 }}
 [[protections]]
@@ -63,7 +63,7 @@ def test_workers_do_not_change_a_number(tmp_path):
     run_study(plan, tmp_path / "two", workers=2)
     kept = "cell, measure, prior, posterior, low, high, seed"
     assert rows(tmp_path / "one", kept) == rows(tmp_path / "two", kept)
-    values = rows(tmp_path / "one", "distinct posterior", "measure = 'realised_error'")
+    values = rows(tmp_path / "one", "distinct posterior", "measure = 'realized_error'")
     assert len(values) > 2  # other seeds draw other secrets
 
 

@@ -60,7 +60,7 @@ def test_cliques_of_four_by_looking_at_all_triples(network):
     small = network.take(np.argsort(-network.degree)[:60])
     ties = small.adjacency().toarray()
     for node in range(small.n_nodes):
-        near = small.neighbours(node)
+        near = small.neighbors(node)
         slow = any(ties[a, b] and ties[b, c] and ties[a, c] for a in near for b in near for c in near)
         assert in_clique(small, node) is slow
 
@@ -119,7 +119,7 @@ def test_near_certainty_is_not_rounded_to_it():
 
 
 def test_advice_is_the_same_whatever_the_others_are_called(network):
-    """A relabelled network gives the same numbers: none of them tells who anybody is."""
+    """A relabeled network gives the same numbers: none of them tells who anybody is."""
     order = np.random.default_rng(1).permutation(network.n_nodes)
     other = network.take(order)
     assert advise_identity(network, int(order[7])) == advise_identity(other, 7)

@@ -26,7 +26,7 @@ from unmask.studies.reading import read_plan
 from unmask.studies.run import RESULTS, run_study
 
 PEOPLE = """
-[[datasets]]
+[[data]]
 use = "graphs.barabasi_albert"
 with = { n = 900, m = 8 }
 """
@@ -239,7 +239,7 @@ def test_a_number_of_seeds_below_0_is_refused_before_anything_runs(tmp_path):
         read_plan(tmp_path / "plan.toml")
 
 
-def test_a_misspelt_way_of_seeding_is_refused_before_anything_runs(tmp_path):
+def test_a_misspelled_way_of_seeding_is_refused_before_anything_runs(tmp_path):
     (tmp_path / "plan.toml").write_text(PEOPLE + adversary().replace('"random.25"', '"randm.25"'))
     with pytest.raises(UnmaskError, match=r"the seed method is 'randm.25', did you mean 'random.25'"):
         read_plan(tmp_path / "plan.toml")

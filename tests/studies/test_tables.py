@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from unmask import UnmaskError
+from unmask.cases.price import Motive
 from unmask.economics import Attacker
 from unmask.reports import headlines, render, sentences, without_small
 from unmask.reports.words import percent
 from unmask.studies import Evidence, study_tables
-from unmask.studies.price import Motive
 from unmask.tables import Mondrian, Register, Table
 
 
@@ -35,7 +35,7 @@ def test_every_release_is_attacked_and_the_original_too():
     known = {("prosecutor", "identity"), ("prosecutor", "ill"), ("register", "identity")}
     assert {key[1:] for key in heads} == known | {("insider", "identity"), ("order", "identity")}
     for name, (release, _) in made.items():
-        assert heads[name, "prosecutor", "identity"].measure == "realised_success"
+        assert heads[name, "prosecutor", "identity"].measure == "realized_success"
         expected = len(release.classes.sizes) / 300
         assert heads[name, "prosecutor", "identity"].posterior == pytest.approx(expected)
     assert heads["k=20", "prosecutor", "identity"].worst <= 1 / 20
@@ -47,7 +47,7 @@ def test_without_evidence_it_says_what_was_not_run():
     reasons = " ".join(why for _, why in found.not_run)
     assert "--original" in reasons
     assert "--register" in reasons
-    assert all(row.measure != "realised_success" for row in found.rows)
+    assert all(row.measure != "realized_success" for row in found.rows)
 
 
 def test_excluded_rows_are_neither_counted_nor_attacked():
@@ -80,16 +80,16 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     evidence = Evidence(people, {"k=5": origin}, register.auxiliary, 0.5, register.person)
     found = study_tables({"k=5": release}, evidence, motive=motive)
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("k=5", "register")}
-    assert rows["realised_success"].posterior == pytest.approx(rows["success_probability"].posterior)
-    assert rows["realised_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
+    assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)
+    assert rows["realized_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
     priced = next(one for one in found.price.releases if one.release == "k=5")
-    assert priced.realised == rows["realised_rational_success"].posterior
+    assert priced.realized == rows["realized_rational_success"].posterior
     assert any(
-        f"{percent(priced.realised)} ({percent(priced.success)} expected) are re-identified" in said
+        f"{percent(priced.realized)} ({percent(priced.success)} expected) are re-identified" in said
         for said in sentences(found)
     )
     unknown = study_tables({"k=5": release}, replace(evidence, register_origin=None), motive=motive)
-    assert next(one for one in unknown.price.releases if one.release == "k=5").realised is None
+    assert next(one for one in unknown.price.releases if one.release == "k=5").realized is None
     assert any(f"attack and {percent(priced.success)} are re-identified" in said for said in sentences(unknown))
 
 

@@ -10,7 +10,7 @@ from unmask.tables import (
     ClassAttack,
     Knowledge,
     Mondrian,
-    NearestNeighbour,
+    NearestNeighbor,
     Register,
     RegisterAttack,
     StringLinkage,
@@ -80,7 +80,7 @@ def test_wide_columns_of_exact_values_are_joined_as_a_table_of_them_says(monkeyp
 def test_a_person_nobody_fits_is_believed_absent():
     belief = ClassAttack()(ages("[20, 29]"), ages(50))
     assert belief.unlisted.tolist() == [1.0]
-    assert audit(belief, Truth([ABSENT])).row("realised_success").posterior == 0
+    assert audit(belief, Truth([ABSENT])).row("realized_success").posterior == 0
 
 
 def test_open_world_prosecutor_by_bayes_rule():
@@ -139,8 +139,8 @@ def test_jitter_lets_a_moved_age_be_found():
     assert dense(BayesAttack(error=CellError(redraw=0.01))(release, known))[0, 0] == pytest.approx(0.5)
 
 
-def test_nearest_neighbours_share_ties():
-    belief = NearestNeighbour()(ages("10", "20", "30"), ages(15, 29))
+def test_nearest_neighbors_share_ties():
+    belief = NearestNeighbor()(ages("10", "20", "30"), ages(15, 29))
     assert belief.status == "scores"
     assert dense(belief) == pytest.approx(np.array([[0.5, 0.5, 0], [0, 0, 1]]))
 
@@ -154,7 +154,7 @@ def test_string_linkage_counts_text_that_matches():
         quasi_identifiers=("age", "sex"),
         types={"age": "text"},
     )
-    found = StringLinkage(neighbours=3).count(release, known)
+    found = StringLinkage(neighbors=3).count(release, known)
     # nearest distances 0, 1, 2: median 1 keeps two; 30/f matches 2 + 1 + 1 cells, 12/f matches sex in each of three
     assert (found.kept, found.possible) == (2, 12)
     assert found.matches == 4 + 3
@@ -173,7 +173,7 @@ def test_mondrian_is_linked_at_classes_over_people_when_boxes_do_not_overlap(str
     release, origin = Mondrian(k=5, strict=strict)(people, rng=rng)
     known = Knowledge(targets=None)(people, origin, rng=rng)
     belief = ClassAttack()(release, known.auxiliary)
-    row = audit(belief, known.truth).row("realised_success")
+    row = audit(belief, known.truth).row("realized_success")
     if strict:
         assert belief.status == "exact"
         assert row.posterior == pytest.approx(len(release.classes.sizes) / 500)
@@ -227,5 +227,5 @@ def test_error_rates_are_recovered_without_the_truth():
         assert fitted.error[name].redraw == pytest.approx(rate, abs=0.05)
     known = Knowledge(targets=300)(people, np.arange(n), rng=rng)
     found = audit(fitted(release, known.auxiliary), known.truth)
-    assert found.row("realised_success").posterior > 0.8
+    assert found.row("realized_success").posterior > 0.8
     assert found.row("calibration_error").posterior < 0.05

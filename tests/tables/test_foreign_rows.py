@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from unmask.cases.price import Motive
 from unmask.cli import main
 from unmask.economics import read_attacker
 from unmask.reports import render
 from unmask.studies import Evidence, study_tables
-from unmask.studies.price import Motive
 from unmask.tables import Mondrian, Table, criteria
 from unmask.tables.cells import compatible
 
@@ -48,7 +48,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     assert rows
     assert {row.target for row in rows} == {"s"}
     assert {row.status for row in rows} <= {"model", "refuted"}
-    assert any(row.measure == "realised_success" for row in rows)
+    assert any(row.measure == "realized_success" for row in rows)
     assert not any(one.release == "syn" and one.target == "identity" for one in found.distribution)
     assert not any(one.release == "syn" for one in found.price.releases)
     assert {found.criteria["syn"][name] for name in ("prosecutor_average", "prosecutor_max")} == {None}

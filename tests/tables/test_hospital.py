@@ -17,7 +17,7 @@ from unmask.tables.attacks import ClassAttack
 from unmask.tables.cells import compatible
 from unmask.tables.exposure import printed_values
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.large import Roles, generalise, loss, reduce, write_release
+from unmask.tables.large import Roles, generalize, loss, reduce, write_release
 from unmask.tables.protections import Generalize, Mondrian, SuppressCells
 from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
@@ -185,7 +185,7 @@ def test_the_engine_makes_the_same_release(file, people, released, tmp_path):
     with open_engine("duckdb") as engine:
         reduced = reduce(engine, str(file), roles, counted=False)
         assert any(note.startswith("weight: 'NA' read as missing") for note in reduced.notes)
-        made = generalise(reduced, Mondrian(k=5))
+        made = generalize(reduced, Mondrian(k=5))
         for one, other in zip(made.release.quasi_identifiers, release.quasi_identifiers, strict=True):
             assert one.levels.labels == other.levels.labels
         assert np.array_equal(made.release.counts, release.classes.sizes)

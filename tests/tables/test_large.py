@@ -13,11 +13,11 @@ from click.testing import CliRunner
 
 from tests.engines import QUIET, opened
 from unmask import FailedError, UnmaskError
+from unmask.cases.price import Motive
 from unmask.cli import main
 from unmask.economics import Attacker
 from unmask.engines import open_engine
 from unmask.studies.large import Held, study_large
-from unmask.studies.price import Motive
 from unmask.studies.tables import Evidence, study_tables
 from unmask.tables import ClassAttack, Hierarchy, Mondrian, RegisterAttack, Table, criteria, datasets, utility
 from unmask.tables.constraints import EntropyL, TCloseness
@@ -28,7 +28,7 @@ from unmask.tables.large import (
     attacks,
     check_together,
     evaluate,
-    generalise,
+    generalize,
     loss,
     plan,
     reduce,
@@ -56,7 +56,7 @@ def engine(request):
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory):
-    """Random people with missing, generalised, padded and quoted cells, several texts of one meaning, and ties."""
+    """Random people with missing, generalized, padded and quoted cells, several texts of one meaning, and ties."""
     rng = np.random.default_rng(4)
     path = tmp_path_factory.mktemp("people") / "people.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -138,7 +138,7 @@ def test_both_engines_give_the_same_audit_and_release_to_the_last_digit(engine, 
         reduced = reduce(engine, str(people), roles(sensitive=("ill",)), name="again")
         found = study_large({"r": Held(reduced)})
         path = tmp_path / "release.parquet"
-        write_release(reduced, generalise(reduced, Mondrian(k=8, l=2)), path, force=True)
+        write_release(reduced, generalize(reduced, Mondrian(k=8, l=2)), path, force=True)
         return json.dumps([row.as_dict() for row in found.rows]), dict(found.criteria), rows_of(path)
 
     with open_engine("duckdb") as other:
@@ -153,7 +153,7 @@ def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_
     table = in_memory(people, **more)
     release, origin = protection(table, rng=np.random.default_rng(0))
     reduced = reduce(engine, str(people), roles(**more), counted=protection.l is not None)
-    made = generalise(reduced, protection)
+    made = generalize(reduced, protection)
     assert np.array_equal(made.release.counts, release.classes.sizes)
     assert np.array_equal(made.release.classes.levels, release.classes.levels)
 
@@ -190,7 +190,7 @@ def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_p
         path.write_text("age,ill,other\n" + "\n".join(",".join(map(str, row)) for row in cells[order]) + "\n")
         with open_engine("duckdb") as engine:
             reduced = reduce(engine, str(path), Roles(("age",), ("ill",), keep=("other",)))
-            write_release(reduced, generalise(reduced, Mondrian(k=10)), out, keep=("other",), force=True)
+            write_release(reduced, generalize(reduced, Mondrian(k=10)), out, keep=("other",), force=True)
         bytes_of.append(out.read_bytes())
         found = [(row[0], row[1], row[2]) for row in rows_of(out)["rows"]]
         assert found == sorted(found)
@@ -272,7 +272,7 @@ def test_a_register_is_linked_by_containment(engine, people):
     protection = Mondrian(k=9)
     release, _ = protection(in_memory(people), rng=np.random.default_rng(0))
     reduced = reduce(engine, str(people), roles())
-    made, listed = generalise(reduced, protection).release, reduced.whole()
+    made, listed = generalize(reduced, protection).release, reduced.whole()
     for coverage in (1.0, 0.6):
         belief = attacks.register(made, listed, coverage=coverage)
         same_belief(belief, RegisterAttack(coverage=coverage)(release, in_memory(people)))
@@ -460,7 +460,7 @@ def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):
         protection = Mondrian(k=int(rng.integers(1, 8)))
         release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
         with open_engine("duckdb") as engine:
-            made = generalise(reduce(engine, str(path), Roles(tuple(columns))), protection)
+            made = generalize(reduce(engine, str(path), Roles(tuple(columns))), protection)
         assert np.array_equal(made.release.counts, release.classes.sizes)
         assert [c.levels.labels for c in made.release.quasi_identifiers] == [
             c.levels.labels for c in release.quasi_identifiers
@@ -666,16 +666,16 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
         with pytest.raises(UnmaskError, match="every row has a missing quasi-identifier"):
             evaluate(gaps)
         with pytest.raises(UnmaskError, match="relaxed Mondrian"):
-            generalise(gaps, Mondrian(k=2, strict=False))
+            generalize(gaps, Mondrian(k=2, strict=False))
         with pytest.raises(FailedError, match="fewer than k = 701"):
-            generalise(reduce(engine, str(people), roles()), Mondrian(k=701))
+            generalize(reduce(engine, str(people), roles()), Mondrian(k=701))
         with pytest.raises(UnmaskError, match="has no sensitive column"):
-            generalise(reduce(engine, str(people), roles(sensitive=())), Mondrian(k=2, l=2))
+            generalize(reduce(engine, str(people), roles(sensitive=())), Mondrian(k=2, l=2))
         with pytest.raises(FailedError, match="cannot be satisfied"):
-            generalise(reduce(engine, str(people), roles()), Mondrian(k=2, constraints=(EntropyL(90),)))
+            generalize(reduce(engine, str(people), roles()), Mondrian(k=2, constraints=(EntropyL(90),)))
         asked = Mondrian(k=2, constraints=(TCloseness(0.1, "ordered"),))
         with pytest.raises(UnmaskError, match="ordered distance"):
-            generalise(reduce(engine, str(people), roles(sensitive=("ill",))), asked)
+            generalize(reduce(engine, str(people), roles(sensitive=("ill",))), asked)
 
 
 # --- the command line -----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from unmask.cli import main
 from unmask.engines import open_engine
 from unmask.tables import Hierarchy, Mondrian, Table, datasets, utility
 from unmask.tables.constraints import EntropyL
-from unmask.tables.large import Roles, generalise, loss, plan, reduce, write_release
+from unmask.tables.large import Roles, generalize, loss, plan, reduce, write_release
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -82,7 +82,7 @@ def check_release(engine, people, folder, missing, protection, at_once):
     table = Table.read(people, **given(missing))
     release, origin = protection(table, rng=np.random.default_rng(0))
     reduced = reduce(engine, str(people), Roles(**given(missing)), counted=protection.t is not None)
-    made = generalise(reduced, protection, at_once=at_once)
+    made = generalize(reduced, protection, at_once=at_once)
     same_classes(made, release)
 
     found, expected = loss(made), utility.evaluate(table, release, origin)
@@ -124,7 +124,7 @@ def test_constraints_hold_on_both_sides_of_the_cuts_in_the_engine(duck, people, 
     table = Table.read(people, **given(missing, ("ill", "pay")))
     release, _ = asked(table, rng=np.random.default_rng(0))
     reduced = reduce(duck, str(people), Roles(**given(missing, ("ill", "pay"))))
-    same_classes(generalise(reduced, asked, at_once=at_once), release)
+    same_classes(generalize(reduced, asked, at_once=at_once), release)
     alone, _ = Mondrian(k=5)(table, rng=np.random.default_rng(0))
     assert len(release.classes.sizes) < len(alone.classes.sizes)
 
@@ -138,7 +138,7 @@ def test_adult_in_many_turns_has_the_classes_of_adult(duck, tmp_path, k):
     release, _ = Mondrian(k=k)(adult, rng=np.random.default_rng(0))
     reduced = reduce(duck, str(tmp_path / "adult.parquet"), Roles(quasi, types=types), counted=False)
     for at_once in (3000, 200):
-        same_classes(generalise(reduced, Mondrian(k=k), at_once=at_once), release)
+        same_classes(generalize(reduced, Mondrian(k=k), at_once=at_once), release)
 
 
 def test_random_tables_in_many_turns_have_the_classes_of_the_table_in_memory(duck, tmp_path):
@@ -151,7 +151,7 @@ def test_random_tables_in_many_turns_have_the_classes_of_the_table_in_memory(duc
         protection = Mondrian(k=int(rng.integers(1, 8)))
         release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
         reduced = reduce(duck, str(path), Roles(tuple(columns)))
-        same_classes(generalise(reduced, protection, at_once=int(rng.integers(1, 40))), release)
+        same_classes(generalize(reduced, protection, at_once=int(rng.integers(1, 40))), release)
 
 
 # --- what will fit, and the command line ----------------------------------------------------------------------

@@ -44,7 +44,7 @@ def found(attack, release, origin, source):
     record = np.full(source.n_rows, ABSENT)
     record[origin] = np.arange(len(origin))
     result = audit(attack(release, source), Truth(record), drawn_from=np.inf)
-    return result.row("success_probability"), result.row("realised_success")
+    return result.row("success_probability"), result.row("realized_success")
 
 
 def finds_nothing(attack, release, origin, source):
@@ -63,26 +63,26 @@ def test_a_release_shuffled_with_a_seed_that_can_be_tried_is_undone(shuffle, see
     order = shuffle.permutation(seed, N)
     release = in_source_order(source).take(order)
     largest = 100_000 if seed > 50_000 else 25_000
-    announced, realised = found(OrderAttack(seeds=largest), release, order, source)
+    announced, realized = found(OrderAttack(seeds=largest), release, order, source)
     assert announced.posterior > 0.99
-    assert realised.posterior == 1
+    assert realized.posterior == 1
 
 
 def test_a_shuffle_of_a_sorted_source_is_undone():  # T1: the source was sorted by a column, then shuffled
     source = people()
     by_age = np.argsort(source.column("age").codes, kind="stable")
     order = by_age[np.random.default_rng(17).permutation(N)]
-    announced, realised = found(FEW, in_source_order(source).take(order), order, source)
+    announced, realized = found(FEW, in_source_order(source).take(order), order, source)
     assert announced.posterior > 0.99
-    assert realised.posterior == 1
+    assert realized.posterior == 1
 
 
 @pytest.mark.parametrize("order", [np.arange(N), np.arange(N)[::-1]], ids=["as it is", "reversed"])
 def test_a_release_that_was_not_shuffled_is_read_off(order):  # T1
     source = people()
-    announced, realised = found(FEW, in_source_order(source).take(order), order, source)
+    announced, realized = found(FEW, in_source_order(source).take(order), order, source)
     assert announced.posterior > 0.99
-    assert realised.posterior == 1
+    assert realized.posterior == 1
 
 
 def test_rows_that_were_left_out_do_not_hide_the_order():
@@ -92,16 +92,16 @@ def test_rows_that_were_left_out_do_not_hide_the_order():
     kept = np.sort(origin)
     back = release.take(np.argsort(origin))
     order = np.random.default_rng(3).permutation(len(kept))
-    announced, realised = found(FEW, back.take(order), kept[order], source)
+    announced, realized = found(FEW, back.take(order), kept[order], source)
     assert announced.posterior == pytest.approx(len(kept) / N, abs=0.01)  # nobody is sought who was left out
-    assert realised.posterior == pytest.approx(len(kept) / N)
+    assert realized.posterior == pytest.approx(len(kept) / N)
 
 
 def test_a_release_sorted_by_exact_ages_gives_people_of_one_age_alike():
     source = people()
     order = np.lexsort((np.random.default_rng(8).random(N), source.column("age").codes))
-    announced, realised = found(FEW, in_source_order(source).take(order), order, source)
-    assert announced.low <= realised.posterior <= announced.high
+    announced, realized = found(FEW, in_source_order(source).take(order), order, source)
+    assert announced.low <= realized.posterior <= announced.high
     assert announced.posterior > 0.2
 
 
@@ -110,9 +110,9 @@ def test_classes_written_by_a_stable_sort_keep_the_order_of_the_source():
     release = in_source_order(source)
     order = np.argsort(release.classes.of_row, kind="stable")
     assert not sorted_by_content(release.take(order))
-    announced, realised = found(FEW, release.take(order), order, source)
+    announced, realized = found(FEW, release.take(order), order, source)
     assert announced.posterior > 0.4  # inside the classes, chance is as likely
-    assert realised.posterior == 1
+    assert realized.posterior == 1
 
 
 # --- nothing to find --------------------------------------------------------------------------------------------------

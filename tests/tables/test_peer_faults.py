@@ -442,7 +442,7 @@ def test_wide_tables_are_grouped_exactly():
 
 
 def test_a_column_of_another_type_does_not_change_its_classes(tmp_path):
-    # keys of generalised output must be meanings, not display strings: 20 and 20.0 are one age
+    # keys of generalized output must be meanings, not display strings: 20 and 20.0 are one age
     path = tmp_path / "people.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["age"], ["20"], ["20.0"], [" 20"], ["30"]])

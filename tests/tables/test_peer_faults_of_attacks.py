@@ -5,8 +5,8 @@ import pytest
 
 from unmask import Posterior, Truth, audit
 from unmask.inference import from_match_probabilities
-from unmask.measures import evaluate, realised_error, realised_success
-from unmask.tables import AttributeInference, ClassAttack, Knowledge, NearestNeighbour, StringLinkage, Table
+from unmask.measures import evaluate, realized_error, realized_success
+from unmask.tables import AttributeInference, ClassAttack, Knowledge, NearestNeighbor, StringLinkage, Table
 from unmask.tables.knowledge import attribute_truth
 
 # Anonymeter 1.1.0
@@ -24,7 +24,7 @@ def test_the_baseline_of_inference_is_the_share_of_the_mode():
     table = people(1000, distinct=False)
     known = Knowledge(targets=300)(table, np.arange(1000), rng=np.random.default_rng(1))
     belief = AttributeInference("sex")(table, known.auxiliary)
-    row = evaluate(realised_success, belief, attribute_truth(table, known.person, belief, "sex"))
+    row = evaluate(realized_success, belief, attribute_truth(table, known.person, belief, "sex"))
     drawn = table.column("sex").codes[known.person]
     assert row.prior == pytest.approx(np.mean(drawn == 0))
     assert 0.5 < row.prior < 0.7
@@ -38,7 +38,7 @@ def test_control_people_are_counted_among_the_people_attacked():
     control = Knowledge(targets=100, outside=1.0)(table, origin, rng=rng)
     belief = AttributeInference("sex")(table.take(origin), control.auxiliary)
     truth = attribute_truth(table, control.person, belief, "sex")
-    row = evaluate(realised_success, belief, truth, drawn_from=np.inf)
+    row = evaluate(realized_success, belief, truth, drawn_from=np.inf)
     assert row.n == 100
     assert row.low < 0.6 < row.high  # sex is independent of age: what is learned about the absent is the population's
 
@@ -48,24 +48,24 @@ def test_a_negative_guess_is_no_success():
     values = np.array([-100.0, 3.0])
     loss = np.abs(np.subtract.outer(values, values))
     belief = Posterior.from_dense(np.array([[1.0, 0.0]]))
-    assert realised_error(loss).per_target(belief, Truth([1])) == pytest.approx([103])
+    assert realized_error(loss).per_target(belief, Truth([1])) == pytest.approx([103])
 
 
 @pytest.mark.parametrize(("distinct", "classes"), [(True, 200), (False, 5)])
 def test_a_release_that_is_the_data_is_linked_at_classes_over_people(distinct, classes):
-    # one nearest neighbour with ties broken by row order: 0.9 % on coarse columns, 26 % on nearly unique ones
+    # one nearest neighbor with ties broken by row order: 0.9 % on coarse columns, 26 % on nearly unique ones
     table = people(200, distinct=distinct)
     order = np.random.default_rng(2).permutation(200)
     known = Knowledge(targets=None)(table, order, rng=np.random.default_rng(3))
-    for attack in (ClassAttack(), NearestNeighbour()):
-        found = audit(attack(table.take(order), known.auxiliary), known.truth).row("realised_success")
+    for attack in (ClassAttack(), NearestNeighbor()):
+        found = audit(attack(table.take(order), known.auxiliary), known.truth).row("realized_success")
         assert found.posterior == pytest.approx(classes / 200)
 
 
 def test_an_attack_that_always_succeeds_has_an_interval():
     # square root of a negative number when the release equals the original
     table = people(200, distinct=True)
-    row = evaluate(realised_success, ClassAttack()(table, table), Truth(np.arange(200)), drawn_from=np.inf)
+    row = evaluate(realized_success, ClassAttack()(table, table), Truth(np.arange(200)), drawn_from=np.inf)
     assert (row.posterior, row.high) == (1.0, 1.0)
     assert 0.97 < row.low < 1.0
 
@@ -76,7 +76,7 @@ def test_two_missing_values_are_equal_and_poison_no_distance():
     table = Table.read(columns, quasi_identifiers=("age", "income"))
     own = ClassAttack()(table)
     assert own.n_observations == 3
-    found = NearestNeighbour()(table, table.take([2]))
+    found = NearestNeighbor()(table, table.take([2]))
     assert found.candidate.tolist() == [2]
 
 
@@ -107,8 +107,8 @@ def test_a_person_inside_an_interval_is_linked_to_it_and_text_is_not():
     release = Table.read({"age": ["28-40", "28-40", "50-60"]}, quasi_identifiers="age")
     known = Table.read({"age": ["35"]}, quasi_identifiers="age")
     truth = Truth([0])
-    contained = audit(ClassAttack()(release, known), truth).row("realised_success").posterior
-    as_text = audit(StringLinkage()(release, known), truth).row("realised_success").posterior
+    contained = audit(ClassAttack()(release, known), truth).row("realized_success").posterior
+    as_text = audit(StringLinkage()(release, known), truth).row("realized_success").posterior
     assert contained == pytest.approx(1 / 2)
     assert as_text == pytest.approx(1 / 3)
 
@@ -116,6 +116,6 @@ def test_a_person_inside_an_interval_is_linked_to_it_and_text_is_not():
 def test_the_order_of_the_file_identifies_nobody():
     # ties go to whichever class comes first in the tree
     table = Table.read({"age": [30] * 400}, quasi_identifiers="age")
-    for attack in (ClassAttack(), NearestNeighbour(), StringLinkage()):
-        row = evaluate(realised_success, attack(table, table), Truth(np.arange(400)))
+    for attack in (ClassAttack(), NearestNeighbor(), StringLinkage()):
+        row = evaluate(realized_success, attack(table, table), Truth(np.arange(400)))
         assert row.posterior == pytest.approx(1 / 400)

@@ -104,7 +104,7 @@ def test_t5_an_audit_takes_closeness_from_the_original_and_says_so():
 
 
 PLAN = """
-[[datasets]]
+[[data]]
 use = "tables.file"
 file = "people.csv"
 quasi_identifiers = ["q"]
@@ -126,4 +126,4 @@ def test_t5_a_study_has_one_prior_before_and_after_the_truth_is_known(tmp_path):
     (cell,) = read_plan(tmp_path / "plan.toml").cells()
     priors = {row.measure: row.prior for row in run_cell(cell)}
     assert priors["success_probability"] == pytest.approx(10 / 19)
-    assert priors["realised_success"] == pytest.approx(10 / 19)
+    assert priors["realized_success"] == pytest.approx(10 / 19)

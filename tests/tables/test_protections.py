@@ -292,7 +292,7 @@ def test_rows_with_gaps_are_left_out_when_they_are_excluded():
     assert origin.size == table.n_rows
 
 
-def test_already_generalised_cells_are_merged_into_what_covers_them():
+def test_already_generalized_cells_are_merged_into_what_covers_them():
     table = Table.read(
         {"age": ["20", "[21, 25]", ">=40", "50"], "job": ["a", "{a, b}", "c", "*"]}, quasi_identifiers=["age", "job"]
     )

@@ -218,7 +218,7 @@ def test_outsiders_are_spread_like_records_and_people():
     assert (1 / first - 1) / 2 == pytest.approx(3 * (1 / second - 1) / 4)
 
 
-# --- announced is realised --------------------------------------------------------------------------------------
+# --- announced is realized --------------------------------------------------------------------------------------
 
 
 def linked(released, columns, known, k, coverage, *, people=3000, seed=0):
@@ -238,8 +238,8 @@ def linked(released, columns, known, k, coverage, *, people=3000, seed=0):
 @pytest.mark.parametrize("coverage", [0.3, 0.8])
 def test_u1_a_register_of_those_released_is_right_to_the_last_digit(k, coverage):
     told, prosecutor, belief, truth = linked(1.0, ("age", "sex", "zip"), ("age", "sex", "zip"), k, coverage)
-    announced, realised = told.row("success_probability"), told.row("realised_success")
-    assert announced.posterior == pytest.approx(realised.posterior, abs=1e-9)  # enumeration: everybody of a class is in
+    announced, realized = told.row("success_probability"), told.row("realized_success")
+    assert announced.posterior == pytest.approx(realized.posterior, abs=1e-9)  # enumeration: everybody of a class is in
     assert announced.posterior <= prosecutor.row("success_probability").posterior
     assert announced.worst <= 1 / k + 1e-9
     assert told.row("calibration_error").posterior == pytest.approx(0, abs=1e-9)
@@ -250,10 +250,10 @@ def test_u1_a_register_of_those_released_is_right_to_the_last_digit(k, coverage)
 @pytest.mark.parametrize("k", [0, 3, 10])
 @pytest.mark.parametrize("coverage", [0.3, 0.8])
 @pytest.mark.parametrize("known", [("age", "sex", "zip"), ("age", "sex")])
-def test_u1_announced_is_realised_where_the_register_has_outsiders(k, coverage, known):
+def test_u1_announced_is_realized_where_the_register_has_outsiders(k, coverage, known):
     told, _, belief, truth = linked(0.5, ("age", "sex", "zip"), known, k, coverage)
-    announced, realised = told.row("success_probability"), told.row("realised_success")
-    assert announced.posterior == pytest.approx(realised.posterior, abs=0.03)
+    announced, realized = told.row("success_probability"), told.row("realized_success")
+    assert announced.posterior == pytest.approx(realized.posterior, abs=0.03)
     inside = 1 - belief.unlisted[belief.observation]
     assert inside.mean() == pytest.approx(np.mean(truth.candidate != ABSENT), abs=0.03)
 
@@ -276,4 +276,4 @@ def test_a_coverage_is_a_probability_above_0(coverage):
 def test_a_record_that_nobody_fits_has_no_candidate():
     belief = RegisterAttack(coverage=0.5)(ages(1, 2), ages(1, 7))
     assert belief.unlisted[belief.observation] == pytest.approx([0.0, 1.0])
-    assert audit(belief, Truth([0, ABSENT])).row("realised_success").posterior == 0.5
+    assert audit(belief, Truth([0, ABSENT])).row("realized_success").posterior == 0.5

@@ -14,7 +14,7 @@ from unmask.studies.cells import run_cell
 from unmask.studies.large import Held, study_large
 from unmask.studies.reading import read_plan
 from unmask.tables import BayesAttack, ClassAttack, Table, criteria
-from unmask.tables.attacks import CellError, NearestNeighbour
+from unmask.tables.attacks import CellError, NearestNeighbor
 from unmask.tables.attacks.possible import possible_people
 from unmask.tables.large import Roles, reduce
 
@@ -62,7 +62,7 @@ def test_t4_a_belief_under_wildcards_is_that_of_all_possible_originals(rows):
         belief = ClassAttack()(table(rows), table(original))
         found = audit(belief, Truth(np.arange(len(rows))))
         told += chance * found.row("success_probability").posterior
-        right += chance * found.row("realised_success").posterior
+        right += chance * found.row("realized_success").posterior
         total += chance
     assert total == pytest.approx(1.0)
     assert told == pytest.approx(right)
@@ -71,7 +71,7 @@ def test_t4_a_belief_under_wildcards_is_that_of_all_possible_originals(rows):
         assert belief == pytest.approx(of_record / of_record.sum())
 
 
-def test_t4_an_adversary_without_an_original_honours_the_rule():
+def test_t4_an_adversary_without_an_original_honors_the_rule():
     own, wild = (ClassAttack()(table(T4, missing=rule)) for rule in ("own", "wildcard"))
     assert audit(own).row("success_probability").posterior == pytest.approx(5 / 7)
     assert (own.status, wild.status) == ("exact", "model")
@@ -94,7 +94,7 @@ def test_t4_what_is_announced_without_an_original_is_the_mean_over_possible_orig
             filled[gaps, j] = rng.choice(stated, gaps.sum())
         belief = ClassAttack()(release, table([tuple(row) for row in filled.tolist()]))
         found = audit(belief, Truth(np.arange(400)))
-        expected.append([found.row(name).posterior for name in ("success_probability", "realised_success")])
+        expected.append([found.row(name).posterior for name in ("success_probability", "realized_success")])
     told, right = np.mean(expected, axis=0)
     assert told == pytest.approx(right, rel=0.05)
     assert audit(ClassAttack()(release)).row("success_probability").posterior == pytest.approx(told, rel=0.05)
@@ -136,7 +136,7 @@ def test_t4_a_column_that_is_all_missing_tells_nothing():
 def test_t4_every_attack_lets_a_suppressed_cell_be_any_value():
     release, known = table([("1", "x"), ("", "x"), ("2", "y")]), table([("1", "x")])
     exact = BayesAttack(error=CellError(redraw=0.0))
-    for attack in (ClassAttack(), NearestNeighbour(), exact):
+    for attack in (ClassAttack(), NearestNeighbor(), exact):
         found = dense(attack(release, known))[0]
         assert found[0] >= found[1] > 0
         assert found[2] == pytest.approx(0, abs=1e-6)
@@ -148,7 +148,7 @@ def suppressed(people, share, rng):
 
 
 PLAN = """
-[[datasets]]
+[[data]]
 use = "tables.file"
 file = "people.csv"
 quasi_identifiers = ["a", "b"]
@@ -188,7 +188,7 @@ def test_t4_with_the_original_what_is_announced_comes_true():
     found = study_tables({"r": release}, Evidence(Table.read(people, **ROLES), origins={"r": np.arange(2000)}))
     told, right = (
         next(r for r in found.rows if (r.release, r.adversary, r.measure) == ("r", "prosecutor", measure)).posterior
-        for measure in ("success_probability", "realised_success")
+        for measure in ("success_probability", "realized_success")
     )
     assert told == pytest.approx(right, abs=0.005)
 
@@ -211,10 +211,10 @@ def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):
     file.write_text("a,b,s\n" + "1,x,p\n1,,q\n2,y,p\n" * 20)
     (tmp_path / "plan.toml").write_text(PLAN)
     (cell,) = read_plan(tmp_path / "plan.toml").cells()
-    (row,) = [row for row in run_cell(cell) if row.measure == "realised_success"]
+    (row,) = [row for row in run_cell(cell) if row.measure == "realized_success"]
     release = Table.read(str(file), quasi_identifiers=["a", "b"], sensitive="s", missing="excluded")
     found = study_tables({"r": release}, Evidence(release, origins={"r": np.arange(60)}))
-    asked = ("r", "prosecutor", "identity", "realised_success")
+    asked = ("r", "prosecutor", "identity", "realized_success")
     (same,) = [r for r in found.rows if (r.release, r.adversary, r.target, r.measure) == asked]
     assert row.posterior == pytest.approx(same.posterior)
     assert row.prior == pytest.approx(same.prior)
@@ -224,7 +224,7 @@ def test_t4_a_belief_that_cannot_find_suppressed_people_is_not_exact():
     release = table([("1", "x"), ("", "x"), ("2", "y")], missing="own")
     belief = ClassAttack()(release, table([("1", "x"), ("1", "x"), ("2", "y")]))
     found = audit(belief, Truth([0, 1, 2]))
-    assert found.row("success_probability").posterior > found.row("realised_success").posterior
+    assert found.row("success_probability").posterior > found.row("realized_success").posterior
     assert (belief.status, found.row("success_probability").status) == ("model", "refuted")  # sure, and wrong
     missed_before = table([("1", "x"), ("", "x"), ("2", "y")]).take([0, 2])  # a value of its own, of somebody else
     assert ClassAttack()(release, missed_before).status == "exact"

@@ -25,7 +25,7 @@ from unmask.channels.protections import (
     Geometric,
     PlanarGaussian,
     PlanarLaplace,
-    RandomisedResponse,
+    RandomizedResponse,
     Shrink,
 )
 from unmask.channels.release import Channel, degradation
@@ -42,7 +42,7 @@ __all__ = [
     "PlanarGaussian",
     "PlanarLaplace",
     "PrivateRateDistortion",
-    "RandomisedResponse",
+    "RandomizedResponse",
     "RateDistortion",
     "Shrink",
     "StatisticalDisclosure",

@@ -14,6 +14,7 @@ from unmask.cli.advise import advise
 from unmask.cli.channel import audit_channel, design
 from unmask.cli.choose import choose, choose_columns
 from unmask.cli.columns import columns, read_original, read_released
+from unmask.cli.documents import AsPlan
 from unmask.cli.files import (
     as_text,
     provenance,
@@ -30,6 +31,7 @@ from unmask.cli.files import (
     write_report,
 )
 from unmask.cli.graph import audit_graph
+from unmask.cli.init import init
 from unmask.cli.large import (
     audit_in_engine,
     engine_options,
@@ -69,7 +71,7 @@ def main() -> None:
     """
 
 
-@main.command()
+@main.command(cls=AsPlan)
 @click.argument("releases", nargs=-1, required=True, type=Input())
 @table_options
 @click.option(
@@ -196,7 +198,7 @@ def _evidence(tables: dict[str, Table], original: Table | None, origins: tuple[P
     return Evidence(original=original, origins=of, **more)
 
 
-@main.command()
+@main.command(cls=AsPlan)
 @click.argument("data", type=Input())
 @table_options
 @click.option("--k", default=10, show_default=True, help="Rows in every class.")
@@ -312,6 +314,7 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None
     )
 
 
+main.add_command(init)
 main.add_command(advise)
 main.add_command(columns)
 main.add_command(audit_channel)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli.documents import FromDocument
 from unmask.cli.files import as_text, read
 from unmask.cli.options import Input, table_options
 
@@ -20,8 +21,9 @@ EXIT_NONE = 1
 @click.command("choose")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
-    "--require", "required", multiple=True, required=True,
-    help="Bound [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, as in success_probability.worst<=0.09; repeatable.",
+    "--require", "required", multiple=True,
+    help="Bound [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, as in success_probability.worst<=0.09; repeatable. The "
+    "policy of the study's document when left out.",
 )  # fmt: skip
 @click.option(
     "--maximize", default="utility", show_default=True, help="The measure that decides among those that pass."
@@ -40,7 +42,8 @@ def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -
     from unmask.studies.conditions import Condition
     from unmask.studies.summary import read_results
 
-    verdicts = judge(read_results(run), [Condition.parse(text) for text in required], maximize=maximize)
+    summaries, conditions = read_results(run), required or _policy(run)
+    verdicts = judge(summaries, [Condition.parse(text) for text in conditions], maximize=maximize)
     chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts if verdict.judged)
     for verdict in reversed(verdicts):  # the best one comes first
         if verdict.satisfied:
@@ -60,6 +63,18 @@ def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -
         raise click.exceptions.Exit(EXIT_NONE)
 
 
+def _policy(run: Path) -> list[str]:
+    """What the document of a study requires."""
+    from unmask.document import load, policies
+    from unmask.errors import UnmaskError
+    from unmask.studies.run import PLAN
+
+    found = [one.require for one in policies(load(run / PLAN))]
+    if not found:
+        raise UnmaskError(f"0 requirements: the study has no [[policy]]; give --require, or state one in {PLAN}")
+    return found
+
+
 def _say(verdict: Verdict, maximize: str) -> None:
     passes = "yes" if verdict.satisfied else "no"
     click.echo(f"  {passes:3} {verdict.protection:32} {maximize} {verdict.score:.4g}")
@@ -67,7 +82,7 @@ def _say(verdict: Verdict, maximize: str) -> None:
         click.echo(f"      {reason}")
 
 
-@click.command("choose columns")
+@click.command("choose columns", cls=FromDocument)
 @click.argument("data", type=Input())
 @table_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")

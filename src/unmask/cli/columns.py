@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli.documents import FromDocument
 from unmask.cli.files import as_text, read
 from unmask.cli.options import optional_table_options
 
@@ -29,7 +30,7 @@ NAME = 24
 """The longest name that stands in its column; a longer one has a line of its own."""
 
 
-@click.command()
+@click.command(cls=FromDocument)
 @click.argument("file", type=click.Path(path_type=Path))
 @optional_table_options
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as one JSON object.")
@@ -48,7 +49,7 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
     from unmask.tables.exposure import column_facts
 
     roles = {name: role for option, role in ROLES.items() for name in reading[option]}
-    facts = column_facts(_every_column(file, reading, tuple(roles)).written, roles=roles)
+    facts = column_facts(every_column(file, reading, tuple(roles)).written, roles=roles)
     if as_json:
         click.echo(as_text({"rows": facts[0].rows, "columns": [asdict(one) for one in facts]}))
         return
@@ -81,7 +82,7 @@ def _without_role(path: Path, reading: dict[str, Any]) -> list[str]:
     return [name for name in _names(path, reading) if name not in named]
 
 
-def _every_column(file: Path, reading: dict[str, Any], named: Sequence[str]) -> Table:
+def every_column(file: Path, reading: dict[str, Any], named: Sequence[str]) -> Table:
     """The file, every column read for what its cells mean, whatever its role."""
     from unmask.tables.reading import check_columns
 

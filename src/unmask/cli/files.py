@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from unmask.cases.price import Motive
     from unmask.graphs.release import SocialGraph
     from unmask.reports import ReportData
-    from unmask.studies.price import Motive
     from unmask.tables.formulas import Formulas
     from unmask.tables.release import Table
 
@@ -141,9 +141,9 @@ def _text(reading: dict[str, Any]) -> dict[str, Any]:
 
 def read_motive(attacker: str) -> Motive:
     """The rational attacker of an audit, and whether he is the embedded assumption."""
+    from unmask.cases.price import Motive
     from unmask.economics import read_attacker
     from unmask.economics.profile import EMBEDDED
-    from unmask.studies.price import Motive
 
     return Motive(read_attacker(attacker), source=Path(attacker).name, assumed=attacker == EMBEDDED)
 
@@ -203,7 +203,7 @@ def _refuse_inputs(outputs: Sequence[Path]) -> None:
     from unmask.errors import UnmaskError
 
     context = click.get_current_context(silent=True)
-    given = [] if context is None else [*context.params.values()]
+    given = [] if context is None else [*context.params.values(), *context.meta.values()]
     named = _texts([one for one in given if not any(one is path for path in outputs)])
     inputs = [file for text in named for file in _files(text)]
     for path in outputs:

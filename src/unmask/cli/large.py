@@ -191,7 +191,7 @@ def protect_in_engine(
 
     from unmask.cli.files import say_dropped, say_formulas, say_notes
     from unmask.engines import open_engine
-    from unmask.tables.large import check_output, generalise, loss, plan, reduce, shares, write_release
+    from unmask.tables.large import check_output, generalize, loss, plan, reduce, shares, write_release
 
     start = time.perf_counter()
     check_output(output, force=force)
@@ -206,7 +206,7 @@ def protect_in_engine(
             return None
         reduced = reduce(engine, source, roles, counted=counted)
         say_notes(reduced.notes)
-        made = generalise(reduced, protection, at_once=planned.at_once)
+        made = generalize(reduced, protection, at_once=planned.at_once)
         dropped = [name for name in engine.names(source) if name not in roles.named]
         say_dropped(dropped)
         found = write_release(reduced, made, output, keep=roles.keep, formulas=formulas, force=force)

@@ -15,8 +15,8 @@ from unmask.cli.files import as_text, refuse_to_overwrite, say_findings, write_r
 from unmask.cli.gates import broken_gates, exit_above, fail_above
 
 if TYPE_CHECKING:
+    from unmask.cases.at_risk import Watched
     from unmask.reports import ReportData
-    from unmask.studies.at_risk import Watched
     from unmask.studies.conditions import Condition
 
 
@@ -63,7 +63,7 @@ class Output(NamedTuple):
 
     def watch(self, rows: str) -> Watched | None:
         """Who takes down who is at risk, if a list of them is asked for; rows : what its rows are."""
-        from unmask.studies.at_risk import Watched
+        from unmask.cases.at_risk import Watched
 
         return None if self.at_risk is None else Watched(rows)
 

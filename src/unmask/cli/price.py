@@ -43,11 +43,11 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
     """
     import numpy as np
 
+    from unmask.cases.price import reach
     from unmask.economics import break_even, exploitation_table, price_records, read_attacker
     from unmask.economics.profile import EMBEDDED
     from unmask.reports import FEWEST
     from unmask.reports.small import few
-    from unmask.studies.price import reach
 
     planner = read_attacker(attacker or EMBEDDED)
     listed = re.fullmatch(r"[\d,\s-]+", target) and not Path(target).exists()

@@ -106,7 +106,7 @@ def separation_options(command: Any) -> Any:
         ),
         click.option(
             "--cooperation", default="none", show_default=True, type=click.Choice(COOPERATIONS),
-            help="Adopters are drawn singly, in groups of neighbours, by most contacts, or by lowest local anonymity.",
+            help="Adopters are drawn singly, in groups of neighbors, by most contacts, or by lowest local anonymity.",
         ),
         click.option(
             "--adopters", default="0.1", show_default=True, callback=_adopters,

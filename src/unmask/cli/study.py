@@ -12,7 +12,7 @@ import click
 from unmask.cli.files import as_text
 
 if TYPE_CHECKING:
-    from unmask.studies.plan import Plan
+    from unmask.plan import Plan
 
 EXIT_FAILED = 1
 

@@ -88,7 +88,7 @@ class Chains:
         return max(self.found, key=lambda order: self.found[order])
 
     def exchanged(self, order: tuple[int, ...], enough: float) -> tuple[int, ...]:
-        """Two neighbours exchanged where that is better, until nothing improves or the search has cost enough."""
+        """Two neighbors exchanged where that is better, until nothing improves or the search has cost enough."""
         improves = self.arms.count.sum() > ALL_ORDERS
         while improves and self.found[order] < enough:
             improves = False

@@ -27,7 +27,7 @@ def risk_over_gains(attacker: Attacker, who: ArrayLike | Posterior, gains: Distr
     """(n,) P_reid when the gain is drawn from a distribution, everything else as it is; `attacker.gain` is not used.
 
     The payoff is convex and piecewise linear in the gain and each piece is one plan: the gains at which the plan
-    changes are found exactly, as the meeting points of neighbouring pieces, and P_reid is the sum over plans of
+    changes are found exactly, as the meeting points of neighboring pieces, and P_reid is the sum over plans of
     success times the chance that the gain lies where the plan is best. All-or-nothing plans give prior P(G > G*).
 
     M. Eisner and D. Severance, "Mathematical techniques for efficient record segmentation", 1976.

@@ -123,7 +123,7 @@ def _index(chance: Floats, worth: Floats, price: float) -> float:
 def fall_back(attacker: Attacker, resources: Sequence[Resource]) -> Plan:
     """Exhaust one resource, or as much of it as pays, then buy the next: the best order, over all subsets.
 
-    Resources show different people and cover the target independently; overlap must be modelled by the caller. The cap
+    Resources show different people and cover the target independently; overlap must be modeled by the caller. The cap
     on fines holds for each resource. With V the worth of the resources that are left, the game in a resource is the
     game of one resource with the gain G - V and the cost of a try C_e + (1 - gamma) V.
 

@@ -69,7 +69,7 @@ def clean(column: str, kind: str) -> str:
 
 
 def all_rows(table: str, *, where: str = "") -> str:
-    """The rows n that a counting table stands for, or those that fulfil a condition; NULL where there are none.
+    """The rows n that a counting table stands for, or those that fulfill a condition; NULL where there are none.
 
     >>> all_rows("t")
     'select cast(sum(n) as bigint) as n from t'
@@ -276,7 +276,7 @@ def moved(table: str, columns: Sequence[str], axes: Mapping[int, str], halves: s
 
 
 def one_box(table: str, columns: Sequence[str], *, number: int, where: str) -> str:
-    """The distinct rows that fulfil a condition, all in the box of this number.
+    """The distinct rows that fulfill a condition, all in the box of this number.
 
     >>> one_box("t", ["q0"], number=7, where="box = 2")
     'select distinct q0, 7 as box from t where box = 2'

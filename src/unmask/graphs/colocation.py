@@ -27,7 +27,7 @@ def co_location(user: ArrayLike, place: ArrayLike, time: ArrayLike, *, within: f
     and time and each compared with those after it as long as these are near: the work is that of the encounters.
 
     >>> graph = co_location(["ann", "bob", "cid"], [7, 7, 7], [0, 50, 120], within=60)
-    >>> graph, graph.labels, graph.neighbours(0)
+    >>> graph, graph.labels, graph.neighbors(0)
     (SocialGraph(3 nodes, 1 edges), array(['ann', 'bob', 'cid'], dtype=object), array([1], dtype=int32))
 
     M. Srivatsa, M. Hicks, "Deanonymizing mobility traces: using social networks as a side-channel", CCS 2012, make such

@@ -38,7 +38,7 @@ Ends = tuple[str, str] | tuple[int, int]
 class Layout(NamedTuple):
     """How the lines of a file are read.
 
-    form     : a link a line; or in an adjacency list a node and its neighbours; or a row of a matrix, one for each node
+    form     : a link a line; or in an adjacency list a node and its neighbors; or a row of a matrix, one for each node
     columns  : of links, where their two ends are, from 0
     header   : whether the first line names columns, or the nodes of a matrix
     left_out : what the other columns of links are called
@@ -163,7 +163,7 @@ def _is_matrix(rows: Sequence[Sequence[str]], names: Sequence[str] | None = None
 
 
 def _is_adjacency(lines: Sequence[Sequence[str]], what: str) -> bool:
-    """Whether each line is a node and its neighbours: lines of unequal length, all cells ids, no node with two lines.
+    """Whether each line is a node and its neighbors: lines of unequal length, all cells ids, no node with two lines.
 
     Refused are lines of unequal length, all cells ids, that are not so.
     """

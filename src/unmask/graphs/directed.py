@@ -18,9 +18,9 @@ from unmask.graphs.release import SocialGraph
 class DirectedGraph:
     """A simple directed graph: no self-loops, no repeated links. Build it with `from_edges` or `read`.
 
-    out_indptr, out_neighbour : (n_nodes + 1,) int64 and (n_links,) int32; node v links to
-                                `out_neighbour[out_indptr[v]:out_indptr[v + 1]]`, ascending
-    in_indptr, in_neighbour   : the same links by their ends: who links to v
+    out_indptr, out_neighbor : (n_nodes + 1,) int64 and (n_links,) int32; node v links to
+                                `out_neighbor[out_indptr[v]:out_indptr[v + 1]]`, ascending
+    in_indptr, in_neighbor   : the same links by their ends: who links to v
     labels                    : (n_nodes,) what the nodes are called, each once; None: their numbers
 
     >>> follows = DirectedGraph.from_edges([0, 1, 2, 2, 2], [1, 0, 1, 1, 2])
@@ -29,9 +29,9 @@ class DirectedGraph:
     """
 
     out_indptr: NDArray[np.int64]
-    out_neighbour: NDArray[np.int32]
+    out_neighbor: NDArray[np.int32]
     in_indptr: NDArray[np.int64]
-    in_neighbour: NDArray[np.int32]
+    in_neighbor: NDArray[np.int32]
     labels: NDArray[Any] | None = None
 
     def __repr__(self) -> str:
@@ -45,7 +45,7 @@ class DirectedGraph:
     @property
     def n_links(self) -> int:
         """Number of links; two nodes that link to each other have two."""
-        return len(self.out_neighbour)
+        return len(self.out_neighbor)
 
     @cached_property
     def out_degree(self) -> NDArray[np.int64]:
@@ -64,7 +64,7 @@ class DirectedGraph:
         SocialGraph(2 nodes, 1 edges)
         """
         start = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.out_degree)
-        return SocialGraph.from_edges(start, self.out_neighbour, labels=self.labels, n_nodes=self.n_nodes)
+        return SocialGraph.from_edges(start, self.out_neighbor, labels=self.labels, n_nodes=self.n_nodes)
 
     @classmethod
     def from_edges(

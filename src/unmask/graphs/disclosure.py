@@ -250,7 +250,7 @@ def _shares(
     _, at = np.nonzero(right[:, person])
     node = rounds[:, person][right[:, person]].astype(np.int64)
     which, place = spans(release.degree[node])
-    contact = origin[release.neighbour[release.indptr[node[which]] + place]]
+    contact = origin[release.neighbor[release.indptr[node[which]] + place]]
     n = pair.target.n_nodes
     told = np.bincount(np.unique(at[which] * n + contact) // n, minlength=len(person))
     degree = pair.target.degree[pair.truth[person]]

@@ -125,7 +125,7 @@ def watts_strogatz(n: int, k: int, p: float, *, rng: np.random.Generator) -> Soc
 
     k : even, below n
 
-    >>> watts_strogatz(6, 2, 0.0, rng=np.random.default_rng(1)).neighbours(0)
+    >>> watts_strogatz(6, 2, 0.0, rng=np.random.default_rng(1)).neighbors(0)
     array([1, 5], dtype=int32)
 
     D. J. Watts, S. H. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998.

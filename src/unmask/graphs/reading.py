@@ -281,7 +281,7 @@ def first_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def _adjacency(path: Path, start: Start) -> LinkList:
-    """The links of lines that are each a node and its neighbours."""
+    """The links of lines that are each a node and its neighbors."""
     rows = [[cell for cell in row if cell] for row in rows_of(path, start)]
     ids = sorted({cell for row in rows for cell in row})
     labels = _as_labels(ids)

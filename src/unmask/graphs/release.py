@@ -57,26 +57,26 @@ class Dropped:
 class SocialGraph:
     """A simple undirected graph: no self-loops, no repeated edges, no direction. Build it with `from_edges` or `read`.
 
-    indptr    : (n_nodes + 1,) int64; the neighbours of node v are `neighbour[indptr[v]:indptr[v + 1]]`
-    neighbour : (2 n_edges,) int32, ascending within a node; every edge stands at both of its ends
+    indptr    : (n_nodes + 1,) int64; the neighbors of node v are `neighbor[indptr[v]:indptr[v + 1]]`
+    neighbor : (2 n_edges,) int32, ascending within a node; every edge stands at both of its ends
     labels    : (n_nodes,) what the nodes are called, each once; None where they have no names but their numbers
     dropped   : what the list of links held beyond the edges
 
     >>> graph = SocialGraph.from_edges([0, 1, 2, 2], [1, 0, 1, 2])
     >>> graph, graph.dropped
     (SocialGraph(3 nodes, 2 edges), Dropped(self_loops=1, duplicates=0, reversed=1, attributes=()))
-    >>> graph.degree, graph.neighbours(1)
+    >>> graph.degree, graph.neighbors(1)
     (array([1, 2, 1]), array([0, 2], dtype=int32))
     """
 
     indptr: NDArray[np.int64]
-    neighbour: NDArray[np.int32]
+    neighbor: NDArray[np.int32]
     labels: NDArray[Any] | None = None
     dropped: Dropped = Dropped()
 
     def __post_init__(self) -> None:
-        if not len(self.indptr) or self.indptr[0] != 0 or self.indptr[-1] != len(self.neighbour):
-            raise UnmaskError("indptr does not begin with 0 and end with the number of neighbours; use from_edges")
+        if not len(self.indptr) or self.indptr[0] != 0 or self.indptr[-1] != len(self.neighbor):
+            raise UnmaskError("indptr does not begin with 0 and end with the number of neighbors; use from_edges")
         if self.labels is not None and len(self.labels) != self.n_nodes:
             raise UnmaskError(f"there are {len(self.labels)} labels, expected one for each of {self.n_nodes} nodes")
 
@@ -91,18 +91,18 @@ class SocialGraph:
     @property
     def n_edges(self) -> int:
         """Number of undirected edges."""
-        return len(self.neighbour) // 2
+        return len(self.neighbor) // 2
 
     @cached_property
     def degree(self) -> NDArray[np.int64]:
-        """(n_nodes,) number of neighbours."""
+        """(n_nodes,) number of neighbors."""
         return np.diff(self.indptr)
 
-    def neighbours(self, node: int) -> NDArray[np.int32]:
-        """The neighbours of a node, ascending."""
+    def neighbors(self, node: int) -> NDArray[np.int32]:
+        """The neighbors of a node, ascending."""
         if not 0 <= node < self.n_nodes:
             raise UnmaskError(f"node {node} is not in the graph, expected 0 to {self.n_nodes - 1}")
-        return self.neighbour[self.indptr[node] : self.indptr[node + 1]]
+        return self.neighbor[self.indptr[node] : self.indptr[node + 1]]
 
     def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The ends u < v of every edge once, ascending by (u, v).
@@ -111,8 +111,8 @@ class SocialGraph:
         (array([0, 0], dtype=int32), array([1, 2], dtype=int32))
         """
         u = np.repeat(np.arange(self.n_nodes, dtype=np.int32), self.degree)
-        once = u < self.neighbour
-        return u[once], self.neighbour[once]
+        once = u < self.neighbor
+        return u[once], self.neighbor[once]
 
     def has_edges(self, u: ArrayLike, v: ArrayLike) -> NDArray[np.bool_]:
         """Whether each pair (u[i], v[i]) of node numbers is an edge.
@@ -124,7 +124,7 @@ class SocialGraph:
             if nodes.size and not 0 <= nodes.min() <= nodes.max() < self.n_nodes:
                 raise UnmaskError(f"nodes go from {nodes.min()} to {nodes.max()}, expected 0 to {self.n_nodes - 1}")
         wanted = np.asarray(u, dtype=np.int64) * self.n_nodes + np.asarray(v, dtype=np.int64)
-        keys = np.repeat(np.arange(self.n_nodes), self.degree) * self.n_nodes + self.neighbour
+        keys = np.repeat(np.arange(self.n_nodes), self.degree) * self.n_nodes + self.neighbor
         if not len(keys):
             return np.zeros(wanted.shape, dtype=np.bool_)
         found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
@@ -140,8 +140,8 @@ class SocialGraph:
         number = _numbers_of(chosen, self.n_nodes)
         u, v = self.edges()
         kept = (number[u] >= 0) & (number[v] >= 0)
-        indptr, neighbour, _ = _compress(number[u[kept]], number[v[kept]], len(chosen))
-        return SocialGraph(indptr, neighbour, None if self.labels is None else self.labels[chosen])
+        indptr, neighbor, _ = _compress(number[u[kept]], number[v[kept]], len(chosen))
+        return SocialGraph(indptr, neighbor, None if self.labels is None else self.labels[chosen])
 
     def largest_component(self) -> NDArray[np.int64]:
         """The nodes of the largest connected component, ascending; of components of one size, that of the lowest node.
@@ -158,9 +158,9 @@ class SocialGraph:
 
     def adjacency(self) -> sparse.csr_array[Any, tuple[int, int]]:
         """The symmetric 0/1 matrix of the graph, int8."""
-        ones = np.ones(len(self.neighbour), dtype=np.int8)
+        ones = np.ones(len(self.neighbor), dtype=np.int8)
         shape = (self.n_nodes, self.n_nodes)
-        return sparse.csr_array((ones, self.neighbour, self.indptr), shape=shape)
+        return sparse.csr_array((ones, self.neighbor, self.indptr), shape=shape)
 
     @classmethod
     def from_edges(
@@ -177,8 +177,8 @@ class SocialGraph:
         if len(ends[0]) != len(ends[1]):
             raise UnmaskError(f"u has {len(ends[0])} ends and v has {len(ends[1])}, expected two of every edge")
         n = _size(ends, None if names is None else len(names), n_nodes)
-        indptr, neighbour, dropped = _compress(*ends, n)
-        return cls(indptr, neighbour, names, dropped)
+        indptr, neighbor, dropped = _compress(*ends, n)
+        return cls(indptr, neighbor, names, dropped)
 
     @classmethod
     def read(
@@ -188,7 +188,7 @@ class SocialGraph:
 
         source    : an edge list, one link a line (.txt, .tsv, .csv or any other suffix but the next, with or without
                     .gz), lines that begin with # or % being comments; in such a file, too, an adjacency list (a node
-                    and its neighbours on each line, lines of unequal length, each node once) or a square matrix, an
+                    and its neighbors on each line, lines of unequal length, each node once) or a square matrix, an
                     entry other than 0 being a link; a Parquet file (.parquet, .pq); a Pajek file (.net); GraphML or
                     GEXF (.graphml, .gexf, with or without .gz), node ids alone; node-link JSON (.json); a square
                     sparse matrix of SciPy; a networkx or igraph graph
@@ -216,13 +216,13 @@ class SocialGraph:
         array([   7,   30, 1412])
         """
         links = read_links(source, delimiter=delimiter, header=header, ends=ends)
-        indptr, neighbour, dropped = _compress(links.u, links.v, links.n_nodes)
-        partly = 0 < dropped.reversed < len(neighbour) // 2
+        indptr, neighbor, dropped = _compress(links.u, links.v, links.n_nodes)
+        partly = 0 < dropped.reversed < len(neighbor) // 2
         direction = ("direction",) if partly and "direction" not in links.attributes else ()
         dropped = replace(dropped, attributes=(*direction, *links.attributes))
         if str(dropped) and isinstance(source, str | os.PathLike):
             _log.warning("%s: %s", Path(source).name, dropped)
-        return cls(indptr, neighbour, links.labels, dropped)
+        return cls(indptr, neighbor, links.labels, dropped)
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the graph, each edge once, under its labels: whole or not at all.
@@ -274,13 +274,13 @@ def _numbers_of(chosen: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
     return number
 
 
-# --- from links to rows of neighbours -------------------------------------------------------------------------------
+# --- from links to rows of neighbors -------------------------------------------------------------------------------
 
 
 def _compress(
     u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], n: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Dropped]:
-    """The links as (indptr, neighbour) of a simple undirected graph of n nodes, and what was dropped.
+    """The links as (indptr, neighbor) of a simple undirected graph of n nodes, and what was dropped.
 
     One sort: a link is the number 2 (low n + high) + direction, below 2**63 as n is below 2**31.
     """

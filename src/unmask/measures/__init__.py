@@ -20,9 +20,9 @@ from unmask.measures.error import (
     correctness,
     estimation_error,
     gibbs,
-    realised_bayes,
-    realised_error,
-    realised_gibbs,
+    realized_bayes,
+    realized_error,
+    realized_gibbs,
     sampling_error,
 )
 from unmask.measures.leakage import (
@@ -35,7 +35,7 @@ from unmask.measures.leakage import (
     total_variation,
 )
 from unmask.measures.losses import Loss
-from unmask.measures.success import calibration_error, log_loss, rank, realised_success, success_at, success_probability
+from unmask.measures.success import calibration_error, log_loss, rank, realized_success, success_at, success_probability
 from unmask.measures.transport import earth_mover
 
 __all__ = [
@@ -67,10 +67,10 @@ __all__ = [
     "min_entropy_smith",
     "mutual_information",
     "rank",
-    "realised_bayes",
-    "realised_error",
-    "realised_gibbs",
-    "realised_success",
+    "realized_bayes",
+    "realized_error",
+    "realized_gibbs",
+    "realized_success",
     "refutation",
     "renyi_entropy",
     "sampling_error",

@@ -100,7 +100,7 @@ reiter_rubin_degree = Measure(
     direction="low",
     range=(0.0, 1.0),
     source="M. Reiter & A. Rubin, 'Crowds', 1998, section 3",
-    realised=lambda belief, truth: 1.0 - nameable(belief, truth),
+    realized=lambda belief, truth: 1.0 - nameable(belief, truth),
     needs_probabilities=True,
 )
 """1 - p(true sender given y), the degree of anonymity of one user for one message; 1 where the sender was ruled out."""

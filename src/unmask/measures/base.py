@@ -27,7 +27,7 @@ class Measure:
     range           : smallest and largest value possible
     source          : paper and section or equation
     self_assessed   : posterior -> (n_observations,), needs no truth
-    realised        : posterior, truth -> (n_targets,), needs it. Exactly one of the two is given.
+    realized        : posterior, truth -> (n_targets,), needs it. Exactly one of the two is given.
     rate            : the mean over targets is a proportion, so that Wilson's interval is the right one
     needs_probabilities : meaningless for a posterior whose status is `scores`
     has_interval    : its mean over a sample of people is an unbiased estimate of that over all
@@ -39,34 +39,34 @@ class Measure:
     range: tuple[float, float]
     source: str
     self_assessed: Callable[[Posterior], NDArray[np.float64]] | None = None
-    realised: Callable[[Posterior, Truth], NDArray[np.float64]] | None = None
+    realized: Callable[[Posterior, Truth], NDArray[np.float64]] | None = None
     rate: bool = False
     needs_probabilities: bool = False
     has_interval: bool = True
 
     def __post_init__(self) -> None:
-        if (self.self_assessed is None) == (self.realised is None):
+        if (self.self_assessed is None) == (self.realized is None):
             raise UnmaskError(
-                f"measure {self.name!r} needs either a self-assessed or a realised value, not both or none"
+                f"measure {self.name!r} needs either a self-assessed or a realized value, not both or none"
             )
 
     @property
     def needs_truth(self) -> bool:
-        """Whether it is a realised measure."""
-        return self.realised is not None
+        """Whether it is a realized measure."""
+        return self.realized is not None
 
     def per_target(self, belief: Posterior, truth: Truth | None = None) -> NDArray[np.float64]:
         """(n_targets,) the value at each target."""
         if self.self_assessed is not None:
             return self.self_assessed(belief)[belief.observation]
-        assert self.realised is not None
+        assert self.realized is not None
         if truth is None:
             raise UnmaskError(f"{self.name} is measured against the truth, and none was given")
         if len(truth) != belief.n_targets:
             raise UnmaskError(
                 f"the truth has {len(truth)} targets and the posterior {belief.n_targets}, expected the same"
             )
-        return self.realised(belief, truth)
+        return self.realized(belief, truth)
 
 
 def evaluate(
@@ -82,7 +82,7 @@ def evaluate(
 ) -> Row:
     """A measure of a belief beside the same measure of the prior: mean, gain, interval, worst-off target, quantiles.
 
-    The mean is over targets, by weight; targets whose truth is UNKNOWN are left out of realised measures.
+    The mean is over targets, by weight; targets whose truth is UNKNOWN are left out of realized measures.
     drawn_from : how many people the targets were drawn from. None: they are everybody, the mean is exact for this
                  release and has no interval. inf: the interval is for people like these, without end. See `of_targets`.
     A measure that needs probabilities is refused for a belief made of mere scores.

@@ -167,7 +167,7 @@ def laplace(mu: float) -> Profile:
 
 
 def approximate(epsilon: float, delta: float = 0.0) -> Profile:
-    """The worst that an (epsilon, delta) promise allows: randomised response on those who are not given away outright.
+    """The worst that an (epsilon, delta) promise allows: randomized response on those who are not given away outright.
 
     delta'(e) = delta + (1 - delta) (e^epsilon - e^e) / (1 + e^epsilon) for |e| <= epsilon; delta above it.
 
@@ -351,7 +351,7 @@ class PosteriorBound:
 def posterior_bound(epsilon: float, prior: ArrayLike) -> PosteriorBound:
     """What a pure epsilon leaves an adversary of prior pi to believe: at most pi e^epsilon / (1 - pi + pi e^epsilon).
 
-    At least pi / (pi + (1 - pi) e^epsilon). Both are reached by randomised response.
+    At least pi / (pi + (1 - pi) e^epsilon). Both are reached by randomized response.
 
     >>> both = posterior_bound(np.log(3.0), 0.5)
     >>> both.low.round(6), both.high.round(6)

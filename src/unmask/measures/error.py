@@ -12,7 +12,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import QUANTILES, Measure, weighted_quantiles
 from unmask.measures.losses import Loss, Problem, decision_problem
 from unmask.measures.rows import per_row
-from unmask.measures.success import missed, realised_success
+from unmask.measures.success import missed, realized_success
 from unmask.posterior import Posterior
 from unmask.truth import UNKNOWN, Truth
 
@@ -59,7 +59,7 @@ class BayesError(ConditionalError):
 
 
 @dataclass(frozen=True, eq=False)
-class RealisedError:
+class RealizedError:
     """What an adversary's answers really cost, target by target.
 
     target       : (n_known,) numbers of the targets whose truth is known (or ABSENT)
@@ -83,7 +83,7 @@ def bayes(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike |
     loss, coordinates : see `unmask.measures.losses.decision_problem`
     What is "none of these" (or an unknown number of unlisted candidates) costs the largest loss whatever he answers;
     mass shared by a known number of unlisted candidates costs their average. A belief in nobody is answered with the
-    centre of the candidates. Low priors make it blind: who is right 99 % of the time by saying "nobody" can hardly get
+    center of the candidates. Low priors make it blind: who is right 99 % of the time by saying "nobody" can hardly get
     better on average, so look at `worst` and at the rates of `unmask.measures.differential` too.
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
@@ -127,38 +127,38 @@ def _summary(
     return conditional, average, float(conditional[worst]), worst, quantiles, prior, prior - average
 
 
-def realised_bayes(
+def realized_bayes(
     belief: Posterior, truth: Truth, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None
-) -> RealisedError:
+) -> RealizedError:
     """What the best decision really costs, d(a(y), x_true), averaged over decisions that are equally good.
 
     For a belief that is exact its mean is that of `bayes`; a gap is a finding about the attack, not about privacy.
     Targets whose truth is UNKNOWN are left out.
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
-    >>> realised_bayes(belief, Truth([0, 2]), "absolute", coordinates=[20.0, 40.0, 50.0]).value
+    >>> realized_bayes(belief, Truth([0, 2]), "absolute", coordinates=[20.0, 40.0, 50.0]).value
     array([10.,  0.])
     """
     problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
-    return _realised(belief, truth, problem, sampled=False)
+    return _realized(belief, truth, problem, sampled=False)
 
 
-def realised_gibbs(
+def realized_gibbs(
     belief: Posterior, truth: Truth, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None
-) -> RealisedError:
+) -> RealizedError:
     """Shokri's correctness: the expected loss of a draw from the belief at the truth, sum_x p(x given y) d(x, x_true).
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
-    >>> realised_gibbs(belief, Truth([0, 2]), "absolute", coordinates=[20.0, 40.0, 50.0]).value.round(6)
+    >>> realized_gibbs(belief, Truth([0, 2]), "absolute", coordinates=[20.0, 40.0, 50.0]).value.round(6)
     array([10.,  1.])
 
     R. Shokri et al., "Quantifying location privacy", 2011.
     """
     problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
-    return _realised(belief, truth, problem, sampled=True)
+    return _realized(belief, truth, problem, sampled=True)
 
 
-def _realised(belief: Posterior, truth: Truth, problem: Problem, *, sampled: bool) -> RealisedError:
+def _realized(belief: Posterior, truth: Truth, problem: Problem, *, sampled: bool) -> RealizedError:
     check_truth(belief, truth)
     known = np.flatnonzero(truth.candidate != UNKNOWN)
     if not known.size:
@@ -166,7 +166,7 @@ def _realised(belief: Posterior, truth: Truth, problem: Problem, *, sampled: boo
     value = (problem.paid_sampling if sampled else problem.paid)(belief, truth)[known]
     weight = belief.weight[known] / (belief.weight[known].sum() or 1.0)
     worst = int(value.argmin())
-    return RealisedError(
+    return RealizedError(
         target=known,
         value=value,
         average=float(weight @ value),
@@ -226,8 +226,8 @@ def estimation_error(
     )
 
 
-def realised_error(
-    loss: Loss | None = None, *, coordinates: ArrayLike | None = None, name: str = "realised_error"
+def realized_error(
+    loss: Loss | None = None, *, coordinates: ArrayLike | None = None, name: str = "realized_error"
 ) -> Measure:
     """The loss that the adversary's best decision really costs him, d(x_true, a(y)), averaged over equally good
     decisions.
@@ -236,15 +236,15 @@ def realised_error(
            is ABSENT costs the largest loss.
     """
     if _is_hamming(loss):
-        assert realised_success.realised is not None
-        success = realised_success.realised
+        assert realized_success.realized is not None
+        success = realized_success.realized
         return Measure(
             name=name,
             unit="probability",
             direction="low",
             range=(0.0, 1.0),
             source=SOURCE,
-            realised=lambda belief, truth: 1.0 - success(belief, truth),
+            realized=lambda belief, truth: 1.0 - success(belief, truth),
             rate=True,
         )
     measured = _truths_first(loss)
@@ -254,7 +254,7 @@ def realised_error(
         direction="low",
         range=(0.0, _largest(measured)),
         source=SOURCE,
-        realised=lambda belief, truth: _problem(measured, belief, coordinates).paid(belief, truth),
+        realized=lambda belief, truth: _problem(measured, belief, coordinates).paid(belief, truth),
     )
 
 
@@ -262,7 +262,7 @@ def sampling_error(
     loss: Loss = "hamming", *, coordinates: ArrayLike | None = None, name: str = "sampling_error"
 ) -> Measure:
     """The expected loss of an adversary who answers with a draw from his belief; see `gibbs`. Here as everywhere but in
-    `estimation_error` and `realised_error` a matrix is (n_answers, n_candidates).
+    `estimation_error` and `realized_error` a matrix is (n_answers, n_candidates).
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
     >>> sampling_error().per_target(belief).round(6)
@@ -282,14 +282,14 @@ def sampling_error(
 
 
 def correctness(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None, name: str = "correctness") -> Measure:
-    """Shokri's correctness, sum_x p(x given y) d(x, x_true): the realised side of `sampling_error`."""
+    """Shokri's correctness, sum_x p(x given y) d(x, x_true): the realized side of `sampling_error`."""
     return Measure(
         name=name,
         unit=_unit(loss),
         direction="low",
         range=(0.0, _largest(loss)),
         source=SHOKRI,
-        realised=lambda belief, truth: decision_problem(
+        realized=lambda belief, truth: decision_problem(
             loss, belief.n_candidates, coordinates=coordinates
         ).paid_sampling(belief, truth),
         needs_probabilities=True,
@@ -303,7 +303,7 @@ def _is_hamming(loss: Loss | None) -> bool:
 def _unit(loss: Loss | None) -> str:
     if _is_hamming(loss):
         return "probability"
-    return "metres" if isinstance(loss, str) and loss.startswith("haversine") else "loss"
+    return "meters" if isinstance(loss, str) and loss.startswith("haversine") else "loss"
 
 
 def _largest(loss: Loss) -> float:

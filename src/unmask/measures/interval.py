@@ -49,9 +49,9 @@ def wilson(rate: float, n: float) -> tuple[float, float]:
 
     E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 1927.
     """
-    centre = (rate + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
+    center = (rate + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
     half = Z95 / (1 + Z95**2 / n) * sqrt(max(rate * (1 - rate), 0.0) / n + Z95**2 / (4 * n * n))
-    return max(0.0, min(rate, centre - half)), min(1.0, max(rate, centre + half))
+    return max(0.0, min(rate, center - half)), min(1.0, max(rate, center + half))
 
 
 def of_targets(

@@ -163,18 +163,18 @@ def success_at(k: int) -> Measure:
     if k < 1:
         raise UnmaskError(f"k is {k}, expected at least 1 guess")
     return Measure(
-        name="realised_success" if k == 1 else f"realised_success_at_{k}",
+        name="realized_success" if k == 1 else f"realized_success_at_{k}",
         unit="probability",
         direction="high",
         range=(0.0, 1.0),
         source="Rebollo-Monedero et al. 2012, section V-A1, the success of a MAP adversary",
-        realised=lambda belief, truth: _success_at(belief, truth, k),
+        realized=lambda belief, truth: _success_at(belief, truth, k),
         rate=True,
     )
 
 
-realised_success = success_at(1)
-"""The chance that his best single guess is right, ties shared: the realised side of `success_probability`."""
+realized_success = success_at(1)
+"""The chance that his best single guess is right, ties shared: the realized side of `success_probability`."""
 
 
 def _rank(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
@@ -188,7 +188,7 @@ rank = Measure(
     direction="low",
     range=(1.0, np.inf),
     source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
-    realised=_rank,
+    realized=_rank,
 )
 """How many guesses, from most to least likely, until the true candidate is named: better + (tied + 1) / 2; the number
 of candidates plus 1 where the target is ABSENT."""
@@ -205,7 +205,7 @@ log_loss = Measure(
     direction="low",
     range=(0.0, np.inf),
     source="I. J. Good, 'Rational decisions', 1952",
-    realised=_log_loss,
+    realized=_log_loss,
     needs_probabilities=True,
 )
 """-log2 p(x_true given y): infinite once the adversary ruled the truth out. For a belief that is exact its mean is the
@@ -240,12 +240,12 @@ calibration_error = Measure(
     direction="low",
     range=(0.0, 1.0),
     source="M. P. Naeini et al., 'Obtaining well calibrated probabilities using Bayesian binning', 2015 (ECE)",
-    realised=_calibration,
+    realized=_calibration,
     needs_probabilities=True,
     has_interval=False,
 )
-"""Gap between announced and realised success in the target's tenth of announced success, beyond what chance makes of
-few targets: sqrt(max(g^2 - s^2, 0)) with g = mean announced - mean realised and s^2 = n / (n - 1) sum w^2 (d - g)^2 the
+"""Gap between announced and realized success in the target's tenth of announced success, beyond what chance makes of
+few targets: sqrt(max(g^2 - s^2, 0)) with g = mean announced - mean realized and s^2 = n / (n - 1) sum w^2 (d - g)^2 the
 variance of that mean; a tenth with one target says nothing: 0. Its mean is the expected calibration error with ten
 equal bins, which without s^2 would be far above 0 for a belief that is exact.
 A gap is a finding about the attack, not about privacy. It has no interval: an estimate that is cut at 0 has no honest

@@ -81,7 +81,7 @@ def _on_a_line(z: NDArray[np.float64]) -> Callable[[Posterior], NDArray[np.float
 
 
 class _Line:
-    """The prior's distribution function Q on a line, constant on each gap between neighbours, and its integral."""
+    """The prior's distribution function Q on a line, constant on each gap between neighbors, and its integral."""
 
     def __init__(self, below: NDArray[np.float64], gap: NDArray[np.float64]) -> None:
         self.below = below

@@ -140,7 +140,7 @@ def _prediction(columns: Mapping[str, NDArray[np.generic]], name: str, kept: NDA
 
 
 def assignees() -> tuple[dict[str, Partition], Partition]:
-    """Whose patent? 185,250 mentions of 105 organisations, and "same_raw_name": a cluster for each of 2,269 spellings.
+    """Whose patent? 185,250 mentions of 105 organizations, and "same_raw_name": a cluster for each of 2,269 spellings.
 
     Source: PatentsView (CC BY 4.0), AIR-UMass assignee benchmark, via PatentsView-Evaluation.
     """
@@ -172,7 +172,7 @@ def gowalla() -> Items:
 
     Pseudonym: the user. Features: latitude and longitude in degrees, place. Time: seconds since 1970.
 
-    Source: Gowalla (snap.stanford.edu), the sample of Y. Liu et al., VLDB 2017; no licence stated.
+    Source: Gowalla (snap.stanford.edu), the sample of Y. Liu et al., VLDB 2017; no license stated.
     """
     visits = read_columns(
         _locate("traces/gowalla1000/checkins.txt.gz"), ["user", "place", "time"], header=("user", "place", "time")
@@ -206,7 +206,7 @@ def synthetic_traces(
 
     Every user has n_items items. With d the difficulty, from 0 (a user is his features) to 1 (they tell nothing):
 
-    x0, x1, ... : n_numeric features, sqrt(1 - d) * centre of the user + sqrt(d) * noise, centre and noise standard
+    x0, x1, ... : n_numeric features, sqrt(1 - d) * center of the user + sqrt(d) * noise, center and noise standard
         normal and independent; so each has variance 1 whatever d, of which the users explain 1 - d.
     place : categorical of n_places; with chance 1 - d the user's own place (uniform over places), otherwise any place.
     time : uniform on [0, 1), independent of all. context : uniform on 0 .. n_contexts - 1, independent of all.
@@ -226,8 +226,8 @@ def synthetic_traces(
         raise UnmaskError(f"the difficulty is {difficulty}, expected a number from 0 to 1")
     n = n_users * n_items
     user = rng.permutation(np.repeat(np.arange(n_users), n_items))
-    centre, noise = rng.standard_normal((n_users, n_numeric)), rng.standard_normal((n, n_numeric))
-    x = np.sqrt(1 - difficulty) * centre[user] + np.sqrt(difficulty) * noise
+    center, noise = rng.standard_normal((n_users, n_numeric)), rng.standard_normal((n, n_numeric))
+    x = np.sqrt(1 - difficulty) * center[user] + np.sqrt(difficulty) * noise
     home = rng.integers(n_places, size=n_users)
     place = np.where(rng.random(n) < difficulty, rng.integers(n_places, size=n), home[user])
     labels = np.array(sorted(f"p{at}" for at in range(n_places)), dtype=object)

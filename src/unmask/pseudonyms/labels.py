@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.engines import Engine
 from unmask.errors import UnmaskError
-from unmask.pseudonyms.large import Labelled
+from unmask.pseudonyms.large import Labeled
 from unmask.pseudonyms.reading import column_names, read_columns
 from unmask.pseudonyms.release import absent
 from unmask.view import Missing, Partition, Unlabeled, View, refuse_gaps
@@ -52,17 +52,17 @@ class Files:
         guesses = {name: self._guess(path, column, known[path], encoding) for name, (path, column) in named}
         return truth, {name: numbers(name, values) for name, values in minds.items()}, guesses
 
-    def labeled(self, engine: Engine) -> tuple[Labelled, dict[str, Labelled]]:
+    def labeled(self, engine: Engine) -> tuple[Labeled, dict[str, Labeled]]:
         """The truth and the guesses where they lie; a view is refused, as it needs the items in memory."""
         known = {path: engine.names(path) for path in self.guesses}
-        guesses = {name: Labelled(path, self.item, column) for name, (path, column) in self._named(known).items()}
+        guesses = {name: Labeled(path, self.item, column) for name, (path, column) in self._named(known).items()}
         for guess in guesses.values():
             if self.probability in known[guess.source]:
                 raise UnmaskError(
                     f"{guess.name} has a column {self.probability!r}: a view needs the items in memory; leave --engine "
                     "out, or name another column (--probability)"
                 )
-        return Labelled(self.truth, self.item, self.subject), guesses
+        return Labeled(self.truth, self.item, self.subject), guesses
 
     def _named(self, known: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, str]]:
         """Name -> file and column. A guess is called like its file; of several columns like the column, or both."""

@@ -36,7 +36,7 @@ _PER_ITEM = 64
 
 
 @dataclass(frozen=True)
-class Labelled:
+class Labeled:
     """A file of items and their labels: where it is, and the names of the two columns.
 
     name : of the file in messages
@@ -83,8 +83,8 @@ class Plan:
 
 def plan(
     engine: Engine,
-    truth: Labelled,
-    guesses: Mapping[str, Labelled],
+    truth: Labeled,
+    guesses: Mapping[str, Labeled],
     *,
     shares: tuple[int, int],
     missing: Missing = "error",
@@ -117,8 +117,8 @@ def plan(
 
 def contingencies(
     engine: Engine,
-    truth: Labelled,
-    guesses: Mapping[str, Labelled],
+    truth: Labeled,
+    guesses: Mapping[str, Labeled],
     *,
     missing: Missing = "error",
     unlabeled: Unlabeled = "error",
@@ -136,7 +136,7 @@ def contingencies(
     ...     owners, linked = pathlib.Path(folder) / "truth.csv", pathlib.Path(folder) / "guess.csv"
     ...     _ = owners.write_text("item,subject\na,ann\nb,ann\nc,bob\n")
     ...     _ = linked.write_text("item,cluster\nc,q\na,p\nb,q\n")
-    ...     files = Labelled(str(owners), "item", "subject"), {"guess": Labelled(str(linked), "item", "cluster")}
+    ...     files = Labeled(str(owners), "item", "subject"), {"guess": Labeled(str(linked), "item", "cluster")}
     ...     table = contingencies(engine, *files, array_bytes=1 << 30)["guess"].tables[0]
     >>> table.subject, table.cluster, table.own
     (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32), array([1, 1, 1]))
@@ -157,7 +157,7 @@ def contingencies(
 # --- one file --------------------------------------------------------------------------------------------------
 
 
-def _taken(engine: Engine, at: int, of: Labelled) -> Kind:
+def _taken(engine: Engine, at: int, of: Labeled) -> Kind:
     """File number `at` as table f`at` (item, label); says what kind of ids it has."""
     names = engine.names(of.source)
     unknown = next((name for name in (of.item, of.label) if name not in names), None)
@@ -167,7 +167,7 @@ def _taken(engine: Engine, at: int, of: Labelled) -> Kind:
     return kinds["item"]
 
 
-def _estimated(engine: Engine, at: int, of: Labelled, missing: Missing, unlabeled: Unlabeled) -> tuple[int, int]:
+def _estimated(engine: Engine, at: int, of: Labeled, missing: Missing, unlabeled: Unlabeled) -> tuple[int, int]:
     """Labeled rows of file number `at`, the truth if 0, and about how many labels it has."""
     _taken(engine, at, of)
     counts = "count(*) as n, count(label) as labeled, approx_count_distinct(label) as labels"
@@ -176,7 +176,7 @@ def _estimated(engine: Engine, at: int, of: Labelled, missing: Missing, unlabele
     return found["labeled"], found["labels"]
 
 
-def _check_ids(files: Sequence[Labelled], kinds: Sequence[Kind]) -> None:
+def _check_ids(files: Sequence[Labeled], kinds: Sequence[Kind]) -> None:
     """Texts and numbers never meet."""
     for of, kind in zip(files, kinds, strict=True):
         text, first = (one in ("text", "untyped") for one in (kind, kinds[0]))
@@ -188,7 +188,7 @@ def _check_ids(files: Sequence[Labelled], kinds: Sequence[Kind]) -> None:
             )
 
 
-def _coded(engine: Engine, at: int, of: Labelled) -> int:
+def _coded(engine: Engine, at: int, of: Labeled) -> int:
     """Number the labels of file `at` in their order, as table d`at` (label, code); returns how many there are."""
     numbered = "cast(row_number() over (order by label) - 1 as integer) as code"
     n = engine.keep(

@@ -1,6 +1,6 @@
-"""What all charts share: colours, shapes, axes, and static SVG drawn without a browser.
+"""What all charts share: colors, shapes, axes, and static SVG drawn without a browser.
 
-One adversary has one colour and one shape in every chart, so that the page can be read in grey.
+One adversary has one color and one shape in every chart, so that the page can be read in gray.
 Charts of the same rows are the same bytes: geometry is fixed here, and no size depends on the fonts of the machine.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 from unmask.errors import visible
 from unmask.reports.words import percent
 
-COLOURS = ("#12436d", "#e8702a", "#801650", "#28a197", "#8d6fc4", "#3d3d3d")
+COLORS = ("#12436d", "#e8702a", "#801650", "#28a197", "#8d6fc4", "#3d3d3d")
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 
@@ -31,7 +31,7 @@ CHARACTER = 6.1
 """Width of a character at that size, in pixels: room for text is reckoned, so that bytes do not depend on fonts."""
 
 DASHES = ((1, 0), (6, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4))
-"""Strokes by number of a line: with the colour they tell lines apart, also in grey."""
+"""Strokes by number of a line: with the color they tell lines apart, also in gray."""
 
 LEGEND = 20
 """Height of a line of the legend, in pixels."""
@@ -50,7 +50,7 @@ def swatch(style: int) -> str:
         "cross": '<path d="M5 1h4v4h4v4H9v4H5V9H1V5h4z"/>',
         "triangle-down": '<path d="M7 12.5L1.2 2h11.6z"/>',
     }[SHAPES[style % len(SHAPES)]]
-    fill = COLOURS[style % len(COLOURS)]
+    fill = COLORS[style % len(COLORS)]
     return (
         f'<svg class="swatch" width="14" height="14" viewBox="0 0 14 14" fill="{fill}" aria-hidden="true">{path}</svg>'
     )
@@ -117,9 +117,9 @@ def chart(values: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def as_is(field: str) -> Any:
-    """A field that holds the colour or the shape itself."""
+    """A field that holds the color or the shape itself."""
     alt = altair()
-    return alt.Color(f"{field}:N", scale=None) if field == "colour" else alt.Shape(f"{field}:N", scale=None)
+    return alt.Color(f"{field}:N", scale=None) if field == "color" else alt.Shape(f"{field}:N", scale=None)
 
 
 def draw(

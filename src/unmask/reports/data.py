@@ -108,7 +108,7 @@ class ReportData:
     not_run: tuple[tuple[str, str], ...] = ()
     reproduce: Mapping[str, object] = field(default_factory=dict)
     adversaries: Mapping[str, str] = field(default_factory=dict)
-    success: tuple[str, ...] = ("realised_success", "success_probability")
+    success: tuple[str, ...] = ("realized_success", "success_probability")
     price: Price | None = None
     linkage: Linkage | None = None
     channel: ChannelRisk | None = None
@@ -136,7 +136,7 @@ Heads = Mapping[tuple[str, str, str], Row]
 def headlines(data: ReportData) -> dict[tuple[str, str, str], Row]:
     """(release, adversary, target) -> the row of success that findings and charts speak about, in the order of rows.
 
-    It is the first of `data.success` that has a value: realised success where the truth is known, else self-assessed.
+    It is the first of `data.success` that has a value: realized success where the truth is known, else self-assessed.
     """
     found: dict[tuple[str, str, str], Row] = {}
     for row in data.rows:
@@ -170,7 +170,7 @@ class Scope:
 
     @property
     def styles(self) -> dict[str, int]:
-        """Adversary -> number of its colour, shape and letter."""
+        """Adversary -> number of its color, shape and letter."""
         return {name: style for style, name in enumerate(self.adversaries)}
 
     @property

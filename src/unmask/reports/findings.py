@@ -70,18 +70,18 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     where = (
         f"From {release_name(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
     )
-    realised = needs_truth(row.measure)
+    realized = needs_truth(row.measure)
     value, n = row_estimate(row), f"{row.n:,} people"
     if row.target == IDENTITY:
-        did = f"names {value} of {n} correctly" if realised else f"expects to name {value} of {n} correctly"
+        did = f"names {value} of {n} correctly" if realized else f"expects to name {value} of {n} correctly"
     elif row.target == SECRET:
         did = (
             f"guesses the secret in {value} of cases"
-            if realised
+            if realized
             else f"expects to guess the secret in {value} of cases"
         )
     else:
-        verb = "infers" if realised else "expects to infer"
+        verb = "infers" if realized else "expects to infer"
         did = f"{verb} {row.target} correctly for {value} of {n}"
     text = f"{where} {did}; guessing gives {percent(row.prior)}."
     if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:

@@ -58,7 +58,7 @@ def _tables(data: ReportData, scope: Scope, stems: Sequence[str]) -> list[Grid]:
         found.setdefault((row.target, quantity(row.measure), row.release, row.adversary), {})[
             needs_truth(row.measure)
         ] = row
-    head = (*scope.who_head, "Prior", "Self-assessed", "Realised", "Gain", "Worst-off", "n")
+    head = (*scope.who_head, "Prior", "Self-assessed", "Realized", "Gain", "Worst-off", "n")
     tables = []
     for target in scope.targets:
         groups = []
@@ -98,7 +98,7 @@ def _idle(adversaries: Sequence[str], scope: Scope) -> tuple[tuple[str, ...], ..
 
 
 def _measure_cells(rows: Mapping[bool, Row]) -> tuple[str, ...]:
-    """Prior, self-assessed, realised, gain, worst-off and n of one measure; worst-off by the adversary's own belief."""
+    """Prior, self-assessed, realized, gain, worst-off and n of one measure; worst-off by the adversary's own belief."""
     if not rows:
         return ("not run", "", "", "", "", "")
     own, real = rows.get(False), rows.get(True)
@@ -148,7 +148,7 @@ def measure_notes(data: ReportData, scope: Scope, tables: Sequence[Grid]) -> lis
     if any("\u2020" in cell for cell in cells):
         notes.append("\u2020 The truth refutes what the adversary expects: the belief has lost its status.")
     if any(" / " in row[-1] for table in tables for _, rows in table.groups for row in rows):
-        notes.append("n: people behind the self-assessed / behind the realised value.")
+        notes.append("n: people behind the self-assessed / behind the realized value.")
     if any("unbounded" in cell for cell in cells):
         notes.append(
             "unbounded: the release rules something out, or confirms it, with certainty; no finite number bounds that."

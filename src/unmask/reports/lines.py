@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unmask.reports.canvas import COLOURS, DASHES, INK, LEGEND, SHAPES, Frame, altair, as_is, chart, short
+from unmask.reports.canvas import COLORS, DASHES, INK, LEGEND, SHAPES, Frame, altair, as_is, chart, short
 
 SIZES = {"circle": 44, "square": 40, "triangle-up": 56, "diamond": 78, "cross": 60, "triangle-down": 56}
 """Areas of marks that look equally large."""
@@ -16,14 +16,14 @@ MARKS = 12
 """Marks on one line, about."""
 
 SHADES = ("#0f2f4f", "#5b86ad", "#8c8c8c", "#3d3d3d", "#2c5d8a", "#8aa9c6")
-"""Colours of lines that are no adversaries."""
+"""Colors of lines that are no adversaries."""
 
 
 @dataclass(frozen=True)
 class Line:
     """A named line through points, in the look of number `style`; points without a finite value are gaps.
 
-    shade : whether it is no adversary, and has a shade instead of a colour
+    shade : whether it is no adversary, and has a shade instead of a color
     """
 
     name: str
@@ -32,10 +32,10 @@ class Line:
     shade: bool = False
 
     @property
-    def colour(self) -> str:
-        """Its colour."""
-        colours = SHADES if self.shade else COLOURS
-        return colours[self.style % len(colours)]
+    def color(self) -> str:
+        """Its color."""
+        colors = SHADES if self.shade else COLORS
+        return colors[self.style % len(colors)]
 
     @property
     def dash(self) -> list[int]:
@@ -60,19 +60,19 @@ def line_layers(frame: Frame, line: Line, *, joined: bool = True) -> list[Any]:
         return []
     layers = []
     if joined:
-        drawn = chart(points).mark_line(color=line.colour, strokeDash=line.dash, strokeWidth=2, strokeCap="butt")
+        drawn = chart(points).mark_line(color=line.color, strokeDash=line.dash, strokeWidth=2, strokeCap="butt")
         layers.append(drawn.encode(x=frame.x(), y=frame.y(), detail="run:N", order="order:Q"))
     return [*layers, _marks(frame, points[:: math.ceil(len(points) / MARKS)])]
 
 
 def _look(line: Line) -> dict[str, Any]:
-    return {"colour": line.colour, "shape": line.shape, "size": SIZES[line.shape]}
+    return {"color": line.color, "shape": line.shape, "size": SIZES[line.shape]}
 
 
 def _marks(frame: Frame, values: Sequence[dict[str, Any]]) -> Any:
     drawn = chart(values).mark_point(filled=True, opacity=1, stroke="white", strokeWidth=0.7, clip=False)
     size = altair().Size("size:Q", scale=None)
-    return drawn.encode(x=frame.x(), y=frame.y(), color=as_is("colour"), shape=as_is("shape"), size=size)
+    return drawn.encode(x=frame.x(), y=frame.y(), color=as_is("color"), shape=as_is("shape"), size=size)
 
 
 def legend_rows(lines: Sequence[Line]) -> int:
@@ -92,7 +92,7 @@ def legend(frame: Frame, lines: Sequence[Line]) -> list[Any]:
         px, py = frame.width / columns * (i % columns), LEGEND * (i // columns - rows) + 6.0
         (x, y), (x2, _), (xt, _), (xm, _) = (frame.at(px + shift, py) for shift in (0, 28, 34, 14))
         item = chart([{"x": x, "x2": x2, "y": y, "xt": xt, "text": short(line.name, 24)}])
-        rule = item.mark_rule(color=line.colour, strokeDash=line.dash, strokeWidth=2)
+        rule = item.mark_rule(color=line.color, strokeDash=line.dash, strokeWidth=2)
         said = item.mark_text(align="left", color=INK)
         layers += [
             rule.encode(x=frame.x(), x2="x2:Q", y=frame.y()),

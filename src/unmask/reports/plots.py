@@ -9,7 +9,7 @@ from typing import Any
 
 from unmask.reports.canvas import (
     CHARACTER,
-    COLOURS,
+    COLORS,
     FAINT,
     INK,
     PANEL,
@@ -104,14 +104,12 @@ def success_chart(rows: Sequence[Row | Absent], *, styles: Mapping[str, int], la
     lines = [{"y": i * band} for i in range(len(releases))]
     layers = [
         chart(lines).mark_rule(color=FAINT).encode(y=y()),
-        chart(marks)
-        .mark_rule(strokeWidth=7, opacity=0.28)
-        .encode(x=x("prior"), x2="x:Q", y=y(), color=as_is("colour")),
+        chart(marks).mark_rule(strokeWidth=7, opacity=0.28).encode(x=x("prior"), x2="x:Q", y=y(), color=as_is("color")),
         chart(marks).mark_rule(strokeWidth=1.6, color=INK).encode(x=x("low"), x2="high:Q", y=y()),
         chart(marks).mark_rule(strokeWidth=2, color=INK).encode(x=x("prior"), y=y("top"), y2="bottom:Q"),
         chart(marks)
         .mark_point(size=62, filled=True, opacity=1, stroke="white", strokeWidth=0.8)
-        .encode(x=x("x"), y=y(), color=as_is("colour"), shape=as_is("shape")),
+        .encode(x=x("x"), y=y(), color=as_is("color"), shape=as_is("shape")),
         chart(marks).mark_text(align="left", dx=9, color=INK).encode(x=x("right"), y=y(), text="text:N"),
         chart(names)
         .mark_text(align="right", color=INK, fontWeight="bold")
@@ -149,7 +147,7 @@ def _success_marks(
                 {"y": y, "top": y - 7, "bottom": y + 7, "low": low, "high": high}
                 | {"prior": row.prior, "x": row.posterior, "right": max(row.prior, row.posterior, high)}
                 | {"text": lettered(text, style, len(styles))}
-                | {"colour": COLOURS[style % len(COLOURS)], "shape": SHAPES[style % len(SHAPES)]}
+                | {"color": COLORS[style % len(COLORS)], "shape": SHAPES[style % len(SHAPES)]}
             )
     return marks, words
 
@@ -190,10 +188,10 @@ def distribution_chart(spread: Sequence[Distribution], *, style: int, tallest: f
     def y(field: str) -> Any:
         return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
 
-    colour = COLOURS[style % len(COLOURS)]
+    color = COLORS[style % len(COLORS)]
     layers = [
         chart(names).mark_rule(color=SOFT, strokeWidth=0.8).encode(y=y("floor")),
-        chart(bars).mark_rect(color=colour).encode(x=x("x"), x2="x2:Q", y=y("y"), y2="floor:Q"),
+        chart(bars).mark_rect(color=color).encode(x=x("x"), x2="x2:Q", y=y("y"), y2="floor:Q"),
         chart(bars).mark_text(dy=-7, fontSize=10.5, color=INK).encode(x=x("middle"), y=y("y"), text="text:N"),
         chart(names)
         .mark_text(align="right", color=INK, fontWeight="bold")
@@ -227,7 +225,7 @@ def plane_chart(points: Sequence[Point], *, n_adversaries: int, loss: str, risk:
 
 def plane_mark(point: Point, *, best: bool) -> dict[str, Any]:
     """How a point is drawn: filled where no other release is better in both ways for the same adversary."""
-    colour = COLOURS[point.style % len(COLOURS)]
+    color = COLORS[point.style % len(COLORS)]
     return {
         "x": point.across,
         "y": point.risk,
@@ -236,8 +234,8 @@ def plane_mark(point: Point, *, best: bool) -> dict[str, Any]:
         "best": best,
         "style": point.style,
         "shape": SHAPES[point.style % len(SHAPES)],
-        "colour": colour,
-        "fill": colour if best else "white",
+        "color": color,
+        "fill": color if best else "white",
     }
 
 
@@ -256,14 +254,14 @@ def draw_plane(
     layers = [
         chart(best)
         .mark_line(strokeWidth=1.2, opacity=0.55)
-        .encode(x=x(), y=y(), color=as_is("colour"), detail="style:N"),
+        .encode(x=x(), y=y(), color=as_is("color"), detail="style:N"),
         chart(marks).mark_rule(strokeWidth=1.4, color=INK).encode(x=x(), y=y("low"), y2="high:Q"),
         chart(marks)
         .mark_point(size=72, filled=True, opacity=1, strokeWidth=1.8)
         .encode(
             x=x(),
             y=y(),
-            stroke=alt.Stroke("colour:N", scale=None),
+            stroke=alt.Stroke("color:N", scale=None),
             fill=alt.Fill("fill:N", scale=None),
             shape=as_is("shape"),
         ),

@@ -1,6 +1,6 @@
 """The results in plain language: what they say of singling out, linkability and inference, and of a motivated intruder.
 
-The three questions are those of the Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP216); the
+The three questions are those of the Article 29 Working Party, Opinion 05/2014 on anonymization techniques (WP216); the
 motivated intruder is that of the Information Commissioner's Office. No verdict is given.
 """
 
@@ -59,7 +59,7 @@ def summary(data: ReportData | StudyData) -> str:
     ...     "k=3",
     ...     "knows age",
     ...     "identity",
-    ...     "realised_success",
+    ...     "realized_success",
     ...     "probability",
     ...     "high",
     ...     0.0025,
@@ -78,7 +78,7 @@ def summary(data: ReportData | StudyData) -> str:
     >>> print(
     ...     summary(ReportData(title="Example", who="An attack.", rows=(row,))).splitlines()[2].replace("\u00a0", " ")
     ... )
-      An adversary who knows age names 4.0 % of 2,000 people correctly; guessing gives 0.25 % (realised success).
+      An adversary who knows age names 4.0 % of 2,000 people correctly; guessing gives 0.25 % (realized success).
     """
     told = _study(data) if isinstance(data, StudyData) else _audit(data)
     named = [one for one in told if one.row.target == IDENTITY]

@@ -152,7 +152,7 @@ CRITERIA = {
 """Criterion -> name and meaning; a suffix in brackets, as in "t_equal (occupation)", is kept."""
 
 UTILITIES = {
-    "gcp": ("Information lost (GCP)", "global certainty penalty: 0 % nothing generalised, 100 % everything"),
+    "gcp": ("Information lost (GCP)", "global certainty penalty: 0 % nothing generalized, 100 % everything"),
     "suppressed": ("Rows suppressed", "share of rows left out"),
     "discernibility": ("Discernibility", "sum of squared class sizes"),
     "average_class_size": ("Average class size", "rows divided by classes"),
@@ -290,14 +290,14 @@ def what(target: str) -> str:
 
 
 def quantity(measure: str) -> str:
-    """What the self-assessed and the realised measure of one thing share: "success", "error", or the name itself."""
-    name = re.sub(r"^(realised|expected)_", "", measure)
+    """What the self-assessed and the realized measure of one thing share: "success", "error", or the name itself."""
+    name = re.sub(r"^(realized|expected)_", "", measure)
     return {"success_probability": "success", "estimation_error": "error"}.get(name, name)
 
 
 def needs_truth(measure: str) -> bool:
-    """Whether it is a realised measure."""
-    return measure.startswith("realised") or measure in {
+    """Whether it is a realized measure."""
+    return measure.startswith("realized") or measure in {
         "rank",
         "log_loss_bits",
         "calibration_error",
@@ -324,12 +324,12 @@ def described(stem: str) -> tuple[str, str] | None:
 
 
 def measure_name(measure: str) -> str | None:
-    """A measure by name, as one would list it: "realised success", "guesses needed"; None if it is unknown."""
+    """A measure by name, as one would list it: "realized success", "guesses needed"; None if it is unknown."""
     known = described(quantity(measure))
     if known is None:
         return None
     name = known[0][0].lower() + known[0][1:]
-    return f"realised {name}" if measure.startswith("realised_") else name
+    return f"realized {name}" if measure.startswith("realized_") else name
 
 
 def measure_line(stem: str, row: Row) -> str:

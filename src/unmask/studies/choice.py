@@ -15,7 +15,7 @@ from unmask.studies.summary import Results, Summary
 class Verdict:
     """One protection of one dataset: what it scores, and every requirement that it fails, in words.
 
-    score   : mean over adversaries of the measure that is maximised; nan where it is unknown
+    score   : mean over adversaries of the measure that is maximized; nan where it is unknown
     narrow  : requirements that hold for the mean and not at the far end of its interval: more seeds would tell
     judged  : whether a requirement is about its dataset at all
     """

@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import Any
 
 from unmask.errors import FailedError
+from unmask.plan import Cell
 from unmask.studies.journal import Result
-from unmask.studies.plan import Cell
 from unmask.studies.workers import finished
 
 WAVE = 4

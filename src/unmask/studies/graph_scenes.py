@@ -70,7 +70,7 @@ MODELS = {
 }
 
 COOPERATIONS = {
-    "local": "in groups of neighbours",
+    "local": "in groups of neighbors",
     "degree": "with most ties in the release",
     "lta": "whose ties are least like those of the friends of their friends (LTA_A)",
 }
@@ -339,7 +339,7 @@ def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
 
 
 def _numbered(graph: SocialGraph) -> SocialGraph:
-    return SocialGraph(graph.indptr, graph.neighbour, np.arange(graph.n_nodes))
+    return SocialGraph(graph.indptr, graph.neighbor, np.arange(graph.n_nodes))
 
 
 def _places(graph: SocialGraph) -> NDArray[np.int64]:

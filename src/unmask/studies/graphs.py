@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from unmask.cases.at_risk import SURER, AtRisk, Watched
 from unmask.errors import UnmaskError
 from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
@@ -25,7 +26,6 @@ from unmask.reports import (
 )
 from unmask.reports.graph.words import strongest_first
 from unmask.results import Row
-from unmask.studies.at_risk import SURER, AtRisk, Watched
 from unmask.studies.graph_attacks import ATTACKS
 from unmask.studies.graph_rows import belief_rows, rows
 from unmask.studies.graph_scenes import BLIND, Acquired, Derived, Plan, Scene

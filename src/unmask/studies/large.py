@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, fields, replace
 
 from unmask.audit import SELF_ASSESSED, price_measures
+from unmask.cases.exposure import knows_all
+from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
 from unmask.reports import COLUMNS, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
-from unmask.studies.exposure import knows_all
-from unmask.studies.price import Motive, campaigns_not_run, price_releases
 from unmask.studies.tables import (
     OWN_PRIOR,
     PROSECUTOR,
@@ -115,7 +115,7 @@ def _who_knows_all(tables: Iterable[Reduced]) -> dict[str, str]:
 
 
 def _not_run(evidence: Evidence, price: Price | None) -> Iterator[tuple[str, str]]:
-    yield "Realised success", "needs the original in memory"
+    yield "Realized success", "needs the original in memory"
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"

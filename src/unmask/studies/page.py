@@ -13,6 +13,7 @@ from typing import Any
 from unmask import __version__
 from unmask.engines.sql import exact_path
 from unmask.files import engine, text_of
+from unmask.plan import NOTHING
 from unmask.reports.study.values import (
     RATIONAL,
     Headlines,
@@ -25,7 +26,6 @@ from unmask.reports.study.values import (
     spoken_of,
 )
 from unmask.results import Row
-from unmask.studies.plan import NOTHING
 from unmask.studies.run import PLAN, RESULTS
 from unmask.studies.summary import Gap, Results, Summary, read_results, undominated
 

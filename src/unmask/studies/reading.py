@@ -1,68 +1,61 @@
-"""A plan from its TOML file: everything it names is looked up and made once, so that a wrong plan fails here."""
+"""A plan from a document: everything it names is looked up and made once, so that a wrong plan fails here."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from unmask.errors import FailedError, UnmaskError, nearest
-from unmask.files import text_of
+from unmask.document import load, populations
+from unmask.errors import UnmaskError, nearest
+from unmask.plan import NOTHING, Budget, Part, Plan, Settings, unknown
 from unmask.studies.cells import check_columns, check_part, measures_of
-from unmask.studies.plan import NOTHING, Budget, Part, Plan, Settings, unknown
 
-_OF_PLAN = ("title", "seeds", "measures", "datasets", "protections", "adversaries", "budget")
 _OF_BUDGET = ("seconds_per_cell", "seconds", "memory_gib")
 _OF_PART = ("name", "use", "with", "grid")
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan in a TOML file. Names are looked up, and every object made once, so that a wrong plan fails here.
+    """The plan in a document, see `unmask.document`. What it names is looked up and made once, so that a wrong one
+    fails here.
 
     >>> import tempfile
     >>> text = '''
     ... seeds = 2
-    ... [[datasets]]
+    ... [data]
     ... name = "census"
     ... use = "tables.synthetic_census"
     ... with = { n = 500 }
-    ... quasi_identifiers = ["age", "sex"]
+    ... [columns]
+    ... age = "quasi-identifier"
+    ... sex = "quasi-identifier"
     ... [[protections]]
     ... use = "tables.Mondrian"
     ... grid = { k = [3, 10] }
     ... [[adversaries]]
-    ... name = "neighbour"
+    ... name = "neighbor"
     ... use = "tables.ClassAttack"
     ... '''
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "plan.toml"
+    ...     file = Path(folder) / "unmask.toml"
     ...     _ = file.write_text(text)
     ...     plan = read_plan(file)
     >>> [part.name for part in plan.protections], len(plan.cells())
     (['Mondrian k=3', 'Mondrian k=10'], 4)
     """
+    given = load(path)
     try:
-        given = tomllib.loads(text_of(path))
-    except OSError as error:
-        raise FailedError(f"plan {path.name!r} cannot be read: {error.strerror}; check the path") from None
-    except UnicodeDecodeError:
-        raise UnmaskError(f"plan {path.name!r} is not UTF-8 text; expected a TOML file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UnmaskError(f"plan {path.name!r} is not TOML: {error}") from None
-    try:
-        return _plan(given, path)
+        return _plan({**given, "data": populations(given)}, path)
     except UnmaskError as error:
-        raise type(error)(f"plan {path.name!r}: {error}") from None
+        raise type(error)(f"document {path.name!r}: {error}") from None
 
 
 def _plan(given: Settings, path: Path) -> Plan:
-    _only(given, _OF_PLAN, "the plan")
-    parts = {kind: _parts(given, kind, path.parent) for kind in ("datasets", "protections", "adversaries")}
+    parts = {kind: _parts(given, kind, path.parent) for kind in ("data", "protections", "adversaries")}
     plan = Plan(
         title=str(given.get("title", path.stem)),
-        datasets=parts["datasets"],
+        datasets=parts["data"],
         protections=parts["protections"] or (Part(NOTHING, NOTHING, {}, {}),),
         adversaries=parts["adversaries"],
         seeds=_seeds(given.get("seeds", 1)),

@@ -15,8 +15,8 @@ import numpy as np
 
 from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
+from unmask.plan import Cell, Plan
 from unmask.studies.journal import Journal, Result
-from unmask.studies.plan import Cell, Plan
 from unmask.studies.workers import run_cells
 from unmask.writing import whole
 

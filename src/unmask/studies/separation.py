@@ -1,6 +1,6 @@
 """What one person of a network should know before he separates his identities, and before he trusts one with a secret.
 
-All figures are about that one person: his degree, how he hides, what seeding and attacks make of him. No neighbour, no
+All figures are about that one person: his degree, how he hides, what seeding and attacks make of him. No neighbor, no
 other node and no figure of the network as a whole goes into the advice but how many people there are.
 """
 
@@ -112,7 +112,7 @@ def advise_identity(
     G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, chapters 4 to
     6: equations (4.3), (5.11), (5.15), (6.7), theorems 1 to 3.
     """
-    degree = len(graph.neighbours(node))
+    degree = len(graph.neighbors(node))
     chances = None if discovery is None else np.asarray(discovery, dtype=np.float64).reshape(-1)
     y = min(identities, max(degree, 1)) if chances is None else len(chances)
     if y < 1:
@@ -150,12 +150,12 @@ def _against_weak(chances: NDArray[np.float64]) -> Placing:
 
 
 def in_clique(graph: SocialGraph, node: int) -> bool:
-    """Whether a node is in a clique of 4: three of its neighbours know each other.
+    """Whether a node is in a clique of 4: three of its neighbors know each other.
 
     >>> in_clique(SocialGraph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3]), 0)
     True
     """
-    among = graph.take(graph.neighbours(node)).adjacency().astype(np.int32)
+    among = graph.take(graph.neighbors(node)).adjacency().astype(np.int32)
     return bool((among @ among).multiply(among).nnz)
 
 
@@ -195,7 +195,7 @@ def simulated_discovery(
 
 def _pair_with(graph: SocialGraph, node: int, rng: np.random.Generator) -> tuple[Pair, int]:
     """Two overlapping graphs that both have this person, and his source node."""
-    numbered = SocialGraph(graph.indptr, graph.neighbour)
+    numbered = SocialGraph(graph.indptr, graph.neighbor)
     for _ in range(MOST_SPLITS):
         pair = split(numbered, *OVERLAP, rng)
         assert pair.source.labels is not None  # the nodes of `graph`

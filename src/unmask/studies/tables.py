@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import STANDARD, audit, price_measures
+from unmask.cases.at_risk import Watched
+from unmask.cases.exposure import ORDERS, by_columns, by_order, exposure, knowing
+from unmask.cases.exposure import words as more_words
+from unmask.cases.foreign import foreign, nobodys, of_nobody
+from unmask.cases.price import Motive, campaigns_not_run, price_releases
+from unmask.cases.values import by_value
 from unmask.errors import UnmaskError
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
 from unmask.reports import APART, LIMITS, ORDER, ORIGINAL, ColumnRisk, Distribution, ReportData, ValueRisk
 from unmask.results import Row
-from unmask.studies.at_risk import Watched
-from unmask.studies.exposure import ORDERS, by_columns, by_order, exposure, knowing
-from unmask.studies.exposure import words as more_words
-from unmask.studies.foreign import foreign, nobodys, of_nobody
-from unmask.studies.price import Motive, campaigns_not_run, price_releases
-from unmask.studies.values import by_value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
 from unmask.tables.attacks.possible import overlapping
@@ -47,11 +47,11 @@ class Evidence:
 
     original : the table before protection: gives the targets, and their true sensitive values
     origins  : release -> (n_released,) the row of the original behind each released record: gives the true record.
-               Without it the realised identity success cannot be measured and is said not to be run.
+               Without it the realized identity success cannot be measured and is said not to be run.
     register : named people with quasi-identifiers, for the adversary who links records to people
     coverage : probability that the person behind a record is in the register
     register_origin : (n_register,) the row of the original that each person of the register is, below 0 for others:
-               gives the realised success of the register's holder
+               gives the realized success of the register's holder
     targets  : people attacked, drawn from the original; None: everyone
     seed     : of that draw
     """
@@ -146,7 +146,7 @@ def study_tables(
         if attack.adversary == PROSECUTOR and attack.target != "identity" and attack.release != ORIGINAL:
             values += by_value(attack.belief, release=attack.release, target=attack.target)
     first = next(iter(releases.values()))
-    played = {row.release: row.posterior for row in rows if row.measure == "realised_rational_success"}
+    played = {row.release: row.posterior for row in rows if row.measure == "realized_rational_success"}
     price = None if motive is None else price_releases(motive, priced_adversary(evidence), priced, played=played)
     return ReportData(
         title=title,
@@ -374,14 +374,14 @@ _NEEDS_ORIGIN = "needs the origin of the records (--origin)"
 
 def _missing_evidence(evidence: Evidence, releases: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
     if evidence.original is None:
-        yield "Realised success", "needs the original table (--original)"
+        yield "Realized success", "needs the original table (--original)"
     without = [name for name in releases if name not in evidence.origins]
     if evidence.original is None:
         yield "The order of the rows", "needs the original table (--original)"
     if without:
         yield f"Which generalized cells of {', '.join(without)} other columns restore", _NEEDS_ORIGIN
     if evidence.original is not None and without:
-        yield f"Realised identity success and utility of {', '.join(without)}", _NEEDS_ORIGIN
+        yield f"Realized identity success and utility of {', '.join(without)}", _NEEDS_ORIGIN
     if evidence.register is None:
         yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"

@@ -18,9 +18,9 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from unmask.errors import FailedError, UnmaskError
+from unmask.plan import Budget, Cell
 from unmask.results import Row
 from unmask.studies.journal import Result
-from unmask.studies.plan import Budget, Cell
 from unmask.writing import undisturbed
 
 GRACE = 5.0

@@ -81,7 +81,7 @@ def read_levels(
     """Sorted, merged levels and the level of each text; the same arguments as `parse_levels`.
 
     Numeric levels ascend by lower, then upper bound; ordinal and categorical ones list exact values first (by rank, by
-    name), then generalised ones (by lowest member, by name); a missing cell comes last. So codes do not depend on the
+    name), then generalized ones (by lowest member, by name); a missing cell comes last. So codes do not depend on the
     order of rows, and `20-30` and `[20, 30]` are one level.
 
     >>> levels, code = read_levels(["30", "20.0", "20"], as_type="number", column="age")
@@ -146,12 +146,12 @@ class _Meanings:
             return [(label == MISSING, 0.0, 0.0) if label == MISSING else (False, *pair) for pair, label in ends]
         rank = dict(zip(self.domain, range(len(self.domain)), strict=True))
         return [
-            (label == MISSING, covered is None, self._generalised(label, covered, rank), self._place(covered), label)
+            (label == MISSING, covered is None, self._generalized(label, covered, rank), self._place(covered), label)
             for label, covered in zip(self.labels, self.sets, strict=True)
         ]
 
     @staticmethod
-    def _generalised(label: str, covered: tuple[int, ...] | None, rank: Mapping[str, int]) -> bool:
+    def _generalized(label: str, covered: tuple[int, ...] | None, rank: Mapping[str, int]) -> bool:
         return covered is None or len(covered) != 1 or (label not in rank and label.endswith(EVERYTHING))
 
     def _place(self, covered: tuple[int, ...] | None) -> tuple[int, ...]:
@@ -180,7 +180,7 @@ def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[n
             return sliding_window_view(line, n_values)[:, ::-1]
     if len(sets) * n_values > _LARGEST_MEMBERS:
         raise UnmaskError(
-            f"a column has {len(sets)} distinct cells over {n_values} values, too many to generalise; "
+            f"a column has {len(sets)} distinct cells over {n_values} values, too many to generalize; "
             "leave it out of the quasi-identifiers and sensitive columns, or coarsen it"
         )
     members = np.zeros((len(sets), n_values), dtype=np.bool_)

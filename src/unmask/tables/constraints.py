@@ -1,7 +1,7 @@
 """What every class of a protected table must satisfy: privacy constraints on its histogram of sensitive values.
 
 Notation: a class holds n_s rows with sensitive value s, p_s = n_s / sum n; q is the distribution over the table that
-is protected, before anything is generalised or suppressed; m values occur in it. Every constraint has a `value` per
+is protected, before anything is generalized or suppressed; m values occur in it. Every constraint has a `value` per
 class and compares it with its bound. The comparison has a tolerance of 1e-9, so that a class which meets its bound
 exactly is not judged by the rounding of a last digit; the two strict definitions (recursive l, delta-disclosure) fail
 at equality within the same tolerance. An empty histogram is no class and passes nothing.

@@ -91,7 +91,7 @@ def _ranked(column: Column) -> NDArray[np.int32]:
     if rank is None:
         raise UnmaskError(
             f"the ordered distance is asked for, but sensitive column {column.name!r} has no order, or missing or "
-            "generalised cells; declare its order, or choose the distance 'equal'"
+            "generalized cells; declare its order, or choose the distance 'equal'"
         )
     return rank
 

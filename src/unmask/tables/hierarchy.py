@@ -150,7 +150,7 @@ class Hierarchy:
         )
 
     def order(self) -> tuple[int, ...]:
-        """Leaf indices in depth-first order: leaves under one node are neighbours; children keep their file order.
+        """Leaf indices in depth-first order: leaves under one node are neighbors; children keep their file order.
 
         >>> Hierarchy.from_paths([("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")]).order()
         (0, 2, 1)

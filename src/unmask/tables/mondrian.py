@@ -28,7 +28,7 @@ class _Boxes:
     starts: NDArray[np.intp]  # (S + 1,) where each box begins in `items`
     offset: NDArray[np.int64]  # (S,) where it begins in the depth-first order of all points
     rows: NDArray[np.int64]  # (S,) rows inside
-    widths: NDArray[np.float64]  # (S, d) normalised width
+    widths: NDArray[np.float64]  # (S, d) normalized width
     preference: NDArray[np.intp]  # (S, d) columns, widest first
     tried: NDArray[np.intp]  # (S,) how many of them had no allowable cut
 

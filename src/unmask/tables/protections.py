@@ -7,7 +7,7 @@ the order of the table's rows, and its order tells nothing. `rng` is for tests a
 from the operating system.
 
 The distribution q of t-closeness and its relatives is that of the table a protection is given, before anything is
-generalised or suppressed. k counts rows, not weights. Missing cells: under "own" and "wildcard" a missing cell is a
+generalized or suppressed. k counts rows, not weights. Missing cells: under "own" and "wildcard" a missing cell is a
 value of its own, placed before all others (k rows that agree on it are k rows for an adversary who reads it as a
 wildcard, too); under "excluded" the protections that form classes drop the rows with a missing quasi-identifier.
 """
@@ -28,7 +28,7 @@ from unmask.tables.constraints import Constraint, KAnonymity
 from unmask.tables.counts import group
 from unmask.tables.demands import check_whole, demands_of, secrets_of
 from unmask.tables.mondrian import mondrian
-from unmask.tables.recoding import Recoded, axis, generalised, merged, points_of_classes, points_of_rows
+from unmask.tables.recoding import Recoded, axis, generalized, merged, points_of_classes, points_of_rows
 from unmask.tables.release import Table
 from unmask.tables.suppression import suppress_cells, with_star
 
@@ -48,7 +48,7 @@ def _call(protection: Any) -> str:
 
 @dataclass(frozen=True)
 class Mondrian:
-    """Multidimensional generalisation: boxes of at least k rows, each cell replaced by what occurs in its box.
+    """Multidimensional generalization: boxes of at least k rows, each cell replaced by what occurs in its box.
 
     A box is cut at the allowable position nearest its median, along its widest column (width over the width of the
     whole table, ties in column order), as long as both halves hold k rows and satisfy all constraints on every
@@ -92,7 +92,7 @@ class Mondrian:
         demands_of(self.k, self.l, self.t, self.constraints)
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Generalise the table until every class has k rows and satisfies the constraints."""
+        """Generalize the table until every class has k rows and satisfies the constraints."""
         rng = secret_unless(rng)
         k, demands = demands_of(self.k, self.l, self.t, self.constraints)
         rows = _rows(table)
@@ -157,7 +157,7 @@ class Suppress:
             most = int(classes.sizes.max(initial=0))
             raise FailedError(
                 f"{self!r} would drop all {table.n_rows} rows: none of {classes.sizes.size} classes satisfies it, the "
-                f"largest has {most} rows; ask for less, or generalise the quasi-identifiers first"
+                f"largest has {most} rows; ask for less, or generalize the quasi-identifiers first"
             )
         return _ordered(kept.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
 
@@ -238,7 +238,7 @@ class Generalize:
         """Recode the columns named."""
         places = {_place_of(table, name): level for name, level in self.levels.items()}
         recoded = [
-            generalised(column, places[j]) if j in places else (column.levels, column.codes)
+            generalized(column, places[j]) if j in places else (column.levels, column.codes)
             for j, column in enumerate(table.quasi_identifiers)
         ]
         return _release(table, np.arange(table.n_rows), recoded, rng)

@@ -59,9 +59,9 @@ def axis(column: Column, codes: NDArray[np.int32]) -> tuple[NDArray[np.float64],
     if levels.type == "code" and column.hierarchy is None:
         return _code_axis(levels, used)
     along = _depth_first(levels, column.hierarchy) if levels.kind == "categorical" else None
-    centre = _centres(levels, along)
+    center = _centers(levels, along)
     coordinate = np.zeros(len(levels))
-    ordered = used[np.argsort(centre[used], kind="stable")]
+    ordered = used[np.argsort(center[used], kind="stable")]
     coordinate[ordered] = np.arange(used.size)
     if column.hierarchy is None or along is None:
         return coordinate, None
@@ -105,18 +105,18 @@ def _depth_first(levels: Levels, hierarchy: Hierarchy | None) -> NDArray[np.intp
     return place
 
 
-def _centres(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float64]:
+def _centers(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float64]:
     """Mean place of the values of each level; `*` -1 and missing -2."""
     place = np.arange(len(levels.domain)) if along is None else along
-    centre = np.empty(len(levels))
+    center = np.empty(len(levels))
     exact = levels.atomic
-    centre[exact] = place[levels.members[exact].argmax(axis=1)] if exact.any() else 0
+    center[exact] = place[levels.members[exact].argmax(axis=1)] if exact.any() else 0
     for at in np.flatnonzero(~exact):
         inside = levels.members[at]
-        centre[at] = place[inside].mean() if inside.any() and levels.labels[at] != EVERYTHING else -1
+        center[at] = place[inside].mean() if inside.any() and levels.labels[at] != EVERYTHING else -1
     if levels.missing >= 0:
-        centre[levels.missing] = -2
-    return centre
+        center[levels.missing] = -2
+    return center
 
 
 def _tree(nodes: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -242,13 +242,13 @@ def _distinct_sets(cells: csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]
 # --- ancestors and bins -----------------------------------------------------------------------------------------------
 
 
-def generalised(column: Column, level: float | str) -> Recoded:
+def generalized(column: Column, level: float | str) -> Recoded:
     """A column recoded to a level of its hierarchy, to bins of a width, to periods, or with characters hidden."""
-    levels, code = new_cells(column, _generalised(column, level))
+    levels, code = new_cells(column, _generalized(column, level))
     return levels, code[column.codes]
 
 
-def _generalised(column: Column, level: float | str) -> list[str]:
+def _generalized(column: Column, level: float | str) -> list[str]:
     """The new text of each level."""
     of_type = column.levels.type
     if of_type in ("date", "datetime") and column.hierarchy is None:
@@ -263,7 +263,7 @@ def _generalised(column: Column, level: float | str) -> list[str]:
     if of_type == "code" and whole:
         return _hidden(column, int(level))
     raise UnmaskError(
-        f"column {column.name!r} cannot be generalised to {level!r}: its type is {of_type}, expected a hierarchy and a "
+        f"column {column.name!r} cannot be generalized to {level!r}: its type is {of_type}, expected a hierarchy and a "
         "whole number as its level; give the column a hierarchy"
     )
 

@@ -106,7 +106,7 @@ def test_entropies_by_their_definition(both):
     assert found.homogeneity == pytest.approx(homogeneity, abs=1e-9)
     assert found.completeness == pytest.approx(completeness, abs=1e-9)
     v_measure = 2 * homogeneity * completeness / (homogeneity + completeness) if homogeneity + completeness else 0
-    assert found.normalised_mutual_information == pytest.approx(v_measure, abs=1e-9)
+    assert found.normalized_mutual_information == pytest.approx(v_measure, abs=1e-9)
 
 
 @given(labels)
@@ -163,7 +163,7 @@ def test_exchanging_the_two_exchanges_precision_and_recall(both):
     assert one.bcubed.precision == pytest.approx(other.bcubed.recall)
     assert one.pairs.precision == pytest.approx(other.pairs.recall, nan_ok=True)
     assert one.homogeneity == pytest.approx(other.completeness, abs=1e-9)
-    for name in ("rand", "adjusted_rand", "voi", "normalised_mutual_information", "transfer_distance", "k_metric"):
+    for name in ("rand", "adjusted_rand", "voi", "normalized_mutual_information", "transfer_distance", "k_metric"):
         assert getattr(one, name) == pytest.approx(getattr(other, name), nan_ok=True, abs=1e-9)
 
 
@@ -187,7 +187,7 @@ def test_bcubed_over_items_and_over_subjects():
 @pytest.mark.parametrize("p", [[0, 0, 1, 1, 1, 2], [0] * 5, list(range(5))])
 def test_equal_partitions(p):
     found = companions(Partition(p), Partition([f"x{a}" for a in p]))
-    assert (found.rand, found.adjusted_rand, found.normalised_mutual_information) == (1, 1, 1)
+    assert (found.rand, found.adjusted_rand, found.normalized_mutual_information) == (1, 1, 1)
     assert (found.homogeneity, found.completeness, found.k_metric) == (1, 1, 1)
     assert (found.voi, found.voi_over_log_n, found.voi_over_joint) == (0, 0, 0)
     assert (found.transfer_distance, found.transfer_over_n) == (0, 0)
@@ -211,7 +211,7 @@ def test_one_item_has_no_pairs():
     found = companions(Partition([0]), Partition([7]))
     for value in (found.rand, found.adjusted_rand, found.pairs.f, found.voi_over_log_n, found.transfer_over_n):
         assert math.isnan(value)
-    assert (found.voi, found.voi_over_joint, found.normalised_mutual_information, found.bcubed.f) == (0, 0, 1, 1)
+    assert (found.voi, found.voi_over_joint, found.normalized_mutual_information, found.bcubed.f) == (0, 0, 1, 1)
     assert np.isnan(found.subject.pair_recall).all()
 
 

@@ -167,5 +167,5 @@ def test_the_oracle_knows_the_paper():
     assert round(found.subjects[3].slope, 4) == 0.2320
     m, i, error, slopes, overall = literal.plain(solution, adversary, 0.5, 0.9)
     assert (m, i) == (12, 4)
-    assert (error, overall) == pytest.approx((found.normalised_error, found.slope_overall))
+    assert (error, overall) == pytest.approx((found.normalized_error, found.slope_overall))
     assert slopes == pytest.approx([one.slope for one in found.subjects], nan_ok=True)

@@ -70,7 +70,7 @@ def test_urn_law_of_two_items():
     np.testing.assert_allclose(p[:19], expected, rtol=1e-12)
 
 
-def test_urn_law_of_many_items_is_centred_where_m_log_m_is_n():
+def test_urn_law_of_many_items_is_centerd_where_m_log_m_is_n():
     m, p = urn_law(10**7)
     mean = float(m @ p)
     assert mean * log(mean) == pytest.approx(10**7, rel=1e-5)

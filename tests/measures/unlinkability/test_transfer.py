@@ -186,7 +186,7 @@ def test_merge_distance_by_search_over_all_orders_of_splits_and_merges(split, me
 
 
 @given(labels)
-def test_three_known_specialisations(both):
+def test_three_known_specializations(both):
     table = table_of(*both)
     n, cells = table.n, len(table.own)
     clusters, subjects = len(table.cluster_size), len(table.subject_size)

@@ -114,7 +114,7 @@ def test_subject_entropy_by_restricting_every_partition(drawn):
         h = entropy_of_law([canonical(row[i] for i in own) for row in rows], p)
         assert found.bits[s] == pytest.approx(h, abs=1e-12)
         most = math.log2(bell(len(own)))
-        assert found.normalised[s] == pytest.approx(h / most if most else math.nan, abs=1e-12, nan_ok=True)
+        assert found.normalized[s] == pytest.approx(h / most if most else math.nan, abs=1e-12, nan_ok=True)
 
 
 def test_subject_entropy_of_large_subjects_does_not_depend_on_the_block(monkeypatch):
@@ -143,7 +143,7 @@ def test_uniform_over_all_partitions_leaves_everything_open(n):
     assert len(every) == bell(n)
     assert degree_of_unlinkability(view) == pytest.approx(1)
     assert certainty(view) == pytest.approx(0, abs=1e-12)
-    assert subject_entropy(Partition([0] * n), view).normalised[0] == pytest.approx(1)
+    assert subject_entropy(Partition([0] * n), view).normalized[0] == pytest.approx(1)
     # two given items are together in Bell(n - 1) of the Bell(n) partitions
     assert together(view, [[0, n - 1]])[0] == pytest.approx(bell(n - 1) / bell(n))
 
@@ -158,7 +158,7 @@ def test_a_sure_adversary_leaves_nothing_open():
     assert pair_entropy(view, [[0, 1], [0, 2]]).tolist() == [0, 0]
 
 
-def test_equal_partitions_are_one_outcome_however_they_are_labelled():
+def test_equal_partitions_are_one_outcome_however_they_are_labeled():
     view = View([Partition(["x", "x", "y"]), Partition([7, 7, 3]), Partition([0, 1, 1])], [0.3, 0.2, 0.5])
     assert view_entropy(view) == pytest.approx(1)
     assert certainty(view) == pytest.approx(0)
@@ -232,7 +232,7 @@ def test_one_item():
     assert (certainty(view), view_entropy(view), expected_distance(Partition([1]), view)) == (1, 0, 0)
     found = subject_entropy(Partition([0]), view)
     assert found.bits[0] == 0
-    assert math.isnan(found.normalised[0])
+    assert math.isnan(found.normalized[0])
 
 
 def test_context_leaves_fewer_partitions_possible():

@@ -14,7 +14,7 @@ from unmask.channels.attacks.disclosure import (
 from unmask.channels.attacks.learning import (
     FrequencyAttack,
     LearnedRisk,
-    NearestNeighbourAttack,
+    NearestNeighborAttack,
     cover_hart_bound,
     learned_risk,
 )
@@ -29,7 +29,7 @@ __all__ = [
     "LeastSquaresDisclosure",
     "MatchingAttack",
     "MatchingMarginals",
-    "NearestNeighbourAttack",
+    "NearestNeighborAttack",
     "Profiles",
     "Rate",
     "RoundDisclosure",

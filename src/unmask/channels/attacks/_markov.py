@@ -73,7 +73,7 @@ class Model:
         """p(x_t given y_1..y_t), exact at every step."""
         belief, log_step, doubtful = _forward(self, traces)
         for user in np.flatnonzero(doubtful):
-            belief[user], log_step[user] = _normalised(log_forward(self, traces, int(user)))
+            belief[user], log_step[user] = _normalized(log_forward(self, traces, int(user)))
         return Passes(belief, log_step, doubtful)
 
     def ending(self, traces: Traces) -> tuple[Passes, Passes]:
@@ -86,8 +86,8 @@ class Model:
         smooth, wrong = _smooth(self, traces, belief, log_step)
         for user in np.flatnonzero(wrong):
             log_alpha = log_forward(self, traces, int(user))
-            belief[user], log_step[user] = _normalised(log_alpha)
-            smooth[user], _ = _normalised(log_alpha + log_backward(self, traces.seen[user]))
+            belief[user], log_step[user] = _normalized(log_alpha)
+            smooth[user], _ = _normalized(log_alpha + log_backward(self, traces.seen[user]))
         return Passes(belief, log_step, wrong), Passes(smooth, log_step, wrong)
 
 
@@ -175,7 +175,7 @@ def path_entropy(model: Model, traces: Traces, forward: Passes) -> NDArray[np.fl
 def _log_path_entropy(model: Model, traces: Traces, user: int) -> float:
     """H(X_T given y) + sum_t H(X_t given X_t+1, y), with p(x_t given x_t+1, y) proportional to alpha_t A."""
     log_alpha = log_forward(model, traces, user)
-    smooth, _ = _normalised(log_alpha + log_backward(model, traces.seen[user]))
+    smooth, _ = _normalized(log_alpha + log_backward(model, traces.seen[user]))
     log_A = model.logarithms[0]
     entropy = -float((smooth[-1] * _log(smooth[-1])).sum())
     for t in range(len(smooth) - 1):
@@ -200,7 +200,7 @@ def _log(p: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.log(np.where(p > 0, p, 1.0)), dtype=np.float64)
 
 
-def _normalised(log_joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _normalized(log_joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The rows as probabilities, and by how much the log of their sum grew at each."""
     total = log_sum(log_joint)
     return np.exp(log_joint - total[:, None]), np.diff(total, prepend=0.0)

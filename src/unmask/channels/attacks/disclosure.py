@@ -86,7 +86,7 @@ class Profiles:
     method: str = ""
 
     def posterior(self) -> Posterior:
-        """Whom does each sender write to: the estimates clipped at 0, last, and normalised; status `model`.
+        """Whom does each sender write to: the estimates clipped at 0, last, and normalized; status `model`.
 
         One target per sender, candidates the receivers, prior their popularity. Clipping leaves a little mass, of the
         order of the standard errors, on receivers that got nothing: more rounds, less of it.
@@ -216,8 +216,8 @@ class RoundDisclosure:
     """Which message of one round came from whom, given everybody's profile: a belief over one-to-one matchings.
 
     profiles : the estimates of an earlier attack
-    method   : `sinkhorn` is the normalised statistical disclosure attack: rows and columns of the round's matrix of
-               profiles are normalised in turn, which is quick and under-confident; `exact`, `belief propagation` and
+    method   : `sinkhorn` is the normalized statistical disclosure attack: rows and columns of the round's matrix of
+               profiles are normalized in turn, which is quick and under-confident; `exact`, `belief propagation` and
                `auto` give the marginals of the matchings themselves
 
     An estimate below its own standard error says no more than that error, so weights are max(v, error): a receiver is

@@ -1,4 +1,4 @@
-"""The attacker who has no formula for the channel, only labelled samples of it: frequencies and nearest neighbours."""
+"""The attacker who has no formula for the channel, only labeled samples of it: frequencies and nearest neighbors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, segment_max, segment_sum
 
 BLOCK = 1 << 22
-"""Neighbours that are held at once."""
+"""Neighbors that are held at once."""
 
 TIE = 1e-6
 """Beliefs nearer than this are a tie (they may be stored as float32)."""
@@ -74,19 +74,19 @@ class FrequencyAttack:
 
 
 @dataclass(frozen=True, eq=False)
-class NearestNeighbourAttack:
+class NearestNeighborAttack:
     """Which secret produced each output, from the k samples whose outputs are nearest: p(x given y) = share of x there.
 
     x         : (n_samples,) secret of each sample; n_x : number of secrets that exist
     y         : (n_samples,) or (n_samples, d) output of each sample, as numbers with a Euclidean distance
-    k         : neighbours; samples that are equally far share the last places, so their order does not matter
+    k         : neighbors; samples that are equally far share the last places, so their order does not matter
     smoothing : imagined samples of the overall mix that are added to the k
 
     With k growing and k / n -> 0 it approaches the Bayes attacker of any channel, continuous ones included. A k-d tree
-    of the distinct outputs finds the neighbours: of the order of targets x (k + log samples) in few dimensions, of
+    of the distinct outputs finds the neighbors: of the order of targets x (k + log samples) in few dimensions, of
     targets x samples in many.
 
-    >>> attack = NearestNeighbourAttack(np.array([0, 0, 1]), np.array([0.0, 1.0, 5.0]), n_x=2, smoothing=0.0)
+    >>> attack = NearestNeighborAttack(np.array([0, 0, 1]), np.array([0.0, 1.0, 5.0]), n_x=2, smoothing=0.0)
     >>> np.exp(attack(np.array([0.4, 4.0])).log_probability), attack(np.array([0.4, 4.0])).candidate
     (array([1., 1.]), array([0, 1], dtype=int32))
 
@@ -120,7 +120,7 @@ class NearestNeighbourAttack:
             (found.toarray() + self.smoothing * mix) / (self.k + self.smoothing),
             prior=mix,
             status="model",
-            provenance={"attack": "nearest neighbours", "samples": len(self.x), "k": self.k},
+            provenance={"attack": "nearest neighbors", "samples": len(self.x), "k": self.k},
         )
 
 
@@ -138,7 +138,7 @@ class LearnedRisk(NamedTuple):
     low, high         : 95 % Wilson interval of `held_out`; over the drawing of the fresh samples, for this attack as
                         trained. It says nothing about R*, the error of the best attack
     cover_hart        : lower bound on R* from the held-out error; see `cover_hart_bound`. Only for the nearest
-                        neighbour, k = 1; 0 otherwise. At `low` of the interval
+                        neighbor, k = 1; 0 otherwise. At `low` of the interval
     unseen            : share of fresh samples whose output was never seen in training
     n                 : fresh samples
     """
@@ -161,7 +161,7 @@ class LearnedRisk(NamedTuple):
 
 
 def learned_risk(
-    attack: FrequencyAttack | NearestNeighbourAttack, x: NDArray[np.int64], y: NDArray[np.int64] | NDArray[np.float64]
+    attack: FrequencyAttack | NearestNeighborAttack, x: NDArray[np.int64], y: NDArray[np.int64] | NDArray[np.float64]
 ) -> LearnedRisk:
     """How often a learned attack is wrong on samples it has not seen: 1 - mean of [x is its best guess] / ties.
 
@@ -185,7 +185,7 @@ def learned_risk(
     wrong = _error_of_best(attack(y), fresh)  # type: ignore[arg-type]  # each attack checks its own outputs
     n, rate = len(fresh), float(wrong.mean())
     interval = binomtest(round(float(wrong.sum())), n).proportion_ci(method="wilson")
-    first = isinstance(attack, NearestNeighbourAttack) and attack.k == 1 and attack.smoothing == 0
+    first = isinstance(attack, NearestNeighborAttack) and attack.k == 1 and attack.smoothing == 0
     known = _points(np.asarray(attack.y, dtype=np.float64))
     unseen = ~_rows_in(_points(np.asarray(y, dtype=np.float64)), known)
     return LearnedRisk(
@@ -198,8 +198,8 @@ def learned_risk(
     )
 
 
-def cover_hart_bound(nearest_neighbour_error: float, *, n_x: int) -> float:
-    """A lower bound on the Bayes risk R* from the error R of the nearest-neighbour rule with M secrets.
+def cover_hart_bound(nearest_neighbor_error: float, *, n_x: int) -> float:
+    """A lower bound on the Bayes risk R* from the error R of the nearest-neighbor rule with M secrets.
 
     R* >= (M - 1) / M [1 - sqrt(1 - M R / (M - 1))], the inverse of R <= R* (2 - M R* / (M - 1)). Holds as the number of
     samples grows without bound; with few samples R is still too high and so may the bound be. R above (M - 1) / M,
@@ -210,10 +210,10 @@ def cover_hart_bound(nearest_neighbour_error: float, *, n_x: int) -> float:
 
     T. M. Cover & P. E. Hart, "Nearest neighbor pattern classification", IEEE Trans. Inf. Theory 1967, theorem 1.
     """
-    if n_x < 2 or not 0 <= nearest_neighbour_error <= 1:
-        raise UnmaskError(f"the error is {nearest_neighbour_error} with {n_x} secrets, expected 0..1 and at least 2")
+    if n_x < 2 or not 0 <= nearest_neighbor_error <= 1:
+        raise UnmaskError(f"the error is {nearest_neighbor_error} with {n_x} secrets, expected 0..1 and at least 2")
     most = (n_x - 1) / n_x
-    return float(most * (1.0 - np.sqrt(max(0.0, 1.0 - nearest_neighbour_error / most))))
+    return float(most * (1.0 - np.sqrt(max(0.0, 1.0 - nearest_neighbor_error / most))))
 
 
 def _error_of_best(belief: Posterior, x: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ OVERSTATES = (
     "different candidate, so it overstates privacy"
 )
 APPROXIMATE = (
-    "approximate: belief propagation is slightly over-confident on average, row normalisation under-confident; the two "
+    "approximate: belief propagation is slightly over-confident on average, row normalization under-confident; the two "
     "bracket the exact sureness"
 )
 UNSETTLED = "belief propagation did not settle: raise the damping or the iterations before trusting these numbers"

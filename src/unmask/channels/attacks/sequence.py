@@ -147,7 +147,7 @@ class HiddenMarkovAttack:
     def most_likely_path(self, observations: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
         """(n_users, n_steps) the path of largest p(x_1..x_T given y_1..y_T) of each trace (Viterbi).
 
-        It minimises the chance that any step is wrong, not the number of wrong steps. The numbering of the states never
+        It minimizes the chance that any step is wrong, not the number of wrong steps. The numbering of the states never
         decides between paths that are equally likely: `rng` shuffles the states first.
 
         A. J. Viterbi, "Error bounds for convolutional codes", IEEE Trans. Inf. Theory 1967.

@@ -2,7 +2,7 @@
 
 from unmask.channels.datasets.alphabets import alphabet
 from unmask.channels.datasets.crowds import Crowds, CrowdsMessages
-from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, gowalla, grid, to_degrees, to_metres
+from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, gowalla, grid, to_degrees, to_meters
 from unmask.channels.datasets.mixes import MixRun, PoolMix, StopAndGoMix, ThresholdMix, Traffic
 
 __all__ = [
@@ -20,5 +20,5 @@ __all__ = [
     "gowalla",
     "grid",
     "to_degrees",
-    "to_metres",
+    "to_meters",
 ]

@@ -15,7 +15,7 @@ from unmask import files
 from unmask.errors import FailedError, UnmaskError
 
 EARTH_RADIUS = 6_371_008.8
-"""Mean radius of the Earth in metres (IUGG)."""
+"""Mean radius of the Earth in meters (IUGG)."""
 
 AUSTIN = (30.27, -97.74)
 """Latitude and longitude of the town with the most check-ins of the Gowalla sample."""
@@ -28,7 +28,7 @@ _SHA256 = {
 
 @dataclass(frozen=True)
 class Grid:
-    """n columns (eastward) by m rows (northward) of square cells, `size` metres wide, above `corner`, the south-west
+    """n columns (eastward) by m rows (northward) of square cells, `size` meters wide, above `corner`, the south-west
     corner. Cell (i, j), i-th from the west and j-th from the south, has number i * m + j.
 
     >>> Grid(2, 3, 100.0).points[:2]
@@ -52,17 +52,17 @@ class Grid:
 
     @property
     def east_edges(self) -> NDArray[np.float64]:
-        """(n + 1,) metres."""
+        """(n + 1,) meters."""
         return self.corner[0] + self.size * np.arange(self.n + 1, dtype=np.float64)
 
     @property
     def north_edges(self) -> NDArray[np.float64]:
-        """(m + 1,) metres."""
+        """(m + 1,) meters."""
         return self.corner[1] + self.size * np.arange(self.m + 1, dtype=np.float64)
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
-        """(n * m, 2) centres of the cells: metres east, metres north."""
+        """(n * m, 2) centers of the cells: meters east, meters north."""
         east = self.corner[0] + self.size * (np.arange(self.n) + 0.5)
         north = self.corner[1] + self.size * (np.arange(self.m) + 0.5)
         return np.stack(np.meshgrid(east, north, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -99,25 +99,25 @@ def grid(n: int, m: int | None = None, size: float = 1.0) -> Grid:
     return Grid(n, n if m is None else m, size)
 
 
-def to_metres(degrees: NDArray[np.float64], *, centre: tuple[float, float]) -> NDArray[np.float64]:
-    """(..., 2) metres east and north of `centre` for (..., 2) latitudes and longitudes, in degrees.
+def to_meters(degrees: NDArray[np.float64], *, center: tuple[float, float]) -> NDArray[np.float64]:
+    """(..., 2) meters east and north of `center` for (..., 2) latitudes and longitudes, in degrees.
 
     The local equirectangular projection: east = R cos(lat0) (lon - lon0), north = R (lat - lat0). Distances from the
-    centre are wrong by about tan(lat0) north / (2 R): 0.2 % at 40 km from the centre at latitude 30.
+    center are wrong by about tan(lat0) north / (2 R): 0.2 % at 40 km from the center at latitude 30.
 
-    >>> to_metres(np.array([[0.0, 1.0]]), centre=(0.0, 0.0)).round()
+    >>> to_meters(np.array([[0.0, 1.0]]), center=(0.0, 0.0)).round()
     array([[111195.,      0.]])
     """
     given = np.radians(np.asarray(degrees, dtype=np.float64))
-    lat0, lon0 = np.radians(centre)
+    lat0, lon0 = np.radians(center)
     turn = (given[..., 1] - lon0 + np.pi) % (2 * np.pi) - np.pi  # the short way round
     return np.asarray(EARTH_RADIUS * np.stack((np.cos(lat0) * turn, given[..., 0] - lat0), axis=-1))
 
 
-def to_degrees(metres: NDArray[np.float64], *, centre: tuple[float, float]) -> NDArray[np.float64]:
-    """(..., 2) latitudes and longitudes of points given in metres: the inverse of `to_metres`."""
-    given = np.asarray(metres, dtype=np.float64) / EARTH_RADIUS
-    lat0, lon0 = np.radians(centre)
+def to_degrees(meters: NDArray[np.float64], *, center: tuple[float, float]) -> NDArray[np.float64]:
+    """(..., 2) latitudes and longitudes of points given in meters: the inverse of `to_meters`."""
+    given = np.asarray(meters, dtype=np.float64) / EARTH_RADIUS
+    lat0, lon0 = np.radians(center)
     lon = lon0 + given[..., 0] / np.cos(lat0)
     return np.asarray(np.degrees(np.stack((lat0 + given[..., 1], (lon + np.pi) % (2 * np.pi) - np.pi), axis=-1)))
 
@@ -169,20 +169,20 @@ class Visits:
         return csr_array(coo_array((np.ones(len(pairs[0])), pairs), shape=(len(self.grid), len(self.grid))))
 
 
-def gowalla(*, centre: tuple[float, float] = AUSTIN, cells: int = 20, size: float = 1_000.0) -> Visits:
+def gowalla(*, center: tuple[float, float] = AUSTIN, cells: int = 20, size: float = 1_000.0) -> Visits:
     """Check-ins of 1,000 Gowalla users, February 2009 to October 2010, on a square grid around a town.
 
-    centre : latitude and longitude of the middle of the grid; cells : along each side; size : metres
+    center : latitude and longitude of the middle of the grid; cells : along each side; size : meters
     Repeated lines (70) count once; check-ins outside the grid are left out. Austin, the default, has the most.
 
     Y. Liu et al., "An experimental evaluation of point-of-interest recommendation", VLDB 2017 (data); SNAP Gowalla.
     """
     side = Grid(cells, cells, size, (-cells * size / 2, -cells * size / 2))
     column = _checkins()
-    cell = side.cell_of(to_metres(np.stack((column["lat"], column["lon"]), axis=-1), centre=centre))
+    cell = side.cell_of(to_meters(np.stack((column["lat"], column["lon"]), axis=-1), center=center))
     kept = cell >= 0
     if not kept.any():
-        raise UnmaskError("the grid holds no check-in, expected at least 1: move the centre or widen the grid")
+        raise UnmaskError("the grid holds no check-in, expected at least 1: move the center or widen the grid")
     return Visits(side, column["user"][kept].astype(np.int64), cell[kept], column["time"][kept].astype(np.float64))
 
 

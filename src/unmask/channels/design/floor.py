@@ -18,7 +18,7 @@ def raise_floor(
 ) -> NDArray[np.float64]:
     """The rule with the largest worst-case risk among those of the program: the floor as high as it goes.
 
-    For a fixed floor the program is linear: minimise what lacks from it. The floor is between the worst case of the
+    For a fixed floor the program is linear: minimize what lacks from it. The floor is between the worst case of the
     best rule so far and the least floor that could not be met; next is tried the one at which the outputs that lacked
     would, together, just reach it, kept off the two ends, or the middle. Ends when the ends are within `tolerance`.
     start : a rule of the program

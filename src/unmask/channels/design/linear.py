@@ -332,7 +332,7 @@ def _best_worst(program: Program, first: Solved, rule: NDArray[np.float64]) -> N
 def _worst_first(
     program: Program, first: Solved, rule: NDArray[np.float64], method: str
 ) -> tuple[Solved, NDArray[np.float64]]:
-    """The largest worst case, then the largest average above it; `first` and `rule` maximise the average alone."""
+    """The largest worst case, then the largest average above it; `first` and `rule` maximize the average alone."""
     scale = float(program.loss.max())
     most = risks(program, rule)[0]
     raised = raise_floor(tightened(program), start=rule, most=most, tolerance=5e-7 * scale, rows=first.rows)

@@ -30,14 +30,14 @@ class Program:
 
     prior (n,), loss (n_answers, n), distortion (n, m)
     budget        : most expected distortion; None: no such row
-    aim           : (n, m) minimise sum p(x) p(y given x) aim(x, y) instead of the average privacy
+    aim           : (n, m) minimize sum p(x) p(y given x) aim(x, y) instead of the average privacy
     floor         : least risk given each output, r(y) >= floor p(y); None or 0: no such rows
-    soft          : minimise the sum of what is lacking from the floor instead of anything else
+    soft          : minimize the sum of what is lacking from the floor instead of anything else
     least_average : sum_y r(y) is at least this
     epsilon       : m(y) <= p(y given x) <= e^epsilon m(y): two rows an entry instead of one a pair of secrets
     delta         : e^-delta p(y) <= p(y given x) <= e^delta p(y) where p(x) > 0
     allowed       : (n, m) entries that may differ from 0
-    Otherwise maximise sum_y r(y), the average privacy.
+    Otherwise maximize sum_y r(y), the average privacy.
     """
 
     prior: NDArray[np.float64]
@@ -65,7 +65,7 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A solution: the rule (n, m), the objective (minimised) and a certified lower bound of it.
+    """A solution: the rule (n, m), the objective (minimized) and a certified lower bound of it.
 
     face    : (n, m) the entries that an optimal rule may use: none has a positive reduced cost
     rows    : (n_answers, m) the answers that mattered, where a program that differs little may begin

@@ -59,7 +59,7 @@ def rate_distortion(
 
     At slope s the problem is min_q -sum_x p(x) log sum_y q(y) exp(-s d(x, y)) over output distributions q, the maximum
     likelihood of mixture weights. It is solved by a primal-dual interior point method (six to fifteen Newton steps from
-    a uniform q, each O(n m^2); starting from the neighbour's solution saves none). The certificate is the dual: with
+    a uniform q, each O(n m^2); starting from the neighbor's solution saves none). The certificate is the dual: with
     nu(x) >= 0 and sum_x p(x) nu(x) exp(-s d(x, y)) <= 1 for all y, R(D) >= sum_x p(x) log nu(x) - s D.
 
     >>> found = rate_distortion([0.5, 0.5], 1 - np.eye(2), distortion=0.1)
@@ -113,7 +113,7 @@ def _trade_off(p: NDArray[np.float64], d: NDArray[np.float64]) -> TradeOff:
 def mixture_weights(
     kernel: NDArray[np.float64], p: NDArray[np.float64], gap: float
 ) -> tuple[NDArray[np.float64], float]:
-    """Weights q (m,) that minimise -sum_x p(x) log (A q)(x) within `gap`, and a certified lower bound of the minimum.
+    """Weights q (m,) that minimize -sum_x p(x) log (A q)(x) within `gap`, and a certified lower bound of the minimum.
 
     kernel : (n, m) A, at least 0, no row of zeros and no column that matters of zeros
     p      : (n,) positive, sums to 1
@@ -177,8 +177,8 @@ def _newton(
     d_q, d_mass, d_nu, d_z = direction(-q * z, 1.0 - nu * mass)
     mu = float(q @ z) / m
     primal, dual = _length(q, d_q), min(_length(z, d_z), _length(nu, d_nu))
-    centre = float((q + primal * d_q) @ (z + dual * d_z)) / m
-    target = mu * (max(centre, 0.0) / mu) ** 3
+    center = float((q + primal * d_q) @ (z + dual * d_z)) / m
+    target = mu * (max(center, 0.0) / mu) ** 3
     d_q, d_mass, d_nu, d_z = direction(target - q * z - d_q * d_z, 1.0 - nu * mass - d_nu * d_mass)
     primal = 0.99 * min(_length(q, d_q), _length(mass, d_mass))
     dual = 0.99 * min(_length(z, d_z), _length(nu, d_nu))

@@ -34,7 +34,7 @@ class Point:
 class TradeOff:
     """A design problem min rate under a distortion, as the search for one distortion sees it.
 
-    tangent     : (slope, gap) -> the rule that minimises rate + slope * distortion within the gap; slope inf: the least
+    tangent     : (slope, gap) -> the rule that minimizes rate + slope * distortion within the gap; slope inf: the least
                   rate among the rules of least distortion, with `bound` on the rate alone
     rate        : rate of a rule in nats, convex in the rule
     distortion  : expected distortion of a rule, linear in the rule

@@ -38,7 +38,7 @@ def least_leakage(program: Program, found: Solved, rule: NDArray[np.float64]) ->
     """The rule of least I(X;Y) among those that are as private as this one and distort no more.
 
     The rules that qualify are a polytope, and I is convex on it. Its tangent at the best mixture of the vertices known
-    so far is minimised by linear programming, which gives another vertex, until that tangent has nothing below.
+    so far is minimized by linear programming, which gives another vertex, until that tangent has nothing below.
 
     C. A. Holloway, "An extension of the Frank and Wolfe method of feasible directions", Math. Programming 6, 1974.
     """

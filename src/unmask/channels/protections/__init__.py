@@ -1,6 +1,6 @@
 """Protections of one secret at a time: parameters in the fields, and the channel that they make."""
 
-from unmask.channels.protections.alphabet import Coin, Generalize, Geometric, RandomisedResponse
+from unmask.channels.protections.alphabet import Coin, Generalize, Geometric, RandomizedResponse
 from unmask.channels.protections.planar import (
     PlanarGaussian,
     PlanarLaplace,
@@ -16,7 +16,7 @@ __all__ = [
     "PlanarGaussian",
     "PlanarLaplace",
     "PlanarNoise",
-    "RandomisedResponse",
+    "RandomizedResponse",
     "Shrink",
     "perturb_degrees",
 ]

@@ -18,13 +18,13 @@ GUESS_TIE = 1e-12
 
 
 @dataclass(frozen=True)
-class RandomisedResponse:
+class RandomizedResponse:
     """The true one of n values with chance e^epsilon / (e^epsilon + n - 1), each of the others alike.
 
     p(y given x) / p(y given x') <= e^epsilon, attained: the best protection of that epsilon under Hamming loss.
     epsilon : nats, at least 0 (0: the output says nothing; infinity: the truth); n : at least 1 value
 
-    >>> RandomisedResponse(np.log(3), 3).channel().p_y_given_x[0]
+    >>> RandomizedResponse(np.log(3), 3).channel().p_y_given_x[0]
     array([0.6, 0.2, 0.2])
 
     S. L. Warner, 1965, for n = 2; P. Kairouz, S. Oh, P. Viswanath, "Extremal mechanisms for local differential

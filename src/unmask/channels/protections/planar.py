@@ -20,10 +20,10 @@ masses of e^-100)."""
 
 
 class PlanarNoise(Protocol):
-    """What moves points given in metres."""
+    """What moves points given in meters."""
 
     def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-        """(..., 2) metres -> (..., 2) metres."""
+        """(..., 2) meters -> (..., 2) meters."""
         ...
 
 
@@ -32,7 +32,7 @@ class PlanarLaplace:
     """Noise of density epsilon^2 / (2 pi) e^(-epsilon r) at distance r: geo-indistinguishability,
     p(y given x) / p(y given x') <= e^(epsilon |x - x'|).
 
-    epsilon : nats a metre, above 0 (infinity: the truth)
+    epsilon : nats a meter, above 0 (infinity: the truth)
     The mean distance is 2 / epsilon, the mean squared distance 6 / epsilon^2.
 
     M. E. Andrés et al., "Geo-indistinguishability", CCS 2013, section 4.
@@ -42,15 +42,15 @@ class PlanarLaplace:
 
     def __post_init__(self) -> None:
         if not self.epsilon > 0:
-            raise UnmaskError(f"epsilon is {self.epsilon} a metre, expected above 0")
+            raise UnmaskError(f"epsilon is {self.epsilon} a meter, expected above 0")
 
     def channel(self, space: Grid | NDArray[np.float64], prior: NDArray[np.float64] | None = None) -> Channel:
         """Between the cells of a grid, or between points.
 
-        Grid : p(y given x) is the exact mass of cell y around the centre of cell x; what falls outside the grid is
+        Grid : p(y given x) is the exact mass of cell y around the center of cell x; what falls outside the grid is
                shown as the nearest cell. Processing of the noisy point alone, so epsilon holds.
-        (n, 2) points in metres : the density at each point, normalised over the points, p ~ e^(-epsilon |x - y|).
-               Normalising depends on x: the channel keeps 2 epsilon, not epsilon.
+        (n, 2) points in meters : the density at each point, normalized over the points, p ~ e^(-epsilon |x - y|).
+               Normalizing depends on x: the channel keeps 2 epsilon, not epsilon.
 
         The mass has no closed form, but planar Laplace noise is Gaussian noise whose width is drawn from the Maxwell
         distribution of scale 1 / epsilon (its characteristic function is (1 + |t|^2 / epsilon^2)^(-3/2)), so that a
@@ -64,7 +64,7 @@ class PlanarLaplace:
         if not isinstance(space, Grid):
             distance = _distances(space)
             scaled = np.multiply(self.epsilon, distance, out=np.zeros_like(distance), where=distance > 0)
-            return Channel(_normalised(-scaled), prior)
+            return Channel(_normalized(-scaled), prior)
         node = np.arange(-13.0, 3.0, STEP)
         weight = np.exp(3.0 * node - np.exp(2.0 * node) / 2.0)
         with np.errstate(over="ignore"):
@@ -72,7 +72,7 @@ class PlanarLaplace:
         return _on_grid(space, space.points, width, weight / weight.sum(), prior)
 
     def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-        """(..., 2) points in metres, each moved by the noise: a uniform angle, a Gamma(2, 1 / epsilon) distance."""
+        """(..., 2) points in meters, each moved by the noise: a uniform angle, a Gamma(2, 1 / epsilon) distance."""
         rng = secret_unless(rng)
         points = _check_points(values)
         radius = rng.gamma(2.0, 1.0 / self.epsilon, size=points.shape[:-1])
@@ -82,7 +82,7 @@ class PlanarLaplace:
 
 @dataclass(frozen=True)
 class PlanarGaussian:
-    """Gaussian noise of standard deviation sigma metres on each axis; mean squared distance 2 sigma^2.
+    """Gaussian noise of standard deviation sigma meters on each axis; mean squared distance 2 sigma^2.
 
     sigma : at least 0 (0: the truth). There is no finite epsilon.
 
@@ -96,7 +96,7 @@ class PlanarGaussian:
 
     def channel(self, space: Grid | NDArray[np.float64], prior: NDArray[np.float64] | None = None) -> Channel:
         """Between the cells of a grid (exact masses of the cells, what falls outside goes to the nearest cell), or
-        between (n, 2) points in metres (density at each point, normalised over the points).
+        between (n, 2) points in meters (density at each point, normalized over the points).
 
         >>> PlanarGaussian(1.0).channel(Grid(2, 1)).p_y_given_x.round(4)  # Phi(1/2) = 0.6915
         array([[0.6915, 0.3085],
@@ -106,10 +106,10 @@ class PlanarGaussian:
             return _on_grid(space, space.points, np.array([self.sigma]), np.ones(1), prior)
         with np.errstate(divide="ignore", invalid="ignore"):
             squared = -0.5 * (_distances(space) / self.sigma) ** 2
-        return Channel(_normalised(np.nan_to_num(squared, nan=0.0, neginf=-np.inf)), prior)
+        return Channel(_normalized(np.nan_to_num(squared, nan=0.0, neginf=-np.inf)), prior)
 
     def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-        """(..., 2) points in metres, each moved by the noise."""
+        """(..., 2) points in meters, each moved by the noise."""
         rng = secret_unless(rng)
         points = _check_points(values)
         return points + self.sigma * rng.standard_normal(points.shape)
@@ -117,23 +117,23 @@ class PlanarGaussian:
 
 @dataclass(frozen=True)
 class Shrink:
-    """The noisy point, pulled towards the centre of the prior: c + a (x + noise - c), a = s^2 / (s^2 + sigma^2).
+    """The noisy point, pulled towards the center of the prior: c + a (x + noise - c), a = s^2 / (s^2 + sigma^2).
 
-    For a Gaussian prior of standard deviation s (`spread`) on each axis around c (`centre`) this is the adversary's own
+    For a Gaussian prior of standard deviation s (`spread`) on each axis around c (`center`) this is the adversary's own
     best estimate given the noisy point: distortion falls from 2 sigma^2 to 2 s^2 sigma^2 / (s^2 + sigma^2), and his
     error, which is that same number, does not change. Adding noise alone wastes 2 sigma^4 / (s^2 + sigma^2).
 
-    sigma, spread : metres, at least 0 and above 0
+    sigma, spread : meters, at least 0 and above 0
     """
 
     sigma: float
     spread: float
-    centre: tuple[float, float] = (0.0, 0.0)
+    center: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         _check_width(self.sigma, "sigma")
         if not (np.isfinite(self.spread) and self.spread > 0):
-            raise UnmaskError(f"spread is {self.spread}, expected metres above 0")
+            raise UnmaskError(f"spread is {self.spread}, expected meters above 0")
 
     @property
     def factor(self) -> float:
@@ -142,38 +142,38 @@ class Shrink:
 
     @property
     def distortion(self) -> float:
-        """Mean squared distance under the Gaussian prior, 2 s^2 sigma^2 / (s^2 + sigma^2), in square metres: also
+        """Mean squared distance under the Gaussian prior, 2 s^2 sigma^2 / (s^2 + sigma^2), in square meters: also
         the adversary's error.
         """
         return 2.0 * self.factor * self.sigma**2
 
     def channel(self, space: Grid, prior: NDArray[np.float64] | None = None) -> Channel:
         """Between the cells of a grid: exact masses of the cells, what falls outside goes to the nearest cell."""
-        centre = np.array(self.centre)
-        mean = centre + self.factor * (space.points - centre)
+        center = np.array(self.center)
+        mean = center + self.factor * (space.points - center)
         return _on_grid(space, mean, np.array([self.factor * self.sigma]), np.ones(1), prior)
 
     def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-        """(..., 2) points in metres, each moved by the noise and then pulled towards the centre."""
+        """(..., 2) points in meters, each moved by the noise and then pulled towards the center."""
         rng = secret_unless(rng)
         noisy = PlanarGaussian(self.sigma).perturb(values, rng=rng)
-        return np.asarray(np.array(self.centre) + self.factor * (noisy - np.array(self.centre)))
+        return np.asarray(np.array(self.center) + self.factor * (noisy - np.array(self.center)))
 
 
 def perturb_degrees(
     protection: PlanarNoise, degrees: NDArray[np.float64], *, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """(..., 2) latitudes and longitudes in degrees, each moved by planar noise in metres at its own latitude.
+    """(..., 2) latitudes and longitudes in degrees, each moved by planar noise in meters at its own latitude.
 
-    For noise, PlanarLaplace and PlanarGaussian; `Shrink` needs its points in metres around its centre (`to_metres`).
-    Latitudes must be within 89 degrees of the equator. A move of r metres is right to about r / 6,371,000 of itself
+    For noise, PlanarLaplace and PlanarGaussian; `Shrink` needs its points in meters around its center (`to_meters`).
+    Latitudes must be within 89 degrees of the equator. A move of r meters is right to about r / 6,371,000 of itself
     times the tangent of the latitude; longitudes are from -180 up to 180.
     """
     given = _check_points(degrees)
     if given.size and not np.abs(given[..., 0]).max() <= 89.0:
         raise UnmaskError("a latitude is beyond 89 degrees: expected (latitude, longitude) away from the poles")
     if isinstance(protection, Shrink):
-        raise UnmaskError("Shrink pulls towards a centre in metres: turn the points into metres first, by to_metres")
+        raise UnmaskError("Shrink pulls towards a center in meters: turn the points into meters first, by to_meters")
     move = protection.perturb(np.zeros(given.shape), rng=rng) / EARTH_RADIUS
     lat = given[..., 0] + np.degrees(move[..., 1])
     lon = given[..., 1] + np.degrees(move[..., 0] / np.cos(np.radians(given[..., 0])))
@@ -220,7 +220,7 @@ def _distances(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.sqrt(((given[:, None, :] - given[None, :, :]) ** 2).sum(axis=-1)))
 
 
-def _normalised(log_density: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normalized(log_density: NDArray[np.float64]) -> NDArray[np.float64]:
     table = np.exp(log_density)  # 1 on the diagonal, so no row is empty
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
@@ -236,4 +236,4 @@ def _check_points(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _check_width(value: float, name: str) -> None:
     if not (np.isfinite(value) and value >= 0):
-        raise UnmaskError(f"{name} is {value}, expected metres, at least 0")
+        raise UnmaskError(f"{name} is {value}, expected meters, at least 0")

@@ -59,11 +59,11 @@ def _fill(v: int, here: Arcs, there: Arcs, scratch: Scratch) -> tuple[int, int]:
     """List the candidates of v and their scores; the number of them, and of visits."""
     n, visits = 0, 0
     for inward in (True, False):  # links into v lead from images by links out of them; links out of v the other way
-        indptr, neighbour = (here.in_indptr, here.in_neighbour) if inward else (here.out_indptr, here.out_neighbour)
-        onward, reached = (there.out_indptr, there.out_neighbour) if inward else (there.in_indptr, there.in_neighbour)
+        indptr, neighbor = (here.in_indptr, here.in_neighbor) if inward else (here.out_indptr, here.out_neighbor)
+        onward, reached = (there.out_indptr, there.out_neighbor) if inward else (there.in_indptr, there.in_neighbor)
         size = there.in_size if inward else there.out_size
         for i in range(indptr[v], indptr[v + 1]):
-            y = here.image[neighbour[i]]
+            y = here.image[neighbor[i]]
             if y < 0:
                 continue
             visits += onward[y + 1] - onward[y]

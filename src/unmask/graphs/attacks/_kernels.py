@@ -44,8 +44,8 @@ def _renumbered(side: Side, order: NDArray[np.int64], rank: NDArray[np.int64], i
     from unmask.graphs.attacks._loops import rows
 
     indptr = np.concatenate(([0], np.cumsum(np.diff(side.indptr)[order])))
-    neighbour = rows(side, order, rank, indptr)
-    return Side(indptr, neighbour, image, side.weight[order], side.size[order], side.best[order], side.rival[order])
+    neighbor = rows(side, order, rank, indptr)
+    return Side(indptr, neighbor, image, side.weight[order], side.size[order], side.best[order], side.rival[order])
 
 
 def mutual(

@@ -30,7 +30,7 @@ class Model(NamedTuple):
 
     @property
     def misses(self) -> tuple[float, float]:
-        """log(1 - s) and log(1 - s'): what a neighbour that is no witness adds."""
+        """log(1 - s) and log(1 - s'): what a neighbor that is no witness adds."""
         return float(np.log1p(-self.kept)), float(np.log1p(-self.kept_back))
 
 
@@ -38,8 +38,8 @@ def fitted(kept: int, known: tuple[int, int], *, ratio: float, squares: float, e
     """The model of mapped pairs.
 
     kept     : edges between mapped people that both graphs have, each counted at both ends
-    known    : mapped neighbours of mapped people, added up, in the source and in the target
-    ratio    : b = (1 + sum of r_c) / (1 + sum of r_u), r the neighbours that are not mapped
+    known    : mapped neighbors of mapped people, added up, in the source and in the target
+    ratio    : b = (1 + sum of r_c) / (1 + sum of r_u), r the neighbors that are not mapped
     squares  : sum of (r_c - b r_u)^2; expected : sum of b r_u + r_c + 1
     """
     return Model(

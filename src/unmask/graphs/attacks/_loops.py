@@ -27,14 +27,14 @@ class Scratch(NamedTuple):
 
 @compiled
 def rows(side: Side, order: NDArray[np.int64], rank: NDArray[np.int64], indptr: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Neighbours under their new numbers: each node writes itself into the rows of others, so that they ascend."""
-    neighbour, end = np.empty(len(side.neighbour), dtype=np.int32), indptr[:-1].copy()
+    """Neighbors under their new numbers: each node writes itself into the rows of others, so that they ascend."""
+    neighbor, end = np.empty(len(side.neighbor), dtype=np.int32), indptr[:-1].copy()
     for v in range(len(order)):
         for i in range(side.indptr[order[v]], side.indptr[order[v] + 1]):
-            u = rank[side.neighbour[i]]
-            neighbour[end[u]] = v
+            u = rank[side.neighbor[i]]
+            neighbor[end[u]] = v
             end[u] += 1
-    return neighbour
+    return neighbor
 
 
 @compiled
@@ -90,23 +90,23 @@ def leaders(
 
 @compiled
 def common(here: Side, there: Side) -> NDArray[np.int64]:
-    """(n_here,) neighbours of each mapped node whose image is next to the node's own image, 0 for unmapped nodes."""
+    """(n_here,) neighbors of each mapped node whose image is next to the node's own image, 0 for unmapped nodes."""
     count, next_to = np.zeros(len(here.image), dtype=np.int64), np.full(len(there.image), NONE, dtype=np.int32)
     for x in range(len(here.image)):
         y = here.image[x]
         if y < 0:
             continue
         for j in range(there.indptr[y], there.indptr[y + 1]):
-            next_to[there.neighbour[j]] = x
+            next_to[there.neighbor[j]] = x
         for i in range(here.indptr[x], here.indptr[x + 1]):
-            z = here.image[here.neighbour[i]]
+            z = here.image[here.neighbor[i]]
             count[x] += z >= 0 and next_to[z] == x
     return count
 
 
 @compiled
 def unsettle(nodes: NDArray[np.int32], side: Side) -> None:
-    """Forget the verdicts on the neighbours of these nodes."""
+    """Forget the verdicts on the neighbors of these nodes."""
     for v in nodes:
         _unsettle(v, side)
 
@@ -114,7 +114,7 @@ def unsettle(nodes: NDArray[np.int32], side: Side) -> None:
 @compiled
 def _unsettle(v: int, side: Side) -> None:
     for i in range(side.indptr[v], side.indptr[v + 1]):
-        side.best[side.neighbour[i]] = UNSETTLED
+        side.best[side.neighbor[i]] = UNSETTLED
 
 
 @compiled
@@ -156,7 +156,7 @@ def _fill(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tupl
     total, candidate = scratch.total, scratch.candidate
     n, visits = 0, 0
     for i in range(here.indptr[v], here.indptr[v + 1]):
-        x = here.neighbour[i]
+        x = here.neighbor[i]
         y = here.image[x]
         if y < 0:
             continue
@@ -164,7 +164,7 @@ def _fill(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tupl
         start, stop = there.indptr[y], there.indptr[y + 1]
         visits += stop - start
         for j in range(start, stop):
-            c = there.neighbour[j]
+            c = there.neighbor[j]
             before = total[c]
             candidate[n] = c
             n += before == 0

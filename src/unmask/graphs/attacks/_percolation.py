@@ -112,12 +112,12 @@ def _count(
     """Write the marks of v with each open target node and list those; the number of them, and of visits."""
     n, visits = 0, 0
     for i in range(wedges.indptr[v], wedges.indptr[v + 1]):
-        x = wedges.neighbour[i]
+        x = wedges.neighbor[i]
         for r in range(wedges.vouched[x], wedges.vouched[x + 1]):
             y = wedges.voucher[r]
             visits += wedges.target_indptr[y + 1] - wedges.target_indptr[y]
             for j in range(wedges.target_indptr[y], wedges.target_indptr[y + 1]):
-                c = wedges.target_neighbour[j]
+                c = wedges.target_neighbor[j]
                 if open_target[c]:
                     if mark[c] == 0:
                         touched[n] = c

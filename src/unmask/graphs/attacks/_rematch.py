@@ -17,14 +17,14 @@ COUNT = 40
 class Rows(NamedTuple):
     """A graph in compressed rows, ascending, and what is known of its nodes.
 
-    indptr, neighbour : (n + 1,) and (2 n_edges,)
+    indptr, neighbor : (n + 1,) and (2 n_edges,)
     node              : (n, 4) per node, side by side because they are read together: what the log-odds of a pair owe
-                        to this node alone, nan for seeds, which are neither asked about nor candidates; neighbours that
-                        are mapped; neighbours that are not, in the target's measure; log degree
+                        to this node alone, nan for seeds, which are neither asked about nor candidates; neighbors that
+                        are mapped; neighbors that are not, in the target's measure; log degree
     """
 
     indptr: NDArray[np.int64]
-    neighbour: NDArray[np.int32]
+    neighbor: NDArray[np.int32]
     node: NDArray[np.float64]
 
 
@@ -51,31 +51,31 @@ class Best(NamedTuple):
 
 @compiled
 def renumbered(
-    indptr: NDArray[np.int64], neighbour: NDArray[np.int32], order: NDArray[np.int64], number: NDArray[np.int64]
+    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], order: NDArray[np.int64], number: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The same graph where node i is the old node order[i] and number the way back; rows are ascending."""
     n = len(order)
     start = np.zeros(n + 1, dtype=np.int64)
     for i in range(n):
         start[i + 1] = start[i] + indptr[order[i] + 1] - indptr[order[i]]
-    end, moved = start[:-1].copy(), np.empty(len(neighbour), dtype=np.int32)
+    end, moved = start[:-1].copy(), np.empty(len(neighbor), dtype=np.int32)
     for i in range(n):
         for j in range(indptr[order[i]], indptr[order[i] + 1]):
-            other = number[neighbour[j]]
+            other = number[neighbor[j]]
             moved[end[other]] = i
             end[other] += 1
     return start, moved
 
 
 @compiled
-def mapped_neighbours(
-    indptr: NDArray[np.int64], neighbour: NDArray[np.int32], image: NDArray[np.int32]
+def mapped_neighbors(
+    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], image: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """(n,) how many neighbours of each node are mapped."""
+    """(n,) how many neighbors of each node are mapped."""
     count = np.zeros(len(image), dtype=np.int64)
     for v in range(len(image)):
         for i in range(indptr[v], indptr[v + 1]):
-            count[v] += image[neighbour[i]] >= 0
+            count[v] += image[neighbor[i]] >= 0
     return count
 
 
@@ -113,7 +113,7 @@ def best(
 ) -> Best:
     """Score the candidates of every source node and keep the `width` best of at least `low`.
 
-    A candidate c of node u shares witnesses with it: mapped neighbours of u whose image is next to c. With w of them
+    A candidate c of node u shares witnesses with it: mapped neighbors of u whose image is next to c. With w of them
 
         log-odds = sum of weight / GRID - w toll_c + base_u + base_c + log normal density of (rest_c - rest_u)
 
@@ -165,10 +165,10 @@ def best(
 
 @compiled
 def _images(u: int, source: Rows, image: NDArray[np.int32], images: NDArray[np.int32]) -> int:
-    """Write the images of u's mapped neighbours; their number."""
+    """Write the images of u's mapped neighbors; their number."""
     n = 0
     for i in range(source.indptr[u], source.indptr[u + 1]):
-        y = image[source.neighbour[i]]
+        y = image[source.neighbor[i]]
         if y >= 0:
             images[n] = y
             n += 1
@@ -226,7 +226,7 @@ def _walk(
             continue
         visits += target.indptr[y + 1] - target.indptr[y]
         for j in range(target.indptr[y], target.indptr[y + 1]):
-            c = target.neighbour[j]
+            c = target.neighbor[j]
             if total[c] == 0:
                 touched[n] = c
                 n += 1
@@ -241,10 +241,10 @@ def _walk(
 
 @compiled
 def _silent(u: int, c: int, last: int, target: Rows, weight: NDArray[np.int64], mark: NDArray[np.int32]) -> int:
-    """What the marked neighbours of c add; they have the lowest numbers, so its row is read from the front."""
+    """What the marked neighbors of c add; they have the lowest numbers, so its row is read from the front."""
     total = 0
     for j in range(target.indptr[c], target.indptr[c + 1]):
-        y = target.neighbour[j]
+        y = target.neighbor[j]
         if y > last:
             break
         if mark[y] == u:

@@ -18,18 +18,18 @@ NONE, UNSETTLED = -1, -2
 class Side(NamedTuple):
     """One of the two graphs, with what is known of its nodes.
 
-    indptr, neighbour : the graph in compressed rows
+    indptr, neighbor : the graph in compressed rows
     image             : (n,) int32, the node of the other graph that each node is mapped to, -1 where none is
-    weight            : (n,) what a mapped node adds to the score of every neighbour of its image; scores are added up
+    weight            : (n,) what a mapped node adds to the score of every neighbor of its image; scores are added up
                         in this type, and float32 is exact for counts
     size              : (n,) float64, what scores are divided by, see `Rule`
-    best, rival       : (n,) int32, verdicts that hold until a neighbour of the node is mapped anew. best c and no rival
+    best, rival       : (n,) int32, verdicts that hold until a neighbor of the node is mapped anew. best c and no rival
                         (-1): c stands out as long as it is a candidate; both: they are tied as long as both are
                         candidates, and none stands out; best -1: none will; best -2: not known, score the node
     """
 
     indptr: NDArray[np.int64]
-    neighbour: NDArray[np.int32]
+    neighbor: NDArray[np.int32]
     image: NDArray[np.int32]
     weight: NDArray[np.float32] | NDArray[np.float64]
     size: NDArray[np.float64]
@@ -58,16 +58,16 @@ class Arcs(NamedTuple):
     """
 
     out_indptr: NDArray[np.int64]
-    out_neighbour: NDArray[np.int32]
+    out_neighbor: NDArray[np.int32]
     in_indptr: NDArray[np.int64]
-    in_neighbour: NDArray[np.int32]
+    in_neighbor: NDArray[np.int32]
     image: NDArray[np.int32]
     out_size: NDArray[np.float64]
     in_size: NDArray[np.float64]
 
 
 class Wedges(NamedTuple):
-    """Two graphs in compressed rows, and a relation between them whose pairs mark all pairs of their neighbours.
+    """Two graphs in compressed rows, and a relation between them whose pairs mark all pairs of their neighbors.
 
     A source node u and a target node c have as many marks as there are pairs (x, y) of the relation with x next to u
     and y next to c. A mapping is a relation with at most one y for each x; its marks are the witnesses of (u, c).
@@ -76,8 +76,8 @@ class Wedges(NamedTuple):
     """
 
     indptr: NDArray[np.int64]
-    neighbour: NDArray[np.int32]
+    neighbor: NDArray[np.int32]
     target_indptr: NDArray[np.int64]
-    target_neighbour: NDArray[np.int32]
+    target_neighbor: NDArray[np.int32]
     vouched: NDArray[np.int64]
     voucher: NDArray[np.int32]

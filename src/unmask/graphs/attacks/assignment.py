@@ -1,4 +1,4 @@
-"""An attack that maximises the number of edges mapped onto edges, all nodes at once: graph matching."""
+"""An attack that maximizes the number of edges mapped onto edges, all nodes at once: graph matching."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from unmask.graphs.release import SocialGraph
 class GraphMatching:
     """Seeded graph matching: the mapping that keeps most edges and non-edges, by the fast approximate QAP algorithm.
 
-    Maximised over permutations P that keep the seeds is trace(A P B^T P^T), with A and B the two graphs as matrices of
+    Maximized over permutations P that keep the seeds is trace(A P B^T P^T), with A and B the two graphs as matrices of
     1 (edge) and -1 (none); the smaller one is padded with nodes whose entries are 0, and who is mapped to one of those
-    is left unmapped. It starts from the centre of the doubly stochastic matrices, climbs by Frank-Wolfe steps, each a
+    is left unmapped. It starts from the center of the doubly stochastic matrices, climbs by Frank-Wolfe steps, each a
     linear assignment, and ends in the nearest permutation. All others are mapped: it never doubts. Nodes are put in an
-    order first that goes by the structure alone, colour refinement from the seeds, so that their numbers say nothing.
+    order first that goes by the structure alone, color refinement from the seeds, so that their numbers say nothing.
 
-    Nodes that colour refinement cannot tell apart, twins among them, can be exchanged. A match of them is therefore
-    shared: the belief is the mean over all exchanges within a colour on both sides, and only nodes whose match is the
-    same in all of them are mapped. A node without neighbours keeps the prior.
+    Nodes that color refinement cannot tell apart, twins among them, can be exchanged. A match of them is therefore
+    shared: the belief is the mean over all exchanges within a color on both sides, and only nodes whose match is the
+    same in all of them are mapped. A node without neighbors keeps the prior.
 
     Its matrices are multiplied by BLAS, whose last bits may depend on the number of its threads; where two steps are
     all but equally good, so may the mapping.
@@ -63,11 +63,11 @@ class GraphMatching:
                 "use an attack that spreads from seeds, or raise `largest`"
             )
         image, inverse = seeded(auxiliary, target, seeds)
-        both, colour = _colours(auxiliary, target, image)
-        place = np.argsort(_apart(both, colour))
+        both, color = _colors(auxiliary, target, image)
+        place = np.argsort(_apart(both, color))
         order, order_there = place[place < auxiliary.n_nodes], place[place >= auxiliary.n_nodes] - auxiliary.n_nodes
         found = self._best((auxiliary, order), (target, order_there), image, n)
-        shares = _shared(colour[: auxiliary.n_nodes], image), _shared(colour[auxiliary.n_nodes :], inverse)
+        shares = _shared(color[: auxiliary.n_nodes], image), _shared(color[auxiliary.n_nodes :], inverse)
         belief = shares[0] @ found @ shares[1]
         row, candidate = belief.nonzero()
         probability = np.asarray(belief[row, candidate])
@@ -90,7 +90,7 @@ class GraphMatching:
         image: NDArray[np.int32],
         n: int,
     ) -> sparse.csr_array[np.float64, tuple[int, int]]:
-        """(n_source, n_target) 1 where a node is mapped to another, both with neighbours or both seeds.
+        """(n_source, n_target) 1 where a node is mapped to another, both with neighbors or both seeds.
 
         auxiliary, target : with the order in which their nodes are taken
         """
@@ -113,10 +113,10 @@ class GraphMatching:
         return sparse.csr_array((np.ones(int(real.sum())), (node[real], candidate[real])), shape=shape)
 
 
-def _colours(
+def _colors(
     auxiliary: SocialGraph, target: SocialGraph, image: NDArray[np.int32]
 ) -> tuple[SocialGraph, NDArray[np.int64]]:
-    """Both graphs as one in which each seed is tied to its image, and the colours of its nodes under refinement."""
+    """Both graphs as one in which each seed is tied to its image, and the colors of its nodes under refinement."""
     n, seed = auxiliary.n_nodes, np.flatnonzero(image >= 0)
     (u, v), (x, y) = auxiliary.edges(), target.edges()
     ends = np.concatenate((u, x + n, seed)), np.concatenate((v, y + n, image[seed] + n))
@@ -126,8 +126,8 @@ def _colours(
     return both, _refined(both, 2 * side + known)
 
 
-def _apart(graph: SocialGraph, colour: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n,) finer colours, one for each node: one that nothing tells from others is picked out, and so on.
+def _apart(graph: SocialGraph, color: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n,) finer colors, one for each node: one that nothing tells from others is picked out, and so on.
 
     Which one is picked makes no difference where an automorphism maps them to each other. Twins are, all at once.
     """
@@ -135,16 +135,16 @@ def _apart(graph: SocialGraph, colour: NDArray[np.int64]) -> NDArray[np.int64]:
     order = np.argsort(twin, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order)) - np.searchsorted(twin[order], twin[order])
-    colour = _refined(graph, colour * len(colour) + rank)
-    while colour.max(initial=-1) + 1 < len(colour):
-        order = np.argsort(colour, kind="stable")
-        first = order[np.flatnonzero(np.diff(colour[order]) == 0)[0]]
-        colour = _refined(graph, 2 * colour + (np.arange(len(colour)) != first))
-    return colour
+    color = _refined(graph, color * len(color) + rank)
+    while color.max(initial=-1) + 1 < len(color):
+        order = np.argsort(color, kind="stable")
+        first = order[np.flatnonzero(np.diff(color[order]) == 0)[0]]
+        color = _refined(graph, 2 * color + (np.arange(len(color)) != first))
+    return color
 
 
 def _refined(graph: SocialGraph, start: NDArray[np.int64]) -> NDArray[np.int64]:
-    return refine(graph.indptr, graph.neighbour, np.unique(start, return_inverse=True)[1].reshape(-1))
+    return refine(graph.indptr, graph.neighbor, np.unique(start, return_inverse=True)[1].reshape(-1))
 
 
 def _signed(graph: SocialGraph, n: int) -> NDArray[np.float64]:
@@ -155,9 +155,9 @@ def _signed(graph: SocialGraph, n: int) -> NDArray[np.float64]:
     return matrix
 
 
-def _shared(colour: NDArray[np.int64], image: NDArray[np.int32]) -> sparse.csr_array[np.float64, tuple[int, int]]:
-    """(n, n) the mean over the nodes of each node's colour, itself included; a seed is alone."""
-    apart = np.where(image >= 0, -1 - np.arange(len(colour)), colour)
+def _shared(color: NDArray[np.int64], image: NDArray[np.int32]) -> sparse.csr_array[np.float64, tuple[int, int]]:
+    """(n, n) the mean over the nodes of each node's color, itself included; a seed is alone."""
+    apart = np.where(image >= 0, -1 - np.arange(len(color)), color)
     group = np.unique(apart, return_inverse=True)[1].reshape(-1)
     shape, every = (len(group), len(group)), np.arange(len(group))
     member = sparse.csr_array((np.ones(len(group)), (every, group)), shape=shape)

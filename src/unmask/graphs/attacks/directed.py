@@ -60,7 +60,7 @@ class DirectedNar09:
 
 def _arcs(graph: DirectedGraph, image: NDArray[np.int32]) -> Arcs:
     sizes = (np.sqrt(np.maximum(degree, 1)) for degree in (graph.out_degree, graph.in_degree))
-    return Arcs(graph.out_indptr, graph.out_neighbour, graph.in_indptr, graph.in_neighbour, image, *sizes)
+    return Arcs(graph.out_indptr, graph.out_neighbor, graph.in_indptr, graph.in_neighbor, image, *sizes)
 
 
 def _entries(here: Arcs, there: Arcs, listed: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:

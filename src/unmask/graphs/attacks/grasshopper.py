@@ -1,4 +1,4 @@
-"""An attack that weighs mapped neighbours and revises its mapping: Grasshopper."""
+"""An attack that weighs mapped neighbors and revises its mapping: Grasshopper."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Weighting = Literal["released", "printed"]
 
 @dataclass(frozen=True)
 class Grasshopper:
-    """Propagation that trusts a mapped neighbour the more, the more of his own neighbours are mapped alike.
+    """Propagation that trusts a mapped neighbor the more, the more of his own neighbors are mapped alike.
 
-    With n(x) the neighbours x' of a mapped node x whose image is next to the image y of x:
+    With n(x) the neighbors x' of a mapped node x whose image is next to the image y of x:
 
-        released : omega(x) = omega(y) = (1 + n(x)) / sqrt(deg x deg y), S_c = sum of omega over the neighbours of v
+        released : omega(x) = omega(y) = (1 + n(x)) / sqrt(deg x deg y), S_c = sum of omega over the neighbors of v
                    whose image is next to c
         printed  : omega(x) = omega(y) = 1 + n(x) / sqrt(deg x deg y), 1 for a node that is not mapped;
-                   S_c = (neighbours of v whose image is next to c) omega(c)
+                   S_c = (neighbors of v whose image is next to c) omega(c)
 
     The printed pseudo code finds far less than was published; the program of its authors weighs as `released`. All
     nodes next to an image are candidates, mapped ones too. The best is a proposal if (max S - second max S) / sigma(S)
@@ -104,7 +104,7 @@ class Grasshopper:
 def _replace(here: Side, there: Side, node: NDArray[np.int32], candidate: NDArray[np.int32]) -> int:
     """Map each node to its candidate; former partners of both, unless paired anew themselves, are left unmapped.
 
-    Verdicts on the neighbours of all of them are forgotten. Returns how many pairs are new.
+    Verdicts on the neighbors of all of them are forgotten. Returns how many pairs are new.
     """
     from unmask.graphs.attacks._loops import unsettle
 
@@ -121,7 +121,7 @@ def _replace(here: Side, there: Side, node: NDArray[np.int32], candidate: NDArra
 
 
 def _weigh(here: Side, there: Side, weighting: Weighting) -> None:
-    """Write the weights of mapped neighbours (released) or of candidates (printed); forget verdicts that they touch."""
+    """Write the weights of mapped neighbors (released) or of candidates (printed); forget verdicts that they touch."""
     from unmask.graphs.attacks._loops import common, unsettle
 
     x = np.flatnonzero(here.image >= 0)

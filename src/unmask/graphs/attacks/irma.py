@@ -26,7 +26,7 @@ _HIGH_TIER = 8  # pairs of many marks are chosen first, by themselves: fewer pai
 
 @dataclass(frozen=True)
 class Irma:
-    """Iterative repair: a mapping, right or wrong, marks the pairs of neighbours, and the marks make a better mapping.
+    """Iterative repair: a mapping, right or wrong, marks the pairs of neighbors, and the marks make a better mapping.
 
     A pair (x, y) marks every pair (u, c) with u next to x and c next to y. A greedy choice takes unmapped nodes' pairs
     of at least `least` marks by falling marks, then by rising |deg u - deg c|; a pair taken rules out all others of
@@ -50,7 +50,7 @@ class Irma:
     in each repair; the last one need not be 0. Percolation and repair are the form that its authors run in parallel:
     all marks of a pass first, then the choice. Of further standstills, which they expand too, little came.
 
-    Work: each repair visits, for every source node, the neighbours of the images of its neighbours, and sorts the
+    Work: each repair visits, for every source node, the neighbors of the images of its neighbors, and sorts the
     pairs of 2 marks or more: several times the edges, so a graph of 10 million edges needs many gigabytes.
 
     >>> from unmask.graphs.release import SocialGraph

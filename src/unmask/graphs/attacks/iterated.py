@@ -46,7 +46,7 @@ class Iterated:
     """The attack, run again to find further identities of people who have several in the target.
 
     After each round the target nodes that were found are taken out: they are nobody's candidates any more. They do
-    stay, as seeds, to vouch for their neighbours; and everyone found, seeds too, joins the auxiliary graph once more as
+    stay, as seeds, to vouch for their neighbors; and everyone found, seeds too, joins the auxiliary graph once more as
     a copy tied to the same people, so that a next target node can be found for him. Rounds end early where one finds
     nothing.
 
@@ -112,12 +112,12 @@ class _Part(NamedTuple):
 
 
 def _with_copies(graph: SocialGraph, person: NDArray[np.int64]) -> SocialGraph:
-    """The graph and, for each further entry of `person`, one more node tied to the neighbours of that person."""
+    """The graph and, for each further entry of `person`, one more node tied to the neighbors of that person."""
     copied = person[graph.n_nodes :]
     length = graph.degree[copied]
     copy = np.repeat(np.arange(graph.n_nodes, len(person)), length)
     u, v = graph.edges()
-    ends = np.concatenate((v, graph.neighbour[_spread(graph.indptr[copied], length)]))
+    ends = np.concatenate((v, graph.neighbor[_spread(graph.indptr[copied], length)]))
     return SocialGraph.from_edges(np.concatenate((u, copy)), ends, n_nodes=len(person))
 
 

@@ -80,7 +80,7 @@ def seeded(graph: SocialGraph, other: SocialGraph, seeds: Seeds) -> tuple[NDArra
 
 
 def positive_degree(graph: SocialGraph) -> NDArray[np.float64]:
-    """(n_nodes,) number of neighbours, read as 1 where it is 0: such a node is never scored, but would divide by 0."""
+    """(n_nodes,) number of neighbors, read as 1 where it is 0: such a node is never scored, but would divide by 0."""
     return np.maximum(graph.degree, 1).astype(np.float64)
 
 
@@ -92,12 +92,12 @@ def side(
     size: NDArray[np.float64],
 ) -> Side:
     """A graph as the kernels take it; its own arrays are passed as views that cannot be written to."""
-    indptr, neighbour = graph.indptr.astype(np.int64, copy=False), graph.neighbour.astype(np.int32, copy=False)
-    indptr, neighbour = np.ascontiguousarray(indptr).view(), np.ascontiguousarray(neighbour).view()
+    indptr, neighbor = graph.indptr.astype(np.int64, copy=False), graph.neighbor.astype(np.int32, copy=False)
+    indptr, neighbor = np.ascontiguousarray(indptr).view(), np.ascontiguousarray(neighbor).view()
     indptr.setflags(write=False)
-    neighbour.setflags(write=False)
+    neighbor.setflags(write=False)
     best, rival = np.full((2, len(image)), UNSETTLED, dtype=np.int32)
-    return Side(indptr, neighbour, image, weight, size, best, rival)
+    return Side(indptr, neighbor, image, weight, size, best, rival)
 
 
 def believe(

@@ -28,10 +28,10 @@ Order = Literal["number", "degree"]
 
 @dataclass(frozen=True)
 class Nar09:
-    """Narayanan and Shmatikov's attack: who shares most mapped neighbours with you, and do you with him?
+    """Narayanan and Shmatikov's attack: who shares most mapped neighbors with you, and do you with him?
 
-    Of an unmapped source node v, every unmapped target node c next to the image of a neighbour of v is a candidate,
-    S_c = (neighbours of v whose image is next to c) / sqrt(deg c). The best is a proposal if its eccentricity
+    Of an unmapped source node v, every unmapped target node c next to the image of a neighbor of v is a candidate,
+    S_c = (neighbors of v whose image is next to c) / sqrt(deg c). The best is a proposal if its eccentricity
     (max S - second max S) / sigma(S) is at least theta, with sigma the sample deviation over the candidates; ties are
     refused and a single candidate is taken. It becomes a match if v is likewise the proposal of c with the graphs
     exchanged. Passes over the nodes are repeated until one makes no match; a match, seeds included, is never revised.
@@ -47,8 +47,8 @@ class Nar09:
     listed      : candidates that the belief lists of an unmapped node, at most
     threads     : used by the synchronous form; results do not depend on it, so it is no part of the attack's name
 
-    Work: a pass visits, of every unmapped node, the neighbours of the images of its mapped neighbours; but not where
-    the verdict of an earlier pass must still hold, as no neighbour was mapped and the best two are still there.
+    Work: a pass visits, of every unmapped node, the neighbors of the images of its mapped neighbors; but not where
+    the verdict of an earlier pass must still hold, as no neighbor was mapped and the best two are still there.
 
     >>> from unmask.graphs.release import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
@@ -85,11 +85,11 @@ class Nar09:
 class Bumblebee:
     """Nar09 with a score that prefers candidates of a like degree.
 
-    S_c = (neighbours of v whose image is next to c) min(deg v / deg c, deg c / deg v)^delta; all else, and all other
+    S_c = (neighbors of v whose image is next to c) min(deg v / deg c, deg c / deg v)^delta; all else, and all other
     parameters, as in `Nar09`. It spreads from fewer seeds. With theta 0.01 it also maps many nodes that have no
     counterpart; a theta of 0.5 gives up little recall for fewer of those.
 
-    delta : 0 to 32; 0 counts shared neighbours alone
+    delta : 0 to 32; 0 counts shared neighbors alone
 
     >>> from unmask.graphs.release import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])

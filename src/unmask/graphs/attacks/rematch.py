@@ -24,17 +24,17 @@ Assignment = Literal["mutual", "greedy"]
 class Rematch:
     """Match by likelihood: every step rebuilds all matches but the seeds from the ones of the step before.
 
-    A witness of source node u and target node c is a mapped neighbour x of u whose image y is next to c. Were they the
+    A witness of source node u and target node c is a mapped neighbor x of u whose image y is next to c. Were they the
     same person, an edge u-x would be an edge c-y with probability s; by chance, with d_y d_c / 2m. Hence
 
         log-odds(u, c) = sum over witnesses of log(s 2m / (d_y d_c))
-                         + (mapped neighbours of u that are no witness) log(1 - s)
+                         + (mapped neighbors of u that are no witness) log(1 - s)
                          + (images next to c that are no witness's) log(1 - s')
                          + log(normal density of r_c - b r_u, variance phi (b r_u + r_c + 1)) - log(share of d_c)
                          - log(number of target nodes)
 
-    with d the degree in the target, m its edges, r the neighbours that are not mapped, and the share of target nodes
-    with as many neighbours as c. The adversary reads the rest from the pairs mapped so far: s and s' are the shares of
+    with d the degree in the target, m its edges, r the neighbors that are not mapped, and the share of target nodes
+    with as many neighbors as c. The adversary reads the rest from the pairs mapped so far: s and s' are the shares of
     the edges among mapped people of the source, or of the target, that the other graph has too, b the ratio of what is
     left over (sum r_c / sum r_u), phi the spread of its difference. s and s' are kept within .05 and .95, phi within
     .1 and 10.
@@ -49,7 +49,7 @@ class Rematch:
                  left. It finds more, most where nearly everybody is in both graphs, and more of it is wrong.
     forced     : nobody abstains: what the last step leaves over is mapped too, one to one, by falling log-odds, exact
                  ties by a scramble of the node numbers
-    reach      : the mapped neighbours of a node propose candidates (the nodes next to their images) from the one with
+    reach      : the mapped neighbors of a node propose candidates (the nodes next to their images) from the one with
                  the least connected image on, as long as `reach` candidates are proposed at most, repetitions
                  included; those of the least degree always do. The others, hubs, still are witnesses of what was
                  proposed. A large reach changes next to nothing but the work.
@@ -176,7 +176,7 @@ class _Side(NamedTuple):
     order: NDArray[np.int64]
     number: NDArray[np.int64]
     indptr: NDArray[np.int64]
-    neighbour: NDArray[np.int32]
+    neighbor: NDArray[np.int32]
 
     @classmethod
     def of(cls, graph: SocialGraph) -> _Side:
@@ -185,7 +185,7 @@ class _Side(NamedTuple):
         order = np.argsort(-graph.degree, kind="stable")
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
-        return cls(order, number, *renumbered(graph.indptr, graph.neighbour, order, number))
+        return cls(order, number, *renumbered(graph.indptr, graph.neighbor, order, number))
 
     @property
     def degree(self) -> NDArray[np.int64]:
@@ -212,13 +212,13 @@ def _translated(image: NDArray[np.int32], here: _Side, there: _Side) -> NDArray[
 
 
 def _read(problem: _Problem, mapping: _Mapping, known: NDArray[np.int64], known_there: NDArray[np.int64]) -> Model:
-    """The model that fits the mapped pairs; `known` and `known_there` count the mapped neighbours of each node."""
+    """The model that fits the mapped pairs; `known` and `known_there` count the mapped neighbors of each node."""
     from unmask.graphs.attacks._rematch import kept_edges
 
     source, target = problem
     x = np.flatnonzero(mapping.image >= 0)
     y = mapping.image[x]
-    kept = kept_edges((source.indptr, source.neighbour), (target.indptr, target.neighbour), mapping.image)
+    kept = kept_edges((source.indptr, source.neighbor), (target.indptr, target.neighbor), mapping.image)
     left, left_there = (source.degree - known)[x], (target.degree - known_there)[y]
     ratio = (left_there.sum() + 1) / (left.sum() + 1)
     return fitted(
@@ -235,11 +235,11 @@ def _best(problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, w
 
     Position thus never decides who is listed.
     """
-    from unmask.graphs.attacks._rematch import COUNT, Rows, best, mapped_neighbours
+    from unmask.graphs.attacks._rematch import COUNT, Rows, best, mapped_neighbors
 
     source, target = problem
-    known = mapped_neighbours(source.indptr, source.neighbour, mapping.image)
-    known_there = mapped_neighbours(target.indptr, target.neighbour, mapping.inverse)
+    known = mapped_neighbors(source.indptr, source.neighbor, mapping.image)
+    known_there = mapped_neighbors(target.indptr, target.neighbor, mapping.inverse)
     model = _read(problem, mapping, known, known_there)
     degree = np.maximum(target.degree, 1)
     share = np.bincount(degree)[degree] / len(degree)
@@ -248,10 +248,10 @@ def _best(problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, w
     base[seed.image >= 0], base_there[seed.inverse >= 0] = np.nan, np.nan
     rest, rest_there = model.ratio * (source.degree - known), target.degree - known_there
     found = best(
-        Rows(source.indptr, source.neighbour, np.column_stack((base, known, rest, np.zeros(len(base))))),
-        Rows(target.indptr, target.neighbour, np.column_stack((base_there, known_there, rest_there, np.log(degree)))),
+        Rows(source.indptr, source.neighbor, np.column_stack((base, known, rest, np.zeros(len(base))))),
+        Rows(target.indptr, target.neighbor, np.column_stack((base_there, known_there, rest_there, np.log(degree)))),
         mapping.image,
-        witness_weights(model, degree, len(target.neighbour)).astype(np.int64) + (1 << COUNT),
+        witness_weights(model, degree, len(target.neighbor)).astype(np.int64) + (1 << COUNT),
         model.spread,
         reach,
         width,

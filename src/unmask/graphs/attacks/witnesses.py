@@ -14,9 +14,9 @@ from unmask.graphs.release import SocialGraph
 
 @dataclass(frozen=True)
 class KorulaLattanzi:
-    """Reconciliation by witnesses: of the pairs whose nodes both have many neighbours, the mutually best are matched.
+    """Reconciliation by witnesses: of the pairs whose nodes both have many neighbors, the mutually best are matched.
 
-    A witness of a source node u and a target node c is a neighbour of u that is mapped to a neighbour of c. A pass goes
+    A witness of a source node u and a target node c is a neighbor of u that is mapped to a neighbor of c. A pass goes
     through the buckets j = floor(log2(highest degree)), ..., floor(log2(witnesses)): among the unmapped nodes of degree
     at least 2^j of both graphs, u is mapped to c if the pair has at least `witnesses` witnesses and more than any other
     pair of u or c; all pairs of a bucket at once, ties are refused. Hubs thus have no rivals of low degree, and vouch
@@ -26,7 +26,7 @@ class KorulaLattanzi:
     witnesses : least number of them, at least 1; with 1, a single wrong match makes others
     listed    : candidates that the belief lists of an unmapped node, at most; its score is the number of witnesses
 
-    Nodes below the last bucket have too few neighbours for a match. The paper's last bucket is j = 1, for 2 witnesses.
+    Nodes below the last bucket have too few neighbors for a match. The paper's last bucket is j = 1, for 2 witnesses.
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
@@ -87,4 +87,4 @@ def wedges(here: Side, there: Side, more: tuple[NDArray[np.int32], NDArray[np.in
         order = np.argsort(node, kind="stable")
         node, image = node[order], image[order]
     vouched = np.concatenate(([0], np.cumsum(np.bincount(node, minlength=len(here.image)))))
-    return Wedges(here.indptr, here.neighbour, there.indptr, there.neighbour, vouched, image)
+    return Wedges(here.indptr, here.neighbor, there.indptr, there.neighbor, vouched, image)

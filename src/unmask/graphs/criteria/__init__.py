@@ -3,12 +3,12 @@
 from unmask.graphs.criteria.degree import degree_anonymity
 from unmask.graphs.criteria.equivalence import (
     class_sizes,
-    colour_classes,
+    color_classes,
     spearman,
     structural_equivalence,
 )
 from unmask.graphs.criteria.local import Variant, local_anonymities, local_anonymity
-from unmask.graphs.criteria.neighbourhood import NeighbourhoodAnonymity, neighbourhood_anonymity
+from unmask.graphs.criteria.neighborhood import NeighborhoodAnonymity, neighborhood_anonymity
 from unmask.graphs.criteria.seeding_failure import (
     Model,
     clique_failure,
@@ -20,16 +20,16 @@ from unmask.graphs.criteria.seeding_failure import (
 
 __all__ = [
     "Model",
-    "NeighbourhoodAnonymity",
+    "NeighborhoodAnonymity",
     "Variant",
     "class_sizes",
     "clique_failure",
-    "colour_classes",
+    "color_classes",
     "degree_anonymity",
     "intact_cliques",
     "local_anonymities",
     "local_anonymity",
-    "neighbourhood_anonymity",
+    "neighborhood_anonymity",
     "overall_failure",
     "spearman",
     "structural_equivalence",

@@ -10,7 +10,7 @@ from unmask.compiled import compiled
 
 @compiled
 def two_hops(
-    indptr: NDArray[np.int64], neighbour: NDArray[np.int32]
+    indptr: NDArray[np.int64], neighbor: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Per node v: the number of nodes c != v at the end of a path v - x - c, and sum and sum of squares of |d_c - d_v|.
 
@@ -23,8 +23,8 @@ def two_hops(
     for v in range(n):
         seen[v] = v
         count, first, second = 0, 0, 0.0
-        for x in neighbour[indptr[v] : indptr[v + 1]]:
-            for c in neighbour[indptr[x] : indptr[x + 1]]:
+        for x in neighbor[indptr[v] : indptr[v + 1]]:
+            for c in neighbor[indptr[x] : indptr[x + 1]]:
                 if seen[c] != v:
                     seen[c] = v
                     gap = abs(degree[c] - degree[v])
@@ -36,36 +36,34 @@ def two_hops(
 
 
 @compiled
-def neighbourhood_edges(
-    indptr: NDArray[np.int64], neighbour: NDArray[np.int32]
+def neighborhood_edges(
+    indptr: NDArray[np.int64], neighbor: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The graphs among the neighbours of every node, side by side as one graph in compressed rows.
+    """The graphs among the neighbors of every node, side by side as one graph in compressed rows.
 
-    Its node e is neighbour[e] as seen by the node v with indptr[v] <= e < indptr[v + 1]; it is tied to those of v's
-    other neighbours that it is tied to in the graph.
+    Its node e is neighbor[e] as seen by the node v with indptr[v] <= e < indptr[v + 1]; it is tied to those of v's
+    other neighbors that it is tied to in the graph.
     """
-    n, m = len(indptr) - 1, len(neighbour)
+    n, m = len(indptr) - 1, len(neighbor)
     rows = np.zeros(m + 1, dtype=np.int64)
-    place = np.full(
-        n, -1, dtype=np.int64
-    )  # of a neighbour of the current node: its place among all; older ones are low
+    place = np.full(n, -1, dtype=np.int64)  # of a neighbor of the current node: its place among all; older ones are low
     for v in range(n):
         for e in range(indptr[v], indptr[v + 1]):
-            place[neighbour[e]] = e
+            place[neighbor[e]] = e
         for e in range(indptr[v], indptr[v + 1]):
-            x = neighbour[e]
+            x = neighbor[e]
             found = 0
-            for c in neighbour[indptr[x] : indptr[x + 1]]:
+            for c in neighbor[indptr[x] : indptr[x + 1]]:
                 found += place[c] >= indptr[v]
             rows[e + 1] = rows[e] + found
     column = np.empty(rows[m], dtype=np.int64)
     place[:] = -1
     for v in range(n):
         for e in range(indptr[v], indptr[v + 1]):
-            place[neighbour[e]] = e
+            place[neighbor[e]] = e
         for e in range(indptr[v], indptr[v + 1]):
-            x, at = neighbour[e], rows[e]
-            for c in neighbour[indptr[x] : indptr[x + 1]]:
+            x, at = neighbor[e], rows[e]
+            for c in neighbor[indptr[x] : indptr[x + 1]]:
                 if place[c] >= indptr[v]:
                     column[at] = place[c]
                     at += 1

@@ -1,4 +1,4 @@
-"""Colour refinement: nodes keep one colour as long as they see the same colours about them."""
+"""Color refinement: nodes keep one color as long as they see the same colors about them."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def numbered(key: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def refine(
-    indptr: NDArray[np.int64], neighbour: NDArray[np.integer], start: NDArray[np.int64] | None = None
+    indptr: NDArray[np.int64], neighbor: NDArray[np.integer], start: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """(n,) the coarsest colours, from 0, such that nodes of one colour have as many neighbours of each colour.
+    """(n,) the coarsest colors, from 0, such that nodes of one color have as many neighbors of each color.
 
-    All nodes begin alike, or with the colours `start`; in each round a colour is split by the multiset of the colours
-    next to it, until no round splits one. Nodes that an automorphism maps to each other have one colour; the converse
+    All nodes begin alike, or with the colors `start`; in each round a color is split by the multiset of the colors
+    next to it, until no round splits one. Nodes that an automorphism maps to each other have one color; the converse
     does not hold.
     """
-    colour = numbered(np.diff(indptr).astype(np.uint64)) if start is None else start
-    while len(colour):
-        seen = row_sums(indptr, tokens(colour)[neighbour])
-        finer = numbered(tokens(seen + tokens(tokens(colour))))
-        if finer.max() == colour.max():  # as many colours as before: none was split
+    color = numbered(np.diff(indptr).astype(np.uint64)) if start is None else start
+    while len(color):
+        seen = row_sums(indptr, tokens(color)[neighbor])
+        finer = numbered(tokens(seen + tokens(tokens(color))))
+        if finer.max() == color.max():  # as many colors as before: none was split
             break
-        colour = finer
-    return colour
+        color = finer
+    return color

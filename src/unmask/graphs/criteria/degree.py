@@ -1,4 +1,4 @@
-"""How many nodes have as many neighbours: the plainest thing an adversary may know of a node."""
+"""How many nodes have as many neighbors: the plainest thing an adversary may know of a node."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unmask.graphs.release import SocialGraph
 
 
 def degree_anonymity(graph: SocialGraph) -> NDArray[np.int64]:
-    """(n_nodes,) the number of nodes, itself among them, that have as many neighbours as each node.
+    """(n_nodes,) the number of nodes, itself among them, that have as many neighbors as each node.
 
     The graph is k-degree anonymous for k up to the least of them: an adversary who knows nothing but the degree of a
     node finds it with probability 1 over its number.

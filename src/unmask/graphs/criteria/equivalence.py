@@ -12,11 +12,11 @@ from unmask.graphs.release import SocialGraph
 
 
 def structural_equivalence(graph: SocialGraph) -> NDArray[np.int64]:
-    """(n_nodes,) the class of each node, numbered from 0: nodes of one class have the same neighbours.
+    """(n_nodes,) the class of each node, numbered from 0: nodes of one class have the same neighbors.
 
-    Two nodes are equivalent (twins) if they have the same neighbours, or the same ones but for each other; swapping
+    Two nodes are equivalent (twins) if they have the same neighbors, or the same ones but for each other; swapping
     them leaves the graph as it is, so no adversary who sees the structure alone can tell which is which. Nodes without
-    a neighbour are one class. Neighbour sets are compared by sums of 64-bit tokens.
+    a neighbor are one class. Neighbor sets are compared by sums of 64-bit tokens.
 
     >>> star = SocialGraph.from_edges([0, 0, 0, 4], [1, 2, 3, 5])
     >>> class_sizes(structural_equivalence(star))
@@ -26,29 +26,29 @@ def structural_equivalence(graph: SocialGraph) -> NDArray[np.int64]:
     F. Lorrain, H. C. White, "Structural equivalence of individuals in social networks", J. Math. Sociology 1971.
     """
     own = tokens(np.arange(graph.n_nodes))
-    outside = row_sums(graph.indptr, own[graph.neighbour])
+    outside = row_sums(graph.indptr, own[graph.neighbor])
     # No node is both kinds of twin: of those who share `outside` none are tied, of those who share `inside` all are.
     inside = outside + own
     twins_inside = class_sizes(numbered(inside)) > 1
     return numbered(np.where(twins_inside, inside, outside))
 
 
-def colour_classes(graph: SocialGraph) -> NDArray[np.int64]:
-    """(n_nodes,) the class of each node under colour refinement, numbered from 0.
+def color_classes(graph: SocialGraph) -> NDArray[np.int64]:
+    """(n_nodes,) the class of each node under color refinement, numbered from 0.
 
-    Nodes are in one class if they have as many neighbours of each class: what is left alike for an adversary who
+    Nodes are in one class if they have as many neighbors of each class: what is left alike for an adversary who
     starts from degrees and looks ever further, without seeds. Nodes that some automorphism maps to each other are in
-    one class, and twins are such nodes, so that n_nodes >= twin classes >= orbits >= colour classes.
+    one class, and twins are such nodes, so that n_nodes >= twin classes >= orbits >= color classes.
 
     >>> path = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
-    >>> class_sizes(colour_classes(path))
+    >>> class_sizes(color_classes(path))
     array([2, 2, 1, 2, 2])
 
     M. Hay et al., "Resisting structural re-identification in anonymized social networks", VLDB 2008, vertex refinement
     queries H_i for i to infinity; C. Berkholz et al., "Tight lower and upper bounds for the complexity of canonical
-    colour refinement", 2013.
+    color refinement", 2013.
     """
-    return refine(graph.indptr, graph.neighbour)
+    return refine(graph.indptr, graph.neighbor)
 
 
 def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ _DECIMALS: Final = 12  # like places tie exactly, whatever the order in which th
 def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.float64]:
     """Local topological anonymity (LTA): how like a node is to those whom an attack compares it with.
 
-    V_i are the neighbours of node i, V2_i the other nodes at the end of a path of two edges from i (a neighbour of i is
+    V_i are the neighbors of node i, V2_i the other nodes at the end of a path of two edges from i (a neighbor of i is
     among them if it closes a triangle), and CosSim(i, k) = |V_i and V_k in common| / sqrt(|V_i| |V_k|). Then
 
     "A"      : mean over V2_i of CosSim                                                                        (4.3)
@@ -28,11 +28,11 @@ def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.fl
     "C"      : A / max(sigma, 1), sigma the sample standard deviation over k in V2_i of | |V_k| - |V_i| |       (4.5)
     "degree" : |V_i|                                                                                            (4.6)
 
-    A, B, C: a low value says that the node is easily found. "degree" points the other way: a node with many neighbours
+    A, B, C: a low value says that the node is easily found. "degree" points the other way: a node with many neighbors
     is easily found. A is in (0, 1], C in (0, 1], B is above 0.
 
     Returns (n_nodes,) float64, A to C rounded to 12 decimals, so that nodes in like places tie. Where V2_i is empty
-    (no neighbour, or none who has another one) A, B and C are undefined and nan. sigma is 0 where V2_i has one node.
+    (no neighbor, or none who has another one) A, B and C are undefined and nan. sigma is 0 where V2_i has one node.
 
     >>> path = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
     >>> local_anonymity(path)
@@ -44,7 +44,7 @@ def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.fl
     |V_k|^(-1/2) - |V_i|^(-1/2)) / |V_i|^(1/2), two products of a sparse matrix and a vector.
 
     G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 4.1.1;
-    neighbours that close a triangle, and sigma over absolute differences, as in the program that made its figures.
+    neighbors that close a triangle, and sigma over absolute differences, as in the program that made its figures.
     """
     return local_anonymities(graph, [variant])[variant]
 
@@ -64,7 +64,7 @@ def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[V
         return found
     from unmask.graphs.criteria._kernels import two_hops  # numba is imported where a kernel runs
 
-    reached, total, squares = two_hops(graph.indptr, graph.neighbour)
+    reached, total, squares = two_hops(graph.indptr, graph.neighbor)
     n = np.maximum(reached, 1)
     variance = (squares - total * total / n) / np.maximum(n - 1, 1)
     divisors = {"A": n, "B": np.maximum(graph.degree, 2), "C": n * np.sqrt(np.maximum(variance, 1.0))}

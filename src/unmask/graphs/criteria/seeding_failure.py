@@ -69,16 +69,16 @@ def clique_failure(
     *,
     model: Model = "basic",
 ) -> float | Floats:
-    """Chance that a member of a k-clique is not recognised in it after separating his identities (5.2), (5.5)-(5.11).
+    """Chance that a member of a k-clique is not recognized in it after separating his identities (5.2), (5.5)-(5.11).
 
-    Identity i is recognised if all k - 1 contacts inside the clique are its own and it has at least (1 - epsilon) N
+    Identity i is recognized if all k - 1 contacts inside the clique are its own and it has at least (1 - epsilon) N
     contacts in all, which has the chance
 
         g_i = p_i^(k-1) P(Bin(N - k + 1, p_i) >= (1 - epsilon) N - (k - 1))
 
-    Without copies at most one identity is recognised, so that failure = 1 - sum_i g_i; with copies they are
+    Without copies at most one identity is recognized, so that failure = 1 - sum_i g_i; with copies they are
     independent, failure = prod_i (1 - g_i). No layout is enumerated. It is a lower bound, as the numbers of common
-    neighbours may differ too and others in the clique may separate. g_i / p_i does not fall with p_i, so that joining
+    neighbors may differ too and others in the clique may separate. g_i / p_i does not fall with p_i, so that joining
     identities never raises the failure: of all divisions with an identity of p_i, that into two fails least (5.12).
 
     degree        : one number or (n,), N, contacts before the separation, at least k - 1

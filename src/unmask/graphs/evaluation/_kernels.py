@@ -10,7 +10,7 @@ from unmask.compiled import compiled
 
 @compiled
 def distances(
-    indptr: NDArray[np.int64], neighbour: NDArray[np.int32], start: NDArray[np.int32], end: NDArray[np.int32]
+    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], start: NDArray[np.int32], end: NDArray[np.int32]
 ) -> NDArray[np.int64]:
     """Length of the shortest path from start[i] to end[i], -2 where there is none.
 
@@ -38,12 +38,12 @@ def distances(
             if ahead <= back_ahead:
                 near += 1
                 first, last, ahead, met = _step(
-                    indptr, neighbour, queue, first, last, here, base + near, there, far_base
+                    indptr, neighbor, queue, first, last, here, base + near, there, far_base
                 )
             else:
                 far += 1
                 back_first, back_last, back_ahead, met = _step(
-                    indptr, neighbour, back, back_first, back_last, there, far_base + far, here, base
+                    indptr, neighbor, back, back_first, back_last, there, far_base + far, here, base
                 )
             if met:
                 result[i] = near + far
@@ -54,7 +54,7 @@ def distances(
 @compiled
 def _step(
     indptr: NDArray[np.int64],
-    neighbour: NDArray[np.int32],
+    neighbor: NDArray[np.int32],
     queue: NDArray[np.int32],
     first: int,
     last: int,
@@ -68,7 +68,7 @@ def _step(
     tail, ahead, met = last, 0, False
     for at in range(first, last):
         x = queue[at]
-        for c in neighbour[indptr[x] : indptr[x + 1]]:
+        for c in neighbor[indptr[x] : indptr[x + 1]]:
             if mark[c] < least:
                 mark[c] = value
                 queue[tail] = c

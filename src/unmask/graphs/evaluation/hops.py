@@ -1,4 +1,4 @@
-"""How far off a wrong name is, in hops: a neighbour of the right node may give as much away."""
+"""How far off a wrong name is, in hops: a neighbor of the right node may give as much away."""
 
 from __future__ import annotations
 
@@ -66,5 +66,5 @@ def _hops(graph: SocialGraph, start: NDArray[np.integer], end: NDArray[np.intege
     """Distance of each pair of nodes, `UNREACHABLE` where there is none."""
     from unmask.graphs.evaluation._kernels import distances  # numba is imported where a kernel runs
 
-    found: NDArray[np.int64] = distances(graph.indptr, graph.neighbour, start.astype(np.int32), end.astype(np.int32))
+    found: NDArray[np.int64] = distances(graph.indptr, graph.neighbor, start.astype(np.int32), end.astype(np.int32))
     return found

@@ -94,7 +94,7 @@ def over_runs(recalls: ArrayLike, threshold: float = 0.05) -> OverRuns:
     0.43
 
     E. B. Wilson, JASA 1927; a spread between runs that percolates in a share is no normal spread, so the two are kept
-    apart. Threshold: recalls below 0.05 are those of G. Gulyas, 2015, figure 4.3, in which only the seeds' neighbours
+    apart. Threshold: recalls below 0.05 are those of G. Gulyas, 2015, figure 4.3, in which only the seeds' neighbors
     are found.
     """
     found = np.asarray(recalls, dtype=np.float64).reshape(-1)

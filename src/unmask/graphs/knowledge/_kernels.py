@@ -10,7 +10,7 @@ from unmask.compiled import compiled
 
 @compiled
 def distances(
-    indptr: NDArray[np.int64], neighbour: NDArray[np.int32], nodes: NDArray[np.int64]
+    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many nodes each of these reaches, itself included, and the sum of its distances to them."""
     n = len(indptr) - 1
@@ -24,7 +24,7 @@ def distances(
             head += 1
             total[at] += depth[v]
             for i in range(indptr[v], indptr[v + 1]):
-                w = neighbour[i]
+                w = neighbor[i]
                 if seen[w] != at:
                     seen[w], depth[w], queue[tail] = at, depth[v] + 1, w
                     tail += 1
@@ -34,7 +34,7 @@ def distances(
 
 @compiled
 def dependencies(
-    indptr: NDArray[np.int64], neighbour: NDArray[np.int32], sources: NDArray[np.int64], weight: NDArray[np.float64]
+    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], sources: NDArray[np.int64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Brandes: per node v, the sum over s in sources and all t of weight(s) weight(t) (share of paths s-t by v)."""
     n = len(indptr) - 1
@@ -46,7 +46,7 @@ def dependencies(
             v, below = queue[head], depth[queue[head]] + 1
             head += 1
             for i in range(indptr[v], indptr[v + 1]):
-                w = neighbour[i]
+                w = neighbor[i]
                 if depth[w] < 0:
                     depth[w], queue[tail] = below, w
                     tail += 1
@@ -54,7 +54,7 @@ def dependencies(
         for at in range(tail - 1, 0, -1):
             v, below, behind = queue[at], depth[queue[at]] + 1, 0.0
             for i in range(indptr[v], indptr[v + 1]):
-                behind += share[neighbour[i]] if depth[neighbour[i]] == below else 0.0
+                behind += share[neighbor[i]] if depth[neighbor[i]] == below else 0.0
             behind *= paths[v]
             share[v] = (weight[v] + behind) / paths[v]
             total[v] += weight[s] * behind
@@ -64,25 +64,25 @@ def dependencies(
 
 
 @compiled
-def triangles(indptr: NDArray[np.int64], neighbour: NDArray[np.int32]) -> NDArray[np.int64]:
+def triangles(indptr: NDArray[np.int64], neighbor: NDArray[np.int32]) -> NDArray[np.int64]:
     """The triangles that each node is in."""
     n = len(indptr) - 1
     count, mark = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
     for v in range(n):
         for i in range(indptr[v], indptr[v + 1]):
-            mark[neighbour[i]] = v
+            mark[neighbor[i]] = v
         for i in range(indptr[v], indptr[v + 1]):
-            for j in range(indptr[neighbour[i]], indptr[neighbour[i] + 1]):
-                count[v] += mark[neighbour[j]] == v
+            for j in range(indptr[neighbor[i]], indptr[neighbor[i] + 1]):
+                count[v] += mark[neighbor[j]] == v
     return count // 2
 
 
 @compiled
-def common_neighbours(indptr: NDArray[np.int64], neighbour: NDArray[np.int32], u: int, v: int) -> int:
-    """How many neighbours two nodes share."""
+def common_neighbors(indptr: NDArray[np.int64], neighbor: NDArray[np.int32], u: int, v: int) -> int:
+    """How many neighbors two nodes share."""
     i, j, n = indptr[u], indptr[v], 0
     while i < indptr[u + 1] and j < indptr[v + 1]:
-        a, b = neighbour[i], neighbour[j]
+        a, b = neighbor[i], neighbor[j]
         n += a == b
         i += a <= b
         j += b <= a
@@ -92,7 +92,7 @@ def common_neighbours(indptr: NDArray[np.int64], neighbour: NDArray[np.int32], u
 @compiled
 def cliques_like(
     indptr: NDArray[np.int64],
-    neighbour: NDArray[np.int32],
+    neighbor: NDArray[np.int32],
     first: NDArray[np.int64],
     degree: NDArray[np.float64],
     shared: NDArray[np.float64],
@@ -101,7 +101,7 @@ def cliques_like(
 
     first  : the nodes to try in the first place
     degree : (size, 2) lowest and highest degree at each place
-    shared : (size, size, 2) lowest and highest number of common neighbours for each two places
+    shared : (size, size, 2) lowest and highest number of common neighbors for each two places
     """
     size, n, level = len(degree), 0, 0
     chosen, found, at = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
@@ -117,9 +117,9 @@ def cliques_like(
             at[level] = 0
             level -= 1
             continue
-        c = int(first[at[0]]) if level == 0 else int(neighbour[indptr[chosen[0]] + at[level]])
+        c = int(first[at[0]]) if level == 0 else int(neighbor[indptr[chosen[0]] + at[level]])
         at[level] += 1
-        if _fits(indptr, neighbour, chosen[:level], c, degree[level], shared[level]):
+        if _fits(indptr, neighbor, chosen[:level], c, degree[level], shared[level]):
             chosen[level] = c
             level += 1
     return n, found
@@ -128,7 +128,7 @@ def cliques_like(
 @compiled
 def _fits(
     indptr: NDArray[np.int64],
-    neighbour: NDArray[np.int32],
+    neighbor: NDArray[np.int32],
     chosen: NDArray[np.int64],
     c: int,
     degree: NDArray[np.float64],
@@ -137,12 +137,12 @@ def _fits(
     """Whether a node can take the next place beside those chosen."""
     if not degree[0] <= indptr[c + 1] - indptr[c] <= degree[1]:
         return False
-    friends = neighbour[indptr[c] : indptr[c + 1]]
+    friends = neighbor[indptr[c] : indptr[c + 1]]
     for i in range(len(chosen)):
         place = np.searchsorted(friends, chosen[i])
         if place == len(friends) or friends[place] != chosen[i]:
             return False
     for i in range(len(chosen)):
-        if not shared[i, 0] <= common_neighbours(indptr, neighbour, c, chosen[i]) <= shared[i, 1]:
+        if not shared[i, 0] <= common_neighbors(indptr, neighbor, c, chosen[i]) <= shared[i, 1]:
             return False
     return True

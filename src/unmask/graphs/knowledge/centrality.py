@@ -19,7 +19,7 @@ def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -
     b(v) = sum over unordered pairs {s, t} without v of (shortest paths s-t through v) / (shortest paths s-t); pairs
     that are not connected add 0.
 
-    rng : None: exact, by a walk from every node that has two neighbours or more (those with one are folded into
+    rng : None: exact, by a walk from every node that has two neighbors or more (those with one are folded into
           theirs). A generator: where these walks times the ends of all edges exceed 1e10, from so many of the nodes,
           drawn at random, that they do not, each walk weighed up, which leaves the expected value as it is
 
@@ -36,11 +36,11 @@ def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -
     core, leaves = _folded(graph)
     inner = graph.take(core)
     walks = np.arange(inner.n_nodes)
-    n_walks = max(1, _MOST_STEPS // max(1, len(inner.neighbour)))
+    n_walks = max(1, _MOST_STEPS // max(1, len(inner.neighbor)))
     if rng is not None and n_walks < len(walks):
         walks = np.sort(rng.permutation(len(walks))[:n_walks])
     held = leaves[core]
-    through = dependencies(inner.indptr, inner.neighbour, walks, 1.0 + held) * (len(core) / max(1, len(walks))) / 2
+    through = dependencies(inner.indptr, inner.neighbor, walks, 1.0 + held) * (len(core) / max(1, len(walks))) / 2
     of_core = graph.n_nodes and _component_size(graph)[core]
     result = np.zeros(graph.n_nodes)
     result[core] = through + held * (of_core - 1 - held) + held * (held - 1) / 2
@@ -48,13 +48,13 @@ def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -
 
 
 def _folded(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The nodes that are left when those with one neighbour are folded into it, and how many each has taken in.
+    """The nodes that are left when those with one neighbor are folded into it, and how many each has taken in.
 
     Of two who have only each other the first takes in the second.
     """
     leaf = graph.degree == 1
     ends = np.flatnonzero(leaf)
-    holder = graph.neighbour[graph.indptr[ends]]
+    holder = graph.neighbor[graph.indptr[ends]]
     folded = ~leaf[holder] | (holder < ends)
     leaf[ends[~folded]] = False
     leaves = np.bincount(holder[folded], minlength=graph.n_nodes).astype(np.float64)
@@ -73,7 +73,7 @@ def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.
     """Closeness centrality: the inverse of the mean distance to the nodes that can be reached, times their share.
 
     c(v) = (r - 1) / (sum of the distances from v) * (r - 1) / (n - 1), r being the nodes that v reaches, itself
-    included. In a connected graph the second factor is 1. 0 for a node without neighbours.
+    included. In a connected graph the second factor is 1. 0 for a node without neighbors.
 
     nodes : (k,) whose closeness; None: everybody's
 
@@ -90,14 +90,14 @@ def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.
     chosen = np.arange(graph.n_nodes) if nodes is None else np.asarray(nodes, dtype=np.int64).reshape(-1)
     if len(chosen) and not 0 <= chosen.min() <= chosen.max() < graph.n_nodes:
         raise UnmaskError(f"nodes go from {chosen.min()} to {chosen.max()}, expected 0 to {graph.n_nodes - 1}")
-    reached, total = distances(graph.indptr, graph.neighbour, chosen)
+    reached, total = distances(graph.indptr, graph.neighbor, chosen)
     return (reached - 1.0) ** 2 / np.maximum(total, 1) / max(graph.n_nodes - 1, 1)
 
 
 def clustering(graph: SocialGraph) -> NDArray[np.float64]:
-    """Local clustering coefficient: which share of the pairs of a node's neighbours know each other.
+    """Local clustering coefficient: which share of the pairs of a node's neighbors know each other.
 
-    LCC(v) = triangles with v / (d (d - 1) / 2), d the number of v's neighbours; 0 where d is below 2.
+    LCC(v) = triangles with v / (d (d - 1) / 2), d the number of v's neighbors; 0 where d is below 2.
 
     Returns (n_nodes,) float64, 0 to 1.
 
@@ -109,4 +109,4 @@ def clustering(graph: SocialGraph) -> NDArray[np.float64]:
     from unmask.graphs.knowledge._kernels import triangles  # numba is imported where a kernel runs
 
     pairs = graph.degree * (graph.degree - 1) / 2
-    return triangles(graph.indptr, graph.neighbour) / np.maximum(pairs, 1.0)
+    return triangles(graph.indptr, graph.neighbor) / np.maximum(pairs, 1.0)

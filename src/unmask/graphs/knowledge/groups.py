@@ -1,4 +1,4 @@
-"""Groups of people who know each other: cliques and neighbourhoods, found greedily from random starts."""
+"""Groups of people who know each other: cliques and neighborhoods, found greedily from random starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def groups(
 ) -> NDArray[np.int64]:
     """n people in disjoint groups of one size, each grown from a random start in the edges that both graphs share.
 
-    kind : "clique": everybody in a group knows everybody else; "neighbourhood": collected breadth first
+    kind : "clique": everybody in a group knows everybody else; "neighborhood": collected breadth first
     pool : (p,) the source nodes to choose from
     """
     if n % size:
@@ -43,20 +43,20 @@ def clique(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.ra
             return members
         place = {node: at for at, node in enumerate(candidates)}
         for at, node in enumerate(candidates[: len(candidates) + len(members) + 1 - size]):
-            later = sorted(i for friend in graph.neighbours(node).tolist() if (i := place.get(friend, -1)) > at)
+            later = sorted(i for friend in graph.neighbors(node).tolist() if (i := place.get(friend, -1)) > at)
             found = extend([*members, node], [candidates[i] for i in later])
             if found:
                 return found
         return []
 
-    return extend([start], [node for node in rng.permutation(graph.neighbours(start)).tolist() if node not in used])
+    return extend([start], [node for node in rng.permutation(graph.neighbors(start)).tolist() if node not in used])
 
 
 def _nearest(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.random.Generator) -> list[int]:
     """The first nodes of a breadth-first search from the start around those used, or [] where there are too few."""
     group = [start]
     for node in group:  # grows while it is walked
-        for other in rng.permutation(graph.neighbours(node)).tolist():
+        for other in rng.permutation(graph.neighbors(node)).tolist():
             if len(group) == size:
                 return group
             if other not in used and other not in group:

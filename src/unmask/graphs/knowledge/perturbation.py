@@ -58,8 +58,8 @@ def split(
     names = np.arange(graph.n_nodes) if graph.labels is None else graph.labels
     number = np.full(graph.n_nodes, NOBODY, dtype=np.int64)
     number[target_people] = np.arange(len(target_people))
-    known = SocialGraph(source.indptr, source.neighbour, names[source_people])
-    pair = Pair(known, SocialGraph(target.indptr, target.neighbour), number[source_people])
+    known = SocialGraph(source.indptr, source.neighbor, names[source_people])
+    pair = Pair(known, SocialGraph(target.indptr, target.neighbor), number[source_people])
     return pair.take(known.largest_component(), target.largest_component()) if connected else pair
 
 

@@ -13,13 +13,13 @@ from unmask.graphs.knowledge.groups import clique
 from unmask.graphs.knowledge.pair import SeedPairs
 from unmask.graphs.release import SocialGraph
 
-_CORE: Final = 0.2  # of the source nodes, those with the most neighbours: cliques further out look like many others
+_CORE: Final = 0.2  # of the source nodes, those with the most neighbors: cliques further out look like many others
 
 
 def match_top(source: SocialGraph, target: SocialGraph, n: int) -> SeedPairs:
-    """The n nodes with the most neighbours in one graph matched with those in the other, in that order; no truth used.
+    """The n nodes with the most neighbors in one graph matched with those in the other, in that order; no truth used.
 
-    Nodes are ranked by degree, then by the sum of their neighbours' degrees; the i-th of the source is the i-th of the
+    Nodes are ranked by degree, then by the sum of their neighbors' degrees; the i-th of the source is the i-th of the
     target. A rank at which either node ties with another in both numbers is passed over. Right where the graphs are
     nearly alike; one top person missing from either graph shifts all matches below. On six halves of Epinions and
     Slashdot (overlaps 0.5 and 0.75) 0 to 4 of the first 5 are right, and 2 to 9 of the first 50.
@@ -45,7 +45,7 @@ def match_top(source: SocialGraph, target: SocialGraph, n: int) -> SeedPairs:
 
 
 def _ranking(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The nodes by falling degree and degree of the neighbours, and whether each is alone in these two numbers."""
+    """The nodes by falling degree and degree of the neighbors, and whether each is alone in these two numbers."""
     around = graph.adjacency().astype(np.int64) @ graph.degree
     order = np.lexsort((-around, -graph.degree))
     values = np.stack((graph.degree[order], around[order]))
@@ -66,9 +66,9 @@ def match_cliques(
     """n people in cliques of the source, each matched with the one clique of the target that looks like it; no truth.
 
     A clique of the target looks like one of the source if, place by place, each node's degree and each two nodes'
-    number of common neighbours are within a factor of 1 - tolerance to 1 + tolerance of the source's. It is a match if
+    number of common neighbors are within a factor of 1 - tolerance to 1 + tolerance of the source's. It is a match if
     no other clique, nor the same one in another order, looks so. Source cliques are disjoint, made of the 20 % of the
-    nodes with the most neighbours, found greedily from random starts; so are their matches. Some are wrong: look-alikes
+    nodes with the most neighbors, found greedily from random starts; so are their matches. Some are wrong: look-alikes
     of people who are not in the target are unique, too. On halves of Epinions (overlaps 0.5 and 0.75) a tolerance of
     0.05 finds a clique or none, 0.1 finds dozens of seeds, a fifth of them right.
 
@@ -114,15 +114,15 @@ def _alike(
     source: SocialGraph, target: SocialGraph, members: NDArray[np.int64], by_degree: NDArray[np.int64], tolerance: float
 ) -> list[int]:
     """The target clique that looks like these source nodes, in their order; [] where there is none or another one."""
-    from unmask.graphs.knowledge._kernels import cliques_like, common_neighbours  # numba is imported where one runs
+    from unmask.graphs.knowledge._kernels import cliques_like, common_neighbors  # numba is imported where one runs
 
     factors = np.array([1 - tolerance, 1 + tolerance]) + np.array([-1e-9, 1e-9])  # 0.95 * 20 may be above 19
-    shared = np.array([[common_neighbours(source.indptr, source.neighbour, a, b) for b in members] for a in members])
+    shared = np.array([[common_neighbors(source.indptr, source.neighbor, a, b) for b in members] for a in members])
     degree = source.degree[members][:, None] * factors
     ascending = target.degree[by_degree]
     low, high = np.searchsorted(ascending, degree[:, 0]), np.searchsorted(ascending, degree[:, 1], side="right")
     order = np.argsort(high - low, kind="stable")  # the rarest degree is tried first
     first = by_degree[low[order[0]] : high[order[0]]]
     bounds = shared[np.ix_(order, order)][..., None] * factors
-    n, found = cliques_like(target.indptr, target.neighbour, first, degree[order], bounds)
+    n, found = cliques_like(target.indptr, target.neighbor, first, degree[order], bounds)
     return found[np.argsort(order)].tolist() if n == 1 else []

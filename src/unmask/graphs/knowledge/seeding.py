@@ -15,14 +15,14 @@ from unmask.graphs.knowledge.groups import groups
 from unmask.graphs.knowledge.pair import Pair, SeedPairs
 
 _METHOD = re.compile(
-    r"(?P<shared>random|betweenness|closeness|(?P<group>clique|neighbourhood)\.(?P<size>[2-9]))(?:\.(?P<share>\d+))?"
+    r"(?P<shared>random|betweenness|closeness|(?P<group>clique|neighborhood)\.(?P<size>[2-9]))(?:\.(?P<share>\d+))?"
     r"|(?P<plain>top|lta|clustering(?:\.high)?)"
 )
 _SKIPPED: Final = 0.2  # of the people, by clustering.high
 
 
 METHODS: Final = (
-    "random", "random.25", "random.1", "top", "betweenness.1", "closeness.1", "clique.4", "neighbourhood.4", "lta",
+    "random", "random.25", "random.1", "top", "betweenness.1", "closeness.1", "clique.4", "neighborhood.4", "lta",
     "clustering", "clustering.high",
 )  # fmt: skip
 """Examples of all, to guess what was meant."""
@@ -33,22 +33,22 @@ class Method(NamedTuple):
 
     name: str  # without size and share
     size: int  # of a group, 0 for the others
-    share: float  # of the common people, those with the most neighbours
+    share: float  # of the common people, those with the most neighbors
 
 
 def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, error: float = 0.0) -> SeedPairs:
     """n people of both graphs as the adversary's first matches, chosen by what he is good at.
 
     method : "random"            any of the common people
-             "random.25"         any of the 25 % of them with the most neighbours in the source; digits behind the dot
+             "random.25"         any of the 25 % of them with the most neighbors in the source; digits behind the dot
                                  are decimals, so that .2 is 20 % and .05 is 5 %
-             "top"               those with the most neighbours in the source
-             "betweenness.1"     those on the most shortest paths of the source, among the top 10 % by neighbours
-             "closeness.1"       those nearest to all others of the source, among the top 10 % by neighbours
+             "top"               those with the most neighbors in the source
+             "betweenness.1"     those on the most shortest paths of the source, among the top 10 % by neighbors
+             "closeness.1"       those nearest to all others of the source, among the top 10 % by neighbors
              "clique.4"          disjoint groups of 4 who all know each other in both graphs, found greedily from random
                                  starts; n is a multiple of 4. "clique.4.2": among the top 20 %
-             "neighbourhood.4"   disjoint groups of 4, collected breadth first from random starts along edges that are
-                                 in both graphs; n is a multiple of 4. "neighbourhood.4.2": among the top 20 %
+             "neighborhood.4"   disjoint groups of 4, collected breadth first from random starts along edges that are
+                                 in both graphs; n is a multiple of 4. "neighborhood.4.2": among the top 20 %
              "lta"               those least alike their friends' friends in the source: lowest LTA_A (`criteria`)
              "clustering"        those whose friends know each other: highest local clustering coefficient in the source
              "clustering.high"   the same after skipping the top 20 % of them

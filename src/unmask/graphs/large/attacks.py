@@ -24,8 +24,8 @@ class Mapped:
     n_pairs : of them
     sweeps  : matches made in each pass; the last entry is 0. Of `Rematch`: nodes mapped otherwise than before in each
               step; the last entry is 0 unless `steps` was reached
-    wedges  : pairs of a neighbour of a mapped source node and a neighbour of its image, over all mapped pairs, mapped
-              neighbours included: at most what all supersteps joined. Of `Rematch`: what the images proposed to nodes
+    wedges  : pairs of a neighbor of a mapped source node and a neighbor of its image, over all mapped pairs, mapped
+              neighbors included: at most what all supersteps joined. Of `Rematch`: what the images proposed to nodes
               that are no seeds, repetitions included, added up over its steps
     """
 
@@ -68,7 +68,7 @@ def attack(
     >>> from unmask.engines import open_engine
     >>> with open_engine() as engine:
     ...     engine.put("a_node", {"node": np.arange(3), "label": np.arange(3), "degree": np.array([1, 2, 1])})
-    ...     engine.put("a_link", {"node": np.array([0, 1, 1, 2]), "neighbour": np.array([1, 0, 2, 1])})
+    ...     engine.put("a_link", {"node": np.array([0, 1, 1, 2]), "neighbor": np.array([1, 0, 2, 1])})
     ...     path = Network(engine, "a", n_nodes=3, n_edges=2)
     ...     engine.put("seeds", {"source": np.array([0]), "target": np.array([2])})
     ...     attack(path, path, "seeds", Nar09(synchronous=True)).sweeps

@@ -136,8 +136,8 @@ def _remove(path: Path) -> None:
 
 def _sums(network: Network) -> list[int]:
     """Of the ids and of the links: how many, and the sum of their hashes."""
-    links = f"(select node, neighbour from {network.name}_link where node < neighbour) once"
-    hashed = queries.hashed_ids(network.name), queries.hashed_pairs(links, "node", "neighbour")
+    links = f"(select node, neighbor from {network.name}_link where node < neighbor) once"
+    hashed = queries.hashed_ids(network.name), queries.hashed_pairs(links, "node", "neighbor")
     return [number for one in hashed for number in _sum(network.engine, one)]
 
 

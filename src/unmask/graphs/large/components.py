@@ -10,7 +10,7 @@ def largest_component(network: Network, *, name: str) -> Network:
     """The largest connected component as a network of its own; of several of one size, that with the lowest label.
 
     Every node points at a node of its component, at first at itself. A pass lets each node, and the node it points at,
-    point at the lowest node that its neighbours' pointers point at; pointers are followed twice a pass, so that few
+    point at the lowest node that its neighbors' pointers point at; pointers are followed twice a pass, so that few
     passes do (FastSV); it ends with the pass that changes nothing. Nodes keep their numbers.
 
     Y. Zhang, A. Azad & Z. Hu, "FastSV: a distributed-memory connected component algorithm with fast convergence",
@@ -31,7 +31,7 @@ def largest_component(network: Network, *, name: str) -> Network:
         f"join {pointer} p on p.node = n.node join ({largest}) r on r.root = p.root"
     )
     n_nodes = engine.keep(f"{name}_node", inside, cut=True)
-    links = f"select l.node as node, l.neighbour as neighbour from {network.name}_link l"
+    links = f"select l.node as node, l.neighbor as neighbor from {network.name}_link l"
     n_links = engine.keep(f"{name}_link", f"{links} join {name}_node n on n.node = l.node", cut=True)
     for table in ("pointer", "grand", "near"):
         engine.drop(f"{name}_{table}")
@@ -44,7 +44,7 @@ def _pass(engine: Engine, name: str, links: str) -> None:
     engine.keep(grand, f"select a.node as node, b.root as root from {pointer} a join {pointer} b on b.node = a.root")
     engine.keep(
         near,
-        f"select l.node as node, min(g.root) as root from {links} l join {grand} g on g.node = l.neighbour "
+        f"select l.node as node, min(g.root) as root from {links} l join {grand} g on g.node = l.neighbor "
         "group by l.node",
     )
     offers = (

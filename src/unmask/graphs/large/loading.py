@@ -24,7 +24,7 @@ class Network:
     """A simple undirected graph that an engine holds in two tables, which may exceed memory.
 
     {name}_node (node, label, degree) : each node once; `label` is its id as the source has it
-    {name}_link (node, neighbour)     : each edge twice, once for each end
+    {name}_link (node, neighbor)     : each edge twice, once for each end
 
     n_nodes, n_edges : nodes, those without an edge included, and undirected edges
     """
@@ -147,7 +147,7 @@ def _edges(name: str) -> str:
 
 
 def _both_ways(edges: str) -> str:
-    return f"select u as node, v as neighbour from {edges} union all select v as node, u as neighbour from {edges}"
+    return f"select u as node, v as neighbor from {edges} union all select v as node, u as neighbor from {edges}"
 
 
 def _with_degree(codes: str, links: str) -> str:

@@ -3,10 +3,10 @@
 Tables are those of `Network` and, with a name for each attack:
 
 {name}_mapping (source, target) : the pairs of the last step, seeds included; {name}_next : those of this step
-{name}_here, {name}_there (node, degree, known) : nodes of either network, how many of their neighbours are mapped
+{name}_here, {name}_there (node, degree, known) : nodes of either network, how many of their neighbors are mapped
 {name}_degree (degree, weight, toll, rarity) : of a degree in the target what a witness with it adds, what a witness of
     a candidate with it takes away, and -log(share)
-{name}_image (source, via, weight, degree, proposes) : images of the mapped neighbours of each node that is no seed;
+{name}_image (source, via, weight, degree, proposes) : images of the mapped neighbors of each node that is no seed;
     where proposes is 0 they are silent: they vouch for what others propose
 {name}_candidate (source, target, n, evidence, toll, apart) : pairs with n witnesses that propose and the sum of their
     weights; apart is what a pair owes to its two nodes alone
@@ -23,10 +23,10 @@ from unmask.graphs.large.queries import double
 
 
 def known(name: str, network: str, side: str) -> str:
-    """All nodes of a network with how many of their neighbours are mapped."""
+    """All nodes of a network with how many of their neighbors are mapped."""
     counted = (
         f"select l.node as node, count(*) as known from {network}_link l "
-        f"join {name}_mapping m on m.{side} = l.neighbour group by l.node"
+        f"join {name}_mapping m on m.{side} = l.neighbor group by l.node"
     )
     return (
         "select n.node as node, n.degree as degree, coalesce(k.known, cast(0 as bigint)) as known "
@@ -38,13 +38,13 @@ def kept_edges(name: str, auxiliary: str, target: str) -> str:
     """One row: the edges between mapped nodes of one network that are edges between their images, at both ends."""
     return (
         f"select count(*) as kept from {auxiliary}_link l join {name}_mapping p on p.source = l.node "
-        f"join {name}_mapping q on q.source = l.neighbour "
-        f"join {target}_link k on k.node = p.target and k.neighbour = q.target"
+        f"join {name}_mapping q on q.source = l.neighbor "
+        f"join {target}_link k on k.node = p.target and k.neighbor = q.target"
     )
 
 
 def sums(name: str) -> str:
-    """One row: sums over the mapped pairs of known neighbours and of the others, r_u and r_c, and of their squares."""
+    """One row: sums over the mapped pairs of known neighbors and of the others, r_u and r_c, and of their squares."""
     pairs = (
         "select h.known as known, t.known as known_there, h.degree - h.known as r, "
         f"t.degree - t.known as r_there from {name}_mapping m "
@@ -62,13 +62,13 @@ def degrees(target: str) -> str:
 
 
 def images(name: str, auxiliary: str, target: str, seeds: str, *, reach: int) -> str:
-    """The images of each node's mapped neighbours; those of low degree propose, see `Rematch`.
+    """The images of each node's mapped neighbors; those of low degree propose, see `Rematch`.
 
     A sum over rows of one degree and below takes in or leaves out images of one degree together.
     """
     told = (
         "select l.node as source, m.target as via, t.degree as degree, d.weight as weight "
-        f"from {auxiliary}_link l join {name}_mapping m on m.source = l.neighbour "
+        f"from {auxiliary}_link l join {name}_mapping m on m.source = l.neighbor "
         f"join {target}_node t on t.node = m.target join {name}_degree d on d.degree = t.degree "
         f"where not exists (select 1 from {seeds} s where s.source = l.node)"
     )
@@ -84,7 +84,7 @@ def images(name: str, auxiliary: str, target: str, seeds: str, *, reach: int) ->
 
 
 def visits(name: str) -> str:
-    """One row: the neighbours of all images that propose, repetitions included."""
+    """One row: the neighbors of all images that propose, repetitions included."""
     return f"select cast(coalesce(sum(degree), 0) as bigint) as visits from {name}_image where proposes = 1"
 
 
@@ -95,7 +95,7 @@ def candidates(name: str, target: str, seeds: str, model: Model, *, n_target: in
     """
     witnessed = (
         "select i.source as source, l.node as target, count(*) as n, sum(i.weight) as evidence "
-        f"from {name}_image i join {target}_link l on l.neighbour = i.via where i.proposes = 1 "
+        f"from {name}_image i join {target}_link l on l.neighbor = i.via where i.proposes = 1 "
         "group by i.source, l.node"
     )
     variance = f"({double(model.spread)} * (u.rest + c.rest + 1))"
@@ -146,9 +146,9 @@ def silent(name: str, target: str) -> str:
     """
     hushed = f"select 1 from {name}_image i where i.proposes = 0"
     walked = (
-        f"select c.source as source, c.target as target, l.neighbour as via from {name}_candidate c "
+        f"select c.source as source, c.target as target, l.neighbor as via from {name}_candidate c "
         f"join {target}_link l on l.node = c.target where exists ({hushed} and i.source = c.source) "
-        f"and exists ({hushed} and i.via = l.neighbour)"
+        f"and exists ({hushed} and i.via = l.neighbor)"
     )
     return (
         "select w.source as source, w.target as target, count(*) as n, sum(i.weight) as evidence "

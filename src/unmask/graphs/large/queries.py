@@ -1,7 +1,7 @@
 """A superstep as SQL that both engines understand: witnesses of pairs, best pairs, pairs that stand out.
 
 Tables are those of `Network` and, with a name for each attack: {name}_mapping (source, target), the pairs mapped so
-far; {name}_fresh, those of them that the last superstep added, {name}_near and {name}_far, their free neighbours;
+far; {name}_fresh, those of them that the last superstep added, {name}_near and {name}_far, their free neighbors;
 {name}_shared (source, target, n), how many witnesses each pair of free nodes has, and {name}_added0, ..., how many of
 them are fresh; {name}_best, pairs that are best for both.
 """
@@ -12,7 +12,7 @@ from unmask.graphs.attacks._sides import TIE
 
 
 def wedges(fresh: str, auxiliary: str, target: str) -> str:
-    """One row: the pairs of a neighbour of x and a neighbour of its image y, over fresh pairs (x, y); `bound`: at most
+    """One row: the pairs of a neighbor of x and a neighbor of its image y, over fresh pairs (x, y); `bound`: at most
     how many there are over any one-to-one mapping, sqrt(sum of squared degrees of either graph, multiplied).
     """
     joined = (
@@ -27,9 +27,9 @@ def wedges(fresh: str, auxiliary: str, target: str) -> str:
 
 
 def around(name: str, network: str, side: str) -> str:
-    """The free neighbours of one graph's fresh nodes; via: the target node of the fresh pair."""
+    """The free neighbors of one graph's fresh nodes; via: the target node of the fresh pair."""
     return (
-        f"select f.target as via, l.node as node from {name}_fresh f join {network}_link l on l.neighbour = f.{side} "
+        f"select f.target as via, l.node as node from {name}_fresh f join {network}_link l on l.neighbor = f.{side} "
         f"where not exists (select 1 from {name}_mapping m where m.{side} = l.node)"
     )
 
@@ -81,7 +81,7 @@ def by_root_degree(pairs: str, network: str, side: str) -> str:
 
 
 def by_count(pairs: str, auxiliary: str, target: str, *, witnesses: int, least: int) -> str:
-    """Pairs of at least `witnesses` witnesses whose nodes both have at least `least` neighbours; the score is n."""
+    """Pairs of at least `witnesses` witnesses whose nodes both have at least `least` neighbors; the score is n."""
     return (
         f"select p.source as source, p.target as target, cast(p.n as double) as score from {pairs} p "
         f"join {auxiliary}_node a on a.node = p.source join {target}_node t on t.node = p.target "

@@ -1,7 +1,7 @@
 """Protections that people apply themselves before a graph is released: several identities for one person."""
 
 from unmask.graphs.protections.adopters import Cooperation, choose_adopters
-from unmask.graphs.protections.anonymity import AnonymousIdentity, anonymous_identity, new_ties, same_neighbours
+from unmask.graphs.protections.anonymity import AnonymousIdentity, anonymous_identity, new_ties, same_neighbors
 from unmask.graphs.protections.decoys import Decoy
 from unmask.graphs.protections.identities import Role, Separated
 from unmask.graphs.protections.patterns import Ego, EgoPatterns, read_egos
@@ -23,5 +23,5 @@ __all__ = [
     "choose_adopters",
     "new_ties",
     "read_egos",
-    "same_neighbours",
+    "same_neighbors",
 ]

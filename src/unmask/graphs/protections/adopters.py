@@ -1,4 +1,4 @@
-"""Who separates his identities: each for himself, groups of neighbours, or those who matter most to an attack."""
+"""Who separates his identities: each for himself, groups of neighbors, or those who matter most to an attack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unmask.errors import UnmaskError, nearest
 from unmask.graphs.release import SocialGraph
 
 Cooperation = Literal["none", "local", "degree", "lta"]
-"""How adopters are organised, see `choose_adopters`."""
+"""How adopters are organized, see `choose_adopters`."""
 
 
 def choose_adopters(
@@ -33,7 +33,7 @@ def choose_adopters(
     cooperation : "none"   every one by himself: uniform among the candidates, the eligible nodes of at least the
                            minimum degree;
                   the others take every eligible node for a candidate:
-                  "local"  groups of neighbours: a random candidate and up to group - 1 random ones of his neighbours,
+                  "local"  groups of neighbors: a random candidate and up to group - 1 random ones of his neighbors,
                            again and again; nobody is in two groups, and the last group may be cut;
                   "degree" those of the highest degree, ties at random;
                   "lta"    those of the lowest LTA_A in the graph (`graphs.criteria.local_anonymity`), ties at random,
@@ -118,14 +118,14 @@ def _anonymity(graph: SocialGraph) -> NDArray[np.float64]:
 def _groups(
     graph: SocialGraph, pool: NDArray[np.bool_], order: NDArray[np.int64], n: int, group: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """n nodes of the pool in groups of neighbours around random ones; the pool is used up on the way."""
+    """n nodes of the pool in groups of neighbors around random ones; the pool is used up on the way."""
     free = pool.copy()
     chosen: list[int] = []
     for first in order.tolist():
         if len(chosen) >= n:
             break
         if free[first]:
-            near = graph.neighbours(first)
+            near = graph.neighbors(first)
             members = [first, *rng.permutation(near[free[near]])[: group - 1].tolist()]
             free[members] = False
             chosen += members

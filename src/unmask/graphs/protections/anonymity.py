@@ -1,4 +1,4 @@
-"""(k, 2)-anonymity: an identity with the very neighbours that others have, so that no attack can tell them apart."""
+"""(k, 2)-anonymity: an identity with the very neighbors that others have, so that no attack can tell them apart."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from unmask.graphs.protections.identities import spans
 from unmask.graphs.release import SocialGraph
 
 
-def same_neighbours(graph: SocialGraph) -> NDArray[np.int64]:
-    """(n_nodes,) |A|: how many nodes, itself among them, have exactly the neighbours that each node has.
+def same_neighbors(graph: SocialGraph) -> NDArray[np.int64]:
+    """(n_nodes,) |A|: how many nodes, itself among them, have exactly the neighbors that each node has.
 
-    A node is (k, 2)-anonymous if that is at least k. Nodes with the same neighbours are not tied to each other. A node
-    without a neighbour has no friends of friends to hide among, and is alone with its 1.
+    A node is (k, 2)-anonymous if that is at least k. Nodes with the same neighbors are not tied to each other. A node
+    without a neighbor has no friends of friends to hide among, and is alone with its 1.
 
-    >>> same_neighbours(SocialGraph.from_edges([0, 0, 2], [1, 2, 3]))
+    >>> same_neighbors(SocialGraph.from_edges([0, 0, 2], [1, 2, 3]))
     array([1, 1, 1, 1])
-    >>> same_neighbours(SocialGraph.from_edges([0, 0, 2, 2], [1, 3, 1, 3]))
+    >>> same_neighbors(SocialGraph.from_edges([0, 0, 2, 2], [1, 3, 1, 3]))
     array([2, 2, 2, 2])
 
     G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, definition 4.
@@ -51,18 +51,18 @@ class AnonymousIdentity:
 def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) -> AnonymousIdentity | None:
     """A new identity of a node with so many contacts that is (k, 2)-anonymous with the fewest new ties; None if none.
 
-    Among the friends of friends v_j of v_i with c = `contacts` neighbours, at least one of them a neighbour of v_i,
-    look for k - 1 or more that have the same neighbours, c' of them neighbours of v_i. The new identity takes these c'
+    Among the friends of friends v_j of v_i with c = `contacts` neighbors, at least one of them a neighbor of v_i,
+    look for k - 1 or more that have the same neighbors, c' of them neighbors of v_i. The new identity takes these c'
     of its contacts and makes c - c' new ones. The largest c' is chosen, of these the largest group, of these the one of
-    the lowest node. v_i itself is nobody's neighbour here, nor is anyone in the group kappa of the algorithm, all v_j
-    with the same c' neighbours in common with v_i.
+    the lowest node. v_i itself is nobody's neighbor here, nor is anyone in the group kappa of the algorithm, all v_j
+    with the same c' neighbors in common with v_i.
 
     k : at least 2; the identity and k - 1 others
 
-    This is algorithm 1 of the print without its enumeration of subsets: the k - 1 nodes of gamma all have c neighbours
+    This is algorithm 1 of the print without its enumeration of subsets: the k - 1 nodes of gamma all have c neighbors
     and share c' of them with v_i, so the c - c' others that they must have in common are all that they have, and they
-    have the same neighbours. So each group of v_j with the same neighbours is one gamma, and one pass finds them all.
-    In line 8, "|V_i| = c" is read as |V_j| = c: an identity has as many neighbours as the nodes it hides among.
+    have the same neighbors. So each group of v_j with the same neighbors is one gamma, and one pass finds them all.
+    In line 8, "|V_i| = c" is read as |V_j| = c: an identity has as many neighbors as the nodes it hides among.
 
     >>> graph = SocialGraph.from_edges([0, 0, 3, 3, 4, 4], [1, 2, 1, 2, 1, 5])
     >>> found = anonymous_identity(graph, 0, contacts=2, k=2)
@@ -73,11 +73,11 @@ def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) 
     """
     if contacts < 1 or k < 2:
         raise UnmaskError(f"contacts is {contacts} and k is {k}, expected at least 1 contact and k of at least 2")
-    near = graph.neighbours(node).astype(np.int64)
+    near = graph.neighbors(node).astype(np.int64)
     candidate, rows = _candidates(graph, node, near, contacts)
     known = np.isin(rows, near)
     shared = known.sum(axis=1)
-    group = _alike(np.sort(np.where(known, rows, -1), axis=1))  # kappa: the same common neighbours
+    group = _alike(np.sort(np.where(known, rows, -1), axis=1))  # kappa: the same common neighbors
     of_node = np.full(graph.n_nodes, -1, dtype=np.int64)
     of_node[candidate] = group
     free = ~(of_node[rows] == group[:, None]).any(axis=1)
@@ -94,11 +94,11 @@ def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) 
 def _candidates(
     graph: SocialGraph, node: int, near: NDArray[np.int64], contacts: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The friends of friends with so many neighbours, the node not among them, and those neighbours, ascending."""
+    """The friends of friends with so many neighbors, the node not among them, and those neighbors, ascending."""
     which, place = spans(graph.degree[near])
-    beyond = np.unique(graph.neighbour[graph.indptr[near[which]] + place])
+    beyond = np.unique(graph.neighbor[graph.indptr[near[which]] + place])
     candidate = beyond[(graph.degree[beyond] == contacts) & (beyond != node)].astype(np.int64)
-    rows = graph.neighbour[graph.indptr[candidate][:, None] + np.arange(contacts)].astype(np.int64)
+    rows = graph.neighbor[graph.indptr[candidate][:, None] + np.arange(contacts)].astype(np.int64)
     apart = ~(rows == node).any(axis=1)
     return candidate[apart], rows[apart]
 

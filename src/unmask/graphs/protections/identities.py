@@ -63,7 +63,7 @@ class Kept:
     owner    : (n_identities,) the node behind each identity
     role     : (n_identities,) its `Role`
     identity : (n_kept,) an identity, 0 to n_identities - 1
-    tie      : (n_kept,) the place in `graph.neighbour` of somebody whom this identity keeps, each pair once
+    tie      : (n_kept,) the place in `graph.neighbor` of somebody whom this identity keeps, each pair once
     """
 
     adopters: NDArray[np.int64]
@@ -101,7 +101,7 @@ def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Gene
     number = np.full(graph.n_nodes, -1, dtype=np.int64)
     number[alone] = np.arange(len(alone))
     starts = np.cumsum([len(alone), *(len(part.owner) for part in parts)])
-    places = np.repeat(np.arange(graph.n_nodes), graph.degree)  # who stands at each place of graph.neighbour
+    places = np.repeat(np.arange(graph.n_nodes), graph.degree)  # who stands at each place of graph.neighbor
     unsorted = np.flatnonzero(whole[places])
     tie = np.concatenate([unsorted, *(part.tie for part in parts)])
     shifted = (part.identity + start for part, start in zip(parts, starts, strict=False))
@@ -121,9 +121,9 @@ def _tied(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The ends of all ties between identities: of each edge, every keeper at one end with every one at the other."""
     keeper = identity[np.argsort(tie, kind="stable")]
-    count = np.bincount(tie, minlength=len(graph.neighbour))
+    count = np.bincount(tie, minlength=len(graph.neighbor))
     first = np.cumsum(count) - count
-    back = np.argsort(graph.neighbour, kind="stable")  # as rows and neighbours ascend: the same edge from its other end
+    back = np.argsort(graph.neighbor, kind="stable")  # as rows and neighbors ascend: the same edge from its other end
     once = np.flatnonzero(back > np.arange(len(back)))
     back = back[once]
     ways = count[once] * count[back]

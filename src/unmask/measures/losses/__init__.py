@@ -66,7 +66,7 @@ def decision_problem(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | 
       "squared"           |a - z|^2; answers: any point, best is the mean of the belief
       "absolute"          sum of |a_k - z_k|; answers: any point, best is the weighted median of each coordinate
       "euclidean"         |a - z|; answers: any point, best is the geometric median
-      "haversine"         great-circle distance in metres on a sphere of radius 6 371 008.8 m, coordinates are latitude
+      "haversine"         great-circle distance in meters on a sphere of radius 6 371 008.8 m, coordinates are latitude
                           and longitude in degrees; answers: any point, best is the geometric median
       "euclidean_medoid", "haversine_medoid"   the same distances; answers: a candidate that the belief lists (medoid)
       a matrix            (n_answers, n_candidates), d[answer, truth], finite and at least 0; answers: its rows

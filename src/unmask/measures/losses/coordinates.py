@@ -38,16 +38,16 @@ class Squared:
         return diameter(self.points) ** 2
 
     def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sum of the variances, and the mean; the centre of the candidates where the belief is in nobody."""
+        """Sum of the variances, and the mean; the center of the candidates where the belief is in nobody."""
         risk, answer = np.empty(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
         for part in cells(belief):
             answer[part.start : part.stop] = mean(part, self.points)
             risk[part.start : part.stop] = self._spread(part, answer[part.start : part.stop])
         return risk + unanswerable(belief, self), as_given(answer, self.flat)
 
-    def _spread(self, part: Cells, centre: NDArray[np.float64]) -> NDArray[np.float64]:
-        total = np.zeros(len(centre))
-        for z, c in zip(self.points.T, centre.T, strict=True):
+    def _spread(self, part: Cells, center: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = np.zeros(len(center))
+        for z, c in zip(self.points.T, center.T, strict=True):
             away = z[part.candidate]
             away -= np.repeat(c, part.length)
             away *= away
@@ -102,7 +102,7 @@ class Absolute:
         return diameter_of_blocks(self.points)
 
     def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sum of the mean absolute deviations, and the medians; the centre where the belief is in nobody."""
+        """Sum of the mean absolute deviations, and the medians; the center where the belief is in nobody."""
         risk, answer = np.zeros(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
         answer[:] = self.points.mean(axis=0)
         for k in range(self.points.shape[1]):
@@ -173,10 +173,10 @@ def along_places(
 
 def mean(part: Cells, points: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n_rows, n_dimensions) mean of the points under the belief; their plain mean where the belief is in nobody."""
-    mass, centre = part.mass, points.mean(axis=0)
-    # relative to the centre: a belief that sums to 1 + 1e-6 must not move a point that is far from the origin
-    shift = [part.sum(part.p * (z - c)[part.candidate]) / mass for z, c in zip(points.T, centre, strict=True)]
-    return np.asarray(centre + np.column_stack(shift))
+    mass, center = part.mass, points.mean(axis=0)
+    # relative to the center: a belief that sums to 1 + 1e-6 must not move a point that is far from the origin
+    shift = [part.sum(part.p * (z - c)[part.candidate]) / mass for z, c in zip(points.T, center, strict=True)]
+    return np.asarray(center + np.column_stack(shift))
 
 
 def as_given(answer: NDArray[np.float64], flat: bool) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.losses.cells import Cells, blocks, cells, inside, rectangle, sharing, targets_of
 from unmask.measures.rows import CHUNK, Rows, chunks, per_row
 from unmask.measures.success import _find as find_listed
-from unmask.measures.success import missed, realised_success
+from unmask.measures.success import missed, realized_success
 from unmask.posterior import Posterior, segment_sum
 from unmask.truth import Truth
 
@@ -68,8 +68,8 @@ class Hamming:
 
     def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
         """1 - success of the best guess, ties shared."""
-        assert realised_success.realised is not None
-        return 1.0 - realised_success.realised(belief, truth)
+        assert realized_success.realized is not None
+        return 1.0 - realized_success.realized(belief, truth)
 
     def paid_sampling(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
         """1 - p(x_true given y), of the mass that is on candidates."""

@@ -17,7 +17,7 @@ from unmask.posterior import Posterior, segment_max
 from unmask.truth import Truth
 
 EARTH_RADIUS_M = 6_371_008.8
-"""Mean radius of the Earth, in metres (IUGG)."""
+"""Mean radius of the Earth, in meters (IUGG)."""
 
 PRECISION = 1e-6
 """The expected distance that is found exceeds the smallest one by at most this share of it; beliefs are float32."""
@@ -51,7 +51,7 @@ class Geometry(Protocol):
         """Where these steps lead from a."""
         ...
 
-    def nearby(self, centre: NDArray[np.float64]) -> NDArray[np.float64]:
+    def nearby(self, center: NDArray[np.float64]) -> NDArray[np.float64]:
         """A mean of points made a point."""
         ...
 
@@ -83,9 +83,9 @@ class Plane:
         """a + step."""
         return a + step
 
-    def nearby(self, centre: NDArray[np.float64]) -> NDArray[np.float64]:
+    def nearby(self, center: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean itself."""
-        return centre
+        return center
 
     def given(self, answer: NDArray[np.float64]) -> NDArray[np.float64]:
         """Unchanged."""
@@ -117,7 +117,7 @@ class Earth:
         return float((angle if angle <= np.pi / 2 else np.pi) * EARTH_RADIUS_M)
 
     def distance(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Great-circle distance in metres, from the chord: exact for near points too."""
+        """Great-circle distance in meters, from the chord: exact for near points too."""
         chord = np.sqrt(((a - b) ** 2).sum(axis=-1))
         return np.asarray(2.0 * EARTH_RADIUS_M * np.arcsin(np.minimum(chord / 2.0, 1.0)))
 
@@ -133,10 +133,10 @@ class Earth:
         angle = length / EARTH_RADIUS_M
         return self.nearby(a * np.cos(angle) + step * (np.sin(angle) / np.where(length > 0, length, 1.0)))
 
-    def nearby(self, centre: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The point of the surface above the mean; the north pole where that is the centre of the Earth."""
-        length = np.sqrt((centre**2).sum(axis=-1, keepdims=True))
-        up = np.where(length > 1e-12, centre / np.where(length > 1e-12, length, 1.0), np.array([0.0, 0.0, 1.0]))
+    def nearby(self, center: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The point of the surface above the mean; the north pole where that is the center of the Earth."""
+        length = np.sqrt((center**2).sum(axis=-1, keepdims=True))
+        up = np.where(length > 1e-12, center / np.where(length > 1e-12, length, 1.0), np.array([0.0, 0.0, 1.0]))
         return np.asarray(up)
 
     def given(self, answer: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -171,7 +171,7 @@ class Distance:
         return self.geometry.largest
 
     def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Expected distance from the geometric median, and the median; the centre where the belief is in nobody."""
+        """Expected distance from the geometric median, and the median; the center where the belief is in nobody."""
         risk, answer = self._medians(belief)
         return risk + unanswerable(belief, self), self.geometry.given(answer)
 

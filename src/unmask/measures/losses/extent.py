@@ -13,7 +13,7 @@ from unmask.measures.rows import CHUNK
 def diameter(points: NDArray[np.float64]) -> float:
     """Largest Euclidean distance between two of the points, exactly.
 
-    points : (n, n_dimensions). Two points at radii r and s from the centre are at most r + s apart, so that only
+    points : (n, n_dimensions). Two points at radii r and s from the center are at most r + s apart, so that only
     points near the rim are compared: fast unless all lie on a sphere.
 
     >>> diameter(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))

@@ -70,7 +70,7 @@ class Companions:
     entropy_solution, entropy_adversary, mutual_information : H(P), H(Q), I = H(P) + H(Q) - H(P,Q), bits
     homogeneity     : I/H(P), 1 when H(P) = 0: clusters hold one subject only
     completeness    : I/H(Q), 1 when H(Q) = 0: subjects are in one cluster only (Rosenberg and Hirschberg 2007)
-    normalised_mutual_information : 2 I/(H(P) + H(Q)), the *arithmetic mean* as normaliser, which is the V-measure
+    normalized_mutual_information : 2 I/(H(P) + H(Q)), the *arithmetic mean* as normalizer, which is the V-measure
     expected_missing, expected_extra : mean over items of c - x and d - x
     subject         : the same per subject
     table           : what all this was computed from
@@ -88,7 +88,7 @@ class Companions:
     mutual_information: float
     homogeneity: float
     completeness: float
-    normalised_mutual_information: float
+    normalized_mutual_information: float
     expected_missing: float
     expected_extra: float
     subject: SubjectCompanions = field(repr=False)
@@ -172,7 +172,7 @@ def companions_of(table: Overlap) -> Companions:
         mutual_information=information,
         homogeneity=_ratio(information, h_solution, 1.0),
         completeness=min(_ratio(information, h_adversary, 1.0), 1.0),
-        normalised_mutual_information=min(_ratio(2 * information, h_solution + h_adversary, 1.0), 1.0),
+        normalized_mutual_information=min(_ratio(2 * information, h_solution + h_adversary, 1.0), 1.0),
         expected_missing=_item_mean(subject.expected_missing, table),
         expected_extra=_item_mean(subject.expected_extra, table),
         subject=subject,

@@ -53,7 +53,7 @@ class Unlinkability:
     breached           : (A, B, S) whether beta is linked already
     miss_total, include_total : (A,) sums over subjects
     kind               : (A,) "conservative" (more misses), "liberal" (more includes) or "neutral"
-    normalised_error   : (A,) mean over subjects of error / (n - 1); nan for one item
+    normalized_error   : (A,) mean over subjects of error / (n - 1); nan for one item
     linked_curve, mixed_curve : (A, J) the curves of the average subject after 0, 1, ... J - 1 mergings for each
     slope_overall      : (A, B) risk slope of those averaged curves (not the mean of the slopes); nan where subjects
                          have thresholds of their own
@@ -78,7 +78,7 @@ class Unlinkability:
     miss_total: Floats
     include_total: Floats
     kind: NDArray[np.str_]
-    normalised_error: Floats
+    normalized_error: Floats
     linked_curve: Floats
     mixed_curve: Floats
     slope_overall: Floats
@@ -302,7 +302,7 @@ def _at_alpha(
         "miss_total": m,
         "include_total": i,
         "kind": "neutral" if even else "conservative" if m > i else "liberal",
-        "normalised_error": float(error[keep].mean()) / (n - 1) if n > 1 else np.nan,
+        "normalized_error": float(error[keep].mean()) / (n - 1) if n > 1 else np.nan,
         "linked_curve": curves[0],
         "mixed_curve": curves[1],
         "slope_overall": np.array(slopes),

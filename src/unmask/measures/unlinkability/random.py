@@ -59,7 +59,7 @@ def urn_law(n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     >>> m[:4], p[:4].round(4)
     (array([1, 2, 3, 4]), array([0.0736, 0.2943, 0.3311, 0.1962]))
 
-    Stam 1983; the normalisation is Dobinski's formula for Bell(n).
+    Stam 1983; the normalization is Dobinski's formula for Bell(n).
     """
     mode = float(np.exp(lambertw(n).real))
     width = REACH / np.sqrt(n / mode**2 + 1 / mode)

@@ -211,7 +211,7 @@ def entropy_cost(x: Sizes, y: Sizes) -> NDArray[np.float64]:
 
 
 def merge_distance(table: Overlap, *, split: Cost = unit_cost, merge: Cost = unit_cost) -> float:
-    """Generalised merge distance: the price of the splits and merges that turn the adversary's partition to the truth.
+    """Generalized merge distance: the price of the splits and merges that turn the adversary's partition to the truth.
 
     His clusters are split into the cells, and the cells merged into subjects; nothing is merged that is not of one
     subject. The costs take the sizes of the two parts and must be symmetric and not depend on the order of operations,

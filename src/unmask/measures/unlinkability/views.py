@@ -35,11 +35,11 @@ class SubjectEntropy:
     """How open it is, in a view, which of a subject's items belong together.
 
     bits       : (n_subjects,) entropy of the law on the partitions of the subject's items, in [0, log2 Bell(c)]
-    normalised : (n_subjects,) bits/log2 Bell(c) in [0, 1]; nan for one item, where nothing can be linked
+    normalized : (n_subjects,) bits/log2 Bell(c) in [0, 1]; nan for one item, where nothing can be linked
     """
 
     bits: NDArray[np.float64]
-    normalised: NDArray[np.float64]
+    normalized: NDArray[np.float64]
 
 
 def expected_distance(
@@ -79,7 +79,7 @@ def certainty(view: View, *, missing: Missing = "error") -> float:
     >>> certainty(View([Partition([0, 0, 1]), Partition([0, 1, 2])]))
     0.0
 
-    After the *certainty* of Fischer, Katzenbeisser and Eckert 2008; the normalisation is ours and the formula was not
+    After the *certainty* of Fischer, Katzenbeisser and Eckert 2008; the normalization is ours and the formula was not
     checked against the paper.
     """
     law = _law(_common(view.partitions, missing), view.probability)
@@ -125,14 +125,14 @@ def subject_entropy(solution: Partition, view: View, *, missing: Missing = "erro
     """Of each subject: the entropy of the law that the view induces on the partitions of the subject's items.
 
     Two partitions of the view that divide the subject's items alike are one outcome, whoever else is with them. The
-    normaliser is log2 Bell(c), the entropy before any observation when all partitions of c items are equally probable.
+    normalizer is log2 Bell(c), the entropy before any observation when all partitions of c items are equally probable.
 
     >>> view = View([Partition([0, 0, 1, 1]), Partition([0, 1, 1, 1])])
     >>> found = subject_entropy(Partition([0, 0, 1, 1]), view)
-    >>> found.bits, found.normalised
+    >>> found.bits, found.normalized
     (array([1., 0.]), array([1., 0.]))
 
-    Steinbrecher and Koepsell, "Modelling unlinkability", PET 2003; the formula was not checked against the paper.
+    Steinbrecher and Koepsell, "Modeling unlinkability", PET 2003; the formula was not checked against the paper.
     """
     truth, *drawn = _common((solution, *view.partitions), missing)
     bits = np.zeros(truth.n_clusters)
@@ -278,7 +278,7 @@ def _blocks(ends: NDArray[np.int64], budget: int) -> list[tuple[int, int]]:
 def _outcomes(codes: list[NDArray[np.int32]], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """(n_partitions, n_subjects) numbers that are equal within a subject where two partitions divide its items alike.
 
-    Items come subject by subject. Each is named by the first item of its subject that it is with; neighbouring names
+    Items come subject by subject. Each is named by the first item of its subject that it is with; neighboring names
     are then joined to one, as often as it takes, until each subject has a single one. No hashing, so nothing collides.
     """
     name = np.array([_first_together(code, sizes) for code in codes])

@@ -64,7 +64,7 @@ class RecordLinkage:
     the connected components of the links. `link` gives the pairs, from which come families and views.
 
     What is not `known` is estimated from the release alone. u: equal cells by their frequencies, near ones on up to a
-    million pairs drawn with `seed`. m: by expectation maximisation over the pairs of each block rule, u fixed, on the
+    million pairs drawn with `seed`. m: by expectation maximization over the pairs of each block rule, u fixed, on the
     features outside that rule; the mean over the rules. A feature that is in every rule keeps m = (0.05, 0.15, 0.8)
     (0.2 and 0.8 where cells cannot be near). Prior: the matches found in a rule's pairs, divided by the chance that a
     match agrees on that rule, over all pairs; the mean over the rules.
@@ -163,7 +163,7 @@ class RecordLinkage:
             if len(left):
                 outside = np.array([feature.name not in rule for feature in features])
                 levels = np.array([self._levels(feature, left, right) for feature in features])
-                learned.append((outside, *_expectation_maximisation(levels, outside, m[0], u, allowed)))
+                learned.append((outside, *_expectation_maximization(levels, outside, m[0], u, allowed)))
         mean = _mean_m(m[0], [(outside, found) for outside, found, _ in learned])
         matches = [found / mean[~outside, 2].prod() for outside, _, found in learned]
         possible = n * (n - 1) / 2
@@ -197,7 +197,7 @@ def _start(allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
     return _START if allowed[1] else np.array([_START[0] + _START[1], 0.0, _START[2]])
 
 
-def _expectation_maximisation(
+def _expectation_maximization(
     levels: NDArray[np.int8],
     outside: NDArray[np.bool_],
     m: NDArray[np.float64],

@@ -24,7 +24,7 @@ class SplinkLinkage:
     """Which pseudonyms belong together? Those that Splink links: an adversary who uses the tool at hand.
 
     Texts are compared by Jaro-Winkler similarity at 0.9 and 0.7, categories and numbers as equal or not. Splink's
-    usual training on the release alone: u on random pairs, m by expectation maximisation over the pairs of each block
+    usual training on the release alone: u on random pairs, m by expectation maximization over the pairs of each block
     rule, the prior from the trained values of the last rule. Give at least two rules with no feature in common, or the
     features of the only one are left untrained. Linked pairs are closed to connected components.
 
@@ -105,7 +105,7 @@ def _predicted(
         linker = splink.Linker(backend.DuckDBAPI(connection).register(table), settings, log_level=logging.ERROR)
         linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=seed)
         for at, rule in enumerate(rules):
-            linker.training.estimate_parameters_using_expectation_maximisation(
+            linker.training.estimate_parameters_using_expectation_maximization(
                 rule, populate_probability_two_random_records_match_from_trained_values=at == len(rules) - 1
             )
         predicted = linker.inference.predict(threshold_match_probability=least).as_duckdbpyrelation()

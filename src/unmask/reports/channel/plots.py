@@ -13,7 +13,7 @@ from typing import Any
 
 from unmask.reports.canvas import (
     CHARACTER,
-    COLOURS,
+    COLORS,
     INK,
     LEGEND,
     PANEL,
@@ -163,14 +163,14 @@ def _limit(frame: Frame, points: Sequence[tuple[float, float]]) -> list[Any]:
 
 
 def _look(style: int, *, filled: bool) -> dict[str, str]:
-    colour = COLOURS[style % len(COLOURS)]
-    return {"colour": colour, "shape": SHAPES[style % len(SHAPES)], "fill": colour if filled else "white"}
+    color = COLORS[style % len(COLORS)]
+    return {"color": color, "shape": SHAPES[style % len(SHAPES)], "fill": color if filled else "white"}
 
 
 def _points(frame: Frame, values: Sequence[dict[str, Any]]) -> Any:
     alt = altair()
     drawn = chart(values).mark_point(size=62, filled=True, opacity=1, strokeWidth=1.7)
-    fill, stroke = alt.Fill("fill:N", scale=None), alt.Stroke("colour:N", scale=None)
+    fill, stroke = alt.Fill("fill:N", scale=None), alt.Stroke("color:N", scale=None)
     return drawn.encode(x=frame.x(), y=frame.y(), fill=fill, stroke=stroke, shape=as_is("shape"))
 
 
@@ -302,7 +302,7 @@ def spread(
     y_axis = axis(1.0, about=4, title="Share of observations")
     top = height / (height - 10 - 16 * len(rules))
     frame = Frame(float(PANEL - left - RIGHT), height, right, top, x_axis, y_axis)
-    steps = _path(frame, _steps(finite, right), color=COLOURS[0], strokeWidth=2.2, strokeCap="butt", strokeJoin="miter")
+    steps = _path(frame, _steps(finite, right), color=COLORS[0], strokeWidth=2.2, strokeCap="butt", strokeJoin="miter")
     layers = [*_uprights(frame, rules), steps]
     return draw(layers, width=frame.width, height=height, margins=(left, 8, RIGHT, 44), label=label, key=key)
 

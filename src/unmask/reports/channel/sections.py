@@ -70,7 +70,7 @@ def _setting(channel: ChannelRisk) -> str:
 
 
 def _styles(channel: ChannelRisk, scope: Scope) -> dict[str, int]:
-    """Adversary -> colour and shape: the one they have elsewhere on the page, else one that nobody has."""
+    """Adversary -> color and shape: the one they have elsewhere on the page, else one that nobody has."""
     styles: dict[str, int] = {}
     for name in (BEST, *channel.others):
         taken = {*scope.styles.values(), *styles.values()}

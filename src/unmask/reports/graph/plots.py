@@ -26,7 +26,7 @@ DIAGONAL: dict[str, Any] = {"color": "#9aa1a8", "strokeWidth": 1.2, "strokeDash"
 
 @dataclass(frozen=True)
 class Scale:
-    """A horizontal scale: its ends, the values that are labelled and their words (several lines each), its title."""
+    """A horizontal scale: its ends, the values that are labeled and their words (several lines each), its title."""
 
     left: float
     right: float
@@ -66,7 +66,7 @@ def counts(values: Sequence[int], title: str) -> Scale:
 
 
 def magnitudes(values: Sequence[int], title: str) -> Scale:
-    """Counts from the least to the most, equal distances multiplying by as much; given values are labelled.
+    """Counts from the least to the most, equal distances multiplying by as much; given values are labeled.
 
     Use `magnitude` to place a value; a label without room is left out, the last one is kept.
     """

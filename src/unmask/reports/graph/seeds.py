@@ -6,7 +6,7 @@ SEEDS = {
     "random": "drawn",
     "top": "those with most ties",
     "clique": "cliques of {size}",
-    "neighbourhood": "groups of {size} around one person",
+    "neighborhood": "groups of {size} around one person",
     "betweenness": "highest betweenness",
     "closeness": "highest closeness",
     "lta": "lowest local anonymity",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from unmask.reports.canvas import COLOURS, Mark
+from unmask.reports.canvas import COLORS, Mark
 from unmask.reports.lines import Line, legend_rows
 from unmask.reports.linkage import plots
 from unmask.reports.linkage.tables import PANELS, Told
@@ -282,7 +282,7 @@ def error_figures(told: Sequence[Told]) -> tuple[Figure, ...]:
             plots.bubbles(
                 one.guess.miss_include,
                 largest=most,
-                colour=COLOURS[one.style % len(COLOURS)],
+                color=COLORS[one.style % len(COLORS)],
                 label=f"Misses against includes of {sum(p[2] for p in one.guess.miss_include):,} subjects. "
                 f"{_largest(one.guess.miss_include)}",
                 key=f"linkage-error{i}",

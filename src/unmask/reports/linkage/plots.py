@@ -19,7 +19,7 @@ RADIUS = 17.0
 """Radius of the largest bubble, in pixels."""
 
 CELLS = 300
-"""Bubbles that are drawn one by one; of more, neighbours are drawn as one."""
+"""Bubbles that are drawn one by one; of more, neighbors are drawn as one."""
 
 
 def whole_ticks(largest: float, about: int = 6) -> list[int]:
@@ -83,9 +83,9 @@ def _ground(right: float, top: float, title: str, *, mergings: bool, share: bool
 
 
 def _spots(frame: Frame, spots: Sequence[tuple[float, float, Line]]) -> Any:
-    values = [{"x": x, "y": y, "colour": line.colour, "shape": line.shape} for x, y, line in spots]
+    values = [{"x": x, "y": y, "color": line.color, "shape": line.shape} for x, y, line in spots]
     drawn = chart(values).mark_point(size=56, filled=True, fill="white", opacity=1, strokeWidth=1.8)
-    return drawn.encode(x=frame.x(), y=frame.y(), stroke=altair().Stroke("colour:N", scale=None), shape=as_is("shape"))
+    return drawn.encode(x=frame.x(), y=frame.y(), stroke=altair().Stroke("color:N", scale=None), shape=as_is("shape"))
 
 
 def _upright(frame: Frame, mark: Mark | None) -> list[Any]:
@@ -116,7 +116,7 @@ def stretched(largest: float) -> bool:
 
 
 def bubbles(
-    points: Sequence[tuple[int, int, int]], *, largest: tuple[int, int, int], colour: str, label: str, key: str
+    points: Sequence[tuple[int, int, int]], *, largest: tuple[int, int, int], color: str, label: str, key: str
 ) -> str:
     """Misses across, includes upwards; the area of a bubble is its number of subjects, written beside the largest.
 
@@ -131,12 +131,12 @@ def bubbles(
     titles = "Misses: own items lacking", "Includes: foreign items" if largest[1] else "Includes"
     axes = [_error_axis(most, log, title) for most, log, title in zip(largest[:2], logs, titles, strict=True)]
     frame = Frame(width, height, ends[0] + pad, ends[1] + rise, axes[0], axes[1], left=-pad, floor=-rise)
-    marks = [_bubble(point, largest[2], colour) for point in _gathered(points, logs, ends)]
+    marks = [_bubble(point, largest[2], color) for point in _gathered(points, logs, ends)]
     drawn = chart(marks).mark_point(filled=True, shape="circle", opacity=0.72, stroke="white", strokeWidth=0.8)
     alt = altair()
     layers = [
         drawn.encode(
-            x=frame.x(), y=frame.y(), color=as_is("colour"), size=alt.Size("size:Q", scale=None), order="order:Q"
+            x=frame.x(), y=frame.y(), color=as_is("color"), size=alt.Size("size:Q", scale=None), order="order:Q"
         )
     ]
     for align in ("left", "right"):
@@ -175,11 +175,11 @@ def _gathered(
     return sorted(((x, y, n) for (x, y), n in found.items()), key=lambda point: (-point[2], point[0], point[1]))
 
 
-def _bubble(point: tuple[float, float, int], most: int, colour: str) -> dict[str, Any]:
+def _bubble(point: tuple[float, float, int], most: int, color: str) -> dict[str, Any]:
     x, y, subjects = point
     radius = max(2.2, RADIUS * math.sqrt(min(subjects / most, 1.0)))
     size = {"n": subjects, "r": radius, "size": (2 * radius) ** 2, "order": -subjects}
-    return {"x": x, "y": y, "colour": colour} | size
+    return {"x": x, "y": y, "color": color} | size
 
 
 def _numbers(frame: Frame, marks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

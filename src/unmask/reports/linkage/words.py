@@ -35,7 +35,7 @@ ALIASES = {
     "transfer_distance": "transfer",
     "transfer_over_n_minus_1": "transfer_over_n",
     "voi_over_log2_n": "voi_over_log_n",
-    "normalised_mutual_information": "nmi",
+    "normalized_mutual_information": "nmi",
 }
 """Other names that these measures go by."""
 

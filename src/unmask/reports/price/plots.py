@@ -13,7 +13,7 @@ from typing import Any
 
 from unmask.reports.canvas import (
     CHARACTER,
-    COLOURS,
+    COLORS,
     DASHES,
     FAINT,
     INK,
@@ -65,7 +65,7 @@ def by_size(
     label: str,
     key: str,
 ) -> str:
-    """Functions of the size of a group, as steps: the value of a size reaches halfway to its neighbours.
+    """Functions of the size of a group, as steps: the value of a size reaches halfway to its neighbors.
 
     sizes : increasing whole numbers
     lines : a value for each size
@@ -154,8 +154,8 @@ def _path(frame: Frame, points: Sequence[Mapping[str, Any]], style: int) -> Any:
 
 
 def _stroke(style: int) -> dict[str, Any]:
-    colour, dash = COLOURS[style % len(COLOURS)], list(DASHES[style % len(DASHES)])
-    return {"color": colour, "strokeDash": dash, "strokeWidth": 2.2 if style == 0 else 1.9}
+    color, dash = COLORS[style % len(COLORS)], list(DASHES[style % len(DASHES)])
+    return {"color": color, "strokeDash": dash, "strokeWidth": 2.2 if style == 0 else 1.9}
 
 
 def _marked_sizes(frame: Frame, marks: Sequence[Mark]) -> list[Any]:
@@ -208,12 +208,12 @@ def _legend(frame: Frame, names: Sequence[str], *, per_row: int = 2, shapes: boo
 
 
 def _look(style: int) -> dict[str, str]:
-    return {"colour": COLOURS[style % len(COLOURS)], "shape": SHAPES[style % len(SHAPES)]}
+    return {"color": COLORS[style % len(COLORS)], "shape": SHAPES[style % len(SHAPES)]}
 
 
 def _points(frame: Frame, values: Any, field: str = "x") -> Any:
     drawn = values.mark_point(size=48, filled=True, opacity=1, stroke="white", strokeWidth=0.8)
-    return drawn.encode(x=frame.x(field), y=frame.y(), color=as_is("colour"), shape=as_is("shape"))
+    return drawn.encode(x=frame.x(field), y=frame.y(), color=as_is("color"), shape=as_is("shape"))
 
 
 def tornado(swings: Sequence[Swing], *, payoff: float, label: str, key: str) -> str:
@@ -237,8 +237,8 @@ def tornado(swings: Sequence[Swing], *, payoff: float, label: str, key: str) -> 
     layers = [
         chart([{"y": i * band} for i in range(len(swings))]).mark_rule(color=FAINT).encode(y=frame.y()),
         chart(bars)
-        .mark_rect(stroke=COLOURS[0], strokeWidth=0.8)
-        .encode(x=frame.x("base"), x2="x:Q", y=frame.y(), y2="y2:Q", color=as_is("colour")),
+        .mark_rect(stroke=COLORS[0], strokeWidth=0.8)
+        .encode(x=frame.x("base"), x2="x:Q", y=frame.y(), y2="y2:Q", color=as_is("color")),
         chart([{"x": payoff, "y": mark["y"] - 2, "y2": mark["y"] + 2 * bar + 1} for mark in bars[::2]])
         .mark_rule(color=INK, strokeWidth=1.2)
         .encode(x=frame.x(), y=frame.y(), y2="y2:Q"),
@@ -267,7 +267,7 @@ def _bar(swing: Swing, y: float, payoff: float, *, high: bool) -> dict[str, Any]
         "y": y + (11.0 if high else 0.0),
         "text": parameter_value(swing.parameter, value),
         "align": "right" if leftward else "left",
-        "colour": "#c9d6e6" if high else COLOURS[0],
+        "color": "#c9d6e6" if high else COLORS[0],
     }
 
 

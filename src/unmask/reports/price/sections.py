@@ -84,7 +84,7 @@ def release_tables(price: Price, scope: Scope) -> tuple[Grid, ...]:
     who = [
         (item.release, adversary_mark(item.adversary, scope)) if several else (item.release,) for item in price.releases
     ]
-    played = any(item.realised is not None for item in price.releases)
+    played = any(item.realized is not None for item in price.releases)
     tables = (
         ("One campaign against all people", _together, ("People", "Re-identified", "Payoff", "Fine that stops it")),
         (
@@ -115,8 +115,8 @@ def _together(item: ReleasePrice) -> tuple[str, ...]:
 
 
 def _single(item: ReleasePrice, *, played: bool) -> tuple[str, ...]:
-    realised = ("not run" if item.realised is None else percent(item.realised),) if played else ()
-    shares = (percent(item.attacked), percent(item.success), *realised)
+    realized = ("not run" if item.realized is None else percent(item.realized),) if played else ()
+    shares = (percent(item.attacked), percent(item.success), *realized)
     if item.attacked == 0:
         return (*shares, *("\u2013",) * 4)
     return (*shares, number(item.tries, 1), number(item.fines, 2), amount(item.cost), amount(item.payoff))

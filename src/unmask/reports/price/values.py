@@ -60,7 +60,7 @@ class ReleasePrice:
     campaign_fines   : largest fine at which a campaign is known to pay, least fine at which none does, infinite where
                        no fine stops it
     deterrence       : (fine, largest share of people that a best campaign re-identifies) at rising fines, for a chart
-    realised         : share that the plans one by one re-identify when they are played out against the truth; None
+    realized         : share that the plans one by one re-identify when they are played out against the truth; None
                        where that is not known
     """
 
@@ -82,7 +82,7 @@ class ReleasePrice:
     campaign_most: float
     campaign_fines: tuple[float, float]
     deterrence: tuple[tuple[float, float], ...]
-    realised: float | None = None
+    realized: float | None = None
 
 
 @dataclass(frozen=True)

@@ -206,8 +206,8 @@ def _one_by_one(worst: ReleasePrice) -> str:
     alone = "One by one, the outside data and the fines paid for each of them,"
     if worst.attacked == 0:
         return f"{alone} no attack pays."
-    expected = "" if worst.realised is None else f" ({percent(worst.success)} expected)"
-    reached = percent(worst.success if worst.realised is None else worst.realised) + expected
+    expected = "" if worst.realized is None else f" ({percent(worst.success)} expected)"
+    reached = percent(worst.success if worst.realized is None else worst.realized) + expected
     return (
         f"{alone} {percent(worst.attacked)} are worth an attack and {reached} are re-identified, with "
         f"{number(worst.tries, 1)} tries and {amount(worst.cost)} spent on each who is attacked."

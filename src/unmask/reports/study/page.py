@@ -12,7 +12,7 @@ def render_study(data: StudyData) -> str:
     """The page. Names are escaped, so that any name is safe; what has no data is left out.
 
     >>> from unmask.reports.study.values import Missing
-    >>> gap = Missing("census", "k=3", "neighbour", "failed", 2, "out of memory")
+    >>> gap = Missing("census", "k=3", "neighbor", "failed", 2, "out of memory")
     >>> "out of memory" in render_study(StudyData("Example", (), (gap,)))
     True
     """

@@ -42,7 +42,7 @@ PRICES = {
     "campaign_success": "One campaign: re-identified",
     "rational_access": "Attacked",
     "rational_success": "Re-identified, expected",
-    "realised_rational_success": "Re-identified, realized",
+    "realized_rational_success": "Re-identified, realized",
     "rational_payoff": "Payoff",
     "rational_tries": "Tries",
 }
@@ -187,7 +187,7 @@ def _kept(plane: Plane, protection: str) -> str:
 
 NO_VALUE = "\u2013"
 
-_HEAD = ("Protection", "Adversary", "Prior", "Self-assessed", "Realised", "Gain", "Worst-off", "Seeds", "n")
+_HEAD = ("Protection", "Adversary", "Prior", "Self-assessed", "Realized", "Gain", "Worst-off", "Seeds", "n")
 
 
 def measure_tables(data: StudyData, rows: Sequence[Measured]) -> tuple[tuple[Grid, ...], tuple[Grid, ...]]:
@@ -246,7 +246,7 @@ def _whose(data: StudyData, protection: str, adversary: str) -> tuple[str, str]:
 
 
 def _cells(pair: Mapping[bool, Measured]) -> tuple[str, ...]:
-    """Prior, self-assessed, realised, gain, worst-off, seeds and n of one measure."""
+    """Prior, self-assessed, realized, gain, worst-off, seeds and n of one measure."""
     own, real = pair.get(False), pair.get(True)
     lead = real or own
     assert lead is not None

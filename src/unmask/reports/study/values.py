@@ -141,7 +141,7 @@ class StudyData:
 
     @cached_property
     def adversaries(self) -> tuple[str, ...]:
-        """In the order of rows, then of what is missing; their place is their letter, colour and shape."""
+        """In the order of rows, then of what is missing; their place is their letter, color and shape."""
         named = (item.row.adversary if isinstance(item, Measured) else item.adversary for item in self._cells)
         return tuple(dict.fromkeys(named))
 
@@ -157,22 +157,22 @@ class StudyData:
 
     @cached_property
     def styles(self) -> dict[str, int]:
-        """Adversary -> number of its letter, colour and shape."""
+        """Adversary -> number of its letter, color and shape."""
         return {name: style for style, name in enumerate(self.adversaries)}
 
 
 Headlines = Mapping[tuple[str, str, str], Measured]
 """(protection, adversary, target) of one dataset -> the measure that sentences and charts speak about."""
 
-RATIONAL = ("realised_rational_success", "rational_success")
+RATIONAL = ("realized_rational_success", "rational_success")
 """Measures of who tries as many candidates as pay, and nobody where none does."""
 
-SUCCESS = (*RATIONAL, "realised_success", "recall", "success_probability", "breached", "linked_now")
+SUCCESS = (*RATIONAL, "realized_success", "recall", "success_probability", "breached", "linked_now")
 """Measures of success, the preferred one first: what an adversary who reckons does before what one guess does, what
 came true before what was believed.
 """
 
-OTHERWISE = ("realised_error", "estimation_error")
+OTHERWISE = ("realized_error", "estimation_error")
 """What is spoken about where the loss is graded, or no success was measured."""
 
 NO_ATTACK = "(release)"

@@ -42,9 +42,9 @@ def did(row: Row) -> str:
     >>> did(
     ...     Row(
     ...         "k=3",
-    ...         "neighbour",
+    ...         "neighbor",
     ...         "identity",
-    ...         "realised_success",
+    ...         "realized_success",
     ...         "probability",
     ...         "high",
     ...         0.0,
@@ -235,7 +235,7 @@ def interval_note(rows: Sequence[Measured]) -> str:
 
 
 def quantities(rows: Sequence[Measured]) -> dict[str, list[Row]]:
-    """Rows by what their self-assessed and realised measures share, in the order of rows."""
+    """Rows by what their self-assessed and realized measures share, in the order of rows."""
     found: dict[str, list[Row]] = {}
     for item in rows:
         found.setdefault(quantity(item.row.measure), []).append(item.row)

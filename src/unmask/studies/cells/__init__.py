@@ -15,8 +15,8 @@ import numpy as np
 from unmask.catalog import ATTACKS, DATASETS, PROTECTIONS
 from unmask.economics.profile import EMBEDDED, attacker_table
 from unmask.errors import FailedError, UnmaskError, nearest
+from unmask.plan import NOTHING, Cell, Part, digest, unknown
 from unmask.results import Row
-from unmask.studies.plan import NOTHING, Cell, Part, digest, unknown
 
 
 class Wing(Protocol):
@@ -56,7 +56,13 @@ class Wing(Protocol):
         """The rows."""
 
 
-WINGS = ("tables", "pseudonyms", "channels", "graphs")
+WINGS = {
+    "tables": "unmask.studies.cells.tables",
+    "pseudonyms": "unmask.studies.cells.pseudonyms",
+    "channels": "unmask.studies.cells.channels",
+    "graphs": "unmask.studies.cells.graphs",
+}
+"""Where each domain runs its cases."""
 
 FILE = "file"
 """Part of `use` behind the wing: the dataset is in the file that `file` names."""
@@ -68,7 +74,7 @@ def wing_of(part: Part) -> Wing:
 
 
 def _wing(name: str) -> Wing:
-    return import_module(f"unmask.studies.cells.{name}")
+    return import_module(WINGS[name])
 
 
 def run_cell(cell: Cell) -> list[Row]:
@@ -88,21 +94,21 @@ def measures_of(wing: str) -> tuple[str, ...]:
 
 def check_part(part: Part, kind: str, folder: Path) -> Part:
     """The part, if everything it names exists and can be made; a dataset's file is found and its digest added."""
-    known = {"datasets": DATASETS, "protections": PROTECTIONS, "adversaries": ATTACKS}[kind]
+    known = {"data": DATASETS, "protections": PROTECTIONS, "adversaries": ATTACKS}[kind]
     if kind == "protections" and part.use == NOTHING:
         return part
     if part.wing not in WINGS:
         raise UnmaskError(f"use is {part.use!r}, expected a name that `unmask list` shows, such as {next(iter(known))}")
-    from_file = kind == "datasets" and part.use == f"{part.wing}.{FILE}"
+    from_file = kind == "data" and part.use == f"{part.wing}.{FILE}"
     if part.use not in known and not from_file:
         names = [name for name in known if name.startswith(part.wing)]
         raise UnmaskError(unknown(part.use, names, "use"))
-    allowed = {"datasets": wing_of(part).DATASET, "adversaries": wing_of(part).ADVERSARY, "protections": ()}[kind]
+    allowed = {"data": wing_of(part).DATASET, "adversaries": wing_of(part).ADVERSARY, "protections": ()}[kind]
     allowed = (*allowed, FILE) if from_file else allowed
     for key in part.settings:
         if key not in allowed:
             raise UnmaskError(unknown(key, allowed, "it"))
-    if kind == "datasets":
+    if kind == "data":
         part = _with_file(part, folder) if from_file else part
         if from_file:
             _check_own_columns(part)
@@ -259,7 +265,7 @@ _MOST_KEPT = 4
 
 
 def _kept(key: str, make: Callable[[], Any]) -> Any:
-    """What `make` gives, kept from one cell to the next: neighbouring cells share their population and release."""
+    """What `make` gives, kept from one cell to the next: neighboring cells share their population and release."""
     if key not in _KEPT:
         while len(_KEPT) >= _MOST_KEPT:
             _KEPT.pop(next(iter(_KEPT)))

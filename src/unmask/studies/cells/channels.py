@@ -11,31 +11,31 @@ from typing import Any, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import REALISED, SELF_ASSESSED, audit
+from unmask.audit import REALIZED, SELF_ASSESSED, audit
+from unmask.cases.rows import plain_row
 from unmask.channels import Channel, PlanarGaussian, PlanarLaplace, Shrink
 from unmask.channels.datasets import Grid, Visits
 from unmask.errors import UnmaskError
-from unmask.measures import estimation_error, realised_error
+from unmask.measures import estimation_error, realized_error
 from unmask.measures.losses import LossName, as_matrix
+from unmask.plan import Cell, Part
 from unmask.results import Row
-from unmask.studies.plan import Cell, Part
-from unmask.studies.rows import plain_row
 from unmask.truth import Truth
 
 DATASET = ("pseudocount",)
 ADVERSARY = ("loss", "looks", "targets")
 COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
-MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALISED), "utility")
+MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALIZED), "utility")
 
 
 class Space(NamedTuple):
-    """The secrets: cells of a grid or numbers from 0, where they lie (in metres, or not), and how likely each is."""
+    """The secrets: cells of a grid or numbers from 0, where they lie (in meters, or not), and how likely each is."""
 
     grid: Grid | None
     points: NDArray[np.float64]
     prior: NDArray[np.float64]
-    metres: bool = False
+    meters: bool = False
 
 
 def check(adversary: Part) -> None:
@@ -58,9 +58,9 @@ def load(dataset: Part, made: Any) -> Space:
     """The secrets of a grid (each as likely as any other), of check-ins (as often as visited), or of a prior."""
     if isinstance(made, Visits):
         prior = made.prior(pseudocount=float(dataset.settings.get("pseudocount", 0.0)))
-        return Space(made.grid, made.grid.points, prior, metres=True)
+        return Space(made.grid, made.grid.points, prior, meters=True)
     if isinstance(made, Grid):
-        return Space(made, made.points, np.full(len(made), 1 / len(made)), metres=True)
+        return Space(made, made.points, np.full(len(made), 1 / len(made)), meters=True)
     prior = np.asarray(made, dtype=np.float64)
     return Space(None, np.arange(len(prior), dtype=np.float64), prior)
 
@@ -82,9 +82,9 @@ def attack(cell: Cell, population: Space, released: Channel, attack: Any) -> lis
     loss, n = settings.get("loss", "hamming"), len(population.prior)
     points = None if loss == "hamming" else population.points
     looks = settings.get("looks", 1)
-    made = [measure(loss, coordinates=points) for measure in (estimation_error, realised_error)]
-    own = {measure.name: replace(measure, unit=_unit(loss, metres=population.metres)) for measure in made}
-    measures = [own.get(measure.name, measure) for measure in SELF_ASSESSED + REALISED if cell.wants(measure.name)]
+    made = [measure(loss, coordinates=points) for measure in (estimation_error, realized_error)]
+    own = {measure.name: replace(measure, unit=_unit(loss, meters=population.meters)) for measure in made}
+    measures = [own.get(measure.name, measure) for measure in SELF_ASSESSED + REALIZED if cell.wants(measure.name)]
     truth = None
     if looks == 1 and "targets" not in settings:
         belief = released.posterior()
@@ -107,11 +107,11 @@ def attack(cell: Cell, population: Space, released: Channel, attack: Any) -> lis
     return [*found, _distortion(cell, population, released, str(loss))] if cell.wants("utility") else list(found)
 
 
-def _unit(loss: str, *, metres: bool) -> str:
+def _unit(loss: str, *, meters: bool) -> str:
     """Of a loss between places, or between numbers."""
     if loss == "hamming":
         return "probability"
-    return ("m²" if metres else "squared distance") if loss == "squared" else "m" if metres else "distance"
+    return ("m²" if meters else "squared distance") if loss == "squared" else "m" if meters else "distance"
 
 
 def _shown(channel: Channel, secret: NDArray[np.int64], looks: int, rng: np.random.Generator) -> NDArray[np.int64]:

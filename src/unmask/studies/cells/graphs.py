@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.cases.rows import plain_row
 from unmask.errors import UnmaskError, nearest
 from unmask.graphs import Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.disclosure import Disclosure, Seeded, SeparatedPair, disclosure, discovery, separated_seeds
@@ -18,10 +19,9 @@ from unmask.graphs.evaluation import Rates, rates
 from unmask.graphs.knowledge.seeding import parse_method
 from unmask.graphs.protections import Role, Separated
 from unmask.measures.interval import wilson
+from unmask.plan import Cell, Part, unknown
 from unmask.results import Row
 from unmask.studies.graph_trials import PERCOLATES
-from unmask.studies.plan import Cell, Part, unknown
-from unmask.studies.rows import plain_row
 
 DATASET: tuple[str, ...] = ()
 COLUMNS: tuple[str, ...] = ()

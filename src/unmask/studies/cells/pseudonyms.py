@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.cases.rows import plain_row
 from unmask.errors import UnmaskError
+from unmask.plan import Cell, Part
 from unmask.pseudonyms import Items
 from unmask.pseudonyms.labels import numbers
 from unmask.pseudonyms.reading import column_names, read_columns
 from unmask.results import Row
 from unmask.studies.linkage import LINKAGE_MEASURES, Sensitivity, linkage_rows
-from unmask.studies.plan import Cell, Part
-from unmask.studies.rows import plain_row
 from unmask.view import Partition
 
 DATASET = ("pseudonym", "features", "kinds", "item", "time", "context", "na", "own")

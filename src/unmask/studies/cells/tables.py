@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import STANDARD, audit, campaign_measures, price_measures
+from unmask.cases.exposure import by_order
+from unmask.cases.rows import plain_row
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
+from unmask.plan import Cell, Part, unknown
 from unmask.posterior import Posterior
 from unmask.results import Row
-from unmask.studies.exposure import by_order
-from unmask.studies.plan import Cell, Part, unknown
-from unmask.studies.rows import plain_row
 from unmask.studies.tables import REGISTER
 from unmask.tables import utility
 from unmask.tables.attacks import AttributeInference, OrderAttack, RegisterAttack
@@ -31,7 +31,7 @@ from unmask.tables.release import Table
 from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
-DATASET = (*COLUMNS, "cells", "missing", "na", "decimal")
+DATASET = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 

@@ -3,7 +3,7 @@
 from unmask.tables.attacks.attribute import AttributeInference
 from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
 from unmask.tables.attacks.fitting import fit_errors
-from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbour
+from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbor
 from unmask.tables.attacks.order import OrderAttack
 from unmask.tables.attacks.strings import StringLinkage, StringMatches
 
@@ -12,7 +12,7 @@ __all__ = [
     "BayesAttack",
     "CellError",
     "ClassAttack",
-    "NearestNeighbour",
+    "NearestNeighbor",
     "OrderAttack",
     "RegisterAttack",
     "StringLinkage",

@@ -11,10 +11,10 @@ from unmask.errors import UnmaskError
 from unmask.inference import compose
 from unmask.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
-from unmask.tables.attacks.noisy import BayesAttack, NearestNeighbour
+from unmask.tables.attacks.noisy import BayesAttack, NearestNeighbor
 from unmask.tables.release import Column, Table
 
-Linker = ClassAttack | BayesAttack | NearestNeighbour
+Linker = ClassAttack | BayesAttack | NearestNeighbor
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def fit_errors(
 ) -> BayesAttack:
     """The Bayes attacker whose redraw rates make what the adversary knows most likely, one rate for each column.
 
-    Expectation-maximisation: with p(x given v) under the present rates, the new rate of a column is the expected share
+    Expectation-maximization: with p(x given v) under the present rates, the new rate of a column is the expected share
     of cells that were redrawn, p(redrawn given v, x) = redraw q(v) / p(v given x), over people who are not believed
     absent. It uses no truth, and only the first `people` rows of the auxiliary table: shuffle them if their order means
     something.

@@ -1,4 +1,4 @@
-"""Attackers of noisy data: Bayes' rule with an error model, and the nearest neighbour."""
+"""Attackers of noisy data: Bayes' rule with an error model, and the nearest neighbor."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class BayesAttack:
     error         : one error model for every column, or one for each by name
     prior_present : chance that the person is in the release
 
-    Fellegi & Sunter, "A theory for record linkage", 1969, normalised over candidates and "none of these".
+    Fellegi & Sunter, "A theory for record linkage", 1969, normalized over candidates and "none of these".
     """
 
     error: CellError | Mapping[str, CellError] = field(default_factory=lambda: CellError(redraw=0.05))
@@ -135,7 +135,7 @@ def _log_marginal(known: Column, released: Column) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class NearestNeighbour:
+class NearestNeighbor:
     """Which released record is nearest in Gower's distance? All nearest records share the belief.
 
     Distance = mean over columns of |v - cell| / range for numbers (0 inside a released interval) and of 0 / 1 for
@@ -143,8 +143,8 @@ class NearestNeighbour:
     is "wildcard" or it is the adversary who does not know: then 0. The range is that of the released column.
     Its status is `scores`: it says who, not how surely.
 
-    >>> NearestNeighbour()
-    NearestNeighbour()
+    >>> NearestNeighbor()
+    NearestNeighbor()
 
     J. C. Gower, "A general coefficient of similarity and some of its properties", 1971.
     """

@@ -23,7 +23,7 @@ class StringMatches:
     matches       : cells of kept targets whose text equals the text of a linked class
     tie_averaged  : the same, expected over a random choice among classes at equal distance
     kept          : targets whose nearest class is at most the median distance away
-    possible      : kept x neighbours x columns
+    possible      : kept x neighbors x columns
     """
 
     matches: int
@@ -40,12 +40,12 @@ class StringLinkage:
     tree does no more than this comparison: "[28, 40]" never equals 35. Classes at the least distance share the belief;
     status `scores`. `count` gives the paper's own tally.
 
-    neighbours : classes linked to each target
+    neighbors : classes linked to each target
 
     R. Pasupuleti, "Linkage attack analysis: k-anonymity, l-diversity and t-closeness", methodology and results.
     """
 
-    neighbours: int = 3
+    neighbors: int = 3
 
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
         """The belief about each person of the auxiliary table: the records of the nearest classes, alike."""
@@ -68,7 +68,7 @@ class StringLinkage:
             equal += table[pairing.observed[pairing.observation, i]][:, pairing.classes[:, i]]
         nearest = distances.min(axis=1)
         kept = np.flatnonzero(nearest <= np.median(nearest))
-        k = min(self.neighbours, n_classes)
+        k = min(self.neighbors, n_classes)
         order = np.argsort(distances[kept], axis=1, kind="stable")[:, :k]
         matches = np.take_along_axis(equal[kept], order, axis=1).sum()
         averaged = sum(_expected_matches(distances[t], equal[t], k) for t in kept)

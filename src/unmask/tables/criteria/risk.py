@@ -146,7 +146,7 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     """People N_c of the population who fit each class of the release, (J,).
 
     A person fits when each of his quasi-identifier cells is compatible with the class's cell (equal value, value in the
-    interval or set; missing cells by `table.missing`). Generalised classes may overlap, so one person may fit several.
+    interval or set; missing cells by `table.missing`). Generalized classes may overlap, so one person may fit several.
     """
     people = [population.column(column.name) for column in table.quasi_identifiers]
     _, sizes, known = group([c.codes for c in people], [len(c.levels) for c in people])

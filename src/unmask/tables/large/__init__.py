@@ -2,7 +2,7 @@
 
 from unmask.engines.room import check_output, shares
 from unmask.tables.large.criteria import evaluate
-from unmask.tables.large.mondrian import Generalised, generalise, loss
+from unmask.tables.large.mondrian import Generalized, generalize, loss
 from unmask.tables.large.planning import Plan, check_together, plan
 from unmask.tables.large.reduce import Combinations, Reduced, reduce
 from unmask.tables.large.roles import Roles
@@ -10,14 +10,14 @@ from unmask.tables.large.write import write_release
 
 __all__ = [
     "Combinations",
-    "Generalised",
+    "Generalized",
     "Plan",
     "Reduced",
     "Roles",
     "check_output",
     "check_together",
     "evaluate",
-    "generalise",
+    "generalize",
     "loss",
     "plan",
     "reduce",

@@ -28,7 +28,7 @@ from unmask.tables.utility.widths import Width
 
 
 @dataclass(frozen=True, eq=False)
-class Generalised:
+class Generalized:
     """What a protection made of a table. Table `name`_box of its engine has the class `box` of every combination.
 
     release : the classes of the release, without sensitive values. suppressed_rows : rows that are not released.
@@ -40,7 +40,7 @@ class Generalised:
     spent: tuple[Spent, ...]
 
 
-def generalise(reduced: Reduced, protection: Mondrian, *, at_once: int | None = None) -> Generalised:
+def generalize(reduced: Reduced, protection: Mondrian, *, at_once: int | None = None) -> Generalized:
     """The boxes that `protection` cuts the table into, by the same rule and with the same cells as in memory.
 
     A strict cut separates values, so rows that agree never part and a combination is a point with its rows as weight.
@@ -72,7 +72,7 @@ def generalise(reduced: Reduced, protection: Mondrian, *, at_once: int | None = 
         none = csr_array((len(before.levels), len(after.levels)), dtype=np.int64)
         lost = Spent.of(before, after, none, every[j] - search.rows[j])
         spent.append(Spent.together([*(boxes.cells[j].spent for boxes in finished), lost]))
-    return Generalised(release, int(every[0].sum()) - release.n_rows, tuple(spent))
+    return Generalized(release, int(every[0].sum()) - release.n_rows, tuple(spent))
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _number(reduced: Reduced, tables: Sequence[str], of_box: NDArray[np.int32]) 
         engine.drop(table)
 
 
-def loss(made: Generalised) -> InformationLoss:
+def loss(made: Generalized) -> InformationLoss:
     """The loss of a release; rows that are not released count as suppressed.
 
     The comparisons of distributions and the random queries of `utility.evaluate` need rows and are not among them.

@@ -259,7 +259,7 @@ class Reduced:
         )
 
     def part(self, where: str, *, table: str = "coded") -> Combinations:
-        """The combinations that fulfil a condition, from a table that holds them as words or shows them so."""
+        """The combinations that fulfill a condition, from a table that holds them as words or shows them so."""
         words = [f"k{at}" for at in range(len(self.words))]
         rows = self.engine.rows(sql.totals(f"{self.name}_{table}", words, where=where, distinct=True))
         order = np.argsort(rows["k0"]) if len(words) == 1 else np.lexsort([rows[word] for word in reversed(words)])

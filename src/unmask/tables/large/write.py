@@ -13,14 +13,14 @@ from unmask.engines import Engine, sql
 from unmask.engines.room import check_output
 from unmask.tables.cells import Levels
 from unmask.tables.formulas import STARTS, Formulas, check_formulas, escape, is_formula
-from unmask.tables.large.mondrian import Generalised
+from unmask.tables.large.mondrian import Generalized
 from unmask.tables.large.reduce import Reduced
 from unmask.tables.release import Column
 
 
 def write_release(
     reduced: Reduced,
-    made: Generalised,
+    made: Generalized,
     path: Path,
     *,
     keep: Sequence[str] = (),

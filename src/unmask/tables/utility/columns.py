@@ -93,7 +93,7 @@ class Cells:
         return self.source.missing[source] & self.target.missing[target]
 
     def ncp(self) -> float:
-        """Normalised certainty penalty: mean share of the domain that a cell leaves open, 0 to 1."""
+        """Normalized certainty penalty: mean share of the domain that a cell leaves open, 0 to 1."""
         _, target, _ = self.met()
         flat = self.position is not None and KIND[self.type] == "numeric" and self._span() == 0
         return self.mean(np.where(self.unharmed(), 0.0, self.penalty[target]), 0.0 if flat or self.n_atoms < 2 else 1.0)
@@ -124,7 +124,7 @@ class Cells:
         return 1.0 if root == 0 else 1 - self.mean(np.where(self.unharmed(), 0.0, height[target] / root), 1.0)
 
     def distortion(self) -> float:
-        """Mean normalised distance of the original value and a uniform draw from the released cell, 0 to 1."""
+        """Mean normalized distance of the original value and a uniform draw from the released cell, 0 to 1."""
         source, target, _ = self.met()
         known = ~self.source.missing[source] & ~self.target.missing[target]
         loss = np.where(self.unharmed(), 0.0, 1.0)

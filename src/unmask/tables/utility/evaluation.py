@@ -31,14 +31,14 @@ class InformationLoss:
     rows, released_rows, suppressed_rows : n, rows published, rows that were not.
     suppressed_cells : published quasi-identifier cells that are missing or cover the whole domain though the original
         cell did not.
-    ncp : normalised certainty penalty per quasi-identifier, 0 to 1; gcp : their mean over rows and columns, 0 to 1.
+    ncp : normalized certainty penalty per quasi-identifier, 0 to 1; gcp : their mean over rows and columns, 0 to 1.
     discernibility : sum over classes of n_c^2, plus n for every suppressed row; in row pairs.
     average_class_size : C_avg = released rows / (J k), at least 1; k is `class_size`, the smallest class unless given.
         None when nothing is released.
     precision : 1 - mean height of the released cell in its hierarchy / height of the root, 0 to 1; None without one.
     width : per quasi-identifier, what a released cell leaves open in the column's own unit, see `Width`; a suppressed
         row leaves the whole range open, and so does a missing cell, unless the original is missing.
-    distortion : per quasi-identifier, mean normalised distance between the original value and a uniform draw from the
+    distortion : per quasi-identifier, mean normalized distance between the original value and a uniform draw from the
         released cell, 0 to 1.
     """
 

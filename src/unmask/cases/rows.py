@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from unmask.plan import Cell
 from unmask.reports import NO_ATTACK
 from unmask.results import Row
-from unmask.studies.plan import Cell
 
 
 def plain_row(

@@ -57,12 +57,12 @@ def price_releases(
     """The price section of a study: release -> belief about identity, all of one adversary.
 
     people : release -> how many, where a target of its belief stands for many people alike.
-    played : release -> `realised_rational_success`.
+    played : release -> `realized_rational_success`.
     """
     attacker = motive.attacker
-    counted, realised = people or {}, played or {}
+    counted, realized = people or {}, played or {}
     releases = tuple(
-        replace(price_release(attacker, name, adversary, belief, people=counted.get(name)), realised=realised.get(name))
+        replace(price_release(attacker, name, adversary, belief, people=counted.get(name)), realized=realized.get(name))
         for name, belief in beliefs.items()
     )
     size = _typical_size(attacker, beliefs.values())

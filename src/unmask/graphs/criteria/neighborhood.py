@@ -1,4 +1,4 @@
-"""How many nodes have neighbours who are tied in the same way: against an adversary who knows a person's circle."""
+"""How many nodes have neighbors who are tied in the same way: against an adversary who knows a person's circle."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from scipy.sparse import csgraph
 from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
 from unmask.graphs.release import SocialGraph
 
-_PLAIN: Final = 5  # connected graphs of up to so many nodes are told apart by their colours; of 6, not all are
-_EXACT: Final = 50  # nodes of the largest piece of a neighbourhood that is compared node by node
+_PLAIN: Final = 5  # connected graphs of up to so many nodes are told apart by their colors; of 6, not all are
+_EXACT: Final = 50  # nodes of the largest piece of a neighborhood that is compared node by node
 
 
 @dataclass(frozen=True, eq=False)
-class NeighbourhoodAnonymity:
-    """Nodes with a neighbourhood like that of each node.
+class NeighborhoodAnonymity:
+    """Nodes with a neighborhood like that of each node.
 
-    size  : (n_nodes,) number of nodes, itself among them, whose neighbours are tied to each other in the same way
+    size  : (n_nodes,) number of nodes, itself among them, whose neighbors are tied to each other in the same way
     exact : (n_nodes,) whether the size is exact; where it is not, it is an upper bound
     """
 
@@ -30,28 +30,28 @@ class NeighbourhoodAnonymity:
     exact: NDArray[np.bool_]
 
 
-def neighbourhood_anonymity(graph: SocialGraph) -> NeighbourhoodAnonymity:
-    """The number of nodes whose neighbourhood is isomorphic to that of each node: k-neighbourhood anonymity.
+def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
+    """The number of nodes whose neighborhood is isomorphic to that of each node: k-neighborhood anonymity.
 
-    The neighbourhood of a node is the graph among its neighbours; the node itself, tied to all of them, adds nothing.
-    Two are isomorphic if their connected pieces are, one by one. The graph is k-neighbourhood anonymous for k up to
+    The neighborhood of a node is the graph among its neighbors; the node itself, tied to all of them, adds nothing.
+    Two are isomorphic if their connected pieces are, one by one. The graph is k-neighborhood anonymous for k up to
     the least size. An isolated node is alike to the other isolated nodes.
 
-    Pieces are compared by colour refinement, which is exact for trees, complete graphs, pieces of up to 5 nodes and
+    Pieces are compared by color refinement, which is exact for trees, complete graphs, pieces of up to 5 nodes and
     pieces all of whose nodes differ; other pieces that it finds alike are compared node by node if they have at most
     50 nodes. Larger ones count as alike: the size is then an upper bound, and `exact` False.
 
     >>> bow_tie = SocialGraph.from_edges([0, 0, 1, 0, 0, 3, 4], [1, 2, 2, 3, 4, 4, 5])
-    >>> neighbourhood_anonymity(bow_tie).size
+    >>> neighborhood_anonymity(bow_tie).size
     array([1, 3, 3, 3, 1, 1])
 
     B. Zhou, J. Pei, "Preserving privacy in social networks against neighborhood attacks", ICDE 2008. Which graphs
-    colour refinement identifies: V. Arvind et al., "On the power of color refinement", 2015.
+    color refinement identifies: V. Arvind et al., "On the power of color refinement", 2015.
     """
-    from unmask.graphs.criteria._kernels import neighbourhood_edges  # numba is imported where a kernel runs
+    from unmask.graphs.criteria._kernels import neighborhood_edges  # numba is imported where a kernel runs
 
-    indptr, neighbour = neighbourhood_edges(graph.indptr, graph.neighbour)
-    pieces = _Pieces.of(indptr, neighbour)
+    indptr, neighbor = neighborhood_edges(graph.indptr, graph.neighbor)
+    pieces = _Pieces.of(indptr, neighbor)
     rough = _combine(graph, pieces, pieces.kind)
     shared = np.bincount(rough)[rough] > 1
     needed = np.zeros(len(pieces.size), dtype=np.bool_)
@@ -61,42 +61,42 @@ def neighbourhood_anonymity(graph: SocialGraph) -> NeighbourhoodAnonymity:
     doubtful = ~pieces.identified & (pieces.size > _EXACT)
     unsure = np.zeros(graph.n_nodes, dtype=np.bool_)
     unsure[np.repeat(np.arange(graph.n_nodes), graph.degree)[doubtful[pieces.of_node]]] = True
-    return NeighbourhoodAnonymity(size, ~unsure | (size == 1))
+    return NeighborhoodAnonymity(size, ~unsure | (size == 1))
 
 
 @dataclass(frozen=True, eq=False)
 class _Pieces:
-    """Connected pieces of all neighbourhoods. Nodes here are the entries of `graph.neighbour`.
+    """Connected pieces of all neighborhoods. Nodes here are the entries of `graph.neighbor`.
 
-    colour     : (n_entries,) stable colour
+    color     : (n_entries,) stable color
     of_node    : (n_entries,) the piece of each
     size       : (n_pieces,) nodes
-    kind       : (n_pieces,) pieces of one kind have the same colours, each as often
+    kind       : (n_pieces,) pieces of one kind have the same colors, each as often
     identified : (n_pieces,) whether those of one kind are known to be isomorphic
     """
 
     indptr: NDArray[np.int64]
-    neighbour: NDArray[np.int64]
-    colour: NDArray[np.int64]
+    neighbor: NDArray[np.int64]
+    color: NDArray[np.int64]
     of_node: NDArray[np.int64]
     size: NDArray[np.int64]
     kind: NDArray[np.int64]
     identified: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, indptr: NDArray[np.int64], neighbour: NDArray[np.int64]) -> _Pieces:
+    def of(cls, indptr: NDArray[np.int64], neighbor: NDArray[np.int64]) -> _Pieces:
         n = len(indptr) - 1
-        colour = refine(indptr, neighbour)
-        ones = np.ones(len(neighbour), dtype=np.int8)
-        count, found = csgraph.connected_components(sparse.csr_array((ones, neighbour, indptr), shape=(n, n)), False)
+        color = refine(indptr, neighbor)
+        ones = np.ones(len(neighbor), dtype=np.int8)
+        count, found = csgraph.connected_components(sparse.csr_array((ones, neighbor, indptr), shape=(n, n)), False)
         of_node = found.astype(np.int64)
         size = np.bincount(of_node, minlength=count)
         edges = np.bincount(of_node, weights=np.diff(indptr), minlength=count).astype(np.int64) // 2
         multiset = np.zeros(count, dtype=np.uint64)
-        np.add.at(multiset, of_node, tokens(colour))
-        distinct = np.bincount(np.unique(of_node * (n + 1) + colour) // (n + 1), minlength=count)
+        np.add.at(multiset, of_node, tokens(color))
+        distinct = np.bincount(np.unique(of_node * (n + 1) + color) // (n + 1), minlength=count)
         plain = (size <= _PLAIN) | (edges == size - 1) | (edges == size * (size - 1) // 2) | (distinct == size)
-        return cls(indptr, neighbour, colour, of_node, size, numbered(multiset), plain)
+        return cls(indptr, neighbor, color, of_node, size, numbered(multiset), plain)
 
     def nodes(self, piece: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """The nodes of each of these pieces."""
@@ -109,10 +109,10 @@ class _Pieces:
         """Whether two pieces of one kind, given by their nodes, are isomorphic."""
         nodes = np.concatenate((one, other))
         number = dict(zip(nodes.tolist(), range(len(nodes)), strict=True))
-        rows = [self.neighbour[self.indptr[x] : self.indptr[x + 1]] for x in nodes]
-        neighbour = np.array([number[x] for x in np.concatenate(rows).tolist()], dtype=np.int64)
+        rows = [self.neighbor[self.indptr[x] : self.indptr[x + 1]] for x in nodes]
+        neighbor = np.array([number[x] for x in np.concatenate(rows).tolist()], dtype=np.int64)
         indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
-        return _match(indptr, neighbour, numbered(self.colour[nodes].astype(np.uint64)))
+        return _match(indptr, neighbor, numbered(self.color[nodes].astype(np.uint64)))
 
 
 def _combine(graph: SocialGraph, pieces: _Pieces, kind: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -137,24 +137,24 @@ def _isomorphism_classes(pieces: _Pieces, needed: NDArray[np.bool_]) -> NDArray[
     return kind
 
 
-def _match(indptr: NDArray[np.int64], neighbour: NDArray[np.int64], colour: NDArray[np.int64]) -> bool:
+def _match(indptr: NDArray[np.int64], neighbor: NDArray[np.int64], color: NDArray[np.int64]) -> bool:
     """Whether the first half of a graph is isomorphic to the second; no edge goes from one to the other.
 
-    Individualisation and refinement: a node of the first half that has no colour of its own is matched with each node
-    of that colour in the second, and the colours are refined, until all differ or the halves do. Exponential at worst.
+    Individualisation and refinement: a node of the first half that has no color of its own is matched with each node
+    of that color in the second, and the colors are refined, until all differ or the halves do. Exponential at worst.
     """
-    colour = refine(indptr, neighbour, colour)
-    half, n_colours = len(colour) // 2, int(colour.max()) + 1
-    size = np.bincount(colour[:half], minlength=n_colours)
-    if not np.array_equal(size, np.bincount(colour[half:], minlength=n_colours)):
+    color = refine(indptr, neighbor, color)
+    half, n_colors = len(color) // 2, int(color.max()) + 1
+    size = np.bincount(color[:half], minlength=n_colors)
+    if not np.array_equal(size, np.bincount(color[half:], minlength=n_colors)):
         return False
     if size.max() == 1:
         return True
     smallest = int(np.argmin(np.where(size > 1, size, half + 1)))
-    first, *others = np.flatnonzero(colour == smallest).tolist()
+    first, *others = np.flatnonzero(color == smallest).tolist()
     for other in others[int(size[smallest]) - 1 :]:
-        fixed = colour.copy()
-        fixed[[first, other]] = n_colours
-        if _match(indptr, neighbour, fixed):
+        fixed = color.copy()
+        fixed[[first, other]] = n_colors
+        if _match(indptr, neighbor, fixed):
             return True
     return False

@@ -1,0 +1,352 @@
+"""`unmask.toml`: one document for all verbs. Data and the roles of its columns, releases, adversaries, protections, and
+the policy that says what is acceptable.
+
+Options of the command line say the same things, and win over the document.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from unmask.errors import FailedError, UnmaskError, nearest
+from unmask.files import text_of
+from unmask.plan import NOTHING, unknown
+
+KEYS: Final = (
+    "title", "data", "columns", "releases", "register", "protections", "adversaries", "policy", "seeds", "measures",
+    "budget",
+)  # fmt: skip
+"""What a document may say."""
+
+ROLES: Final[Mapping[str, str]] = {
+    "quasi-identifier": "quasi_identifiers",
+    "sensitive": "sensitive",
+    "keep": "keep",
+    "identifier": "identifiers",
+    "weight": "weight",
+    "drop": "",
+}
+"""Role of a column -> the parameter of `Table.read` that lists such columns; a column to drop is in none."""
+
+MEANINGS: Final[Mapping[str, str]] = {"type": "types", "order": "orders", "hierarchy": "hierarchies"}
+"""What else a document says of a column -> the parameter of `Table.read` that takes it by column."""
+
+READING: Final = ("missing", "na", "decimal", "delimiter", "encoding", "cells")
+"""What `data` says of the file of a table, as `Table.read` takes it."""
+
+USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": ("any",)}
+"""What holds of a table where nothing is said."""
+
+OPPOSITE: Final = {"<=": ">", ">=": "<", "<": ">=", ">": "<="}
+
+Settings = Mapping[str, Any]
+
+
+def load(path: Path) -> dict[str, Any]:
+    """What a document says, as it stands there; every key is known.
+
+    Raises `FailedError` for a file that cannot be read, `UnmaskError` for one that is no document.
+    """
+    try:
+        given = tomllib.loads(text_of(path))
+    except OSError as error:
+        raise FailedError(f"document {path.name!r} cannot be read: {error.strerror}; check the path") from None
+    except UnicodeDecodeError:
+        raise UnmaskError(f"document {path.name!r} is not UTF-8 text; expected a TOML file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UnmaskError(f"document {path.name!r} is not TOML: {error}") from None
+    for key in given:
+        if key not in KEYS:
+            raise UnmaskError(f"document {path.name!r}: {unknown(key, KEYS, 'it')}")
+    return given
+
+
+def populations(given: Settings) -> list[dict[str, Any]]:
+    """The entries of `data`, one table or a list of them, each with the roles of its columns as `Table.read` has them.
+
+    `columns` stands beside `data`, or inside each where there are several; one without `use` is a table in a file.
+
+    >>> populations({"data": {"file": "people.csv"}, "columns": {"age": "quasi-identifier"}})
+    [{'use': 'tables.file', 'file': 'people.csv', 'quasi_identifiers': ['age']}]
+    """
+    data = given.get("data", [])
+    entries = [data] if isinstance(data, dict) else data
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise UnmaskError("data is no table; expected [data] and below it a file or a use")
+    return [_population(entry, given.get("columns", {})) for entry in entries]
+
+
+def _population(entry: Settings, columns: Any) -> dict[str, Any]:
+    found = {"use": "tables.file", **entry} if "file" in entry else dict(entry)
+    own = found.pop("columns", columns)
+    if not str(found.get("use", "")).startswith("tables."):
+        return found
+    return found | by_role(own)
+
+
+def by_role(columns: Any) -> dict[str, Any]:
+    """Columns by role, and what is said of their cells, as `Table.read` takes them.
+
+    >>> by_role({"id": "drop", "birth": {"role": "quasi-identifier", "type": "date"}, "ill": "sensitive"})
+    {'quasi_identifiers': ['birth'], 'sensitive': ['ill'], 'types': {'birth': 'date'}}
+    """
+    if not isinstance(columns, dict):
+        raise UnmaskError('columns is no table; expected [columns] and below it for example age = "quasi-identifier"')
+    said = {name: {"role": given} if isinstance(given, str) else given for name, given in columns.items()}
+    for name, given in said.items():
+        _check_column(name, given)
+    lists = {option: [name for name, one in said.items() if one["role"] == role] for role, option in ROLES.items()}
+    if len(lists["weight"]) > 1:
+        raise UnmaskError(f"columns {' and '.join(lists['weight'])} are weights, expected at most one")
+    meanings = {to: {name: one[key] for name, one in said.items() if key in one} for key, to in MEANINGS.items()}
+    found: dict[str, Any] = {option: names for option, names in {**lists, **meanings}.items() if option and names}
+    if "weight" in found:
+        found["weight"] = found["weight"][0]
+    return found
+
+
+def _check_column(name: str, given: Any) -> None:
+    if not isinstance(given, dict) or not isinstance(given.get("role"), str):
+        raise UnmaskError(f'column {name!r} has no role; expected for example {key_of(name)} = "quasi-identifier"')
+    if given["role"] not in ROLES:
+        raise UnmaskError(f"the role of column {name!r} is {given['role']!r}; {nearest(given['role'], list(ROLES))}")
+    for key in given:
+        if key not in ("role", *MEANINGS):
+            raise UnmaskError(unknown(key, ("role", *MEANINGS), f"column {name!r}"))
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is acceptable.
+
+    require : a condition such as "success_probability.worst <= 0.09"
+    source  : who asks for it
+    """
+
+    require: str
+    source: str = ""
+
+    @property
+    def refused(self) -> str:
+        """The opposite condition, which a gate of a pipeline is made of."""
+        for sign in OPPOSITE:  # the longer signs stand first
+            if sign in self.require:
+                return self.require.replace(sign, OPPOSITE[sign])
+        raise UnmaskError(f"policy requires {self.require!r}, expected for example success_probability.worst <= 0.09")
+
+
+def policies(given: Settings) -> list[Policy]:
+    """The conditions of a document."""
+    return [
+        Policy(_text(one, "require", "policy"), str(one.get("source", "")))
+        for one in _tables(given, "policy", ("require", "source"))
+    ]
+
+
+# --- what a document says to one command ------------------------------------------------------------------------------
+
+
+def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """The releases to attack, and options of `unmask audit`: without releases the table of `data` is the release."""
+    data = _table(given)
+    releases = list(_tables(given, "releases", ("file", "origin")))
+    if not releases:
+        return [_file(data, folder)], _reading(data, folder) | _outside(given, folder)
+    files = [_place(folder, _text(one, "file", "releases")) for one in releases]
+    options = _reading(data, folder) | _outside(given, folder)
+    if "file" in data:
+        options["original"] = _file(data, folder)
+    if origins := [_place(folder, one["origin"]) for one in releases if "origin" in one]:
+        options["origins"] = origins
+    return files, options
+
+
+def for_protect(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """The table to protect, and options of `unmask protect`: those of the one protection that the document has."""
+    data = _table(given)
+    found = [one for one in _tables(given, "protections", None) if one.get("use") != NOTHING]
+    if len(found) > 1 or any("grid" in one for one in found):
+        raise UnmaskError("the document has several protections; keep the one that unmask choose took, without a grid")
+    return [_file(data, folder)], _reading(data, folder) | (_mondrian(found[0]) if found else {})
+
+
+def for_columns(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """The table, and how it is read, for commands about its columns."""
+    data = _table(given)
+    return [_file(data, folder)], _reading(data, folder)
+
+
+def _mondrian(one: Settings) -> dict[str, Any]:
+    if one.get("use") != "tables.Mondrian":
+        raise UnmaskError(f"the protection is {one.get('use')!r}, expected tables.Mondrian, which `protect` runs")
+    asked = dict(one.get("with", {}))
+    options = {"relaxed": not asked.pop("strict", True)}
+    for key, value in asked.items():
+        if key not in ("k", "l", "t"):
+            raise UnmaskError(unknown(key, ("k", "l", "t", "strict"), "with of the protection"))
+        options["l_" if key == "l" else key] = value
+    return options
+
+
+def _table(given: Settings) -> dict[str, Any]:
+    """The one table of a document; it has no file where only releases are at hand."""
+    found = populations({"data": {}, **given})
+    if len(found) != 1 or found[0].get("use", "tables.file") != "tables.file":
+        raise UnmaskError('the document has no file of a table; expected [data] and below it file = "people.csv"')
+    return found[0] | ({} if "use" in found[0] else by_role(given.get("columns", {})))
+
+
+def _file(data: Settings, folder: Path) -> str:
+    return _place(folder, _text(data, "file", "data"))
+
+
+def _reading(data: Settings, folder: Path) -> dict[str, Any]:
+    """How the table is read, in the form of options."""
+    names = {
+        key: ",".join(data[key]) for key in ("quasi_identifiers", "sensitive", "keep", "identifiers") if key in data
+    }
+    comma = next((name for key in names for name in data[key] if "," in name), None)
+    if comma is not None:
+        raise UnmaskError(f"column {comma!r} has a comma in its name, which no option can say; rename it in the file")
+    types = {"types": [f"{name}={of}" for name, of in data.get("types", {}).items()]}
+    orders = {"orders": [f"{name}={','.join(values)}" for name, values in data.get("orders", {}).items()]}
+    trees = {"hierarchies": [f"{name}={_place(folder, at)}" for name, at in data.get("hierarchies", {}).items()]}
+    plain = {key: data[key] for key in (*READING, "weight") if key in data}
+    if isinstance(plain.get("na"), list):
+        plain["na"] = ",".join(plain["na"])
+    return names | types | orders | trees | plain
+
+
+def _outside(given: Settings, folder: Path) -> dict[str, Any]:
+    """The register, the rational attacker and the gates of an audit."""
+    register = given.get("register", {})
+    for key in register:
+        if key not in ("file", "coverage"):
+            raise UnmaskError(unknown(key, ("file", "coverage"), "register"))
+    found: dict[str, Any] = {"gates": [policy.refused for policy in policies(given)]}
+    if "file" in register:
+        found["register"] = _place(folder, register["file"])
+    if "coverage" in register:
+        found["coverage"] = register["coverage"]
+    return found
+
+
+def _place(folder: Path, name: Any) -> str:
+    """A path of the document, which is beside it."""
+    if not isinstance(name, str):
+        raise UnmaskError(f"the document names a file {name!r}, expected a path")
+    return str(folder / name)
+
+
+def _tables(given: Settings, key: str, known: Sequence[str] | None) -> Iterator[Settings]:
+    entries = given.get(key, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise UnmaskError(f"{key} is no list of tables; expected [[{key}]] above each of them")
+    for entry in entries:
+        for name in entry:
+            if known is not None and name not in known:
+                raise UnmaskError(unknown(name, known, key))
+        yield entry
+
+
+def _text(entry: Settings, key: str, where: str) -> str:
+    if not isinstance(entry.get(key), str):
+        raise UnmaskError(f"{where} has no {key}; expected a text")
+    return str(entry[key])
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def of_options(options: Settings) -> str:
+    """The document that says what the options of `unmask audit` or `unmask protect` do."""
+    releases, origins = list(options.get("releases", ())), list(options.get("origins", ()))
+    source = options.get("data") or options.get("original") or (releases.pop() if len(releases) == 1 else None)
+    data = {"file": source, **{key: options[key] for key in READING}}
+    policy = [{"require": str(replace(gate, sign=OPPOSITE[gate.sign]))} for gate in options.get("gates", ())]
+    published = [
+        {"file": file, "origin": origin}
+        for file, origin in itertools.zip_longest(map(str, releases), map(str, origins))
+    ]
+    lists = {
+        "protections": [_protection(options)] if "k" in options else [],
+        "releases": published,
+        "policy": policy,
+    }
+    register = {"file": options.get("register"), "coverage": options.get("coverage")}
+    return whole_text(
+        "Release of a table",
+        (
+            section("[data]", _said(data)),
+            section("[columns]", _roles(options)),
+            *([section("[register]", _said(register))] if register["file"] else []),
+            *(section(f"[[{key}]]", _said(one)) for key, entries in lists.items() for one in entries),
+        ),
+    )
+
+
+def _protection(options: Settings) -> dict[str, Any]:
+    asked = {
+        "k": options["k"],
+        "l": options["l_"],
+        "t": options["t"],
+        "strict": None if not options["relaxed"] else False,
+    }
+    return {"use": "tables.Mondrian", "with": _said(asked)}
+
+
+def _roles(options: Settings) -> dict[str, Any]:
+    """Columns with their roles, and what is said of their cells."""
+    given = {option: options[option] or () for option in ROLES.values() if option}
+    named = {option: (names,) if isinstance(names, str) else names for option, names in given.items()}
+    found: dict[str, Any] = {name: role for role, option in ROLES.items() for name in named.get(option, ())}
+    for key, option in MEANINGS.items():
+        for name, meaning in options[option].items():
+            own = found[name] if isinstance(found[name], dict) else {"role": found[name]}
+            found[name] = {**own, key: list(meaning) if isinstance(meaning, tuple) else meaning}
+    return found
+
+
+def _said(options: Settings) -> dict[str, Any]:
+    """What was said: options that are left out, and those that say what holds anyway, are not."""
+    plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
+    return {key: value for key, value in plain.items() if value is not None and value not in USUAL.get(key, ())}
+
+
+def text_of_value(value: Any) -> str:
+    """A value of TOML on one line.
+
+    >>> text_of_value({"role": "sensitive", "order": ["low", "high"]}), text_of_value(True)
+    ('{ role = "sensitive", order = ["low", "high"] }', 'true')
+    """
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key_of(key)} = {text_of_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(text_of_value, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def key_of(name: str) -> str:
+    """A key of TOML: bare where it may be, else quoted."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else text_of_value(name)
+
+
+def section(head: str, settings: Settings, why: Mapping[str, str] | None = None) -> str:
+    """A table of a document; why : key -> the reason that stands behind it."""
+    lines = [f"{key_of(key)} = {text_of_value(value)}" for key, value in settings.items()]
+    width = min(max(map(len, lines), default=0), 60)
+    reasons = [(why or {}).get(key, "") for key in settings]
+    said = (f"{line:{width}}  # {reason}" if reason else line for line, reason in zip(lines, reasons, strict=True))
+    return "\n".join((head, *said))
+
+
+def whole_text(title: str, sections: Iterable[str]) -> str:
+    """A document."""
+    return "\n\n".join((f"title = {text_of_value(title)}", *sections)) + "\n"

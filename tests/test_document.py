@@ -1,0 +1,181 @@
+"""One document for all verbs: what it says to a command, what is refused, and what --as-plan and init write."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unmask.cli import main
+from unmask.document import by_role, for_audit, for_protect, load, policies, populations, section, text_of_value
+from unmask.errors import UnmaskError
+
+PEOPLE = """\
+id,age,zip,ill
+1,30,01067,flu
+2,31,01067,none
+3,30,01069,none
+4,31,01069,flu
+"""
+
+DOCUMENT = """\
+[data]
+file = "people.csv"
+[columns]
+id = "identifier"
+age = "quasi-identifier"
+zip = { role = "quasi-identifier", type = "code" }
+ill = "sensitive"
+[[protections]]
+use = "tables.Mondrian"
+with = { k = 2 }
+[[policy]]
+require = "identity:success_probability.worst <= 0.09"
+source = "EMA policy 0070"
+"""
+
+OPTIONS = ["-q", "age,zip", "-s", "ill", "--identifiers", "id", "--type", "zip=code"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "unmask.toml").write_text(DOCUMENT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*command: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(main, list(command))
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_protect_reads_the_document_and_options_win(folder: Path) -> None:
+    assert run("protect", "unmask.toml", "-o", "two.csv")[0] == 0
+    assert run("protect", "people.csv", *OPTIONS, "--k", "2", "-o", "same.csv")[0] == 0
+    assert (folder / "two.csv").read_text() == (folder / "same.csv").read_text()
+    _, told, _ = run("protect", "unmask.toml", "-o", "four.csv", "--k", "4", "--json")
+    assert '"k": 4' in told
+
+
+def test_audit_of_a_document_is_the_audit_of_its_options_and_keeps_its_policy(folder: Path) -> None:
+    code, told, said = run("audit", "unmask.toml", "--json")
+    plain = run("audit", "people.csv", *OPTIONS, "--json")
+    assert json.loads(told) == json.loads(plain[1])
+    assert (code, plain[0]) == (3, 0)
+    assert "success_probability.worst" in said
+
+
+def test_the_releases_of_a_document_are_attacked_and_its_data_are_the_original(folder: Path) -> None:
+    assert run("protect", "unmask.toml", "-o", "r.csv", "--origin", "o.csv")[0] == 0
+    text = DOCUMENT.replace("[[policy]]", '[[releases]]\nfile = "r.csv"\norigin = "o.csv"\n[[policy]]')
+    (folder / "unmask.toml").write_text(text)
+    given = ["audit", "r.csv", *OPTIONS, "--original", "people.csv", "--origin", "o.csv", "--json"]
+    assert json.loads(run("audit", "unmask.toml", "--json")[1]) == json.loads(run(*given)[1])
+
+
+def test_what_a_command_was_asked_for_is_a_document_that_asks_for_the_same(folder: Path) -> None:
+    given = ["audit", "people.csv", *OPTIONS, "--fail-above", "k<3", "--register", "people.csv", "--coverage", "0.5"]
+    (folder / "again.toml").write_text(run(*given, "--as-plan")[1])
+    assert run("audit", "again.toml", "--json") == run(*given, "--json")
+    asked = ["protect", "people.csv", *OPTIONS, "--k", "2", "--l", "2", "--relaxed", "-o", "x.csv"]
+    (folder / "again.toml").write_text(run(*asked, "--as-plan")[1])
+    assert not (folder / "x.csv").exists()
+    assert (
+        for_protect(load(folder / "again.toml"), folder)[1] | {"relaxed": True, "k": 2, "l_": 2}
+        == for_protect(load(folder / "again.toml"), folder)[1]
+    )
+
+
+def test_init_writes_a_document_that_every_verb_reads(folder: Path) -> None:
+    (folder / "unmask.toml").unlink()
+    assert run("init", "people.csv", "-q", "age,zip", "-s", "ill")[0] == 0
+    assert run("init", "people.csv")[0] != 0  # it is there already
+    assert run("columns", "unmask.toml")[0] == 0
+    assert run("choose", "columns", "unmask.toml")[0] == 0
+    assert run("protect", "unmask.toml", "--k", "2", "-o", "r.csv")[0] == 0
+    assert run("study", "unmask.toml", "-o", "run", "--dry-run")[0] == 0
+
+
+def test_choose_requires_the_policy_of_the_study(folder: Path) -> None:
+    (folder / "unmask.toml").write_text(DOCUMENT + '[[adversaries]]\nname = "near"\nuse = "tables.ClassAttack"\n')
+    assert run("study", "unmask.toml", "-o", "run")[0] == 0
+    code, told, _ = run("choose", "run")
+    assert code == 1
+    assert "identity:success_probability.worst<=0.09 fails" in told
+    assert run("choose", "run", "--require", "success_probability.worst<=1")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[dat]\n", "a key 'dat' that does not exist"),
+        ("data = 3\n", "data is no table"),
+        ('[data]\nfile = "people.csv"\n[columns]\nage = "quasi"\n', "the role of column 'age' is 'quasi'"),
+        ('[data]\nfile = "people.csv"\n[columns]\nage = 3\n', "column 'age' has no role"),
+        ('[data]\nfile = "people.csv"\n[columns]\nage = {role = "keep", typ = "date"}\n', "a key 'typ'"),
+        ('[data]\nfile = "people.csv"\n[columns]\na = "weight"\nb = "weight"\n', "a and b are weights"),
+        (DOCUMENT + "[[releases]]\nfile = 3\n", "releases has no file"),
+        (DOCUMENT + '[register]\nfil = "x"\n', "a key 'fil'"),
+        (DOCUMENT.replace(" <= ", " about "), "policy requires"),
+        ('[data]\nuse = "tables.adult"\n', "no file of a table"),
+    ],
+)
+def test_what_no_document_says_is_refused_in_a_sentence(folder: Path, text: str, message: str) -> None:
+    (folder / "unmask.toml").write_text(text)
+    code, told, said = run("audit", "unmask.toml")
+    assert code not in (0, 3)
+    assert message in said
+    assert not told
+
+
+def test_several_protections_are_none_for_protect(folder: Path) -> None:
+    (folder / "unmask.toml").write_text(DOCUMENT.replace("with = { k = 2 }", "grid = { k = [2, 4] }"))
+    assert "several protections" in run("protect", "unmask.toml", "-o", "r.csv")[2]
+
+
+def test_a_document_is_no_output(folder: Path) -> None:
+    code, _, said = run("audit", "unmask.toml", "--report", "unmask.toml", "--force")
+    assert code != 0
+    assert "input" in said
+    assert (folder / "unmask.toml").read_text() == DOCUMENT
+
+
+def test_several_populations_have_their_own_columns() -> None:
+    text = """
+    [[data]]
+    use = "tables.adult"
+    [[data]]
+    file = "a.csv"
+    columns = { age = "quasi-identifier" }
+    """
+    first, second = populations(tomllib.loads(text))
+    assert "quasi_identifiers" not in first
+    assert (second["use"], second["quasi_identifiers"]) == ("tables.file", ["age"])
+
+
+@given(
+    st.dictionaries(
+        st.text(max_size=8),
+        st.recursive(
+            st.booleans() | st.integers(-(2**62), 2**62) | st.text(max_size=8),
+            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+            max_leaves=6,
+        ),
+        max_size=5,
+    )
+)
+def test_what_is_written_is_what_is_read(settings: dict[str, object]) -> None:
+    assert tomllib.loads(section("[a]", settings)) == {"a": settings}
+
+
+def test_roles_and_the_opposite_of_a_policy() -> None:
+    assert by_role({"w": "weight", "a": "keep"}) == {"keep": ["a"], "weight": "w"}
+    (policy,) = policies({"policy": [{"require": "k >= 5"}]})
+    assert policy.refused == "k < 5"
+    with pytest.raises(UnmaskError, match="does not exist"):
+        for_audit({"data": {}, "releases": [{"fil": "x"}]}, Path())
+    assert text_of_value({"a b": [1, "x"]}) == '{ "a b" = [1, "x"] }'
