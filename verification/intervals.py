@@ -55,12 +55,10 @@ def attacked() -> dict[str, tuple[Posterior, Truth]]:
     people = Table.read(columns, quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis")
     release, origin = Mondrian(k=5)(people, rng=rng)
     known = Knowledge(targets=None)(people, origin, rng=rng)
+    belief = AttributeInference("diagnosis")(release, known.auxiliary)
     return {
         "identity": (ClassAttack()(release, known.auxiliary), known.truth),
-        "diagnosis": (
-            AttributeInference("diagnosis")(release, known.auxiliary),
-            attribute_truth(people, known.person, release, "diagnosis"),
-        ),
+        "diagnosis": (belief, attribute_truth(people, known.person, belief, "diagnosis")),
     }
 
 
