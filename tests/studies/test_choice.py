@@ -5,7 +5,7 @@ import math
 import pytest
 
 from unmask.errors import FailedError, UnmaskError
-from unmask.reports.study.words import findings
+from unmask.reports.findings.study import findings
 from unmask.studies.choice import choose
 from unmask.studies.conditions import Condition
 from unmask.studies.journal import Journal, Result

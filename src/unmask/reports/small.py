@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from unmask.facts import Count
 from unmask.reports.data import Distribution, ReportData, ValueRisk
-from unmask.reports.exposure.values import Exposure
-from unmask.reports.graph.values import GraphRisk, StructureAttack
-from unmask.reports.linkage.values import GuessLinkage, Linkage
-from unmask.reports.price.values import Price
+from unmask.reports.facts.exposure import Exposure
+from unmask.reports.facts.graph import GraphRisk, StructureAttack
+from unmask.reports.facts.linkage import GuessLinkage, Linkage
+from unmask.reports.facts.price import Price
 from unmask.reports.words import ADOPTERS, Value
 from unmask.results import Row
 

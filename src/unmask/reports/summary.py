@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from unmask.errors import visible
 from unmask.reports.data import ORIGINAL, ReportData, Scope
-from unmask.reports.exposure.values import APART
-from unmask.reports.sections import not_run_groups
-from unmask.reports.study.values import SUCCESS, Measured, StudyData, headlines
-from unmask.reports.study.words import LINKAGE, did, risky, spoken, who, without
+from unmask.reports.facts.exposure import APART
+from unmask.reports.facts.study import SUCCESS, Measured, StudyData, headlines
+from unmask.reports.findings.rows import LINKAGE, did, risky, without
+from unmask.reports.findings.study import spoken, who
+from unmask.reports.sections.closing import not_run_groups
 from unmask.reports.words import IDENTITY, number, percent, release_name, row_estimate
 from unmask.results import Row
 
@@ -243,6 +244,6 @@ def _not_tested(data: ReportData | StudyData) -> Iterator[str]:
         reasons = list(dict.fromkeys(f"{gap.status}: {gap.reason}" for gap in data.missing))
         told = [f"{cells:,} {'cell' if cells == 1 else 'cells'} without a result"] if cells else []
     else:
-        told, reasons = [], [f"{'; '.join(things[:2])}: {why}" for things, _, why in not_run_groups(data)]
+        told, reasons = [], [f"{'; '.join(things[:2])}: {why}" for things, _, why in not_run_groups(data.not_run)]
     shown = [*told, *reasons[:2], *([f"{len(reasons) - 2} more, see the report"] if len(reasons) > 2 else [])]
     yield "Not run: " + ("; ".join(shown) if shown else "nothing of what was asked for") + "."

@@ -14,7 +14,7 @@ from unmask import __version__
 from unmask.engines.sql import exact_path
 from unmask.files import engine, text_of
 from unmask.plan import NOTHING
-from unmask.reports.study.values import (
+from unmask.reports.facts.study import (
     RATIONAL,
     Headlines,
     Measured,
