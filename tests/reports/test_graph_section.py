@@ -26,7 +26,7 @@ from unmask.reports import (
 )
 from unmask.reports.findings.graph import enough, transition_lines
 from unmask.reports.findings.seeds import seed_words
-from unmask.reports.sections.graph import Looks, shown
+from unmask.reports.sections.looks import Looks, shown
 from unmask.reports.svg import PANEL
 
 LOWS, HIGHS = (1, 2, 3, 4, 8, 16), (1, 2, 3, 7, 15, None)

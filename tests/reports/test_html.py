@@ -352,7 +352,7 @@ def test_failed_not_run_and_zero_look_different():
     chart = text[text.index("<svg") : text.index("</svg>")]
     assert ">failed<" in chart
     assert ">not run<" in chart
-    assert text.count('<span class="failed">failed</span>') == 2  # the table of success and the table of measures
+    assert text.count('<span class="failed">failed</span>') == 1  # the table of measures
     assert text.count('<span class="not-run">not run</span>') >= 2
     assert "k=7, success_probability: ran out of memory" in text
 

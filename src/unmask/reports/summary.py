@@ -55,31 +55,6 @@ def summary(data: ReportData | StudyData) -> str:
       set about them: a register, or a network.
     * Inference: adversaries who say what somebody's value is.
     * Motivated intruder: the strongest of those who name people, what he is taken to know, and whether it pays.
-
-    >>> row = Row(
-    ...     "k=3",
-    ...     "knows age",
-    ...     "identity",
-    ...     "realized_success",
-    ...     "probability",
-    ...     "high",
-    ...     0.0025,
-    ...     0.04,
-    ...     0.0375,
-    ...     None,
-    ...     None,
-    ...     "none",
-    ...     2000,
-    ...     80,
-    ...     1.0,
-    ...     7,
-    ...     (),
-    ...     "exact",
-    ... )
-    >>> print(
-    ...     summary(ReportData(title="Example", who="An attack.", rows=(row,))).splitlines()[2].replace("\u00a0", " ")
-    ... )
-      An adversary who knows age names 4.0 % of 2,000 people correctly; guessing gives 0.25 % (realized success).
     """
     told = _study(data) if isinstance(data, StudyData) else _audit(data)
     named = [one for one in told if one.row.target == IDENTITY]

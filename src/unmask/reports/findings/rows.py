@@ -12,32 +12,7 @@ LINKAGE = "linkage"
 
 
 def did(row: Row) -> str:
-    """What an adversary does, to how many, as the end of a sentence.
-
-    >>> did(
-    ...     Row(
-    ...         "k=3",
-    ...         "neighbor",
-    ...         "identity",
-    ...         "realized_success",
-    ...         "probability",
-    ...         "high",
-    ...         0.0,
-    ...         0.25,
-    ...         0.25,
-    ...         0.2,
-    ...         0.3,
-    ...         "seeds",
-    ...         300,
-    ...         300,
-    ...         1.0,
-    ...         0,
-    ...         (),
-    ...         "",
-    ...     )
-    ... ).replace("\u00a0", " ")
-    'names 25 % [20, 30] of 300 people correctly'
-    """
+    """What an adversary does, to how many, as the end of a sentence: "names 25 % [20, 30] of 300 people correctly"."""
     value, n = row_estimate(row), f"{row.n:,}"
     if row.measure in OTHERWISE:
         if row.unit not in SHARES:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from unmask.reports.charts import Line, plot
+from unmask.reports.charts import Line
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, OverlapPoint, SeparationPoint, StructureAttack, TransitionPoint
 from unmask.reports.findings.graph import (
@@ -17,16 +16,13 @@ from unmask.reports.findings.graph import (
     recall_of,
     setting,
     several_releases,
-    strongest_first,
     transition_lines,
 )
 from unmask.reports.findings.seeds import seed_words
-from unmask.reports.parts import Figure, Figures, Fold, Grid, Heading, Loose, Part, Section, grid, minds, notes, parts
-from unmask.reports.scales import Scale, classes, linear, magnitudes, shares, whole
-from unmask.reports.words import lettered, number, percent, plural, rate, release_name
-
-LINES = 6
-"""Lines that are told apart in one chart."""
+from unmask.reports.parts import Figure, Fold, Grid, Loose, Section, grid, minds, notes, parts
+from unmask.reports.scales import classes, linear, magnitudes, shares, whole
+from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top
+from unmask.reports.words import number, percent, plural, rate
 
 PANELS = 3
 """Attacks that have charts of their own over both overlaps."""
@@ -41,43 +37,6 @@ COLUMNS = {
     "Names": "how many names they give, on average",
 }
 """Rate of an attack -> its meaning."""
-
-FOLDED = "The figures behind these charts"
-
-Points = Sequence[tuple[float, float]]
-Named = tuple[str, str, Points]
-"""The name of a line, the attack it is of, and its points."""
-
-
-@dataclass(frozen=True)
-class Looks:
-    """The number of the look of each attack, the one it has elsewhere on the page, and how many are there."""
-
-    styles: Mapping[str, int]
-    adversaries: int
-
-    @classmethod
-    def of(cls, graph: GraphRisk, scope: Scope) -> Looks:
-        """Those of the page, then of attacks that have no rows."""
-        styles = dict(scope.styles)
-        told = (graph.attacks, graph.transition, graph.overlaps)
-        for name in (str(item.attack) for items in told for item in items):
-            styles.setdefault(name, len(styles))
-        return cls(styles, len(scope.adversaries))
-
-    def said(self, name: str, attack: str) -> str:
-        """A name behind the letter of its attack, where letters are used."""
-        return lettered(name, self.styles[attack], self.adversaries)
-
-    def lines(self, named: Sequence[Named], *, shade: bool = False) -> list[Line]:
-        """The first lines that have a value, each in the look of its attack; the second of an attack in a free one."""
-        kept = [item for item in named if any(math.isfinite(y) for _, y in item[2])][:LINES]
-        taken: list[int] = []
-        for i, (_, attack, _) in enumerate(kept):
-            own = i if shade else self.styles[attack] % LINES
-            others = {self.styles[item[1]] % LINES for item in kept} | {*taken}
-            taken.append(own if own not in taken else next(j for j in range(LINES) if j not in others))
-        return [Line(name, tuple(points), i, shade) for (name, _, points), i in zip(kept, taken, strict=True)]
 
 
 def graph_section(graph: GraphRisk | None, scope: Scope, least: int) -> Section | None:
@@ -100,58 +59,6 @@ def graph_section(graph: GraphRisk | None, scope: Scope, least: int) -> Section 
         _by_criterion(graph),
     )
     return Section("graph", "Who is named in the network", shown)
-
-
-def _block(heading: str, figures: Iterable[Figure], told: Iterable[str], *tables: Part) -> tuple[Loose, ...]:
-    """A heading with charts, how to read them, and tables; nothing without charts and tables."""
-    drawn = Figures(tuple(figures))
-    return (Heading(heading), drawn, notes(told), tables) if drawn.items or tables else ()
-
-
-def _figure(
-    caption: str, lines: Sequence[Line], x: Scale, *, y: Scale | None = None, said: str = "", under: Sequence[Line] = ()
-) -> Iterator[Figure]:
-    """A chart under its caption, told in words by the ends of its lines; none without lines.
-
-    y     : shares to 100 % where none is given
-    under : lines behind that are no attacks
-    """
-    if lines:
-        caption += f": {lines[0].name}" if len(lines) == 1 else ""
-        form = percent if y is None or y.ticks[-1][1][0].endswith("%") else number
-        ends = ((line.name, [value for _, value in line.points if math.isfinite(value)]) for line in lines)
-        told = "; ".join(f"{name}: {form(values[0])} to {form(values[-1])}" for name, values in ends)
-        scale = linear(1.0, pads=(0, 0.04)) if y is None else y
-        yield Figure(caption, plot(x, scale, [*lines, *under], label=f"{caption}{said}. {told}."))
-
-
-def _top(lines: Sequence[Line]) -> float:
-    return max((y for line in lines for _, y in line.points if math.isfinite(y)), default=0.0)
-
-
-def shown(graph: GraphRisk) -> list[tuple[str, StructureAttack]]:
-    """The attacks on the release where most people are named, the strongest first, and a name for each of them."""
-    ordered = strongest_first(graph.attacks, graph.truth_known)
-    own = [attack for attack in ordered if attack.release == ordered[0].release]
-    return [(_told_apart(attack, [a for a in own if a.attack == attack.attack]), attack) for attack in own]
-
-
-def _told_apart(attack: StructureAttack, alike: Sequence[StructureAttack]) -> str:
-    """The name of an attack, with what tells it from others of that name: number of seeds, their choice, or both."""
-    if len(alike) == 1:
-        return attack.attack
-    if len({other.n_seeds for other in alike}) == len(alike):
-        return f"{attack.attack}, {attack.n_seeds:,} seeds"
-    if len({other.seeds for other in alike}) == len(alike):
-        return f"{attack.attack}, {attack.seeds}"
-    return f"{attack.attack}, {attack.n_seeds:,} {attack.seeds}"
-
-
-def _of_release(graph: GraphRisk) -> list[str]:
-    """Which release the charts are of, where there are several."""
-    if not several_releases(graph):
-        return []
-    return [f"Of {release_name(shown(graph)[0][1].release)}, the release where most people are named."]
 
 
 # --- attacks ---------------------------------------------------------------------------------------------------------
@@ -223,7 +130,7 @@ def _separations(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         "one that is named; with one identity, all of them."
     )
     table = Grid((*head, *roles), tuple((name, tuple(rows)) for name, rows in groups.items()))
-    return _block("Where people have several identities", (), [how], table)
+    return block("Where people have several identities", (), [how], table)
 
 
 def _separation(point: SeparationPoint, looks: Looks, *, decoys: bool) -> tuple[str, ...]:
@@ -265,11 +172,11 @@ def _by_degree(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         )
 
     over = ", by ties of the person"
-    figures = [*_figure("People named", lines("recall"), x, said=over)]
-    figures += _figure("Names that are right", lines("precision"), x, said=over)
+    figures = [*figure("People named", lines("recall"), x, said=over)]
+    figures += figure("Names that are right", lines("precision"), x, said=over)
     whose = "People are those in both networks without the seeds, by ties in the adversary's own."
     tables = [_degree_table(attacks[:LINES], order, looks)] if figures else []
-    return _block("Who is named, by ties", figures, [*_of_release(graph), whose], *tables)
+    return block("Who is named, by ties", figures, [*of_release(graph), whose], *tables)
 
 
 def _degree_table(
@@ -302,14 +209,14 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     reliable, given = looks.lines(right), looks.lines(sure)
     equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
     score = shares("Score: what the model of rematch says")
-    figures = [*_figure("Names that are right", reliable, score, under=[equal])]
-    figures += _figure("Names given", given, shares("Score, at least"), y=linear(_top(given) or 1.0, unit=""))
+    figures = [*figure("Names that are right", reliable, score, under=[equal])]
+    figures += figure("Names given", given, shares("Score, at least"), y=linear(top(given) or 1.0, unit=""))
     how = (
         "The score of a name is the probability that the model of the attack rematch gives it. It is not calibrated: "
         "an adversary who took it at its word would be wrong wherever a line leaves the dotted one."
     )
-    told = [*_of_release(graph), *([how] if reliable else []), "Names given: so many names have at least that score."]
-    return _block("How many names are right, by their score", figures, told)
+    told = [*of_release(graph), *([how] if reliable else []), "Names given: so many names have at least that score."]
+    return block("How many names are right, by their score", figures, told)
 
 
 def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
@@ -322,9 +229,9 @@ def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         ]
     )
     x = whole(1, max((len(line.points) for line in lines), default=1), "Pass over the network", pad=0.03)
-    figures = _figure("Names given or changed in the pass", lines, x, y=linear(_top(lines) or 1.0, unit=""))
+    figures = figure("Names given or changed in the pass", lines, x, y=linear(top(lines) or 1.0, unit=""))
     how = "Of the first run. An attack ends with a pass that changes nothing, or is cut off."
-    return _block("How the attack runs through the network", figures, [*_of_release(graph), how])
+    return block("How the attack runs through the network", figures, [*of_release(graph), how])
 
 
 # --- how much the adversary must know --------------------------------------------------------------------------------
@@ -340,8 +247,8 @@ def _by_seeds(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     reach = looks.lines([(*who, [(p.n_seeds, _reach(p)) for p in own]) for who, own in points.items()])
     spread = looks.lines([(*who, [(p.n_seeds, p.percolated / p.runs) for p in own]) for who, own in points.items()])
     named = "named" if graph.truth_known else "given a name"
-    figures = [*_figure(f"People {named}", reach, x, said=", by leaked identities")]
-    figures += _figure("Runs in which the attack spreads", spread, x, said=", by leaked identities")
+    figures = [*figure(f"People {named}", reach, x, said=", by leaked identities")]
+    figures += figure("Runs in which the attack spreads", spread, x, said=", by leaked identities")
     rows = (
         (looks.said(p.attack, p.attack), p.seeds, f"{p.n_seeds:,}", f"{p.percolated:,} of {p.runs:,}", rate(_reach(p)))
         for own in lines.values()
@@ -354,7 +261,7 @@ def _by_seeds(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         "An attack either dies out near its seeds or runs through the network; in between there is little. People "
         f"{named} are means over all runs, {many} for each point."
     )
-    return _block("From how few leaked identities", figures, [how], Fold(FOLDED, (table,)))
+    return block("From how few leaked identities", figures, [how], Fold("The figures behind these charts", (table,)))
 
 
 def _reach(point: TransitionPoint) -> float:
@@ -391,7 +298,12 @@ def _by_overlap(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
             figures += _overlap_figures(caption, lines, looks, by_edges=True, shade=True)
     how = f"Overlap: of the people, or the ties among common people, in either network, the share in both.{still}"
     told = [how, "Charts of wrong names have a scale of their own.", *more]
-    return _block("By overlap of the two networks", figures, told, Fold(FOLDED, (_overlap_table(points, looks),)))
+    return block(
+        "By overlap of the two networks",
+        figures,
+        told,
+        Fold("The figures behind these charts", (_overlap_table(points, looks),)),
+    )
 
 
 def _overlap_figures(
@@ -413,8 +325,8 @@ def _overlap_figures(
         return looks.lines(named, shade=shade)
 
     x, wrong = shares("Overlap of ties" if by_edges else "Overlap of people"), over("error")
-    yield from _figure(f"People named{caption}", over("recall"), x)
-    yield from _figure(f"People given a wrong name{caption}", wrong, x, y=linear(_top(wrong) or 0.01))
+    yield from figure(f"People named{caption}", over("recall"), x)
+    yield from figure(f"People given a wrong name{caption}", wrong, x, y=linear(top(wrong) or 0.01))
 
 
 def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
@@ -431,7 +343,7 @@ def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:
     """Hit share against the percentile of each criterion, and its rank correlation."""
     said = [(*CRITERIA.get(link.criterion, (link.criterion, "")), link) for link in graph.anonymity]
     lines = [Line(name, link.ranked, i, shade=True) for i, (name, _, link) in enumerate(said[:LINES]) if link.ranked]
-    figures = _figure(
+    figures = figure(
         "How often such a person is named", lines, shares("Percentile of the criterion, lowest values first")
     )
     rows = [(name, meaning, number(link.correlation, 2)) for name, meaning, link in said]
@@ -441,4 +353,4 @@ def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:
         "the farther its rank correlation (Spearman, with the share of runs in which a person is named) from 0, the "
         "better it foretells who is named."
     )
-    return _block("What foretells who is named", figures, [how], *([table] if rows else []))
+    return block("What foretells who is named", figures, [how], *([table] if rows else []))

@@ -19,12 +19,11 @@ from unmask.reports.findings.price import (
     parameter_name,
     parameter_rows,
     parameter_value,
-    price_findings,
     reached,
     several_adversaries,
     thresholds_sentence,
 )
-from unmask.reports.parts import Bullets, Figure, Figures, Grid, Heading, Section, grid, lead, minds, notes, parts
+from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, minds, notes, parts
 from unmask.reports.scales import amounts, linear, logarithmic
 from unmask.reports.words import number, percent
 
@@ -75,7 +74,6 @@ def price_section(price: Price | None, scope: Scope) -> Section | None:
         HOW,
         assumed if price.assumed else f"The attacker was read from {price.source}.",
         minds(price.warnings),
-        Bullets(tuple(price_findings(price, scope)), "findings"),
         Heading("Who attacks"),
         attacker,
         Heading("What happens to each release"),

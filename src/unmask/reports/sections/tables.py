@@ -16,7 +16,6 @@ from unmask.reports.words import (
     percent,
     row_estimate,
     what,
-    written,
 )
 from unmask.results import Row
 
@@ -29,7 +28,7 @@ def success_section(data: ReportData, scope: Scope, heads: Heads, said: Callable
     if not figures:
         return None
     scales = " Each panel has its own scale, from 0." if len(figures) > 1 else ""
-    shown = parts(lead(said(success_note(heads)) + scales), Figures(figures), success_table(data, scope, heads))
+    shown = parts(lead(said(success_note(heads)) + scales), Figures(figures))
     return Section("success", "How often the adversary is right", shown)
 
 
@@ -77,42 +76,10 @@ def success_note(heads: Heads) -> str:
     return f"Dots are success{lines}; the black tick is guessing without the release, the band is what it gives. {who}"
 
 
-def success_table(data: ReportData, scope: Scope, heads: Heads) -> Grid | None:
-    """Release by target: success with its interval; guessing alone in the first lines."""
-    targets = [target for target in scope.targets if any(key[2] == target for key in heads)]
-    with_k = any("k" in data.criteria.get(release, {}) for release in scope.releases)
-    guesses: list[tuple[str, ...]] = []
-    rows: list[tuple[str, ...]] = []
-    for adversary in scope.adversaries:
-        known = ([heads[k].prior for r in scope.releases if (k := (r, adversary, t)) in heads] for t in targets)
-        priors = (_range(values) for values in known)
-        guesses.append((*scope.who("guessing alone", adversary), *(("",) if with_k else ()), *priors, ""))
-    for release in scope.releases:
-        for adversary in scope.adversaries:
-            own = [heads.get((release, adversary, target)) for target in targets]
-            size = (written("k", data.criteria.get(release, {}).get("k")),) if with_k else ()
-            cells = tuple(
-                row_estimate(row) if row is not None else _why_not(data, release, adversary, target)
-                for row, target in zip(own, targets, strict=True)
-            )
-            n = " / ".join(dict.fromkeys(f"{row.n:,}" for row in own if row is not None))
-            rows.append((*scope.who(release, adversary), *size, *cells, n))
-    if not targets:
-        return None
-    head = (*scope.who_head, *(("k",) if with_k else ()), *(what(target) for target in targets), "n")
-    shown = guesses if len(scope.releases) > 1 else []
-    return Grid(head, (("", tuple(shown)), ("", tuple(rows))), text=len(scope.who_head))
-
-
 def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str:
     """The word for success that has no value: the status of the row that failed, or "not run" where there is none."""
     asked = (row for row in data.rows if (row.release, row.adversary, row.target) == (release, adversary, target))
     return next((row.status for row in asked if row.measure in data.success and row.status in FAILURES), "not run")
-
-
-def _range(values: Sequence[float]) -> str:
-    low, high = (percent(bound(values)) for bound in (min, max)) if values else ("", "")
-    return low if low == high else f"{low} \u2013 {high}"
 
 
 # --- people ----------------------------------------------------------------------------------------------------------
