@@ -83,7 +83,7 @@ def tiny(n_cells: int) -> Step:
 def page(n_rows: int) -> Step:
     """Results are there; they are read, gathered and rendered."""
     from unmask.files import engine
-    from unmask.reports.study.page import render_study
+    from unmask.reports import render
     from unmask.studies.page import study_page
     from unmask.studies.run import RESULTS, run_study
 
@@ -96,7 +96,7 @@ def page(n_rows: int) -> Step:
 
     def step() -> Found:
         with folder:
-            return {"rows": rows, "MB": len(render_study(study_page(run)).encode()) / 1e6}
+            return {"rows": rows, "MB": len(render(study_page(run)).encode()) / 1e6}
 
     return step
 

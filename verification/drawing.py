@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from unmask.reports.canvas import COLORS, FONT, INK, SOFT
+from unmask.reports.svg import COLORS, FONT, INK, SOFT
 
 BLUE, ORANGE, PLUM, GREEN, *_ = COLORS
 GRAY = "#6e7781"

@@ -18,8 +18,7 @@ from unmask.errors import UnmaskError
 from unmask.reports import ReportData, render
 from unmask.reports import export as exporting
 from unmask.reports.export import INDEX, export
-from unmask.reports.study.page import render_study
-from unmask.reports.study.values import Missing
+from unmask.reports.facts.study import Missing
 
 KINDS = {
     "audit": sample,
@@ -37,7 +36,7 @@ def data() -> dict[str, object]:
 
 
 def shown(kind: str) -> str:
-    return render_study(data()[kind]) if kind == "study" else render(data()[kind])
+    return render(data()[kind])
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -21,12 +21,13 @@ from unmask.reports import (
     StructureAttack,
     TransitionPoint,
     render,
+    scales,
     sentences,
 )
-from unmask.reports.graph import plots
-from unmask.reports.graph.looks import Looks, shown
-from unmask.reports.graph.seeds import seed_words
-from unmask.reports.graph.words import enough, transition_lines
+from unmask.reports.findings.graph import enough, transition_lines
+from unmask.reports.findings.seeds import seed_words
+from unmask.reports.sections.looks import Looks, shown
+from unmask.reports.svg import PANEL
 
 LOWS, HIGHS = (1, 2, 3, 4, 8, 16), (1, 2, 3, 7, 15, None)
 PEOPLE = (6790, 3210, 1770, 2590, 1870, 1930)
@@ -180,7 +181,7 @@ def headings(text: str) -> list[str]:
 
 
 def labels(text: str) -> list[str]:
-    return re.findall(r'aria-label="(.*?)"', section(text))
+    return re.findall(r'<svg role="img" aria-label="(.*?)"', section(text))
 
 
 def found(of: GraphRisk, **changes) -> list[str]:
@@ -490,20 +491,20 @@ def test_precision_ghosts_and_hops_are_leading_measures_with_names():
 
 
 def test_labels_of_magnitudes_leave_room_and_keep_both_ends():
-    scale = plots.magnitudes([1000, *range(1, 40)], "seeds")
+    scale = scales.magnitudes([1000, *range(1, 40)], "seeds")
     words = [said for _, (said,) in scale.ticks]
     assert words[0] == "1"
     assert words[-1] == "1,000"
     places = [place for place, _ in scale.ticks]
     room = (places[1] - places[0], places[-1] - places[-2])
-    assert min(room) * (plots.PANEL - 70) / (scale.right - scale.left) >= plots.TICK_ROOM
-    assert plots.magnitude(0) == plots.magnitude(1) == 0
-    assert plots.magnitudes([7], "seeds").ticks == ((plots.magnitude(7), ("7",)),)
+    assert min(room) * (PANEL - 70) / (scale.high - scale.low) >= scales.LABELS
+    assert scales.magnitude(0) == scales.magnitude(1) == 0
+    assert scales.magnitudes([7], "seeds").ticks == ((scales.magnitude(7), ("7",)),)
 
 
 def test_passes_are_labeled_from_the_first_to_few_round_ones():
-    assert [said for _, (said,) in plots.counts([1, 12], "pass").ticks] == ["1", "2", "4", "6", "8", "10", "12"]
-    assert [said for _, (said,) in plots.counts([1, 40], "pass").ticks][:3] == ["1", "5", "10"]
+    assert [said for _, (said,) in scales.whole(1, 12, "pass").ticks] == ["1", "2", "4", "6", "8", "10", "12"]
+    assert [said for _, (said,) in scales.whole(1, 40, "pass").ticks][:3] == ["1", "5", "10"]
 
 
 def test_no_two_lines_of_a_chart_look_alike_and_an_attack_keeps_its_look():

@@ -13,8 +13,8 @@ import pytest
 
 from unmask.catalog import MEASURES
 from unmask.errors import UnmaskError
-from unmask.reports import ColumnRisk, Distribution, ReportData, plots, render, words
-from unmask.reports.sections import column_notes, column_tables
+from unmask.reports import ColumnRisk, Distribution, ReportData, render, words
+from unmask.reports.sections.tables import column_notes, column_tables
 from unmask.results import Row
 
 N = 30162
@@ -352,7 +352,7 @@ def test_failed_not_run_and_zero_look_different():
     chart = text[text.index("<svg") : text.index("</svg>")]
     assert ">failed<" in chart
     assert ">not run<" in chart
-    assert text.count('<span class="failed">failed</span>') == 2  # the table of success and the table of measures
+    assert text.count('<span class="failed">failed</span>') == 1  # the table of measures
     assert text.count('<span class="not-run">not run</span>') >= 2
     assert "k=7, success_probability: ran out of memory" in text
 
@@ -428,7 +428,7 @@ def test_what_was_not_run_is_listed_once_for_each_reason():
     rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", text[text.index('id="not-run"') :])
     assert [[cell for cell in re.split(r"</?(?:td|th|span)[^>]*>", row) if cell] for row in rows] == [
         ["Sorting", "failed", "failed: the disk was full"],
-        ["Linkage<br>Population (of people)", "not run", register],
+        ["Linkage; Population (of people)", "not run", register],
         ["Realized success, guesses needed \u2013 prosecutor, identity; prosecutor, pay", "not run", truth],
     ]
 
@@ -476,9 +476,10 @@ def test_a_single_release_has_no_plane_but_its_utility():
 
 def test_dominated_releases_are_hollow():
     places = (("a", 0.1, 0.3), ("b", 0.2, 0.1), ("c", 0.2, 0.2))
-    points = [plots.Point(name, 0, loss, risk) for name, loss, risk in places]
-    drawn = plots.plane_chart(points, n_adversaries=1, loss="lost", risk="risk", label="x", key="p")
-    symbols = [tag for tag in re.findall(r"<path [^>]*>", drawn) if 'stroke-width="1.8"' in tag]
+    rows = tuple(row(release=name, posterior=risk) for name, _, risk in places)
+    text = render(replace(single(), rows=rows, utility={name: {"gcp": loss} for name, loss, _ in places}))
+    drawn = text[text.index('id="utility"') :].partition("</svg>")[0]
+    symbols = re.findall(r'<circle class="mark"[^>]*>', drawn)
     assert len(symbols) == 3
     assert sum('fill="white"' in tag for tag in symbols) == 1
 

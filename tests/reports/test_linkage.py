@@ -12,9 +12,9 @@ import pytest
 from tests.reports.test_html import Page, row, sample, sections
 from unmask.errors import UnmaskError
 from unmask.reports import GuessLinkage, Linkage, ReportData, render, sentences
-from unmask.reports.linkage import plots as linkage_plots
-from unmask.reports.linkage.figures import horizon
-from unmask.reports.linkage.words import strongest_first
+from unmask.reports.findings.linkage import strongest_first
+from unmask.reports.scales import stretched
+from unmask.reports.sections.linkage import bubbles, horizon
 from unmask.reports.summary import summary
 
 BETAS = (0.2, 0.5, 0.8, 1.0)
@@ -127,7 +127,7 @@ def test_the_page_is_well_formed_whole_and_self_contained():
     assert len(read.ids) == len(set(read.ids))
     assert not re.search(r"https?:|\bsrc=|\bhref=", plain())
     assert sections(plain())[:2] == ["linkage", "measures"]
-    assert section(plain()).count('role="img"') == section(plain()).count("aria-label=") == 5
+    assert section(plain()).count('role="img"') == section(plain()).count('<svg role="img" aria-label=') == 5
     assert not re.search(r"\b(inf|nan|None)\b", read.text)
 
 
@@ -141,7 +141,7 @@ def test_the_finding_says_who_is_breached_how_cleanly_and_how_near_the_others_ar
         (
             "The guess name_bd links at least 80 % of the items of 25.9 % of 1,000 subjects with at least 2 items; "
             "clusters of the same sizes with shuffled labels link 0 %. 25.0 % are breached without a single foreign "
-            "item, and 74.1 % are one merging away."
+            "item, and 74.1 % are one merge away."
         )
     ]
 
@@ -185,10 +185,10 @@ def test_clean_breaches_only_and_none_are_said():
 
 def test_nobody_breached_is_said():
     spared = guess(breached=0.0, clean=0.0, one_away=0.0)
-    shuffled = ", as do clusters of the same sizes with shuffled labels. Nobody is one merging away."
+    shuffled = ", as do clusters of the same sizes with shuffled labels. Nobody is one merge away."
     start = "The guess name_bd breaches nobody: it links at least 80 % of the items of none of 1,000 subjects with"
     assert found(spared)[0] == f"{start} at least 2 items{shuffled}"
-    assert found(replace(spared, one_away=0.3))[0].endswith("30.0 % are one merging away.")
+    assert found(replace(spared, one_away=0.3))[0].endswith("30.0 % are one merge away.")
     assert "shuffled labels link that of 2.0 %" in found(replace(spared, guessing=0.02))[0]
 
 
@@ -243,7 +243,7 @@ def test_charts_of_one_guess():
         f">{label}<" in plain() for label in ("average subject", "the 25.9\u00a0% breached", "\u03b1 0.5", "741")
     )
     assert plain().count(">\u03b2 80\u00a0%<") == 3
-    label = "after 0 to 1 mergings. average subject: 63.0 % to 100 %; the 25.9 % breached: 100 % to 100 %."
+    label = "after 0 to 1 merge. average subject: 63.0 % to 100 %; the 25.9 % breached: 100 % to 100 %."
     assert label in plain().replace("\u00a0", " ")
 
 
@@ -264,8 +264,8 @@ def test_guesses_whose_looks_repeat_are_told_apart():
         replace(bare(guess(f"g{i}", breached=0.3 if i in (0, 6) else 0.26)), breach_rates=rates) for i in range(7)
     ]
     drawn = section(page(*guesses)).partition('aria-label="Subjects breached')[2].partition("</svg>")[0]
-    lines = re.findall(r'<path [^>]*stroke="(#\w+)"[^>]*stroke-width="2"', drawn)
-    assert len(lines) == len(set(lines)) == 6
+    lines = re.findall(r'<path d="[^"]*" fill="none" stroke="(#\w+)" stroke-width="2"', drawn)
+    assert len(lines) == 2 * len(set(lines)) == 12  # the legend has them, too
 
 
 def test_the_horizontal_axis_ends_where_all_curves_are_flat():
@@ -273,14 +273,14 @@ def test_the_horizontal_axis_ends_where_all_curves_are_flat():
     assert horizon(linkage(long)) == 3
     assert horizon(linkage(block())) == 1
     text = page(long)
-    assert "Beyond 3 mergings no curve moves by more than 1 % of its scale." in words(text)
+    assert "Beyond 3 merges no curve moves by more than 1 % of its scale." in words(text)
     assert "Beyond" not in words(plain())
 
 
 def test_where_nothing_is_mixed_in_that_is_said_instead_of_drawn():
     clean = guess(mixed_curve=(0.0, 0.0), worst_mixed=(0.0,))
     assert "Foreign items mixed in" not in figures(page(clean))
-    assert "No foreign item is mixed in at any number of mergings" in words(page(clean))
+    assert "No foreign item is mixed in at any number of merges" in words(page(clean))
     wanted = guess(mixed_curve=(1.0, 0.9), worst_mixed=(1.0,))
     assert "Foreign items still lacking" in figures(page(wanted, wanted=True))
     assert "Foreign items are welcome to the subjects" in words(page(wanted, wanted=True))
@@ -315,18 +315,18 @@ def test_degenerate_linkages_are_drawn():
 
 def test_bubbles_have_areas_of_their_subjects_on_scales_that_reach_far():
     points = ((0, 0, 400), (3, 5000, 100))
-    drawn = linkage_plots.bubbles(points, largest=(3, 5000, 400), color="#000000", label="x", key="e")
-    radii = [float(radius) for radius in re.findall(r'd="M([\d.]+),0A', drawn)]
+    drawn = bubbles(points, largest=(3, 5000, 400), style=0, label="x")
+    radii = [float(radius) for radius in re.findall(r' r="([\d.]+)"', drawn)]
     assert sorted(radii)[-2:] == pytest.approx([8.5, 17.0], abs=0.01)  # a quarter of the subjects, half the radius
     assert ">1,000<" in drawn
-    assert linkage_plots.stretched(5000)
-    assert not linkage_plots.stretched(3)
+    assert stretched(5000)
+    assert not stretched(3)
 
 
 def test_very_many_errors_are_gathered_without_losing_a_subject():
     points = tuple((miss, include, 1) for miss in range(60) for include in range(60))
-    drawn = linkage_plots.bubbles(points, largest=(59, 59, 1), color="#000000", label="x", key="e")
-    assert len(re.findall(r"aria-label|<path ", drawn)) < 41 * 41 + 200
+    drawn = bubbles(points, largest=(59, 59, 1), style=0, label="x")
+    assert len(re.findall(r"<circle ", drawn)) < 41 * 41 + 200
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import pytest
 from tests.reports.test_html import ALL, TWO, Page, row, sample, sections, single
 from unmask.economics import Attacker, exploitation_table
 from unmask.errors import UnmaskError
-from unmask.reports import Price, PriceCurve, ReleasePrice, Swing, render, sentences
-from unmask.reports.price import plots as price_plots
-from unmask.reports.price.words import thresholds_sentence
+from unmask.reports import Price, PriceCurve, ReleasePrice, Swing, bars, render, sentences
+from unmask.reports.findings.price import thresholds_sentence
+from unmask.reports.sections.price import by_size
 
 CASE = {
     "gain": 8000,
@@ -147,7 +147,7 @@ def test_the_page_stays_well_formed_whole_and_self_contained(full):
     assert len(read.ids) == len(set(read.ids))
     assert not re.search(r"https?:|\bsrc=|\bhref=", full)
     assert sections(full).index("price") == sections(full).index("utility") - 1
-    assert section(full).count('role="img"') == section(full).count("aria-label=") == 6
+    assert section(full).count('role="img"') == section(full).count('<svg role="img" aria-label=') == 6
     assert not re.search(r"\b(inf|nan|None)\b", read.text)
 
 
@@ -377,8 +377,8 @@ def test_all_six_charts_are_drawn_and_the_thresholds_are_marked():
 
 
 def test_functions_of_whole_sizes_are_steps():
-    drawn = price_plots.by_size([1, 2], [price_plots.Line("", (10.0, 5.0))], label="x", key="s")
-    path = re.search(r'<path[^>]* d="(M[^"]*)"[^>]*stroke-width="2.2"', drawn)
+    drawn = by_size([1, 2], [("", (10.0, 5.0))], label="x")
+    path = re.search(r'<path d="(M[^"]*)"[^>]*stroke="#12436d"', drawn)
     assert path
     corners = [tuple(map(float, point)) for point in re.findall(r"[ML]([\d.]+),([\d.]+)", path[1])]
     assert len(corners) == 4
@@ -449,9 +449,9 @@ def test_a_single_size_and_amounts_of_any_magnitude_are_drawn():
 
 
 def test_bars_of_both_values_on_one_side_are_both_drawn():
-    same = (Swing("fine", 5000, 20_000, 400.0, 300.0),)
-    drawn = price_plots.tornado(same, payoff=100.0, label="x", key="t")
-    assert len(re.findall(r'<path [^>]*stroke="#12436d"', drawn)) == 2
+    same = [bars.Swing("fine", 400.0, 300.0, "5,000", "20,000")]
+    drawn = bars.swings(same, base=100.0, words="now 100", unit="", title="Payoff", label="x")
+    assert len(re.findall(r'<rect [^>]*stroke="#12436d"', drawn)) == 2
     assert ">5,000<" in drawn
     assert ">20,000<" in drawn
 

@@ -21,8 +21,8 @@ from unmask.reports import (
     without_small,
 )
 from unmask.reports.data import Scope
-from unmask.reports.graph.values import CertaintyBin
-from unmask.reports.sections import quantile_tables
+from unmask.reports.facts.graph import CertaintyBin
+from unmask.reports.sections.tables import quantile_tables
 from unmask.studies.tables import PROSECUTOR, Evidence, study_tables
 from unmask.tables import Table
 

@@ -17,10 +17,10 @@ from tests.reports.test_html import Page, row, sections
 from unmask.cli import main
 from unmask.errors import UnmaskError
 from unmask.files import engine
-from unmask.reports.study.curves import families
-from unmask.reports.study.page import render_study
-from unmask.reports.study.values import Measured, Missing, StudyData
-from unmask.reports.study.words import findings
+from unmask.reports import render
+from unmask.reports.facts.study import Measured, Missing, StudyData
+from unmask.reports.findings.study import findings
+from unmask.reports.sections.families import families
 from unmask.studies.page import planes, study_page
 from unmask.studies.run import COLUMNS, RESULTS
 
@@ -70,11 +70,11 @@ def study(given=None, **changes) -> StudyData:
 
 @cache
 def page() -> str:
-    return render_study(study())
+    return render(study())
 
 
 def text(data: StudyData) -> str:
-    return Page(render_study(data)).text.replace(NBSP, " ")
+    return Page(render(data)).text.replace(NBSP, " ")
 
 
 def table(page: str, caption: str) -> list[list[str]]:
@@ -88,7 +88,7 @@ def table(page: str, caption: str) -> list[list[str]]:
 
 
 def test_the_same_rows_give_the_same_bytes():
-    assert render_study(study()) == page()
+    assert render(study()) == page()
 
 
 def test_it_needs_nothing_from_elsewhere_and_runs_nothing():
@@ -115,8 +115,8 @@ def test_it_can_be_read_aloud():
 def test_every_section_is_there_when_its_data_are():
     assert sections(page()) == ["adversaries", "dataset-1", "assumptions", "reproduce"]
     gap = Missing("census", "M k=3", "carl", "failed", 2, "out of memory")
-    assert "not-run" in sections(render_study(study(missing=(gap,))))
-    assert sections(render_study(study(assumptions=(), reproduce={}))) == ["adversaries", "dataset-1"]
+    assert "not-run" in sections(render(study(missing=(gap,))))
+    assert sections(render(study(assumptions=(), reproduce={}))) == ["adversaries", "dataset-1"]
 
 
 def test_the_finding_names_the_strongest_adversary_and_the_best_protection():
@@ -192,7 +192,7 @@ def test_a_protection_without_all_results_is_not_judged():
     assert plane.judged == ("original", "M k=3", "M k=5")
     assert plane.undominated == ("original", "M k=3", "M k=5")
     gap = Missing("census", "M k=10", "bert", "timed out", 3, "stopped after 10 s")
-    shown = table(render_study(study(given, missing=(gap,))), "All protections at a glance")
+    shown = table(render(study(given, missing=(gap,))), "All protections at a glance")
     line = next(line for line in shown if line[0] == "M k=10")
     assert line[1] == "not judged"
     assert "timed out" in line
@@ -206,13 +206,13 @@ def test_utilities_of_other_units_are_other_planes():
         for item in (measured(name, "carl", "secret", 0.5), useful(name, "carl", kept, unit="absolute"))
     )
     assert [plane.unit for plane in planes((*rows(), *more))] == ["share", "absolute"]
-    assert "\u22122" in render_study(study((*rows(), *more)))
+    assert "\u22122" in render(study((*rows(), *more)))
 
 
 def test_without_utility_there_is_no_plane_and_yet_a_table():
     bare = tuple(item for item in rows() if item.row.target != "release")
     assert planes(bare) == ()
-    shown = table(render_study(study(bare)), "All protections at a glance")
+    shown = table(render(study(bare)), "All protections at a glance")
     assert shown[0] == ["Protection", "A identity", "B diagnosis"]
     assert shown[3] == ["M k=3", "30 % [28, 32]", "60 % [58, 62]"]
 
@@ -222,7 +222,7 @@ def test_without_utility_there_is_no_plane_and_yet_a_table():
 
 def test_the_table_holds_prior_posterior_gain_interval_and_seeds():
     believed = measured("M k=3", "anna", "identity", 0.35, measure="success_probability")
-    shown = table(render_study(study((*rows(), believed))), "Identity")
+    shown = table(render(study((*rows(), believed))), "Identity")
     line = next(line for line in shown if line[0] == "M k=3")
     assert line == ["M k=3", "A", "5.0 %", "35 % [33, 37]", "30 % [28, 32]", "+25 points", "100 %", "3", "300"]
 
@@ -236,7 +236,7 @@ def test_what_is_unknown_is_not_zero():
         Missing("census", "x", "anna", "failed", 2, "no disk"),
         Missing("census", "y", "anna", "skipped", 1, "late"),
     )
-    shown = table(render_study(study(missing=gaps)), "no disk")
+    shown = table(render(study(missing=gaps)), "no disk")
     assert ["x against anna (census)", "failed", "2", "no disk"] in shown
     assert ["y against anna (census)", "skipped", "1", "late"] in shown
 
@@ -265,7 +265,7 @@ def test_families_over_the_same_values_are_compared():
     given += [
         measured(name, "nar09", "adopters", value / 2, measure="adopter_recall") for name, value in values.items()
     ]
-    shown = render_study(study((*given, measured("one k=1", "nar09", "identity", 0.2, measure="recall"))))
+    shown = render(study((*given, measured("one k=1", "nar09", "identity", 0.2, measure="recall"))))
     titles = re.findall("<figcaption>(.*?)</figcaption>", shown)
     assert titles == ["Success over adopters \u2013 nar09", "Adopters found over adopters \u2013 nar09"]
     charts = re.findall(r"<svg [^>]*aria-label=\"[^\"]*over adopters.*?</svg>", shown, re.DOTALL)
@@ -275,22 +275,22 @@ def test_families_over_the_same_values_are_compared():
 def test_a_long_name_in_a_plane_tells_whose_parameters_it_shows():
     names = ("best, five identities adopters=0.5", "the most exposed adopters=0.5")
     given = [measured(name, "anna", "identity", risk) for name, risk in zip(names, (0.1, 0.3), strict=True)]
-    shown = render_study(study((*given, useful(names[0], "anna", 0.5), useful(names[1], "anna", 0.9))))
+    shown = render(study((*given, useful(names[0], "anna", 0.5), useful(names[1], "anna", 0.9))))
     assert "best, five id\u2026 0.5" in shown
     assert "the most expo\u2026 0.5" in shown
 
 
 def test_a_family_alone_is_drawn_with_its_adversaries():
-    shown = render_study(study())
+    shown = render(study())
     assert "M: success over k" in shown
 
 
 def test_a_column_without_a_value_is_left_out():
-    heads = table(render_study(study()), "Identity")[0]
+    heads = table(render(study()), "Identity")[0]
     assert "Realized" in heads
     assert "Self-assessed" not in heads
     believed = measured("M k=3", "anna", "identity", 0.3, measure="success_probability")
-    assert "Self-assessed" in table(render_study(study((*rows(), believed))), "Identity")[0]
+    assert "Self-assessed" in table(render(study((*rows(), believed))), "Identity")[0]
 
 
 def priced(name, adversary, attacked, payoff, kept) -> list[Measured]:
@@ -330,7 +330,7 @@ def test_the_price_has_a_table_of_its_own():
         measured("M k=3", "anna", "identity", value, measure=name, unit="share", low=None, high=None)
         for name, value in (("rational_access", 0.4), ("rational_success", 0.3))
     )
-    shown = table(render_study(study((*rows(), *paid))), "What the attack is worth")
+    shown = table(render(study((*rows(), *paid))), "What the attack is worth")
     assert shown == [
         [
             "Protection",
@@ -352,14 +352,14 @@ def test_names_are_escaped_everywhere():
     given = (measured(evil, evil, evil, 0.3, evil, note=evil), useful(evil, evil, 0.4, evil))
     gap = Missing(evil, evil, evil, evil, 1, evil)
     words = {(kind, evil): evil for kind in ("datasets", "adversaries", "protections")}
-    told = render_study(study(given, missing=(gap,), words=words, assumptions=(evil,), reproduce={evil: evil}))
+    told = render(study(given, missing=(gap,), words=words, assumptions=(evil,), reproduce={evil: evil}))
     assert "<script>" not in told
     Page(told)
 
 
 def test_charts_are_few_and_the_page_says_so():
     many = tuple(replace(item, dataset=f"d{i}") for i in range(20) for item in rows())
-    told = render_study(study(many))
+    told = render(study(many))
     assert len(re.findall(r'<svg [^>]*role="img"', told)) == 30
     assert "10 more charts were not drawn" in told  # twenty planes and twenty curves
 
@@ -422,14 +422,14 @@ def test_the_page_does_not_depend_on_where_the_folder_is(run, tmp_path_factory):
     other = tmp_path_factory.mktemp("elsewhere")
     for name in (RESULTS, "plan.toml"):
         (other / name).write_bytes((run / name).read_bytes())
-    assert render_study(study_page(run)) == render_study(study_page(other))
+    assert render(study_page(run)) == render(study_page(other))
 
 
 def test_the_command_writes_the_page_once(run):
     path = run / "page.html"
     done = unmask("report", run, "-o", path)
     assert done.exit_code == 0
-    assert path.read_text(encoding="utf-8") == render_study(study_page(run))
+    assert path.read_text(encoding="utf-8") == render(study_page(run))
     refused = unmask("report", run, "-o", path)
     assert refused.exit_code == 2
     assert "--force" in refused.stderr

@@ -8,7 +8,7 @@ from tests.reports import test_channel, test_graph_section, test_linkage
 from tests.reports.test_html import row, sample
 from tests.reports.test_study_page import measured, rows, study
 from unmask.reports import ReportData
-from unmask.reports.study.values import Missing
+from unmask.reports.facts.study import Missing
 from unmask.reports.summary import summary
 
 QUESTIONS = ("Singling out", "Linkability", "Inference", "Motivated intruder test", "Not run")

@@ -7,8 +7,8 @@ from unmask.errors import UnmaskError
 from unmask.graphs import Nar09, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.measures import evaluate, success_probability
-from unmask.reports.study.page import render_study
-from unmask.reports.study.words import findings
+from unmask.reports import render
+from unmask.reports.findings.study import findings
 from unmask.studies.cells import run_cell
 from unmask.studies.cells.tables import USEFUL
 from unmask.studies.page import study_page
@@ -197,7 +197,7 @@ def test_c7_a_location_study_speaks_and_ranks_by_its_own_loss(tmp_path):
     (plane,) = page.planes
     assert (plane.direction, plane.risk_unit) == ("low", "m")
     assert set(plane.undominated) == {"none", near, far}  # the more error the less utility
-    text = render_study(page)
+    text = render(page)
     assert "Error (m) of A neighbor" in text
     assert "Up and to the right is better" in text
 

@@ -5,14 +5,15 @@ import math
 import pytest
 
 from unmask.errors import FailedError, UnmaskError
-from unmask.reports.study.words import findings
+from unmask.reports.facts.study import Missing
+from unmask.reports.findings.study import findings
 from unmask.studies.choice import choose
 from unmask.studies.conditions import Condition
 from unmask.studies.journal import Journal, Result
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import JOURNAL, run_study
-from unmask.studies.summary import Gap, Results, Summary, read_results, undominated
+from unmask.studies.summary import Results, Summary, read_results, undominated
 
 
 def summary(protection, measure, value, *, adversary="a", target="identity", low=None, high=None, dataset="d", seeds=2):
@@ -73,7 +74,7 @@ def test_a_bound_inside_the_interval_is_said_to_hold_narrowly():
 
 
 def test_what_is_not_known_is_not_chosen():
-    gap = Gap("d", "q", "a", "failed", 1, "no solution")
+    gap = Missing("d", "q", "a", "failed", 1, "no solution")
     found = choose(results(summary("p", "risk", 0.05), summary("p", "utility", 1.0), gaps=[gap]), [RISK])
     assert [(one.protection, one.satisfied) for one in found] == [("p", True), ("q", False)]
     assert "1 cell failed against a: no solution" in found[1].failures

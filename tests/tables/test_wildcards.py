@@ -7,7 +7,7 @@ import pytest
 
 from unmask import Truth, UnmaskError, audit
 from unmask.engines import open_engine
-from unmask.reports.findings import sentences
+from unmask.reports import sentences
 from unmask.reports.words import percent
 from unmask.studies import Evidence, study_tables
 from unmask.studies.cells import run_cell

@@ -142,7 +142,7 @@ def _listed(text: str) -> NDArray[np.int64]:
 
 def _said(result: dict[str, Any], planner: Attacker) -> str:
     """Sentences and a short table for people."""
-    from unmask.reports.price.words import thresholds_sentence
+    from unmask.reports.findings.price import thresholds_sentence
     from unmask.reports.words import number, percent
 
     rows, alone = result["sizes"], result["one_by_one"]
@@ -176,7 +176,7 @@ def _shown(rows: list[dict[str, Any]], limits: tuple[int | None, ...]) -> list[d
 
 def _together(found: dict[str, Any], records: int, now: float) -> list[str]:
     """What one campaign against all records brings, and the fine that stops it."""
-    from unmask.reports.price.words import amount, between, least
+    from unmask.reports.findings.price import amount, between, least
     from unmask.reports.words import percent
 
     if "not_run" in found:

@@ -11,7 +11,7 @@ from unmask import writing
 from unmask.cli.files import as_text, refuse_to_overwrite
 
 if TYPE_CHECKING:
-    from unmask.reports.study.values import StudyData
+    from unmask.reports.facts.study import StudyData
 
 
 @click.command("report")
@@ -31,7 +31,7 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     unmask report results -o report.html
     unmask report results --export figures --summary
     """
-    from unmask.reports.study.page import render_study
+    from unmask.reports import render
     from unmask.reports.summary import summary
     from unmask.studies.page import study_page
 
@@ -39,7 +39,7 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     found = study_page(run)
     with writing.together(output) as places:  # which takes its name once all is exported
         if output is not None:
-            writing.write_text(places[output], render_study(found))
+            writing.write_text(places[output], render(found))
         if folder is not None:
             from unmask.reports.export import export
 
@@ -74,7 +74,7 @@ def _json(run: Path, found: StudyData) -> dict[str, Any]:
 
 def _say(found: StudyData) -> None:
     from unmask.errors import visible
-    from unmask.reports.study.words import findings
+    from unmask.reports.findings.study import findings
 
     for name, sentences in findings(found):
         click.echo(visible(name))

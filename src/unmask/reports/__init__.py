@@ -1,10 +1,9 @@
 """Showing reads rows: one self-contained page out of what a study filed. Nothing is computed about people here."""
 
-from unmask.reports.channel.values import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
 from unmask.reports.data import FEWEST, LIMITS, ORIGINAL, ColumnRisk, Distribution, ReportData, ValueRisk, headlines
-from unmask.reports.exposure.values import APART, COLUMNS, INSIDER, ORDER, Exposure
-from unmask.reports.findings import sentences
-from unmask.reports.graph.values import (
+from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
+from unmask.reports.facts.exposure import APART, COLUMNS, INSIDER, ORDER, Exposure
+from unmask.reports.facts.graph import (
     AnonymityLink,
     CertaintyBin,
     DegreeRisk,
@@ -14,11 +13,12 @@ from unmask.reports.graph.values import (
     StructureAttack,
     TransitionPoint,
 )
-from unmask.reports.html import render
-from unmask.reports.linkage.values import GuessLinkage, Linkage
-from unmask.reports.price.values import Price, PriceCurve, ReleasePrice, Swing
+from unmask.reports.facts.linkage import GuessLinkage, Linkage
+from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice, Swing
+from unmask.reports.facts.study import NO_ATTACK
+from unmask.reports.findings.tables import sentences
+from unmask.reports.page import render
 from unmask.reports.small import without_small
-from unmask.reports.study.values import NO_ATTACK
 
 __all__ = [
     "APART",

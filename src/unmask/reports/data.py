@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from unmask.errors import UnmaskError
-from unmask.reports.channel.values import ChannelRisk
-from unmask.reports.exposure.values import Exposure
-from unmask.reports.graph.values import GraphRisk
-from unmask.reports.linkage.values import Linkage
-from unmask.reports.price.values import Price
+from unmask.reports.facts.channel import ChannelRisk
+from unmask.reports.facts.exposure import Exposure
+from unmask.reports.facts.graph import GraphRisk
+from unmask.reports.facts.linkage import Linkage
+from unmask.reports.facts.price import Price
 from unmask.reports.words import FAILURES, IDENTITY, Value, letter
 from unmask.results import Row
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,11 @@ import numpy as np
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
-from unmask.reports import html
 from unmask.reports.data import ReportData
-from unmask.reports.sections import Figure, Grid, not_run_groups
+from unmask.reports.facts.study import StudyData
+from unmask.reports.page import page_of
+from unmask.reports.parts import Figure, Grid
 from unmask.reports.small import without_small
-from unmask.reports.study import sections as study_sections
-from unmask.reports.study.values import StudyData
 from unmask.results import Row
 from unmask.writing import told, undisturbed
 
@@ -29,6 +27,9 @@ INDEX = "index.json"
 
 SCALE = 2.0
 """Pixels of a PNG for every pixel of the chart."""
+
+LONGEST = 80
+"""Letters of the name of a file."""
 
 MEASURES = "measures"
 """Name of the table of all measures, in full precision."""
@@ -80,35 +81,14 @@ def _made(folder: Path) -> Iterator[None]:
 def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
     """The files, and of each what the index says."""
     data = without_small(data) if isinstance(data, ReportData) else data
-    shown = study_sections.contents(data) if isinstance(data, StudyData) else html.contents(data)
-    if isinstance(data, ReportData):
-        shown["not_run"] = _not_run(data)
     yield from _table(folder, MEASURES, _measures(data), "Every measure, in full precision")
     taken = {MEASURES}
-    for path, item in _shown(shown, ()):
-        name = _free(re.sub(r"[^a-z0-9]+", "-", "-".join(path).removeprefix("parts-").lower()).strip("-"), taken)
+    for words, item in page_of(data).shown():
+        name = _free(re.sub(r"[^a-z0-9]+", "-", words.lower())[:LONGEST].strip("-"), taken)
         if isinstance(item, Figure):
             yield from _chart(folder, name, item)
         else:
-            yield from _table(folder, name, _columns(item), item.caption)
-
-
-def _shown(item: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Figure | Grid]]:
-    """Figures and tables inside sections, in the order of the page; the path is made of names of sections."""
-    if isinstance(item, Figure) or (isinstance(item, Grid) and item.rows):
-        yield path, item
-    elif isinstance(item, ReportData | StudyData | Grid):
-        return
-    elif isinstance(item, Mapping):
-        for key, value in item.items():
-            yield from _shown(value, (*path, str(key)))
-    elif isinstance(item, Sequence) and not isinstance(item, str):
-        for value in item:
-            yield from _shown(value, path)
-    elif dataclasses.is_dataclass(item):
-        name = getattr(item, "name", None) or getattr(item, "heading", None)
-        for field in dataclasses.fields(item):
-            yield from _shown(getattr(item, field.name), (*path, *([str(name)] if name else []), field.name))
+            yield from _table(folder, name, _columns(item), item.caption or words)
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -165,12 +145,6 @@ def _columns(grid: Grid) -> dict[str, Any]:
         name = _free(head or "column", heads)
         columns[name] = np.array([row[i] if i < len(row) else "" for _, row in lines], dtype=object)
     return columns
-
-
-def _not_run(data: ReportData) -> Grid:
-    """What was not run, as the page words it."""
-    lines = tuple(("; ".join(things), word, why) for things, word, why in not_run_groups(data))
-    return Grid(("What", "Status", "Why"), (("", lines),), text=3, caption="What was not run, and what failed")
 
 
 _TEXTS = ("release", "adversary", "target", "measure", "unit", "direction", "interval", "status", "note", "linked_to")

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from unmask.facts import Count
 from unmask.reports.data import Distribution, ReportData, ValueRisk
-from unmask.reports.exposure.values import Exposure
-from unmask.reports.graph.values import GraphRisk, StructureAttack
-from unmask.reports.linkage.values import GuessLinkage, Linkage
-from unmask.reports.price.values import Price
+from unmask.reports.facts.exposure import Exposure
+from unmask.reports.facts.graph import GraphRisk, StructureAttack
+from unmask.reports.facts.linkage import GuessLinkage, Linkage
+from unmask.reports.facts.price import Price
 from unmask.reports.words import ADOPTERS, Value
 from unmask.results import Row
 
@@ -70,10 +71,10 @@ def without_small(data: ReportData) -> ReportData:
         criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in data.criteria.items()},
         values=tuple(_values(data.values, least)),
         distribution=tuple(_spread(item, least) for item in data.distribution),
-        price=None if data.price is None else _price(data.price, least),
-        linkage=None if data.linkage is None else _linkage(data.linkage, least),
-        graph=None if data.graph is None else _graph(data.graph, least),
-        exposure=None if data.exposure is None else _exposure(data.exposure, least),
+        price=data.price and _price(data.price, least),
+        linkage=data.linkage and _linkage(data.linkage, least),
+        graph=data.graph and _graph(data.graph, least),
+        exposure=data.exposure and _exposure(data.exposure, least),
     )
 
 
@@ -116,27 +117,17 @@ def _in_steps(count: Count, least: int) -> Count:
 def _exposure(exposure: Exposure, least: int) -> Exposure:
     """Rows that a column singles out, and people who are seen to be inside, in multiples of `least`."""
 
-    def told(count: Count | None) -> Count | None:
+    def told(found: tuple[Any, ...], *names: str) -> tuple[Any, ...]:
+        return tuple(replace(one, **{name: known(getattr(one, name)) for name in names}) for one in found)
+
+    def known(count: Count | None) -> Count | None:
         return None if count is None else _in_steps(count, least)
 
+    columns, printed, restored = exposure.columns, exposure.printed, exposure.restored
     return Exposure(
-        columns={
-            name: tuple(
-                replace(
-                    one,
-                    missing=_in_steps(one.missing, least),
-                    alone=_in_steps(one.alone, least),
-                    together=told(one.together),
-                )
-                for one in facts
-            )
-            for name, facts in exposure.columns.items()
-        },
-        restored={name: tuple(one for one in found if one.cells >= least) for name, found in exposure.restored.items()},
-        printed={
-            name: tuple(replace(one, alone=told(one.alone)) for one in found)
-            for name, found in exposure.printed.items()
-        },
+        columns={name: told(found, "missing", "alone", "together") for name, found in columns.items()},
+        restored={name: tuple(one for one in found if one.cells >= least) for name, found in restored.items()},
+        printed={name: told(found, "alone") for name, found in printed.items()},
     )
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from unmask.errors import visible
 from unmask.reports.data import ORIGINAL, ReportData, Scope
-from unmask.reports.exposure.values import APART
-from unmask.reports.sections import not_run_groups
-from unmask.reports.study.values import SUCCESS, Measured, StudyData, headlines
-from unmask.reports.study.words import LINKAGE, did, risky, spoken, who, without
+from unmask.reports.facts.exposure import APART
+from unmask.reports.facts.study import SUCCESS, Measured, StudyData, headlines
+from unmask.reports.findings.rows import LINKAGE, did, risky, without
+from unmask.reports.findings.study import spoken, who
+from unmask.reports.sections.closing import not_run_groups
 from unmask.reports.words import IDENTITY, number, percent, release_name, row_estimate
 from unmask.results import Row
 
@@ -54,31 +55,6 @@ def summary(data: ReportData | StudyData) -> str:
       set about them: a register, or a network.
     * Inference: adversaries who say what somebody's value is.
     * Motivated intruder: the strongest of those who name people, what he is taken to know, and whether it pays.
-
-    >>> row = Row(
-    ...     "k=3",
-    ...     "knows age",
-    ...     "identity",
-    ...     "realized_success",
-    ...     "probability",
-    ...     "high",
-    ...     0.0025,
-    ...     0.04,
-    ...     0.0375,
-    ...     None,
-    ...     None,
-    ...     "none",
-    ...     2000,
-    ...     80,
-    ...     1.0,
-    ...     7,
-    ...     (),
-    ...     "exact",
-    ... )
-    >>> print(
-    ...     summary(ReportData(title="Example", who="An attack.", rows=(row,))).splitlines()[2].replace("\u00a0", " ")
-    ... )
-      An adversary who knows age names 4.0 % of 2,000 people correctly; guessing gives 0.25 % (realized success).
     """
     told = _study(data) if isinstance(data, StudyData) else _audit(data)
     named = [one for one in told if one.row.target == IDENTITY]
@@ -243,6 +219,6 @@ def _not_tested(data: ReportData | StudyData) -> Iterator[str]:
         reasons = list(dict.fromkeys(f"{gap.status}: {gap.reason}" for gap in data.missing))
         told = [f"{cells:,} {'cell' if cells == 1 else 'cells'} without a result"] if cells else []
     else:
-        told, reasons = [], [f"{'; '.join(things[:2])}: {why}" for things, _, why in not_run_groups(data)]
+        told, reasons = [], [f"{'; '.join(things[:2])}: {why}" for things, _, why in not_run_groups(data.not_run)]
     shown = [*told, *reasons[:2], *([f"{len(reasons) - 2} more, see the report"] if len(reasons) > 2 else [])]
     yield "Not run: " + ("; ".join(shown) if shown else "nothing of what was asked for") + "."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from unmask.results import Row
 
@@ -22,6 +22,9 @@ ADOPTERS = "adopters"
 
 SECRET = "secret"
 """The target of adversaries who look at a channel: nobody's name, and no column."""
+
+BOUNDS = "least and most"
+"""How `Row.interval` begins where its ends are no interval but all that is known."""
 
 Value = float | int | str | None
 
@@ -261,6 +264,34 @@ def gain(row: Row) -> str:
         places = decimals(scale * row.low, scale * row.high)
     text = number(scale * row.gain, places)
     return ("+" if row.gain > 0 else "") + text + (f"{SPACE}points" if scale == 100 else "")
+
+
+def short(name: str, longest: int = 18) -> str:
+    """A name cut to the room there is."""
+    return name if len(name) <= longest else name[: longest - 1] + "\u2026"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """A count with its noun.
+
+    >>> plural(1, "item"), plural(1200, "item"), plural(2, "identity", "identities")
+    ('1 item', '1,200 items', '2 identities')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def rate(value: float | None) -> str:
+    """A share in percent, a dash where there is none."""
+    return "\u2013" if value is None or math.isnan(value) else percent(value)
 
 
 def lettered(text: str, style: int, n_adversaries: int) -> str:

@@ -24,7 +24,7 @@ from unmask.reports import (
     StructureAttack,
     TransitionPoint,
 )
-from unmask.reports.graph.words import strongest_first
+from unmask.reports.findings.graph import strongest_first
 from unmask.results import Row
 from unmask.studies.graph_attacks import ATTACKS
 from unmask.studies.graph_rows import belief_rows, rows

@@ -15,7 +15,7 @@ from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wi
 from unmask.measures.unlinkability import Contingency, Unlinkability, bounds, evaluate_contingency
 from unmask.measures.unlinkability.evaluate import own_values
 from unmask.reports import GuessLinkage, Linkage, ReportData
-from unmask.reports.ledger import BOUNDS
+from unmask.reports.words import BOUNDS
 from unmask.results import Row
 from unmask.studies.linkage_shown import BETAS, shown_of
 from unmask.view import Missing, Partition, Unlabeled, View, in_all

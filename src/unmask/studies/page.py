@@ -6,6 +6,7 @@ import hashlib
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from itertools import product
 from pathlib import Path, PurePath
 from typing import Any
@@ -14,7 +15,7 @@ from unmask import __version__
 from unmask.engines.sql import exact_path
 from unmask.files import engine, text_of
 from unmask.plan import NOTHING
-from unmask.reports.study.values import (
+from unmask.reports.facts.study import (
     RATIONAL,
     Headlines,
     Measured,
@@ -27,7 +28,7 @@ from unmask.reports.study.values import (
 )
 from unmask.results import Row
 from unmask.studies.run import PLAN, RESULTS
-from unmask.studies.summary import Gap, Results, Summary, read_results, undominated
+from unmask.studies.summary import Results, Summary, read_results, undominated
 
 FILES = frozenset({"file", "hierarchies", "attacker"})
 """Settings of a plan that name files."""
@@ -59,12 +60,12 @@ def study_page(folder: Path) -> StudyData:
     """
     results, plan = read_results(folder), _plan(folder / PLAN)
     bare = frozenset(part["name"] for part in _parts(plan, "protections") if part["use"] == NOTHING)
-    rows = tuple(Measured(item.dataset, _row(item), item.seeds, _gain(item)) for item in results.summaries)
+    rows = tuple(map(_measured, results.summaries))
     seeds = _seeds(folder / RESULTS)
     return StudyData(
         title=str(plan.get("title") or f"Study {folder.resolve().name}"),
         rows=rows,
-        missing=tuple(Missing(**vars(gap)) for gap in results.gaps),
+        missing=results.gaps,
         planes=planes(rows),
         words=_words(plan, results),
         unprotected=bare or frozenset({NOTHING, "original"}),
@@ -74,32 +75,12 @@ def study_page(folder: Path) -> StudyData:
     )
 
 
-def _row(item: Summary) -> Row:
-    return Row(
-        release=item.protection,
-        adversary=item.adversary,
-        target=item.target,
-        measure=item.measure,
-        unit=item.unit,
-        direction=item.direction,
-        prior=item.prior,
-        posterior=item.posterior,
-        gain=item.gain,
-        low=item.low,
-        high=item.high,
-        interval=item.interval,
-        n=item.n,
-        n_observations=item.n,
-        worst=item.worst,
-        worst_observation=0,
-        quantiles=(),
-        status="",
-        linked_to=item.linked_to,
-    )
-
-
-def _gain(item: Summary) -> tuple[float, float] | None:
-    return None if item.gain_low is None or item.gain_high is None else (item.gain_low, item.gain_high)
+def _measured(item: Summary) -> Measured:
+    """A summary as a row of its page: the release is the protection, of people there are none."""
+    shared = {field.name: getattr(item, field.name) for field in fields(Row) if hasattr(item, field.name)}
+    row = Row(**shared, release=item.protection, n_observations=item.n, worst_observation=0, quantiles=(), status="")
+    low, high = item.gain_low, item.gain_high
+    return Measured(item.dataset, row, item.seeds, None if low is None or high is None else (low, high))
 
 
 # --- risk against utility --------------------------------------------------------------------------------------------
@@ -182,7 +163,7 @@ def _parts(plan: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
 
 def _words(plan: Mapping[str, Any], results: Results) -> dict[tuple[str, str], str]:
     """What the plan says of datasets and adversaries by their names in the results, and of its protections."""
-    cells: tuple[Summary | Gap, ...] = (*results.summaries, *results.gaps)
+    cells: tuple[Summary | Missing, ...] = (*results.summaries, *results.gaps)
     shown = {"datasets": [one.dataset for one in cells], "adversaries": [one.adversary for one in cells]}
     found = {}
     for kind, names in shown.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ import numpy as np
 from unmask.engines.sql import exact_path
 from unmask.errors import FailedError
 from unmask.files import engine
+from unmask.reports.facts.study import Missing
 from unmask.reports.words import SHARES
 from unmask.studies.run import RESULTS
 
@@ -58,23 +59,11 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Gap:
-    """Cells of one adversary on one protected dataset that have no result, and the reason of one of them."""
-
-    dataset: str
-    protection: str
-    adversary: str
-    status: str
-    cells: int
-    reason: str
-
-
-@dataclass(frozen=True)
 class Results:
     """All that a study found, in the order of its plan, and what it could not find."""
 
     summaries: tuple[Summary, ...]
-    gaps: tuple[Gap, ...]
+    gaps: tuple[Missing, ...]
 
 
 def read_results(folder: Path) -> Results:
@@ -85,8 +74,8 @@ def read_results(folder: Path) -> Results:
     with engine() as connection:
         try:
             return Results(
-                tuple(_summary(row) for row in connection.execute(_SUMMARIES, [exact_path(path)]).fetchall()),
-                tuple(Gap(*row) for row in connection.execute(_GAPS, [exact_path(path)]).fetchall()),
+                tuple(_summary(**row) for row in _rows(connection, _SUMMARIES, path)),
+                tuple(Missing(**row) for row in _rows(connection, _GAPS, path)),
             )
         except duckdb.Error:
             raise FailedError(
@@ -94,12 +83,20 @@ def read_results(folder: Path) -> Results:
             ) from None
 
 
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a query, by name of column."""
+    found = connection.execute(query, [exact_path(path)])
+    names = [name for name, *_ in found.description or ()]
+    return (dict(zip(names, row, strict=True)) for row in found.fetchall())
+
+
 _SUMMARIES = """
-    select dataset, protection, adversary, target, measure, any_value(unit), any_value(direction),
-           avg(prior), avg(posterior), avg(gain),
-           case when any_value(direction) = 'high' then max(worst) else min(worst) end,
-           stddev_samp(posterior), stddev_samp(gain), count(posterior), any_value(low), any_value(high),
-           any_value("interval"), any_value(cells), max(n), any_value(linked_to)
+    select dataset, protection, adversary, target, measure, any_value(unit) as unit, any_value(direction) as direction,
+           avg(prior) as prior, avg(posterior) as posterior, avg(gain) as gain,
+           case when any_value(direction) = 'high' then max(worst) else min(worst) end as worst,
+           stddev_samp(posterior) as spread, stddev_samp(gain) as gain_spread, count(posterior) as seeds,
+           any_value(low) as low, any_value(high) as high, any_value("interval") as "interval",
+           any_value(cells) as cells, max(n) as n, any_value(linked_to) as linked_to
     from (
         select *, count(distinct cell) over (partition by dataset, protection, adversary) as cells
         from read_parquet(?, file_row_number = true) where status = 'done'
@@ -109,59 +106,26 @@ _SUMMARIES = """
 """
 
 _GAPS = """
-    select dataset, protection, adversary, status, count(distinct cell), any_value(reason)
+    select dataset, protection, adversary, status, count(distinct cell) as cells, any_value(reason) as reason
     from read_parquet(?, file_row_number = true) where status <> 'done'
     group by dataset, protection, adversary, status
     order by min(file_row_number)
 """
 
 
-def _summary(row: Sequence[Any]) -> Summary:
+def _summary(*, spread: float | None, gain_spread: float | None, **found: Any) -> Summary:
     """One row of `_SUMMARIES`, with the interval over seeds where there are several."""
-    (
-        *names,
-        prior,
-        posterior,
-        gain,
-        worst,
-        deviation,
-        gain_deviation,
-        seeds,
-        low,
-        high,
-        interval,
-        cells,
-        n,
-        linked_to,
-    ) = row
-    dataset, protection, adversary, target, measure, unit, direction = names
+    found |= {
+        name: math.nan if found[name] is None else found[name] for name in ("prior", "posterior", "gain", "worst")
+    }
+    seeds = found["seeds"]
     gains: tuple[float | None, float | None] = None, None
-    if seeds > 1 and deviation > SAME * max(abs(posterior), 1.0):
-        low, high = _within(measure, unit, _student(posterior, deviation, seeds))
-        interval = "seeds"
-    if seeds > 1 and gain_deviation is not None and gain_deviation > SAME * max(abs(gain), 1.0):
-        gains = _student(gain, gain_deviation, seeds)
-    return Summary(
-        dataset,
-        protection,
-        adversary,
-        target,
-        measure,
-        unit,
-        direction,
-        _known(prior),
-        _known(posterior),
-        _known(gain),
-        low,
-        high,
-        interval,
-        *gains,
-        seeds,
-        cells,
-        n,
-        _known(worst),
-        linked_to,
-    )
+    if seeds > 1 and spread is not None and spread > SAME * max(abs(found["posterior"]), 1.0):
+        ends = _within(found["measure"], found["unit"], _student(found["posterior"], spread, seeds))
+        found |= {"low": ends[0], "high": ends[1], "interval": "seeds"}
+    if seeds > 1 and gain_spread is not None and gain_spread > SAME * max(abs(found["gain"]), 1.0):
+        gains = _student(found["gain"], gain_spread, seeds)
+    return Summary(**found, gain_low=gains[0], gain_high=gains[1])
 
 
 def _student(mean: float, deviation: float, n: int) -> tuple[float, float]:
@@ -176,10 +140,6 @@ def _within(measure: str, unit: str, ends: tuple[float, float]) -> tuple[float |
     least, most = (0.0, 1.0) if unit in SHARES else (-math.inf, 0.0) if measure == "utility" else (0.0, math.inf)
     low, high = (None if math.isnan(end) else min(max(end, least), most) for end in ends)
     return low, high
-
-
-def _known(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 def undominated(risks: Sequence[Sequence[float]], utility: Sequence[float]) -> list[bool]:

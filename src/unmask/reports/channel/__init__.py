@@ -1,1 +1,0 @@
-"""The channel section: what the best adversary can still estimate behind a mechanism."""

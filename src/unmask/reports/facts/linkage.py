@@ -1,0 +1,115 @@
+"""What a report shows of adversaries who cluster pseudonyms, as values: of subjects together, never of one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from unmask.errors import UnmaskError
+
+
+@dataclass(frozen=True)
+class GuessLinkage:
+    """What one adversary's partition, or view, does to the subjects.
+
+    name             : of the guess
+    clusters         : clusters he makes (the first partition's, for a view); `partitions` how many he holds possible
+    breached, clean  : share of subjects breached, and by a cluster without foreign items
+    guessing         : share breached by clusters of the same sizes, labels shuffled: mean over repetitions
+    one_away         : share that is not breached and is with one merge
+    median_mergings, most_mergings : over subjects, 0 where breached
+    gini, jain       : inequality of the risk slopes over subjects
+    linked_curve, mixed_curve : of the average subject after 0, 1, 2 ... merges
+    worst_linked, worst_mixed : the same for the worst-off tenth of subjects
+    slopes           : (alpha, risk slope of the average subject at each beta)
+    breach_rates     : share breached at each beta
+    miss_include     : (misses, includes, subjects): how many subjects have such errors, rounded to whole items
+    whole            : measure of the partition as a whole -> value, nan where it is undefined: "ari", "voi" (bits),
+                       "voi_over_log_n", "transfer" (items), "transfer_over_n", "bcubed_precision", "bcubed_recall" ...
+    kind             : "conservative" (more misses than includes), "liberal" (fewer) or "neutral"
+    recovered        : share of subjects of whom some cluster has all items and no other; nan where that is not known
+    unlabeled        : items of the guess that the truth lacks, where they were kept
+    at_least         : "breached" and "clean" where unlabeled items are unknown: the least that they can be; the fields
+                       of these names are then the most, and what depends on merges is nan or empty
+
+    A curve goes on at its last value. Curves without a value, and all lists, may be empty: the page leaves them out.
+    """
+
+    name: str
+    clusters: int
+    partitions: int
+    breached: float
+    clean: float
+    guessing: float
+    one_away: float
+    median_mergings: float
+    most_mergings: float
+    gini: float
+    jain: float
+    linked_curve: tuple[float, ...]
+    mixed_curve: tuple[float, ...]
+    worst_linked: tuple[float, ...]
+    worst_mixed: tuple[float, ...]
+    slopes: tuple[tuple[float, tuple[float, ...]], ...]
+    breach_rates: tuple[float, ...]
+    miss_include: tuple[tuple[int, int, int], ...]
+    whole: dict[str, float]
+    kind: str
+    recovered: float = math.nan
+    unlabeled: int = 0
+    at_least: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse shares that are none, and curves of unequal length."""
+        for name in ("breached", "clean", "guessing", "one_away"):
+            left_open = name == "one_away" and self.at_least and math.isnan(self.one_away)
+            if not (left_open or 0 <= (share := getattr(self, name)) <= 1):
+                raise UnmaskError(f"{name} is {share:g}, expected a share from 0 to 1")
+        for linked, mixed in (("linked_curve", "mixed_curve"), ("worst_linked", "worst_mixed")):
+            lengths = len(getattr(self, linked)), len(getattr(self, mixed))
+            if lengths[0] != lengths[1]:
+                raise UnmaskError(f"{linked} has {lengths[0]} entries and {mixed} {lengths[1]}, expected as many")
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """Adversaries who say which items belong together, against the truth.
+
+    items, subjects, counted : items, subjects, and subjects with at least `min_size` items, of which rates are
+    alpha, beta              : weight of linking against mixing, and the share of items whose linking is a breach
+    wanted                   : whether foreign items are welcome to the subjects; then mixed curves are turned round,
+                               1 before anything foreign is mixed in
+    betas                    : thresholds of `breach_rates` and `slopes`, in increasing order
+    guesses                  : at least one, each name once
+    unlabeled                : what items of a guess are that the truth lacks, see `unmask.view.Unlabeled`
+    own                      : which of weight, alpha, beta and wanted come from a column of the truth
+    """
+
+    items: int
+    subjects: int
+    counted: int
+    min_size: int
+    alpha: float
+    beta: float
+    wanted: bool
+    betas: tuple[float, ...]
+    guesses: tuple[GuessLinkage, ...]
+    unlabeled: str = "error"
+    own: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse no guess at all, names that cannot be told apart, and rates that fit no threshold."""
+        names = [guess.name for guess in self.guesses]
+        if not names:
+            raise UnmaskError("the linkage report has 0 guesses, expected at least 1")
+        if len(set(names)) < len(names):
+            raise UnmaskError(f"{len(names)} guesses have {len(set(names))} names, expected one for each")
+        if not (0 < self.beta <= 1 and 0 <= self.alpha <= 1):
+            raise UnmaskError(f"alpha is {self.alpha:g} and beta {self.beta:g}, expected 0 to 1, and beta above 0")
+        if any(math.isnan(beta) for beta in self.betas) or list(self.betas) != sorted(set(self.betas)):
+            raise UnmaskError("the thresholds do not increase, expected each once, the smallest first")
+        for number, guess in enumerate(self.guesses, 1):
+            for values in (guess.breach_rates, *(slopes for _, slopes in guess.slopes)):
+                if len(values) != len(self.betas):
+                    given = f"{len(values)} values for {len(self.betas)} thresholds"
+                    raise UnmaskError(f"guess {number} has {given}, expected one for each")

@@ -1,0 +1,1 @@
+"""The findings of a page as sentences: one file a subject."""

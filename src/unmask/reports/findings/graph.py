@@ -1,0 +1,314 @@
+"""How a report speaks of attacks on a network: who is named, with what certainty, from how few leaked identities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from unmask.measures.interval import wilson
+from unmask.reports.data import Heads, Scope
+from unmask.reports.facts.graph import DegreeRisk, GraphRisk, StructureAttack, TransitionPoint
+from unmask.reports.findings.seeds import GUESSED, leaked
+from unmask.reports.words import IDENTITY, estimate, listed, percent, plural, rate, release_name
+
+RECALL = "recall"
+"""The measure that the first finding is about, where the truth is known."""
+
+TOLD = (RECALL, "coverage")
+"""Measures that are told here, with what belongs to them, and not once more from their rows."""
+
+CRITERIA = {
+    "lta_a": ("LTA A", "mean likeness of a person's ties to those of friends of friends; low: easy to tell apart"),
+    "lta_b": ("LTA B", "sum of these likenesses for each of the person's ties; low: easy to tell apart"),
+    "lta_c": ("LTA C", "LTA A over the spread of degrees among friends of friends; low: easy to tell apart"),
+    "degree": ("Degree", "number of ties; high: easy to tell apart"),
+}
+"""Criterion of local anonymity -> name and meaning for readers."""
+
+MANY_TIES = 5
+"""Fewest people of a degree class that a finding speaks of."""
+
+
+def degrees(item: DegreeRisk) -> str:
+    """The degrees of a class.
+
+    >>> degrees(DegreeRisk(4, 7, 10, 0.5, None)), degrees(DegreeRisk(16, None, 10, 0.5, None))
+    ('4\u20137', '16+')
+    """
+    if item.high is None:
+        return f"{item.low:,}+"
+    return f"{item.low:,}" if item.high == item.low else f"{item.low:,}\u2013{item.high:,}"
+
+
+def ties(item: DegreeRisk) -> str:
+    """The same in a sentence: "1 tie", "4 to 7 ties", "16 or more ties"."""
+    if item.high is None:
+        return f"{item.low:,} or more ties"
+    if item.high == item.low:
+        return f"{item.low:,} tie{'' if item.low == 1 else 's'}"
+    return f"{item.low:,} to {item.high:,} ties"
+
+
+def known(value: float | None) -> bool:
+    """Whether there is a value."""
+    return value is not None and not math.isnan(value)
+
+
+def several_releases(graph: GraphRisk) -> bool:
+    """Whether it must be said which release an attack is on."""
+    return len({attack.release for attack in graph.attacks}) > 1
+
+
+def recall_of(attack: StructureAttack) -> str:
+    """Recall with its interval over runs."""
+    if attack.recall is None:
+        return rate(None)
+    return estimate(attack.recall, "share", attack.recall_low, attack.recall_high)
+
+
+def strongest_first(attacks: Iterable[StructureAttack], truth_known: bool = True) -> list[StructureAttack]:
+    """The attacks by recall, then by precision; without truth by how many names they give."""
+
+    def place(attack: StructureAttack) -> tuple[float, float]:
+        reach = attack.recall if truth_known else attack.coverage
+        return -(reach or 0.0), -(attack.precision if attack.precision is not None and known(attack.precision) else 0.0)
+
+    return sorted(attacks, key=place)
+
+
+def graph_findings(graph: GraphRisk | None, scope: Scope, heads: Heads) -> list[str]:
+    """Who is named and how many names are right, by ties, from how few seeds, the bound, and what to do."""
+    if graph is None:
+        return []
+    attacks = strongest_first(graph.attacks, graph.truth_known)
+    first = attacks[0]
+    said = [" ".join(filter(None, (_named(first, graph, scope, heads), _spread(first), _others(attacks, graph))))]
+    found = (
+        _not_run(graph),
+        _by_ties(first, graph),
+        _few_seeds(graph),
+        _overlaps(graph),
+        _bound(first, graph),
+        _next(graph),
+    )
+    return said + [sentence for sentence in (*_separated(graph), *found) if sentence]
+
+
+def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope, heads: Heads) -> str:
+    where = f"From {release_name(attack.release)}, with" if several_releases(graph) else "With"
+    who = scope.subject(attack.attack) if attack.attack in scope.words else f"the adversary {attack.attack}"
+    start = f"{where} {leaked(attack.n_seeds, guessed=attack.seeds in GUESSED)} {who}"
+    names = plural(attack.names, "name")
+    if not graph.truth_known:
+        return (
+            f"{start} gives a name to {percent(attack.coverage)} of the other people of their own network ({names}). "
+            "How many are right is not known: the truth was not given, and scores are no probabilities."
+        )
+    start += f" names {recall_of(attack)} of the {_people(attack, graph, heads)}people who are in both graphs"
+    if attack.precision is None:
+        return f"{start}: they give no name at all." if not attack.names else f"{start}."
+    given = f"{start}; of the {names} they give"
+    if attack.precision_at_least is None:
+        return f"{given} {percent(attack.precision)} {'is' if attack.names == 1 else 'are'} right."
+    return (
+        f"{given}, {percent(attack.precision)} are right among people with an entry in the truth, which is partial; if "
+        f"nobody else is in the release, {percent(attack.precision_at_least)} of all are."
+    )
+
+
+def _people(attack: StructureAttack, graph: GraphRisk, heads: Heads) -> str:
+    """How many people the recall is of: as its row says, else by the degree classes; seeds are not among them."""
+    row = heads.get((attack.release, attack.attack, IDENTITY))
+    if row is not None and row.measure == RECALL:
+        return f"{row.n:,} "
+    people = sum(item.people for item in attack.by_degree)
+    return f"{people:,} " if people else f"{graph.common:,} " if graph.common is not None else ""
+
+
+def _spread(attack: StructureAttack) -> str:
+    """A caution where runs end at their seeds: rates say nothing of them."""
+    if attack.percolated == attack.runs:
+        return ""
+    runs = plural(attack.runs, "run")
+    if attack.percolated == 0:
+        return f"In none of {runs} does it spread beyond the surroundings of the seeds."
+    return f"It spreads in {attack.percolated:,} of {runs} and dies out in the others; rates are means over all runs."
+
+
+def _others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
+    """How far the weakest of the other attacks, or releases, goes."""
+    ends = [attack for attack in attacks if known(attack.recall)]
+    if len(ends) < 2 or not graph.truth_known:
+        return ""
+    last = ends[-1]
+    name = last.attack if last.attack != ends[0].attack else ""
+    if several_releases(graph):
+        name = " on ".join(filter(None, (name, release_name(last.release))))
+    seeds = "" if name and last.n_seeds == ends[0].n_seeds else f" with {last.n_seeds:,} seeds"
+    return f"The weakest of {len(attacks)} attacks, {name or last.attack}{seeds}, names {recall_of(last)}."
+
+
+def _not_run(graph: GraphRisk) -> str:
+    """The attacks that might find more."""
+    silent = "it was not asked for"
+    told = [f"{name} was not run: {why}." for name, why in graph.not_run if why != silent]
+    rest = [name for name, why in graph.not_run if why == silent]
+    told += [f"Attacks that were not asked for may name more: {listed(rest)}."] if rest else []
+    return " ".join(told)
+
+
+def _by_ties(attack: StructureAttack, graph: GraphRisk) -> str:
+    """The classes of most and of least recall, where they differ by more than chance."""
+    classes = [item for item in attack.by_degree if item.people >= MANY_TIES and known(item.recall)]
+    if len(classes) < 2 or not graph.truth_known or not attack.percolated:
+        return ""
+    most, least = (pick(classes, key=lambda item: item.recall) for pick in (max, min))
+    if wilson(most.recall, most.people)[0] <= wilson(least.recall, least.people)[1]:
+        return ""
+    return (
+        f"Who is named depends on ties: they name {percent(most.recall)} of the people with {ties(most)}, and "
+        f"{percent(least.recall)} of those with {ties(least)}."
+    )
+
+
+def enough(points: Sequence[TransitionPoint]) -> TransitionPoint | None:
+    """The fewest seeds from which on the attack spreads in every run; None where it does not even with the most."""
+    found = None
+    for point in sorted(points, key=lambda point: -point.n_seeds):
+        if point.percolated < point.runs:
+            break
+        found = point
+    return found
+
+
+def _few_seeds(graph: GraphRisk) -> str:
+    """From how few seeds each attack unravels the network, the one that needs fewest first."""
+    lines = transition_lines(graph)
+    firsts = [(point, name) for name, points in lines.items() if (point := enough(points)) is not None]
+    firsts.sort(key=lambda item: (item[0].n_seeds, -(item[0].recall or item[0].coverage)))
+    never = [name for name in lines if name not in {name for _, name in firsts}]
+    if not lines:
+        return ""
+    most = max(point.n_seeds for points in lines.values() for point in points)
+    guessed = all(point.seeds in GUESSED for point in graph.transition)
+    if not firsts:
+        return f"With up to {leaked(most, guessed=guessed)} no attack spreads through the network in every run."
+    point, name = firsts[0]
+    runs = {1: "in its only run", 2: "in both runs"}.get(point.runs, f"in all {point.runs:,} runs")
+    verb = "is" if point.n_seeds == 1 else "are"
+    first = f"{leaked(point.n_seeds, guessed=guessed)} {verb} enough for {name} to spread through the network {runs}"
+    said = [f"{first}, where it {_reach(point)}"]
+    said += [f"{other} needs {more.n_seeds:,}" for more, other in firsts[1:]]
+    said += [f"for {listed(never)} {most:,} are too few"] if never else []
+    return "; ".join(said) + "."
+
+
+def _reach(point: TransitionPoint) -> str:
+    if point.recall is None:
+        return f"gives a name to {percent(point.coverage)}"
+    return f"names {percent(point.recall)}"
+
+
+def transition_lines(graph: GraphRisk) -> dict[str, list[TransitionPoint]]:
+    """Attack -> its points by rising number of seeds; named with the way of seeding where there are several."""
+    several = len({point.seeds for point in graph.transition}) > 1
+    lines: dict[str, list[TransitionPoint]] = {}
+    for point in sorted(graph.transition, key=lambda point: point.n_seeds):
+        lines.setdefault(f"{point.attack}, {point.seeds}" if several else point.attack, []).append(point)
+    order = list(dict.fromkeys(point.attack for point in graph.transition))
+    return dict(sorted(lines.items(), key=lambda item: order.index(item[1][0].attack)))
+
+
+def _overlaps(graph: GraphRisk) -> str:
+    """The highest recall of any attack where the graphs share least and most."""
+    measured = [point for point in graph.overlaps if known(point.recall)]
+    places = sorted({(p.node_overlap, p.edge_overlap) for p in measured}, key=lambda at: (at[0] * at[1], at))
+    if len(places) < 2:
+        return ""
+    least, most = (
+        max((p for p in measured if (p.node_overlap, p.edge_overlap) == place), key=lambda p: p.recall)
+        for place in (places[0], places[-1])
+    )
+    where = [f"{percent(p.node_overlap, 0)} of people and {percent(p.edge_overlap, 0)} of ties" for p in (least, most)]
+    other = "" if least.attack == most.attack else f"{most.attack} names "
+    return (
+        f"What the two networks share decides: with {where[0]} in both, {least.attack} names {percent(least.recall)}; "
+        f"with {where[1]}, {other}{percent(most.recall)}."
+    )
+
+
+def _separated(graph: GraphRisk) -> Iterator[str]:
+    """Of each release in which people have several identities, what the attack makes of them that finds most."""
+    for release in dict.fromkeys(point.release for point in graph.separations):
+        own = [point for point in graph.separations if point.release == release and point.adopter_recall is not None]
+        for point in sorted(own, key=lambda point: -(point.adopter_recall or 0.0))[:1]:
+            before = point.adopter_recall_before
+            instead = "" if before is None else f" instead of {percent(before)}"
+            decoy = (
+                "" if point.exposed is None else f" and finds {percent(point.exposed)} by the identity that they hide"
+            )
+            mark = "," if decoy else " and"
+            who = "the only one who has" if point.adopters == 1 else f"the {point.adopters:,} people who have"
+            yield (
+                f"Of {who} several identities in {release_name(release)}, "
+                f"{point.attack} names {rate(point.adopter_recall)}{instead}{mark} learns {rate(point.disclosure)} of "
+                f"their contacts{decoy}."
+            )
+
+
+def _bound(attack: StructureAttack, graph: GraphRisk) -> str:
+    if graph.most_recall is None or math.isnan(graph.most_recall) or graph.most_recall >= 1:
+        return ""
+    where = f" in {release_name(attack.release)}" if several_releases(graph) else ""
+    return (
+        f"By ties alone no attack can be expected to name more than {percent(graph.most_recall)} of people{where}: the "
+        "others have structural twins, from whom nothing tells them apart."
+    )
+
+
+def _next(graph: GraphRisk) -> str:
+    """What an owner can do, where somebody is found."""
+    if not graph.truth_known or graph.separations or not any(attack.recall for attack in graph.attacks):
+        return ""
+    return (
+        "To see what protection would change, run `unmask audit graph` with --separation (several identities for a "
+        "person); `unmask protect graph` writes such a release."
+    )
+
+
+def setting(graph: GraphRisk) -> str:
+    """What the adversary holds, what he sees, and who is in both."""
+    own = f"{graph.source_nodes:,} people and {graph.source_edges:,} ties"
+    seen = f"{graph.target_nodes:,} people and {graph.target_edges:,} ties"
+    least = "At least " if graph.truth_partial else ""
+    both = "" if graph.common is None else f" {least}{graph.common:,} people are in both."
+    start = "leaked identities, the seeds: people of whom they know who they are in the release"
+    if all(attack.seeds in GUESSED for attack in graph.attacks):
+        start = "seeds: people of whom they guess by their looks who they are in the release"
+    return (
+        f"The adversary holds a network of their own, with names: {own}. They see the released network, without names: "
+        f"{seen}.{both} They start from {start}, and find the others by their ties alone."
+    )
+
+
+def cautions(graph: GraphRisk) -> list[str]:
+    """What a reader must know to trust the rates."""
+    said = []
+    if not graph.truth_known:
+        said.append(
+            "Nothing was checked against the truth, so that it is not known how many names are right; the scores of "
+            "attacks on networks are no probabilities."
+        )
+    if graph.truth_partial:
+        said.append(
+            "The truth is partial: people without an entry in it are neither right nor wrong. Shares of right names "
+            "are over people with an entry."
+        )
+    torn = [attack for attack in graph.attacks if 0 < attack.percolated < attack.runs]
+    if torn:
+        names = listed(list(dict.fromkeys(attack.attack for attack in torn)))
+        said.append(
+            f"In some runs {names} spread{'s' if len({a.attack for a in torn}) == 1 else ''} through the network, in "
+            "others not. Rates are means over both kinds of runs: read in how many runs it spread beside them."
+        )
+    return said

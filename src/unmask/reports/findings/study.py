@@ -1,0 +1,149 @@
+"""How the page of a study speaks: a finding for every dataset, and what a reader must know about its figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from unmask.reports.facts.study import OTHERWISE, Headlines, Measured, Plane, StudyData, spoken_of
+from unmask.reports.findings.rows import did, risky, without
+from unmask.reports.words import SHARES, number, percent, release_name, row_estimate
+from unmask.results import Row
+
+ACCESS, PAYOFF, UTILITY, CAMPAIGN = "rational_access", "rational_payoff", "utility", "campaign_success"
+"""Measures that say whether an attack pays, how much, and what a protection leaves."""
+
+UNITS = {
+    "share": "share that is kept",
+    "items": "items linked by one pseudonym",
+    "absolute": "minus the expected absolute distortion",
+    "euclidean": "minus the expected distance",
+    "squared": "minus the expected squared distance",
+    "hamming": "minus the chance of a wrong value",
+}
+"""Unit of utility -> what it counts."""
+
+
+def spoken(data: StudyData, dataset: str) -> Headlines:
+    """The measures that are spoken about, see `spoken_of`."""
+    return spoken_of(tuple(item for item in data.rows if item.dataset == dataset))
+
+
+def findings(data: StudyData) -> list[tuple[str, list[str]]]:
+    """For every dataset: its name; a sentence for each target about the riskiest protection; what is undominated."""
+    return [(dataset, _of_dataset(data, dataset)) for dataset in data.datasets]
+
+
+def _of_dataset(data: StudyData, dataset: str) -> list[str]:
+    heads = spoken(data, dataset)
+    if not heads:
+        return ["Nothing is known: no cell of it has a result with a measure of success or error."]
+    said = [_of_target(data, heads, target) for target in dict.fromkeys(target for _, _, target in heads)]
+    said += [_of_plane(data, plane) for plane in data.planes if plane.dataset == dataset]
+    return said + [_of_price(data, dataset, adversary) for adversary in _reckoning(data, dataset)]
+
+
+def _of_target(data: StudyData, heads: Headlines, target: str) -> str:
+    """The strongest adversary on the protection where he does best; how far others go; what no protection gives."""
+    own = [item for key, item in heads.items() if key[2] == target]
+    protected = [item for item in own if item.row.release not in data.unprotected] or own
+    worst = max(protected, key=lambda item: risky(item.row))
+    row, adversaries = worst.row, {item.row.adversary for item in own}
+    whole = {name for name, _, _ in heads if all((name, who, target) in heads for who in adversaries)}
+    off = row.measure in OTHERWISE
+    text = f"From {release_name(row.release)}, the adversary {row.adversary} {did(row)}; {without(row)}."
+    if worst.no_gain:
+        text += " No gain is shown beyond what he reaches without it."
+    strongest = sorted((item for item in protected if item.row.release in whole), key=lambda item: risky(item.row))
+    by = {item.row.release: item for item in strongest}  # the last of a name, the strongest, stays
+    if len(by) > 1:
+        least, second = sorted(by.values(), key=lambda item: risky(item.row))[:2]
+        if not _overlap(least.row, second.row):
+            reached = row_estimate(least.row)
+            against = f"the strongest adversary {'is off by' if off else 'reaches'} {reached}"
+            text += f" Of {len(by)} protections {release_name(least.row.release)} is the best here: {against}."
+    bare = [item for item in own if item.row.release in data.unprotected and item not in protected]
+    if bare:
+        most = max(bare, key=lambda item: risky(item.row)).row
+        text += f" Unprotected {'they are off by' if off else 'it is'} {row_estimate(most)}."
+    return text
+
+
+def _overlap(one: Row, other: Row) -> bool:
+    """Whether two values cannot be told apart: their intervals meet."""
+    a, b, c, d = one.low, one.high, other.low, other.high
+    return a is not None and b is not None and c is not None and d is not None and a <= d and c <= b
+
+
+def _of_plane(data: StudyData, plane: Plane) -> str:
+    judged, best = plane.judged, plane.undominated
+    shown = ", ".join(release_name(name) for name in best[:8]) or "none"
+    more = f" and {len(best) - 8} more" if len(best) > 8 else ""
+    are = "is" if len(best) == 1 else "are"
+    failed = [gap.protection for gap in data.missing if gap.dataset == plane.dataset]
+    open_ = [name for name in dict.fromkeys((*plane.protections, *failed)) if name not in judged]
+    left = f" Not judged, for want of a result: {len(open_)} more." if open_ else ""
+    return (
+        f"{len(best)} of {len(judged)} protections {are} undominated in utility and in the "
+        f"{'success' if plane.direction == 'high' else 'error'} of the strongest adversary: {shown}{more}.{left}"
+    )
+
+
+def _reckoning(data: StudyData, dataset: str) -> tuple[str, ...]:
+    """Adversaries who count what an attack is worth."""
+    rows = (item.row for item in data.rows if item.dataset == dataset)
+    return tuple(dict.fromkeys(row.adversary for row in rows if row.measure == ACCESS))
+
+
+def _of_price(data: StudyData, dataset: str, adversary: str) -> str:
+    """What an attack is worth to somebody who reckons, and against which protections no campaign pays.
+
+    Where no campaign was reckoned, attacks on one person alone.
+    """
+    own = [item.row for item in data.rows if item.dataset == dataset and item.row.adversary == adversary]
+    together = any(row.measure == CAMPAIGN for row in own)
+    wanted = (CAMPAIGN if together else ACCESS, PAYOFF, UTILITY)
+    attacked, worth, kept = ({row.release: row for row in own if row.measure == m} for m in wanted)
+    what = "campaign against all people" if together else "attack on one person alone"
+    bare = next((row for name, row in worth.items() if name in data.unprotected), None)
+    start = f"To the adversary {adversary}, who reckons before acting, "
+    if bare is not None:
+        start += f"an attack on one person alone in the unprotected data is worth {row_estimate(bare)} on average; "
+    protected = [name for name in attacked if name not in data.unprotected]
+    idle = [name for name in protected if attacked[name].posterior == 0]
+    if idle:
+        best = max(idle, key=lambda name: kept[name].posterior if name in kept else -math.inf)
+        useful = (
+            f", which keeps a utility of {utility_words(kept[best].unit, kept[best].posterior)}" if best in kept else ""
+        )
+        which = "the most useful of them is " if len(idle) > 1 else ""
+        some = f"with {len(idle)} of {len(protected)} protections no {what} pays"
+        return f"{start}{some}: {which}{release_name(best)}{useful}."
+    least = min((row for name, row in worth.items() if name in protected), key=lambda row: row.posterior, default=None)
+    none = f"with every protection some {what} pays"
+    return f"{start}{none}" + (f": {release_name(least.release)} leaves {row_estimate(least)}." if least else ".")
+
+
+def utility_words(unit: str, value: float) -> str:
+    """A utility with the digits it needs."""
+    return percent(value) if unit in SHARES else number(value)
+
+
+def who(data: StudyData) -> str:
+    """What was run, in a sentence."""
+    counts = ((len(data.adversaries), "adversary", "adversaries"), (len(data.protections), "protection", "protections"))
+    (a, b), datasets = (f"{n:,} {one if n == 1 else many}" for n, one, many in counts), len(data.datasets)
+    times = f", {data.seeds:,} times with other draws" if data.seeds > 1 else ", once"
+    return f"{a} attack {b} of {datasets:,} {'dataset' if datasets == 1 else 'datasets'}{times}.".replace(
+        "1 adversary attack ", "1 adversary attacks "
+    )
+
+
+def interval_note(rows: Sequence[Measured]) -> str:
+    """Over what the intervals are."""
+    kinds = {item.row.interval if item.seeds == 1 else "seeds" for item in rows if item.row.low is not None}
+    if not kinds:
+        return "No interval was computed: values are of one seed."
+    said = "seeds, by Student's t" if "seeds" in kinds else ""
+    others = sorted(kinds - {"seeds"})
+    return "Brackets are 95 % intervals over " + "; ".join([*([said] if said else []), *others]) + "."

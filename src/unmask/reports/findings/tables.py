@@ -1,0 +1,112 @@
+"""Findings: a value, its interval, the baseline and n, in a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
+from unmask.reports.findings.channel import channel_findings
+from unmask.reports.findings.exposure import exposure_findings, leading
+from unmask.reports.findings.graph import TOLD, graph_findings
+from unmask.reports.findings.linkage import linkage_findings
+from unmask.reports.findings.price import price_findings
+from unmask.reports.findings.rows import did, without
+from unmask.reports.words import IDENTITY, needs_truth, percent, release_name, row_estimate, row_value
+from unmask.results import Row
+
+
+def sentences(data: ReportData) -> list[str]:
+    """The findings of the report, a sentence each, for those who read no page."""
+    scope = Scope.of(data)
+    heads = headlines(data)
+    told = {key: row for key, row in heads.items() if data.graph is None or row.measure not in TOLD}
+    rows = findings(scope, leading(told))
+    channel, graph = channel_findings(data.channel, scope), graph_findings(data.graph, scope, heads)
+    exposed = exposure_findings(data.exposure, scope, heads)
+    linked, priced = linkage_findings(data.linkage), price_findings(data.price, scope)
+    return [*channel, *graph, *rows, *wildcard_findings(data, scope, heads), *exposed, *linked, *priced]
+
+
+def findings(scope: Scope, heads: Heads) -> list[str]:
+    """For each target the riskiest release of the two strongest adversaries, and how far the other releases go."""
+    sentences = []
+    for target in scope.targets:
+        best: list[list[Row]] = []
+        for adversary in scope.adversaries:
+            rows = [heads[key] for r in scope.protected if (key := (r, adversary, target)) in heads]
+            if rows:
+                best.append(sorted(rows, key=lambda row: -row.posterior))
+        best.sort(key=lambda rows: -rows[0].posterior)
+        for rows in best[:2]:
+            original = heads.get((ORIGINAL, rows[0].adversary, target))
+            sentences.append(_finding(scope, rows, original if original not in rows else None))
+    return sentences
+
+
+def wildcard_findings(data: ReportData, scope: Scope, heads: Heads) -> list[str]:
+    """How far the average prosecutor risk understates the adversary where missing cells count as any value.
+
+    The criterion takes all records that fit as alike; the adversary prefers those that state what they know. About the
+    release where the two are farthest apart.
+    """
+    gaps = []
+    for (release, adversary, target), row in heads.items():
+        own = data.criteria.get(release, {})
+        published = own.get("prosecutor_average")
+        claimed = own.get("missing") == "wildcard" and own.get("rows_missing") and target == IDENTITY
+        if claimed and isinstance(published, float) and adversary == "prosecutor" and row.posterior > 1.1 * published:
+            gaps.append((row.posterior / published, release, row, published))
+    if not gaps:
+        return []
+    times, release, row, published = max(gaps, key=lambda gap: gap[0])
+    where = f"From {release_name(release)}, an" if len(scope.protected) > 1 else "An"
+    did = "re-identifies" if needs_truth(row.measure) else "expects to re-identify"
+    preferred = f"{where} adversary prefers records whose cells were not suppressed and {did} {row_value(row)}"
+    criterion = f"the published criterion takes all records that fit as alike and says {percent(published)} on average"
+    return [f"{preferred}; {criterion}, which understates the risk {times:.1f}-fold."]
+
+
+def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
+    row, subject = rows[0], scope.subject(rows[0].adversary)
+    where = (
+        f"From {release_name(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
+    )
+    text = f"{where} {did(row)}; {without(row)}."
+    if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:
+        text += " The interval includes guessing: no gain is shown."
+    if len(rows) > 1:
+        some = f"{len(rows)} of " if len(rows) < len(scope.protected) else ""
+        lowest = f"the lowest is {release_name(rows[-1].release)} with {row_estimate(rows[-1])}"
+        text += f" Of {some}{len(scope.protected)} releases {lowest}."
+    return text + (f" The unprotected table gives {row_estimate(original)}." if original else "")
+
+
+def contrasts(scope: Scope, heads: Heads) -> list[str]:
+    """Where one release names people far less often than another, and yet infers their values nearly as often."""
+    sentences = []
+    for target in (name for name in scope.targets if name != IDENTITY):
+        pairs = [
+            (heads[one], heads[other])
+            for release in scope.protected
+            for adversary in scope.adversaries
+            if (one := (release, adversary, IDENTITY)) in heads and (other := (release, adversary, target)) in heads
+        ]
+        pairs = [pair for pair in pairs if pair[0].posterior > 0 and pair[1].posterior > 0]
+        if not pairs:
+            continue
+        worst = max(pairs, key=lambda pair: pair[0].posterior)
+        least = min((p for p in pairs if p[0].adversary == worst[0].adversary), key=lambda pair: pair[0].posterior)
+        named, inferred = (worst[i].posterior / least[i].posterior for i in (0, 1))
+        if named >= 1.5 and _apart(worst[0], least[0]) and 1 <= inferred < 1 + (named - 1) / 4:
+            first, second = (f"from {row_value(worst[i])} to {row_value(least[i])}" for i in (0, 1))
+            start, end = release_name(worst[0].release), release_name(least[0].release)
+            sentences.append(
+                f"From {start} to {end} the people named fall {first}, "
+                f"those whose {target} is inferred only {second}: what hides the name does not hide {target}."
+            )
+    return sentences
+
+
+def _apart(high: Row, low: Row) -> bool:
+    """The intervals of two rows, where they have one, do not touch."""
+    return high.low is None or low.high is None or high.low > low.high

@@ -1,0 +1,98 @@
+"""Rows in, one self-contained page out: who attacks what, what was found, where the risk sits, how to do it again.
+
+Nothing is computed about people here, no record is shown, and no group of few people. A section without data is
+left out; what was not run or failed says so in words.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from unmask.errors import visible
+from unmask.reports.data import ReportData, Scope, headlines
+from unmask.reports.facts.study import StudyData
+from unmask.reports.findings.channel import impersonal, of_cases
+from unmask.reports.findings.tables import contrasts, sentences
+from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
+from unmask.reports.sections import tables, utility
+from unmask.reports.sections.channel import channel_section
+from unmask.reports.sections.closing import closing, not_run_section
+from unmask.reports.sections.exposure import exposure_section
+from unmask.reports.sections.graph import graph_section
+from unmask.reports.sections.linkage import linkage_section
+from unmask.reports.sections.measures import measures_section
+from unmask.reports.sections.price import price_section
+from unmask.reports.sections.study import study_page
+from unmask.reports.small import handed_on, without_small
+from unmask.reports.svg import FONT, swatch
+from unmask.reports.words import letter
+
+
+def render(data: ReportData | StudyData) -> str:
+    """The page of an audit or a study as one HTML file: styles and charts inline, no script, nothing fetched.
+
+    Same data in, same text out. Names are escaped, so that any name is safe.
+
+    >>> from unmask.reports.facts.study import Missing
+    >>> gap = Missing("census", "k=3", "neighbor", "failed", 2, "out of memory")
+    >>> "out of memory" in render(StudyData("Example", (), (gap,)))
+    True
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["safe_svg"] = Markup
+    template = environment.get_template("page.html.j2")
+    shown = template.render(page=page_of(data), swatch=swatch, font=FONT)
+    return "\n".join(map(visible, shown.split("\n")))
+
+
+def page_of(data: ReportData | StudyData) -> Page:
+    """What stands on the page, section by section: its sentences, its charts, its tables."""
+    return study_page(data) if isinstance(data, StudyData) else _audit_page(without_small(data))
+
+
+def _audit_page(data: ReportData) -> Page:
+    scope, heads, cases = Scope.of(data), headlines(data), impersonal(data)
+    given = [row.note for row in data.rows]
+
+    def said(text: str) -> str:
+        return of_cases([text], given)[0] if cases else text
+
+    found = (
+        _key(scope),
+        channel_section(data.channel, scope),
+        tables.success_section(data, scope, heads, said),
+        linkage_section(data.linkage, scope, data.least),
+        graph_section(data.graph, scope, data.least),
+        measures_section(data, scope, said),
+        tables.people_section(data, scope, cases=cases),
+        tables.values_section(data),
+        tables.where_section(data),
+        exposure_section(data.exposure, scope),
+        price_section(data.price, scope),
+        utility.utility_section(data, scope, heads),
+        utility.criteria_section(data),
+        *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
+    )
+    head = parts(
+        Words(data.who, "who"),
+        Words(handed_on(data.least, cases=cases), "note"),
+        Bullets(tuple(sentences(data)), "findings"),
+        [Words(text, "contrast") for text in contrasts(scope, heads)],
+    )
+    return Page(data.title, head, tuple(section for section in found if section is not None))
+
+
+def _key(scope: Scope) -> Section | None:
+    """Letter, color and shape of each adversary, where there are several."""
+    items = tuple((letter(style), (scope.words[name],)) for name, style in scope.styles.items())
+    key = Terms(items, styles=tuple(scope.styles.values()))
+    return Section("adversaries", "The adversaries", (key,)) if len(items) > 1 else None

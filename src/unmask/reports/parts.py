@@ -1,0 +1,173 @@
+"""The grammar of pages: a page is sections, a section is a heading and parts, and every part has one form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading inside a section."""
+
+    form: ClassVar = "heading"
+    text: str
+
+
+@dataclass(frozen=True)
+class Words:
+    """A paragraph: plain, a "note", a note that a chart or table follows ("lead"), or a caution ("mind")."""
+
+    form: ClassVar = "words"
+    text: str
+    kind: str = ""
+    start: str = ""
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """Sentences one below the other."""
+
+    form: ClassVar = "bullets"
+    items: tuple[str, ...]
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Names and what is said of them, with the mark of an adversary where there is one: a "key", or "findings" ..."""
+
+    form: ClassVar = "terms"
+    items: tuple[tuple[str, tuple[str, ...]], ...]
+    kind: str = "key"
+    styles: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as text: heads, then groups of rows under an optional line of their own; figures from column `text`.
+
+    meaning : whether the second column says what the first one means
+    listed  : whether the last column is text, too
+    """
+
+    form: ClassVar = "grid"
+    head: tuple[str, ...]
+    groups: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]
+    text: int = 1
+    caption: str = ""
+    meaning: bool = False
+    listed: bool = False
+
+    @property
+    def rows(self) -> int:
+        """How many lines of cells there are."""
+        return sum(len(rows) for _, rows in self.groups)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with the line above it."""
+
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Drawings, two beside each other where there is room."""
+
+    form: ClassVar = "figures"
+    items: tuple[Figure, ...]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Tables that are folded away under a line."""
+
+    form: ClassVar = "fold"
+    text: str
+    items: tuple[Grid, ...]
+
+
+Part = Heading | Words | Bullets | Terms | Grid | Figures | Fold
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page under a heading of its own; `name` is its anchor."""
+
+    name: str
+    heading: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that stands on a page; `links` lead from its top to sections: name and words."""
+
+    title: str
+    head: tuple[Part, ...]
+    sections: tuple[Section, ...]
+    links: tuple[tuple[str, str], ...] = ()
+
+    def shown(self) -> Iterator[tuple[str, Figure | Grid]]:
+        """Every chart and every table in the order of the page, each with the words that it is found by."""
+        for section in self.sections:
+            under = ""
+            for part in section.parts:
+                under = part.text if isinstance(part, Heading) else under
+                own = part.items if isinstance(part, Figures | Fold) else (part,) if isinstance(part, Grid) else ()
+                for item in own:
+                    yield f"{section.name} {item.caption or under}".strip(), item
+
+
+Loose = Part | str | Iterable["Loose"] | None
+
+
+def parts(*given: Loose) -> tuple[Part, ...]:
+    """Parts in their order: text is a paragraph; what is missing or empty is left out, and so is a heading of nothing.
+
+    >>> parts("Once.", None, [Heading("Empty"), Figures(())], Heading("Last"))
+    (Words(text='Once.', kind='', start=''),)
+    """
+    flat = [part for item in given for part in _flat(item)]
+    return tuple(
+        part
+        for i, part in enumerate(flat)
+        if part.form != "heading" or (i + 1 < len(flat) and flat[i + 1].form != "heading")
+    )
+
+
+def _flat(item: Loose) -> Iterator[Part]:
+    if isinstance(item, str):
+        yield from (Words(item),) if item else ()
+    elif isinstance(item, Heading | Words):
+        yield from (item,) if item.text else ()
+    elif isinstance(item, Bullets | Terms | Figures | Fold):
+        yield from (item,) if item.items else ()
+    elif isinstance(item, Grid):
+        yield from (item,) if item.rows else ()
+    else:
+        yield from (part for one in item or () for part in _flat(one))
+
+
+def lead(text: str) -> Words:
+    """A note that a chart or table follows."""
+    return Words(text, "lead")
+
+
+def notes(texts: Iterable[str]) -> tuple[Words, ...]:
+    """Notes below a chart or table."""
+    return tuple(Words(text, "note") for text in texts)
+
+
+def minds(texts: Iterable[str], start: str = "Keep in mind.") -> tuple[Words, ...]:
+    """Cautions without which figures are misread."""
+    return tuple(Words(text, "mind", start) for text in texts)
+
+
+def grid(head: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "", **look: Any) -> Grid:
+    """A table without groups."""
+    return Grid(tuple(head), (("", tuple(tuple(row) for row in rows)),), caption=caption, **look)

@@ -1,0 +1,1 @@
+"""The sections of a page: facts in, words, charts and tables out; one file a subject."""

@@ -1,0 +1,61 @@
+"""The last sections of a page: what was assumed, what was not run or failed, how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unmask.reports.parts import Bullets, Section, Terms, grid, lead, parts
+from unmask.reports.words import measure_name
+
+Group = tuple[list[str], str, str]
+"""Things that share a reason, the word for them, and the reason."""
+
+
+def not_run_section(not_run: Sequence[tuple[str, str]]) -> Section | None:
+    """One line for each reason."""
+    rows = [("; ".join(things), word, why) for things, word, why in not_run_groups(not_run)]
+    shown = grid(("What", "Status", "Why"), rows, text=3)
+    heading = "What was not run, and what failed"
+    none = lead("Neither is a zero: nothing is known about these.")
+    return Section("not-run", heading, parts(none, shown)) if rows else None
+
+
+def not_run_groups(not_run: Sequence[tuple[str, str]]) -> list[Group]:
+    """What was not run, the word for it, and why: one group for each reason, failures first.
+
+    Lists of measures that differ only in whom they are about become one line, as in "rank, log_loss_bits (register,
+    identity)" and "rank, log_loss_bits (register, pay)", and measures go by their names.
+    """
+    groups: dict[str, dict[str, list[str]]] = {}
+    for thing, why in not_run:
+        names, whose = _measures_of(thing)
+        groups.setdefault(why, {}).setdefault(names, []).extend([whose] if whose else [])
+    found = [
+        (
+            [f"{names} \u2013 {'; '.join(whose)}" if whose else names for names, whose in things.items()],
+            "failed" if why.lower().startswith("failed") else "not run",
+            why,
+        )
+        for why, things in groups.items()
+    ]
+    return sorted(found, key=lambda group: group[1] != "failed")
+
+
+def _measures_of(thing: str) -> tuple[str, str]:
+    """Take "rank, log_loss_bits (register, identity)" apart: names for readers, and whose; else the text as it is."""
+    listed, _, whose = thing.removesuffix(")").partition(" (")
+    names = [measure_name(name) for name in listed.split(", ")]
+    if not whose or not all(names):
+        return thing, ""
+    text = ", ".join(name for name in names if name)
+    return text[0].upper() + text[1:], whose
+
+
+def closing(
+    assumptions: Sequence[str], not_run: Section | None, reproduce: Mapping[str, object], heading: str
+) -> tuple[Section | None, ...]:
+    """The last sections: what was assumed, what was not run, how the page was made."""
+    lines = tuple((name, (str(value),)) for name, value in reproduce.items())
+    assumed = Section("assumptions", "What was assumed", (Bullets(tuple(assumptions)),)) if assumptions else None
+    made = Section("reproduce", heading, (Terms(lines, "reproduce"),)) if lines else None
+    return assumed, not_run, made

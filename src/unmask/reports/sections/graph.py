@@ -1,0 +1,356 @@
+"""Whom attacks on a network name: by ties, with what certainty, from how few seeds, by overlap of the two networks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+
+from unmask.reports.charts import Line
+from unmask.reports.data import Scope
+from unmask.reports.facts.graph import GraphRisk, OverlapPoint, SeparationPoint, StructureAttack, TransitionPoint
+from unmask.reports.findings.graph import (
+    CRITERIA,
+    cautions,
+    degrees,
+    recall_of,
+    setting,
+    several_releases,
+    transition_lines,
+)
+from unmask.reports.findings.seeds import seed_words
+from unmask.reports.parts import Figure, Fold, Grid, Loose, Section, grid, minds, notes, parts
+from unmask.reports.scales import classes, linear, magnitudes, shares, whole
+from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top
+from unmask.reports.words import number, percent, plural, rate
+
+PANELS = 3
+"""Attacks that have charts of their own over both overlaps."""
+
+COLUMNS = {
+    "Named": "share of the people in both networks whom the adversary names rightly, seeds aside",
+    "Names right": "share of all names they give that are right, seeds aside",
+    "At least": "the same of all names, if nobody without an entry in the truth is in the release",
+    "Wrong": "share of the people in both networks to whom they give a wrong name",
+    "Ghosts": "share of the names they give that are of people who are not in the release at all",
+    "Given a name": "share of all other people of their network",
+    "Names": "how many names they give, on average",
+}
+"""Rate of an attack -> its meaning."""
+
+
+def graph_section(graph: GraphRisk | None, scope: Scope, least: int) -> Section | None:
+    """The section, or None where no network was attacked."""
+    if graph is None:
+        return None
+    looks = Looks.of(graph, scope)
+    left_out = [f"Groups of fewer than {least:,} people, or names, are left out of what follows."] if least > 1 else []
+    shown = parts(
+        setting(graph),
+        minds(cautions(graph)),
+        _attacks(graph, looks),
+        notes([*_attack_notes(graph), *left_out]),
+        _separations(graph, looks),
+        _by_degree(graph, looks),
+        _by_score(graph, looks),
+        _by_seeds(graph, looks),
+        _by_overlap(graph, looks),
+        _by_pass(graph, looks),
+        _by_criterion(graph),
+    )
+    return Section("graph", "Who is named in the network", shown)
+
+
+# --- attacks ---------------------------------------------------------------------------------------------------------
+
+
+def _attacks(graph: GraphRisk, looks: Looks) -> Grid:
+    """Attack by attack: whom it names, and how many of its names are wrong. A rate that none has is no column."""
+    releases = several_releases(graph)
+    rates = _rates(graph)
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for i, item in enumerate(graph.attacks):
+        cells = (
+            *((item.release,) if releases else ()),
+            looks.said(item.attack, item.attack),
+            f"{item.n_seeds:,} {item.seeds}",
+            f"{item.percolated:,} of {plural(item.runs, 'run')}",
+            *(column[i] for column in rates.values()),
+        )
+        groups.setdefault(item.release, []).append(cells)
+    head = (*(("Release",) if releases else ()), "Attack", "Seeds", "Spread in", *rates)
+    return Grid(head, tuple(("", tuple(rows)) for rows in groups.values()), text=2 + releases)
+
+
+def _rates(graph: GraphRisk) -> dict[str, list[str]]:
+    """Head -> the cells of a column."""
+    columns = {
+        "Named": [recall_of(item) for item in graph.attacks],
+        "Names right": [rate(item.precision) for item in graph.attacks],
+        "At least": [rate(item.precision_at_least) for item in graph.attacks],
+        "Wrong": [rate(item.error) for item in graph.attacks],
+        "Ghosts": [rate(item.ghosts) for item in graph.attacks],
+        "Given a name": [rate(item.coverage) for item in graph.attacks],
+        "Names": [f"{item.names:,}" for item in graph.attacks],
+    }
+    return {name: cells for name, cells in columns.items() if {*cells} != {rate(None)}}
+
+
+def _attack_notes(graph: GraphRisk) -> Iterator[str]:
+    """What the columns mean, and how seeds are chosen."""
+    yield " ".join(f"{name}: {COLUMNS[name]}." for name in _rates(graph))
+    if any(attack.recall_low is not None for attack in graph.attacks):
+        yield "Brackets are 95 % intervals over runs; each run has other networks or other seeds."
+    yield (
+        "Spread in: runs in which the attack ran through the network, and did not die out near its seeds; rates are "
+        "means over all runs."
+    )
+    ways = dict.fromkeys(attack.seeds for attack in graph.attacks)
+    said = [f"{seeds}: {seed_words(seeds)}" for seeds in ways if seed_words(seeds) != seeds]
+    if said:
+        yield f"Seeds are the identities that the attack starts from. {'; '.join(said)}."
+
+
+# --- several identities ----------------------------------------------------------------------------------------------
+
+
+def _separations(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
+    """Without and with separation, attack by attack: who is named, and what is told of those who separated."""
+    if not graph.separations:
+        return ()
+    decoys = any(point.exposed is not None for point in graph.separations)
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for point in graph.separations:
+        groups.setdefault(point.release, []).append(_separation(point, looks, decoys=decoys))
+    head = ("Attack", "Adopters", "Everybody named", "Adopters named", "Their contacts told")
+    roles = ("Decoy found", "Hidden found") if decoys else ()
+    how = (
+        "Adopters are the people who have several identities in the release. Left of the arrow: nobody has; same runs, "
+        "same people. A person is named rightly by any of their identities, and what is told are the contacts of the "
+        "one that is named; with one identity, all of them."
+    )
+    table = Grid((*head, *roles), tuple((name, tuple(rows)) for name, rows in groups.items()))
+    return block("Where people have several identities", (), [how], table)
+
+
+def _separation(point: SeparationPoint, looks: Looks, *, decoys: bool) -> tuple[str, ...]:
+    changes = (
+        (point.recall_before, point.recall),
+        (point.adopter_recall_before, point.adopter_recall),
+        (point.adopter_recall_before, point.disclosure),
+    )
+    return (
+        looks.said(point.attack, point.attack),
+        f"{point.adopters:,}",
+        *(f"{rate(before)} \u2192 {rate(after)}" for before, after in changes),
+        *((rate(point.decoyed), rate(point.exposed)) if decoys else ()),
+    )
+
+
+# --- by ties, by score, by pass --------------------------------------------------------------------------------------
+
+
+def _by_degree(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
+    """Recall and precision by degree class, and the same as a table."""
+    attacks = [(name, attack) for name, attack in shown(graph) if attack.by_degree]
+    known = {(item.low, item.high): item for _, attack in reversed(attacks) for item in attack.by_degree}
+    order = sorted(known, key=lambda key: key[0])
+    x = classes(
+        [(degrees(known[key]), f"{known[key].people:,}") for key in order], "Ties of the person; below them, people"
+    )
+
+    def lines(what: str) -> list[Line]:
+        return looks.lines(
+            [
+                (
+                    looks.said(name, attack.attack),
+                    attack.attack,
+                    [(float(order.index((i.low, i.high))), _nan(getattr(i, what))) for i in attack.by_degree],
+                )
+                for name, attack in attacks
+            ]
+        )
+
+    over = ", by ties of the person"
+    figures = [*figure("People named", lines("recall"), x, said=over)]
+    figures += figure("Names that are right", lines("precision"), x, said=over)
+    whose = "People are those in both networks without the seeds, by ties in the adversary's own."
+    tables = [_degree_table(attacks[:LINES], order, looks)] if figures else []
+    return block("Who is named, by ties", figures, [*of_release(graph), whose], *tables)
+
+
+def _degree_table(
+    attacks: Sequence[tuple[str, StructureAttack]], order: Sequence[tuple[int, int | None]], looks: Looks
+) -> Grid:
+    rows = []
+    for key in order:
+        own = [next((item for item in a.by_degree if (item.low, item.high) == key), None) for _, a in attacks]
+        first = next(item for item in own if item is not None)
+        cells = (rate(None) if item is None else f"{rate(item.recall)} / {rate(item.precision)}" for item in own)
+        rows.append((degrees(first), f"{first.people:,}", *cells))
+    head = ("Ties", "People", *(looks.said(name, attack.attack) for name, attack in attacks))
+    return grid(head, rows, "People named / names that are right")
+
+
+def _nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
+    """Scores against what is right, and how many names there are from each score on."""
+    right: list[Named] = []
+    sure: list[Named] = []
+    for name, attack in shown(graph):
+        bins = [item for item in attack.certainty if item.matches]
+        falling = reversed(list(accumulate(item.matches for item in reversed(bins))))
+        said = looks.said(name, attack.attack)
+        right.append((said, attack.attack, [(item.sure, item.right) for item in bins]))
+        sure.append((said, attack.attack, [(item.low, float(n)) for item, n in zip(bins, falling, strict=True)]))
+    reliable, given = looks.lines(right), looks.lines(sure)
+    equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
+    score = shares("Score: what the model of rematch says")
+    figures = [*figure("Names that are right", reliable, score, under=[equal])]
+    figures += figure("Names given", given, shares("Score, at least"), y=linear(top(given) or 1.0, unit=""))
+    how = (
+        "The score of a name is the probability that the model of the attack rematch gives it. It is not calibrated: "
+        "an adversary who took it at its word would be wrong wherever a line leaves the dotted one."
+    )
+    told = [*of_release(graph), *([how] if reliable else []), "Names given: so many names have at least that score."]
+    return block("How many names are right, by their score", figures, told)
+
+
+def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
+    """Matches made or changed in each pass of the first run."""
+    lines = looks.lines(
+        [
+            (looks.said(name, a.attack), a.attack, [(float(i), float(n)) for i, n in enumerate(a.steps, 1)])
+            for name, a in shown(graph)
+            if len(a.steps) > 1
+        ]
+    )
+    x = whole(1, max((len(line.points) for line in lines), default=1), "Pass over the network", pad=0.03)
+    figures = figure("Names given or changed in the pass", lines, x, y=linear(top(lines) or 1.0, unit=""))
+    how = "Of the first run. An attack ends with a pass that changes nothing, or is cut off."
+    return block("How the attack runs through the network", figures, [*of_release(graph), how])
+
+
+# --- how much the adversary must know --------------------------------------------------------------------------------
+
+
+def _by_seeds(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
+    """Recall, and share of runs that spread, against the number of seeds."""
+    lines = transition_lines(graph)
+    if not lines:
+        return ()
+    x = magnitudes([point.n_seeds for point in graph.transition], "Leaked identities, each step as many times")
+    points = {(looks.said(name, own[0].attack), own[0].attack): own for name, own in lines.items()}
+    reach = looks.lines([(*who, [(p.n_seeds, _reach(p)) for p in own]) for who, own in points.items()])
+    spread = looks.lines([(*who, [(p.n_seeds, p.percolated / p.runs) for p in own]) for who, own in points.items()])
+    named = "named" if graph.truth_known else "given a name"
+    figures = [*figure(f"People {named}", reach, x, said=", by leaked identities")]
+    figures += figure("Runs in which the attack spreads", spread, x, said=", by leaked identities")
+    rows = (
+        (looks.said(p.attack, p.attack), p.seeds, f"{p.n_seeds:,}", f"{p.percolated:,} of {p.runs:,}", rate(_reach(p)))
+        for own in lines.values()
+        for p in own
+    )
+    table = grid(("Attack", "Seeds", "Leaked identities", "Runs that spread", named.capitalize()), rows, text=2)
+    runs = sorted({point.runs for point in graph.transition})
+    many = f"{runs[0]:,} to {runs[-1]:,}" if len(runs) > 1 else f"{runs[0]:,}"
+    how = (
+        "An attack either dies out near its seeds or runs through the network; in between there is little. People "
+        f"{named} are means over all runs, {many} for each point."
+    )
+    return block("From how few leaked identities", figures, [how], Fold("The figures behind these charts", (table,)))
+
+
+def _reach(point: TransitionPoint) -> float:
+    """Recall; where nobody knows it, coverage."""
+    return point.coverage if point.recall is None else point.recall
+
+
+def _by_overlap(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
+    """Recall and error against how much the two networks share."""
+    points = sorted(graph.overlaps, key=lambda point: (point.node_overlap, point.edge_overlap))
+    if not points:
+        return ()
+    attacks = list(dict.fromkeys(point.attack for point in graph.overlaps))
+    pairs = {(point.node_overlap, point.edge_overlap) for point in points}
+    nodes, edges = (len({pair[i] for pair in pairs}) for i in (0, 1))
+    figures: list[Figure] = []
+    more = []
+    if len(pairs) in (nodes, edges):
+        by_edges = len(pairs) == edges
+        lines = {looks.said(name, name): (name, [p for p in points if p.attack == name]) for name in attacks}
+        figures += _overlap_figures("", lines, looks, by_edges=by_edges)
+        still = "" if edges > 1 else f" {percent(points[0].edge_overlap, 0)} of ties are."
+        still = f" {percent(points[0].node_overlap, 0)} of people are." if by_edges and nodes == 1 else still
+    else:
+        still = " Each line is one share of people in both networks."
+        more = [f"The first {PANELS} attacks are drawn; the table has all {len(attacks)}."] * (len(attacks) > PANELS)
+        for attack in attacks[:PANELS]:
+            own = [point for point in points if point.attack == attack]
+            lines = {
+                f"{percent(share, 0)} of people": (attack, [p for p in own if p.node_overlap == share])
+                for share in dict.fromkeys(point.node_overlap for point in own)
+            }
+            caption = f": {looks.said(attack, attack)}" if len(attacks) > 1 else ""
+            figures += _overlap_figures(caption, lines, looks, by_edges=True, shade=True)
+    how = f"Overlap: of the people, or the ties among common people, in either network, the share in both.{still}"
+    told = [how, "Charts of wrong names have a scale of their own.", *more]
+    return block(
+        "By overlap of the two networks",
+        figures,
+        told,
+        Fold("The figures behind these charts", (_overlap_table(points, looks),)),
+    )
+
+
+def _overlap_figures(
+    caption: str,
+    lines: Mapping[str, tuple[str, Sequence[OverlapPoint]]],
+    looks: Looks,
+    *,
+    by_edges: bool,
+    shade: bool = False,
+) -> Iterator[Figure]:
+    """Recall at the left, error at the right."""
+
+    def over(what: str) -> list[Line]:
+        place = "edge_overlap" if by_edges else "node_overlap"
+        named = [
+            (name, attack, [(getattr(p, place), getattr(p, what)) for p in own])
+            for name, (attack, own) in lines.items()
+        ]
+        return looks.lines(named, shade=shade)
+
+    x, wrong = shares("Overlap of ties" if by_edges else "Overlap of people"), over("error")
+    yield from figure(f"People named{caption}", over("recall"), x)
+    yield from figure(f"People given a wrong name{caption}", wrong, x, y=linear(top(wrong) or 0.01))
+
+
+def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for p in points:
+        rates = (rate(value) for value in (p.recall, p.precision, p.error, p.percolated))
+        cells = (looks.said(p.attack, p.attack), percent(p.node_overlap, 0), percent(p.edge_overlap, 0), *rates)
+        groups.setdefault(p.attack, []).append(cells)
+    head = ("Attack", "Overlap of people", "Overlap of ties", "Named", "Names right", "Wrong", "Runs that spread")
+    return Grid(head, tuple(("", tuple(rows)) for rows in groups.values()))
+
+
+def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:
+    """Hit share against the percentile of each criterion, and its rank correlation."""
+    said = [(*CRITERIA.get(link.criterion, (link.criterion, "")), link) for link in graph.anonymity]
+    lines = [Line(name, link.ranked, i, shade=True) for i, (name, _, link) in enumerate(said[:LINES]) if link.ranked]
+    figures = figure(
+        "How often such a person is named", lines, shares("Percentile of the criterion, lowest values first")
+    )
+    rows = [(name, meaning, number(link.correlation, 2)) for name, meaning, link in said]
+    table = grid(("Criterion", "Meaning", "Rank correlation"), rows, text=2, meaning=True)
+    how = (
+        "A criterion needs no attack: an owner can reckon it for everybody before release. The steeper its line, and "
+        "the farther its rank correlation (Spearman, with the share of runs in which a person is named) from 0, the "
+        "better it foretells who is named."
+    )
+    return block("What foretells who is named", figures, [how], *([table] if rows else []))

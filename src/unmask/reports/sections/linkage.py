@@ -1,0 +1,424 @@
+"""What adversaries who cluster items do to subjects: who is breached, how near others are, two kinds of error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from unmask.reports.charts import Line, Rule, Spot, plot
+from unmask.reports.data import Scope
+from unmask.reports.facts.linkage import GuessLinkage, Linkage
+from unmask.reports.findings.linkage import (
+    ALIASES,
+    WHOLE,
+    cautions,
+    plain,
+    policy,
+    score,
+    setting,
+    share_of,
+    strongest_first,
+    the_guess,
+)
+from unmask.reports.parts import Figure, Figures, Grid, Heading, Loose, Section, grid, lead, minds, notes, parts
+from unmask.reports.scales import errors, linear, shares, stretched, whole
+from unmask.reports.sections.utility import listing
+from unmask.reports.words import lettered, number, percent, plural
+
+LINES = 6
+"""Guesses that are told apart in one chart."""
+
+PANELS = 4
+"""Guesses that have a chart of their own."""
+
+FLAT = 0.01
+"""A curve is flat where it moves by no more than this part of the scale."""
+
+EVEN = 0.05
+"""A chart whose lines all stay within this part of its scale is said in words instead."""
+
+FAR = 30.0
+"""A guess that mixes in so many times as much as every other is left out of their chart."""
+
+RADIUS = 17.0
+"""Radius of the largest bubble, in pixels."""
+
+CELLS = 300
+"""Bubbles that are drawn one by one; of more, neighbors are drawn as one."""
+
+AVERAGE, WORST = "average subject", "worst-off tenth"
+
+COLUMNS = (
+    "Breached, clean and one away are shares of subjects. Shuffled: breached by clusters of the same sizes with "
+    "shuffled labels, on average. Clean: breached by a cluster without a single foreign item. One away: not breached, "
+    "and breached with one merge. Merges are those until the threshold, 0 where it is linked already. Gini (0 even, 1 "
+    "uneven) and Jain (1 even) compare the risk of subjects. Kind: conservative guesses miss more items than they "
+    "include, liberal ones the other way round."
+)
+
+VIEWS = (
+    " A guess of several partitions is a view: what is said of it is what is expected over them, and clusters are "
+    "those of the first."
+)
+
+SLOPE = (
+    "The risk slope is that of the average subject: how steeply its linked share rises to the threshold, and with "
+    "weight 1 \u2212 \u03b1 how steeply the mixed share does; 1 where the threshold is linked at once."
+)
+
+BUBBLES = (
+    "The area of a bubble is its number of subjects. At the left, all items of a subject are together; at the bottom, "
+    "nothing foreign is with them; in the corner the adversary is right about the subject."
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A guess with the number of its look, and its name with its letter where letters are used."""
+
+    guess: GuessLinkage
+    style: int
+    name: str
+
+
+def linkage_section(linkage: Linkage | None, scope: Scope, least: int) -> Section | None:
+    """The section, or None where nobody clustered anything; least : the fewest subjects that a bubble stands for."""
+    if linkage is None:
+        return None
+    told = _told_apart(linkage, scope)
+    drawn = _in_own_look(told[:LINES])
+    several = " The guess that breaches most beyond shuffled labels comes first." if len(told) > 1 else ""
+    views = VIEWS if any(one.guess.partitions > 1 for one in told) else ""
+    whole = _whole_tables(told)
+    shown = parts(
+        f"{setting(linkage)} {policy(linkage)}",
+        minds(cautions(linkage)),
+        Heading("Who is breached, and how near the others are"),
+        lead(COLUMNS + several + views),
+        _guess_table(told),
+        lead("What is customarily said of a clustering as a whole. Nothing of it says who is breached.")
+        if whole
+        else (),
+        whole,
+        Heading("By merges"),
+        _curves(linkage, drawn),
+        Heading("By threshold"),
+        _thresholds(linkage, drawn),
+        Heading("Two kinds of error"),
+        _errors(linkage, drawn[:PANELS], least),
+    )
+    return Section("linkage", "Which items the adversary links", shown)
+
+
+def _told_apart(linkage: Linkage, scope: Scope) -> list[Told]:
+    """The guesses, the strongest first, each in the look of its rows; guesses without rows come after all others."""
+    styles = dict(scope.styles)
+    for guess in linkage.guesses:
+        styles.setdefault(guess.name, len(styles))
+    return [
+        Told(guess, styles[guess.name], lettered(guess.name, styles[guess.name], len(scope.adversaries)))
+        for guess in strongest_first(linkage)
+    ]
+
+
+def _in_own_look(told: Sequence[Told]) -> list[Told]:
+    """The same, in looks by their order if two of them would look alike."""
+    looks = {one.style % LINES for one in told}
+    return list(told) if len(looks) == len(told) else [Told(one.guess, i, one.name) for i, one in enumerate(told)]
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _guess_table(told: Sequence[Told]) -> Grid:
+    """Guess by guess: how many subjects are breached, how near the others are, and how unequal they are."""
+    views = any(one.guess.partitions > 1 for one in told)
+    rates: tuple[str, ...] = (
+        "Breached",
+        "Shuffled",
+        "Clean",
+        "One away",
+        "Median merges",
+        "Most",
+        "Gini",
+        "Jain",
+        "Kind",
+    )
+    rates = rates[:3] if all(one.guess.at_least for one in told) else rates
+    rows = (
+        (
+            one.name,
+            f"{one.guess.clusters:,}",
+            *((f"{one.guess.partitions:,}",) if views else ()),
+            *_rates(one.guess)[: len(rates)],
+        )
+        for one in told
+    )
+    return grid(("Guess", "Clusters", *(("Partitions",) if views else ()), *rates), rows)
+
+
+def _rates(guess: GuessLinkage) -> tuple[str, ...]:
+    shares = (share_of(guess, "breached"), percent(guess.guessing), share_of(guess, "clean"), percent(guess.one_away))
+    merges = (_count(value) for value in (guess.median_mergings, guess.most_mergings))
+    return (*shares, *merges, number(guess.gini, 2), number(guess.jain, 2), guess.kind)
+
+
+def _count(value: float) -> str:
+    """Merges: whole numbers as they are, expectations with a decimal."""
+    return number(value) if math.isfinite(value) and value == int(value) else number(value, 1)
+
+
+def _whole_tables(told: Sequence[Told]) -> list[Grid]:
+    """What is said of the whole partition, a line for each measure that any guess has, known ones first."""
+    named = [{ALIASES.get(name, name): value for name, value in one.guess.whole.items()} for one in told]
+    known = dict.fromkeys(name for values in named for name in values)
+    order = [*(name for name in WHOLE if name in known), *(name for name in known if name not in WHOLE)]
+    values = {
+        one.name: {name: score(own[name]) if name in own else None for name in order}
+        for one, own in zip(told, named, strict=True)
+    }
+    return listing(values, WHOLE, "As a whole")
+
+
+# --- by merges -------------------------------------------------------------------------------------------------------
+
+
+def _all_curves(linkage: Linkage, *names: str) -> list[tuple[float, ...]]:
+    return [getattr(guess, name) for guess in linkage.guesses for name in names]
+
+
+def horizon(linkage: Linkage) -> int:
+    """The last merge that is drawn: after it no curve moves by more than `FLAT` of its scale; at least 1."""
+    mixed = _all_curves(linkage, "mixed_curve", "worst_mixed")
+    scales = [(curve, 1.0) for curve in _all_curves(linkage, "linked_curve", "worst_linked")]
+    scales += [(curve, _top(mixed)) for curve in mixed]
+    return max([1, *(_flat_from(curve, FLAT * scale) for curve, scale in scales)])
+
+
+def _top(curves: Sequence[Sequence[float]]) -> float:
+    return max((value for curve in curves for value in curve if math.isfinite(value)), default=0.0) or 1.0
+
+
+def _flat_from(curve: Sequence[float], tolerance: float) -> int:
+    """The first entry after which the curve stays within `tolerance` of its end."""
+    return next((i + 1 for i in range(len(curve) - 1, -1, -1) if abs(curve[i] - curve[-1]) > tolerance), 0)
+
+
+def _curves(linkage: Linkage, told: Sequence[Told]) -> tuple[Loose, ...]:
+    """Linked and mixed against merges, and how they are read; what would be a flat chart is said."""
+    longest, upto = max(len(guess.linked_curve) for guess in linkage.guesses), horizon(linkage)
+    panels = [*_linked(linkage, told, upto), *_mixed(linkage, told, upto)]
+    drawn = [panel for panel in panels if not panel.even]
+    figures = Figures(tuple(panel.figure(upto) for panel in drawn))
+    return (figures, notes(_curve_notes(linkage, panels, longest, upto)) if longest else ())
+
+
+@dataclass(frozen=True)
+class _Panel:
+    caption: str
+    lines: tuple[Line, ...]
+    top: float
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def even(self) -> bool:
+        """Whether a reader would see one flat line."""
+        values = [y for line in self.lines for _, y in line.points if math.isfinite(y)]
+        return bool(values) and max(values) - min(values) <= EVEN * self.top
+
+    def figure(self, upto: int) -> Figure:
+        label = f"{self.caption}, after 0 to {plural(upto, 'merge')}. {_ends(self.lines)}"
+        x, y = whole(0, upto, "Merges", about=6), linear(self.top, pads=(0, 0.04))
+        return Figure(self.caption, plot(x, y, self.lines, rules=self.rules, label=label))
+
+
+def _linked(linkage: Linkage, told: Sequence[Told], upto: int) -> Iterator[_Panel]:
+    beta = Rule(linkage.beta, f"\u03b2 {plain(linkage.beta)}", across=True)
+    for caption, lines in _lines("Own items linked", told, ("linked_curve", "worst_linked"), upto):
+        yield _Panel(caption, lines, 1.0, (beta,))
+
+
+def _mixed(linkage: Linkage, told: Sequence[Told], upto: int) -> Iterator[_Panel]:
+    what = "Foreign items still lacking" if linkage.wanted else "Foreign items mixed in"
+    beside = [one for one in told if one.guess.name != _far_off(linkage)] if _mixes(linkage) else []
+    panels = list(_lines(what, beside, ("mixed_curve", "worst_mixed"), upto))
+    top = _top([[y for _, y in line.points] for _, lines in panels for line in lines])
+    yield from (_Panel(caption, lines, top) for caption, lines in panels)
+
+
+def _mixes(linkage: Linkage) -> bool:
+    """Whether any foreign item is mixed in anywhere."""
+    none = 1.0 if linkage.wanted else 0.0
+    curves = _all_curves(linkage, "mixed_curve", "worst_mixed")
+    return any(math.isfinite(value) and value != none for curve in curves for value in curve)
+
+
+def _far_off(linkage: Linkage) -> str | None:
+    """The guess beside whose mixing that of all others could not be seen, if there is one."""
+    known = [guess for guess in linkage.guesses if guess.mixed_curve]
+    most = sorted(((_top([guess.mixed_curve, guess.worst_mixed]), guess.name) for guess in known), reverse=True)
+    return most[0][1] if len(most) > 2 and most[0][0] > FAR * most[1][0] else None
+
+
+def _lines(
+    caption: str, told: Sequence[Told], names: tuple[str, str], upto: int
+) -> Iterator[tuple[str, tuple[Line, ...]]]:
+    """(caption, lines) of each chart: average and worst-off together of one guess, else apart.
+
+    Where more than a tenth are breached, all of these are equally badly off.
+    """
+    if len(told) == 1:
+        (one,) = told
+        worst = WORST if one.guess.breached <= 0.1 else f"the {percent(one.guess.breached)} breached"
+        charts = [(caption, [(one, names[0], AVERAGE, 0), (one, names[1], worst, 1)])]
+    else:
+        kinds = zip(names, (AVERAGE, WORST), strict=True)
+        charts = [(f"{caption}, {kind}", [(one, field, one.name, 0) for one in told]) for field, kind in kinds]
+    for said, wanted in charts:
+        lines = tuple(
+            Line(name, _run(curve, upto), one.style + shift)
+            for one, field, name, shift in wanted
+            if (curve := getattr(one.guess, field))
+        )
+        if lines:
+            yield said, lines
+
+
+def _run(curve: Sequence[float], upto: int) -> list[tuple[float, float]]:
+    """The points up to the last merge that is drawn; a shorter curve goes on at its last value."""
+    return [(float(j), curve[min(j, len(curve) - 1)]) for j in range(upto + 1)]
+
+
+def _ends(lines: Sequence[Line], *, share: bool = True) -> str:
+    """The first and the last value of each line, for readers who do not see it."""
+    said = percent if share else lambda value: number(value, 2)
+    ends = ((line.name, line.points[0][1], line.points[-1][1]) for line in lines)
+    return "; ".join(f"{name}: {said(first)} to {said(last)}" for name, first, last in ends) + "."
+
+
+def _curve_notes(linkage: Linkage, panels: Sequence[_Panel], longest: int, upto: int) -> Iterator[str]:
+    """What is drawn of the curves over merges, and how they are read; what is said in place of a flat chart."""
+    foreign = (
+        " Foreign items are a share of all items of other subjects: in large sets it stays small although a cluster "
+        "may be mostly foreign."
+    )
+    yield f"Every subject is given as many merges of its own.{foreign if _mixes(linkage) else ''}"
+    if len(linkage.guesses) > 1 and any(guess.breached > 0.1 for guess in linkage.guesses):
+        yield "Where more than a tenth of the subjects is breached, all who are count as the worst-off tenth."
+    for panel in (panel for panel in panels if panel.even):
+        yield f"{panel.caption}, after 0 to {plural(upto, 'merge')}, too even to draw: {_ends(panel.lines)}"
+    if not _mixes(linkage):
+        yield "No foreign item is mixed in at any number of merges; no chart is drawn of that."
+    if (far := _far_off(linkage)) is not None:
+        yield f"{the_guess(far)} mixes in far more than all others; it is left out of that chart."
+    if longest - 1 > upto:
+        yield f"Beyond {plural(upto, 'merge')} no curve moves by more than {plain(FLAT)} of its scale."
+    if len(linkage.guesses) > LINES:
+        yield f"The {LINES} strongest guesses are drawn; the table has all {len(linkage.guesses)}."
+
+
+# --- by threshold ----------------------------------------------------------------------------------------------------
+
+
+def _thresholds(linkage: Linkage, told: Sequence[Told]) -> tuple[Loose, ...]:
+    """Subjects breached, and the risk slopes of the first guesses, against the threshold."""
+    if not linkage.betas:
+        return ()
+    chosen = Rule(linkage.beta, f"\u03b2 {plain(linkage.beta)}")
+    breached = [Line(one.name, _against(linkage, one.guess.breach_rates), one.style) for one in told]
+    shuffled = [Spot(linkage.beta, one.guess.guessing, one.style, hollow=True) for one in told]
+    rates = [*(one.guess.breach_rates for one in told), [spot.y for spot in shuffled]]
+    caption = "Subjects breached, by threshold"
+    over = f"{caption}, from {plain(linkage.betas[0])} to {plain(linkage.betas[-1])}. {_ends(breached)}"
+    x, y = shares("Threshold \u03b2: share of items linked"), linear(_top(rates))
+    figures = [Figure(caption, plot(x, y, breached, spots=shuffled, rules=[chosen], label=over))]
+    sloping = {one.name: _slopes(linkage, one.guess) for one in told[:PANELS] if one.guess.slopes}
+    y = linear(_top([[y for _, y in line.points] for lines in sloping.values() for line in lines]), unit="")
+    for name, lines in sloping.items():
+        caption = "Risk slope, by threshold" if len(told) == 1 else f"Risk slope: {name}"
+        label = f"{caption}, of the average subject. {_ends(lines, share=False)}"
+        figures.append(Figure(caption, plot(x, y, lines, rules=[chosen], label=label)))
+    hollow = f"Hollow: breached by clusters of the same sizes with shuffled labels, at \u03b2 {plain(linkage.beta)}."
+    sloped = any(guess.slopes for guess in linkage.guesses)
+    return Figures(tuple(figures)), notes([hollow, *([SLOPE] if sloped else [])])
+
+
+def _against(linkage: Linkage, values: Sequence[float]) -> list[tuple[float, float]]:
+    return list(zip(linkage.betas, values, strict=True))
+
+
+def _slopes(linkage: Linkage, guess: GuessLinkage) -> list[Line]:
+    """At most six lines, one for each alpha, the outermost among them, the highest first."""
+    ordered = sorted(guess.slopes, key=lambda item: -item[0])
+    if len(ordered) > LINES:
+        ordered = [ordered[round(i * (len(ordered) - 1) / (LINES - 1))] for i in range(LINES)]
+    return [
+        Line(f"\u03b1 {alpha:.3g}", _against(linkage, values), style, shade=True)
+        for style, (alpha, values) in enumerate(ordered)
+    ]
+
+
+# --- misses and includes ---------------------------------------------------------------------------------------------
+
+
+def _errors(linkage: Linkage, told: Sequence[Told], least: int) -> tuple[Loose, ...]:
+    """Misses against includes of the subjects, a chart for each guess on the same scales."""
+    points = [point for guess in linkage.guesses for point in guess.miss_include]
+    if len({point[:2] for point in points}) < 2:
+        return (notes([_largest(points)] if points else []),)
+    shown = [one for one in told if one.guess.miss_include]
+    drawn = [point for one in shown for point in one.guess.miss_include]
+    most = max(p[0] for p in drawn), max(p[1] for p in drawn), max(1, *(p[2] for p in drawn))
+    figures = tuple(
+        Figure(
+            "Misses and includes" if len(told) == 1 else one.name,
+            bubbles(
+                one.guess.miss_include,
+                largest=most,
+                style=one.style,
+                label=f"Misses against includes of {sum(p[2] for p in one.guess.miss_include):,} subjects. "
+                f"{_largest(one.guess.miss_include)}",
+            ),
+        )
+        for one in shown
+    )
+    said = [BUBBLES, *([f"Errors of fewer than {least:,} subjects are left out."] if least > 1 else [])]
+    far = any(stretched(max(point[axis] for point in points)) for axis in (0, 1))
+    return Figures(figures), notes([*said, *(["Long scales are logarithmic in 1 + items."] if far else [])])
+
+
+def bubbles(points: Sequence[tuple[int, int, int]], *, largest: tuple[int, int, int], style: int, label: str) -> str:
+    """Misses across, includes upwards; the area of a bubble is its number of subjects, written beside the largest.
+
+    points  : (misses, includes, subjects), at least one
+    largest : the most misses, includes and subjects in one point of all charts that are compared
+    """
+    height = 230.0 if largest[1] else 90.0
+    x = errors(largest[0], "Misses: own items lacking", 370.0, RADIUS + 2)
+    y = errors(largest[1], "Includes: foreign items" if largest[1] else "Includes", height, RADIUS + 2)
+    gathered = sorted(_gathered(points, largest), key=lambda point: (-point[2], point[:2]))
+    radii = [max(2.2, RADIUS * math.sqrt(min(n / largest[2], 1.0))) for _, _, n in gathered]
+    spots = [
+        Spot(miss, include, style, f"{n:,}" if i < 4 or (i < 8 and radius > 3.5) else "", radius=radius)
+        for i, ((miss, include, n), radius) in enumerate(zip(gathered, radii, strict=True))
+    ]
+    return plot(x, y, spots=spots, height=height, label=label)
+
+
+def _gathered(points: Sequence[tuple[int, int, int]], largest: tuple[int, int, int]) -> list[tuple[float, float, int]]:
+    """The points; of very many, those in one cell of a grid are one."""
+    if len(points) <= CELLS:
+        return [(float(miss), float(include), n) for miss, include, n in points]
+    found: dict[tuple[float, float], int] = {}
+    steps = [max(most / 40, 1.0) for most in largest[:2]]
+    for miss, include, n in points:
+        place = round(miss / steps[0]) * steps[0], round(include / steps[1]) * steps[1]
+        found[place] = found.get(place, 0) + n
+    return [(*place, n) for place, n in found.items()]
+
+
+def _largest(points: Sequence[tuple[int, int, int]]) -> str:
+    """The commonest errors, for readers who do not see the chart."""
+    miss, include, subjects = max(points, key=lambda point: point[2])
+    return f"The most subjects, {subjects:,}, have {plural(miss, 'miss', 'misses')} and {plural(include, 'include')}."

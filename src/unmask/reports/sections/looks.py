@@ -1,0 +1,106 @@
+"""What the parts of the section on networks share: a heading with charts, and one look for each attack."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from unmask.reports.charts import Line, plot
+from unmask.reports.data import Scope
+from unmask.reports.facts.graph import GraphRisk, StructureAttack
+from unmask.reports.findings.graph import several_releases, strongest_first
+from unmask.reports.parts import Figure, Figures, Heading, Loose, Part, notes
+from unmask.reports.scales import Scale, linear
+from unmask.reports.words import lettered, number, percent, release_name
+
+LINES = 6
+"""Lines that are told apart in one chart."""
+
+Points = Sequence[tuple[float, float]]
+Named = tuple[str, str, Points]
+"""The name of a line, the attack it is of, and its points."""
+
+
+@dataclass(frozen=True)
+class Looks:
+    """The number of the look of each attack, the one it has elsewhere on the page, and how many are there."""
+
+    styles: Mapping[str, int]
+    adversaries: int
+
+    @classmethod
+    def of(cls, graph: GraphRisk, scope: Scope) -> Looks:
+        """Those of the page, then of attacks that have no rows."""
+        styles = dict(scope.styles)
+        told = (graph.attacks, graph.transition, graph.overlaps)
+        for name in (str(item.attack) for items in told for item in items):
+            styles.setdefault(name, len(styles))
+        return cls(styles, len(scope.adversaries))
+
+    def said(self, name: str, attack: str) -> str:
+        """A name behind the letter of its attack, where letters are used."""
+        return lettered(name, self.styles[attack], self.adversaries)
+
+    def lines(self, named: Sequence[Named], *, shade: bool = False) -> list[Line]:
+        """The first lines that have a value, each in the look of its attack; the second of an attack in a free one."""
+        kept = [item for item in named if any(math.isfinite(y) for _, y in item[2])][:LINES]
+        taken: list[int] = []
+        for i, (_, attack, _) in enumerate(kept):
+            own = i if shade else self.styles[attack] % LINES
+            others = {self.styles[item[1]] % LINES for item in kept} | {*taken}
+            taken.append(own if own not in taken else next(j for j in range(LINES) if j not in others))
+        return [Line(name, tuple(points), i, shade) for (name, _, points), i in zip(kept, taken, strict=True)]
+
+
+def block(heading: str, figures: Iterable[Figure], told: Iterable[str], *tables: Part) -> tuple[Loose, ...]:
+    """A heading with charts, how to read them, and tables; nothing without charts and tables."""
+    drawn = Figures(tuple(figures))
+    return (Heading(heading), drawn, notes(told), tables) if drawn.items or tables else ()
+
+
+def figure(
+    caption: str, lines: Sequence[Line], x: Scale, *, y: Scale | None = None, said: str = "", under: Sequence[Line] = ()
+) -> Iterator[Figure]:
+    """A chart under its caption, told in words by the ends of its lines; none without lines.
+
+    y     : shares to 100 % where none is given
+    under : lines behind that are no attacks
+    """
+    if lines:
+        caption += f": {lines[0].name}" if len(lines) == 1 else ""
+        form = percent if y is None or y.ticks[-1][1][0].endswith("%") else number
+        ends = ((line.name, [value for _, value in line.points if math.isfinite(value)]) for line in lines)
+        told = "; ".join(f"{name}: {form(values[0])} to {form(values[-1])}" for name, values in ends)
+        scale = linear(1.0, pads=(0, 0.04)) if y is None else y
+        yield Figure(caption, plot(x, scale, [*lines, *under], label=f"{caption}{said}. {told}."))
+
+
+def top(lines: Sequence[Line]) -> float:
+    """The highest value of any line."""
+    return max((y for line in lines for _, y in line.points if math.isfinite(y)), default=0.0)
+
+
+def shown(graph: GraphRisk) -> list[tuple[str, StructureAttack]]:
+    """The attacks on the release where most people are named, the strongest first, and a name for each of them."""
+    ordered = strongest_first(graph.attacks, graph.truth_known)
+    own = [attack for attack in ordered if attack.release == ordered[0].release]
+    return [(_told_apart(attack, [a for a in own if a.attack == attack.attack]), attack) for attack in own]
+
+
+def _told_apart(attack: StructureAttack, alike: Sequence[StructureAttack]) -> str:
+    """The name of an attack, with what tells it from others of that name: number of seeds, their choice, or both."""
+    if len(alike) == 1:
+        return attack.attack
+    if len({other.n_seeds for other in alike}) == len(alike):
+        return f"{attack.attack}, {attack.n_seeds:,} seeds"
+    if len({other.seeds for other in alike}) == len(alike):
+        return f"{attack.attack}, {attack.seeds}"
+    return f"{attack.attack}, {attack.n_seeds:,} {attack.seeds}"
+
+
+def of_release(graph: GraphRisk) -> list[str]:
+    """Which release the charts are of, where there are several."""
+    if not several_releases(graph):
+        return []
+    return [f"Of {release_name(shown(graph)[0][1].release)}, the release where most people are named."]

@@ -1,0 +1,373 @@
+"""The page of a study, dataset by dataset: utility against risk, parameters, measures, price."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from unmask.reports.charts import Spot, plane
+from unmask.reports.data import FEWEST
+from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
+from unmask.reports.findings.study import UNITS, findings, interval_note, spoken, utility_words, who
+from unmask.reports.parts import (
+    Figure,
+    Figures,
+    Fold,
+    Grid,
+    Heading,
+    Page,
+    Part,
+    Section,
+    Terms,
+    Words,
+    grid,
+    lead,
+    notes,
+    parts,
+)
+from unmask.reports.scales import linear
+from unmask.reports.sections.closing import closing
+from unmask.reports.sections.families import curve_figures, settings
+from unmask.reports.sections.measures import LEADING, NO_VALUE, OTHERS, measure_cells
+from unmask.reports.small import handed_on
+from unmask.reports.words import (
+    SHARES,
+    SPACE,
+    described,
+    estimate,
+    letter,
+    measure_line,
+    needs_truth,
+    quantity,
+    row_estimate,
+    short,
+    what,
+)
+from unmask.results import Row
+
+CHARTS = 30
+"""On the whole page: planes of risk and utility first, then curves over parameters."""
+
+LONGEST = 17
+"""Letters of a name that is cut, and of the values behind it."""
+
+PRICES = {
+    "campaign_success": "One campaign: re-identified",
+    "rational_access": "Attacked",
+    "rational_success": "Re-identified, expected",
+    "realized_rational_success": "Re-identified, realized",
+    "rational_payoff": "Payoff",
+    "rational_tries": "Tries",
+}
+"""Measures of what a rational attacker does -> head of their column."""
+
+PLANES = (
+    " Filled and joined: no other protection is better in both ways, for the same adversary. Hollow: another one is. "
+    "Named, where there is room, are the protections that are undominated in utility and against the strongest "
+    f"adversary, whatever they are after. Thin lines are 95{SPACE}% intervals."
+)
+
+MEASURES = (
+    "Means over seeds. Self-assessed values are what the adversary believes, and need no truth; realized values were "
+    "checked against the truth. Gain is what the release adds to the prior, positive when the adversary profits. "
+    "Worst-off is the worst value of any seed's worst-off target."
+)
+
+PRICE = (
+    "An attacker who reckons before they act. Attacked and re-identified are shares of all people; payoff and tries "
+    "are means over them, money in the currency of the attacker's profile."
+)
+
+
+def study_page(data: StudyData) -> Page:
+    """What stands on the page of a study."""
+    planes, room = data.planes[:CHARTS], max(CHARTS - len(data.planes), 0)
+    found, undrawn = [], len(data.planes) - len(planes)
+    for number, dataset in enumerate(data.datasets, 1):
+        curves, wanted = curve_figures(data, dataset, room=room)
+        room, undrawn = room - len(curves), undrawn + wanted - len(curves)
+        own = [plane for plane in planes if plane.dataset == dataset]
+        found.append(Section(f"dataset-{number}", dataset, _dataset(data, dataset, own, curves)))
+    head = parts(
+        Words(who(data), "who"),
+        Words(handed_on(FEWEST), "note"),
+        Terms(tuple((name, tuple(sentences)) for name, sentences in findings(data)), "findings"),
+    )
+    sections = (
+        *_keys(data),
+        *found,
+        *closing(data.assumptions, _missing(data, undrawn), data.reproduce, "How to reproduce"),
+    )
+    links = tuple((section.name, section.heading) for section in found) if len(found) > 1 else ()
+    return Page(data.title, head, tuple(section for section in sections if section is not None), links)
+
+
+def _keys(data: StudyData) -> Iterator[Section]:
+    """The adversaries with their letter, color and shape, and the protections, as the plan describes them."""
+    words = "As the plan describes them. " if data.words else ""
+    how = lead(f"{words}An adversary keeps letter, color and shape on the whole page.")
+    said = {name: data.words.get(("adversaries", name), "") for name in data.styles}
+    items = tuple((f"{letter(style)} {name}", (said[name],)) for name, style in data.styles.items())
+    yield Section("adversaries", "The adversaries", (how, Terms(items, styles=tuple(data.styles.values()))))
+    protections = tuple((name, (words,)) for (kind, name), words in data.words.items() if kind == "protections")
+    if protections:
+        yield Section("protections", "The protections", (Terms(protections),))
+
+
+def _dataset(data: StudyData, dataset: str, planes: Sequence[Plane], curves: Sequence[Figure]) -> tuple[Part, ...]:
+    rows = tuple(item for item in data.rows if item.dataset == dataset)
+    leading, others = measure_tables(data, rows)
+    price = _price(data, rows)
+    return parts(
+        lead(data.words.get(("datasets", dataset), "")),
+        Heading("Risk against utility"),
+        (lead(_better(planes) + PLANES), Figures(tuple(_plane(data, plane) for plane in planes))) if planes else (),
+        overview(data, dataset, spoken(data, dataset)),
+        Heading("By parameter"),
+        Figures(tuple(curves)),
+        (Heading("Every adversary by every measure"), lead(MEASURES), leading, Fold(OTHERS, others)) if leading else (),
+        (Heading("What the attack is worth"), lead(PRICE), price) if price.rows else (),
+        notes(_notes(rows)),
+    )
+
+
+# --- risk against utility --------------------------------------------------------------------------------------------
+
+
+def _better(planes: Sequence[Plane]) -> str:
+    """Which way in the charts is better: less success, and more error."""
+    down, up = (any(plane.direction == direction for plane in planes) for direction in ("high", "low"))
+    if down and up:
+        return "To the right is better, and down where success is drawn, up where error is."
+    return f"{'Up' if up else 'Down'} and to the right is better."
+
+
+def _plane(data: StudyData, drawn: Plane) -> Figure:
+    """Success or error, from 0, against utility; undominated protections are named, each as far as one must read it."""
+    known = dict.fromkeys((spot.adversary, spot.target) for spot in drawn.spots)
+    caption = "; ".join(f"{letter(data.styles[name])} {name}: {target}" for name, target in known)
+    risk, several = _reach(drawn), len({name for name, _ in known}) > 1
+    highest = {spot.protection: spot for spot in sorted(drawn.spots, key=lambda spot: spot.success)}
+    stems = {stem for stem, given in (settings(spot.protection) for spot in drawn.spots) if given}
+    spots = [
+        Spot(
+            spot.utility,
+            spot.success,
+            data.styles[spot.adversary],
+            _cut(spot.protection, alone=len(stems) == 1)
+            if spot.protection in drawn.undominated and highest[spot.protection] is spot
+            else "",
+            None if spot.low is None else max(0.0, spot.low),
+            spot.high,
+            hollow=not spot.best,
+            letter=letter(data.styles[spot.adversary]) if several else "",
+        )
+        for spot in drawn.spots
+    ]
+    low, high = min(spot.x for spot in spots), max(spot.x for spot in spots)
+    pad = 0.16 if high > low else 0.1 * abs(high) or 0.1
+    top = 1.12 * max(spot.ends[1] for spot in spots) or 1.0
+    svg = plane(
+        linear(
+            high,
+            low=low,
+            pads=(pad, pad),
+            unit=drawn.unit,
+            title=f"Utility ({UNITS.get(drawn.unit, drawn.unit)})",
+            about=3,
+        ),
+        replace(
+            linear(min(top, 1.0) if drawn.risk_unit in SHARES else top, unit=drawn.risk_unit, title=risk), high=top
+        ),
+        spots,
+        height=260.0,
+        label=f"{risk} against utility, {drawn.dataset}. The table below has the figures.",
+    )
+    return Figure(f"{risk} of {caption}", svg)
+
+
+def _reach(plane: Plane) -> str:
+    """What the adversaries of a plane reach, with its unit."""
+    if plane.direction == "high":
+        return "Success"
+    return "Error" if plane.risk_unit in SHARES else f"Error ({plane.risk_unit})"
+
+
+def _cut(name: str, *, alone: bool) -> str:
+    """A long name by its parameters, where no other has any; else the start of it, and their values."""
+    stem, given = settings(name)
+    if short(name) == name:
+        return name
+    if alone:
+        return " ".join(f"{key}={value}" for key, value in given.items()) or name
+    values = " ".join(given.values())
+    return f"{short(stem, max(LONGEST - len(values), 6))} {values}".strip()
+
+
+def overview(data: StudyData, dataset: str, heads: Headlines) -> Grid | None:
+    """Protections by adversaries: what each of them reaches, what is left of utility, and what is undominated."""
+    gaps = {(gap.protection, gap.adversary): gap.status for gap in data.missing if gap.dataset == dataset}
+    attacks = list(dict.fromkeys((adversary, target) for _, adversary, target in heads))
+    attacks += [(name, "") for _, name in gaps if name not in {adversary for adversary, _ in attacks}]
+    attacks = list(dict.fromkeys(attacks))
+    planes = [plane for plane in data.planes if plane.dataset == dataset]
+    if not attacks:
+        return None
+    names = dict.fromkeys([*(key[0] for key in heads), *(protection for protection, _ in gaps)])
+    marked = ("Undominated",) if planes else ()
+    guesses = ("without the release", *("" for _ in (*marked, *planes)), *(_prior(heads, attack) for attack in attacks))
+    rows = tuple(
+        (
+            name,
+            *(_marked(planes, name) for _ in marked),
+            *(_kept(plane, name) for plane in planes),
+            *(_reached(heads, gaps, name, attack) for attack in attacks),
+        )
+        for name in names
+    )
+    kept = (f"Utility ({plane.unit})" for plane in planes)
+    head = ("Protection", *marked, *kept, *(_head(data, attack) for attack in attacks))
+    return Grid(head, (("", (guesses,)), ("", rows)), caption="All protections at a glance")
+
+
+def _marked(planes: Sequence[Plane], protection: str) -> str:
+    if any(protection in plane.undominated for plane in planes):
+        return "yes"
+    return "no" if any(protection in plane.judged for plane in planes) else "not judged"
+
+
+def _head(data: StudyData, attack: tuple[str, str]) -> str:
+    return f"{letter(data.styles[attack[0]])} {attack[1]}".strip()
+
+
+def _prior(heads: Headlines, attack: tuple[str, str]) -> str:
+    values = [item.row for key, item in heads.items() if key[1:] == attack and not math.isnan(item.row.prior)]
+    if not values:
+        return ""
+    ends = [estimate(bound(row.prior for row in values), values[0].unit) for bound in (min, max)]
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} \u2013 {ends[1]}"
+
+
+def _reached(heads: Headlines, gaps: Mapping[tuple[str, str], str], protection: str, attack: tuple[str, str]) -> str:
+    item = heads.get((protection, *attack))
+    return gaps.get((protection, attack[0]), "not run") if item is None else row_estimate(item.row)
+
+
+def _kept(plane: Plane, protection: str) -> str:
+    values = [spot.utility for spot in plane.spots if spot.protection == protection]
+    return utility_words(plane.unit, values[0]) if values else "not run"
+
+
+# --- every measure ---------------------------------------------------------------------------------------------------
+
+_HEAD = ("Protection", "Adversary", "Prior", "Self-assessed", "Realized", "Gain", "Worst-off", "Seeds", "n")
+
+
+def measure_tables(data: StudyData, rows: Sequence[Measured]) -> tuple[tuple[Grid, ...], tuple[Grid, ...]]:
+    """Tables for each target, of the leading measures and of the others; of all of them if none is leading."""
+    kept = [item for item in rows if item.row.measure not in PRICES]
+    leading: list[Grid] = []
+    others: list[Grid] = []
+    for target in dict.fromkeys(item.row.target for item in kept):
+        own = [item for item in kept if item.row.target == target]
+        first = [item for item in own if _leads(item.row)] or own
+        rest = [item for item in own if not _leads(item.row)] if first is not own else []
+        if target == NO_ATTACK:
+            leading += [_release(own)]
+            continue
+        caption = what(target).split(":")[0]
+        leading += [_measures(data, first, caption)]
+        others += [_measures(data, rest, caption)] if rest else []
+    return tuple(leading), tuple(others)
+
+
+def _leads(row: Row) -> bool:
+    return quantity(row.measure) in LEADING or row.measure in ("breached", "linked_now", "recall", "utility")
+
+
+def _measures(data: StudyData, rows: Sequence[Measured], caption: str) -> Grid:
+    """Measures are groups, protections and adversaries rows, and both kinds of value are columns."""
+    found: dict[str, dict[tuple[str, str], dict[bool, Measured]]] = {}
+    firsts = {quantity(item.row.measure): item.row for item in reversed(rows)}
+    for item in rows:
+        lines = found.setdefault(quantity(item.row.measure), {})
+        lines.setdefault((item.row.release, item.row.adversary), {}).setdefault(needs_truth(item.row.measure), item)
+    groups = tuple(
+        (measure_line(stem, firsts[stem]), tuple(_cells(data, whose, pair) for whose, pair in lines.items()))
+        for stem, lines in found.items()
+    )
+    cells = [row for _, lines in groups for row in lines]
+    kept = [i for i in range(len(_HEAD)) if any(row[i] != NO_VALUE for row in cells)]  # a column of nothing is left out
+    head = tuple(_HEAD[i] for i in kept)
+    shown = tuple((name, tuple(tuple(row[i] for i in kept) for row in lines)) for name, lines in groups)
+    return Grid(head, shown, text=2, caption=caption)
+
+
+def _release(rows: Sequence[Measured]) -> Grid:
+    """What was measured of the releases themselves: adversaries for whom it is the same share a row."""
+    groups: dict[str, dict[tuple[str, ...], None]] = {}
+    for item in rows:
+        row = item.row
+        cells = (row.release, row_estimate(row), f"{item.seeds:,}", f"{row.n:,}")
+        groups.setdefault(f"{row.measure}, {row.unit}", {})[cells] = None
+    head = ("Protection", "Value", "Seeds", "n")
+    return Grid(head, tuple((name, tuple(lines)) for name, lines in groups.items()), caption="The release itself")
+
+
+def _cells(data: StudyData, whose: tuple[str, str], pair: Mapping[bool, Measured]) -> tuple[str, ...]:
+    """Protection, adversary, prior, self-assessed, realized, gain, worst-off, seeds and n of one measure."""
+    own, real = pair.get(False), pair.get(True)
+    *cells, n = measure_cells(*(None if item is None else item.row for item in (own, real)))
+    seeds = next(item.seeds for item in (real, own) if item is not None)
+    return (whose[0], letter(data.styles[whose[1]]), *cells, f"{seeds:,}", n)
+
+
+def _price(data: StudyData, rows: Sequence[Measured]) -> Grid:
+    """What a rational attacker does with each protection, where somebody reckons."""
+    found: dict[tuple[str, str], dict[str, Row]] = {}
+    for item in rows:
+        if item.row.measure in PRICES:
+            found.setdefault((item.row.release, item.row.adversary), {})[item.row.measure] = item.row
+    lines = (
+        (name, letter(data.styles[adversary]), *(row_estimate(own[m]) if m in own else "not run" for m in PRICES))
+        for (name, adversary), own in found.items()
+    )
+    return grid(("Protection", "Adversary", *PRICES.values()), lines, "What the attack is worth", text=2)
+
+
+def _notes(rows: Sequence[Measured]) -> Iterator[str]:
+    yield interval_note(rows)
+    if any(math.isinf(item.row.posterior) for item in rows):
+        yield "unbounded: the release rules something out, or confirms it, with certainty; no number bounds that."
+    if any(math.isnan(value) for item in rows for value in (item.row.posterior, item.row.prior, item.row.gain)):
+        yield "undefined: infinite before and after, or no seed has a value."
+    if any(described(quantity(item.row.measure)) is None for item in rows if item.row.target != NO_ATTACK):
+        yield "A measure without a meaning beside it goes by the name it was filed under."
+
+
+def _missing(data: StudyData, undrawn: int) -> Section | None:
+    """Cells without a result, those with one reason together, failures first; and how many charts were not drawn."""
+    groups: dict[tuple[str, str], dict[str, int]] = {}
+    for gap in data.missing:
+        who = f"{gap.protection} against {gap.adversary} ({gap.dataset})"
+        group = groups.setdefault((gap.status, gap.reason), {})
+        group[who] = group.get(who, 0) + gap.cells
+    order = {status: place for place, status in enumerate(("failed", "timed out", "skipped"))}
+    rows = (
+        (_some(list(cells)), status, f"{sum(cells.values()):,}", reason)
+        for (status, reason), cells in sorted(groups.items(), key=lambda item: order.get(item[0][0], len(order)))
+    )
+    table = grid(("What", "Status", "Cells", "Why"), rows, text=4, listed=True)
+    were = "more chart was" if undrawn == 1 else "more charts were"
+    left = notes(
+        [f"{undrawn} {were} not drawn, to keep the page small; the tables have the figures."] if undrawn else []
+    )
+    none = lead("None of these is a zero: nothing is known about them.") if groups else None
+    shown = parts(none, table, left)
+    return Section("not-run", "What was not run, and what failed", shown) if shown else None
+
+
+def _some(names: Sequence[str], most: int = 12) -> str:
+    more = f"; and {len(names) - most:,} more" if len(names) > most else ""
+    return "; ".join(names[:most]) + more

@@ -1,0 +1,271 @@
+"""Sections about tables: success, the people behind the mean, values, columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from unmask.reports.bars import Absent, Dot, bars, dots
+from unmask.reports.data import ColumnRisk, Distribution, Heads, ReportData, Scope
+from unmask.reports.parts import Figure, Figures, Grid, Section, lead, notes, parts
+from unmask.reports.words import (
+    FAILURES,
+    SPACE,
+    lettered,
+    needs_truth,
+    number,
+    percent,
+    row_estimate,
+    what,
+)
+from unmask.results import Row
+
+# --- success ---------------------------------------------------------------------------------------------------------
+
+
+def success_section(data: ReportData, scope: Scope, heads: Heads, said: Callable[[str], str]) -> Section | None:
+    """How often each adversary is right, by release; `said` words a note for the cases that the rows are about."""
+    figures = success_figures(data, scope, heads)
+    if not figures:
+        return None
+    scales = " Each panel has its own scale, from 0." if len(figures) > 1 else ""
+    shown = parts(lead(said(success_note(heads)) + scales), Figures(figures))
+    return Section("success", "How often the adversary is right", shown)
+
+
+def success_figures(data: ReportData, scope: Scope, heads: Heads) -> tuple[Figure, ...]:
+    """Success by release, a chart for each target that has a value; n is written where it differs."""
+    figures = []
+    for target in scope.targets:
+        own = {key[:2]: row for key, row in heads.items() if key[2] == target}
+        with_n = len({row.n for row in own.values()}) > 1
+        rows = [
+            (
+                release,
+                [
+                    _dot(data, scope, own.get((release, name)), (release, name, target), with_n)
+                    for name in scope.adversaries
+                ],
+            )
+            for release in scope.releases
+        ]
+        label = f"Success by release. {what(target)}. The table below has the figures."
+        figures += [Figure(what(target), dots(rows, label=label))] if own else []
+    return tuple(figures)
+
+
+def _dot(data: ReportData, scope: Scope, row: Row | None, key: tuple[str, str, str], with_n: bool) -> Dot | Absent:
+    style, several = scope.styles[key[1]], len(scope.adversaries)
+    if row is None:
+        return Absent(lettered(_why_not(data, *key), style, several))
+    low, high = (row.posterior if end is None else end for end in (row.low, row.high))
+    said = row_estimate(row) + (f", n {row.n:,}" if with_n else "")
+    return Dot(style, row.posterior, low, high, row.prior, lettered(said, style, several))
+
+
+def success_note(heads: Heads) -> str:
+    """What the marks of the chart mean, and how many people stand behind them."""
+    sizes = sorted({row.n for row in heads.values()})
+    who = (
+        f"n = {sizes[0]:,} people for every mark."
+        if len(sizes) == 1
+        else "n is written beside the marks or in the table."
+    )
+    bounds = any(row.low is not None for row in heads.values())
+    why = dict.fromkeys(row.interval.removeprefix("none: ") for row in heads.values() if row.interval != "none")
+    lines = ", thin lines 95 % intervals" if bounds else f" without an interval ({'; '.join(why)})" if why else ""
+    return f"Dots are success{lines}; the black tick is guessing without the release, the band is what it gives. {who}"
+
+
+def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str:
+    """The word for success that has no value: the status of the row that failed, or "not run" where there is none."""
+    asked = (row for row in data.rows if (row.release, row.adversary, row.target) == (release, adversary, target))
+    return next((row.status for row in asked if row.measure in data.success and row.status in FAILURES), "not run")
+
+
+# --- people ----------------------------------------------------------------------------------------------------------
+
+
+def people_section(data: ReportData, scope: Scope, *, cases: bool) -> Section | None:
+    """How success is spread: a chart for each adversary and target, and the worst-off; cases are no people."""
+    of, tables = "cases" if cases else "people", [] if cases else quantile_tables(data, scope)
+    if not data.distribution and not tables:
+        return None
+    drawn = (
+        f"Height and figure: share of {of} whose success probability lies in the bin. Bins are drawn equally wide; "
+        "their edges are written below. An empty bin has no figure."
+    )
+    if not cases and data.least > 1:
+        drawn += f" Shares are rounded up to a multiple of {data.least:,} people."
+    counted = (
+        "Success probability, as the adversary believes it, that this part of the people reaches or exceeds; and how "
+        f"many people are above two limits, in steps of {data.least:,}."
+    )
+    figures = distribution_figures(data, scope)
+    shown = parts(lead(drawn) if figures else None, Figures(figures), lead(counted) if tables else None, tables)
+    return Section("people", f"Over {of}: the worst-off matter more than the mean", shown)
+
+
+def distribution_figures(data: ReportData, scope: Scope) -> tuple[Figure, ...]:
+    """People by success probability, a chart for each adversary and target."""
+    groups: dict[tuple[str, str], list[Distribution]] = {}
+    for item in data.distribution:
+        groups.setdefault((item.adversary, item.target), []).append(item)
+    tallest = max((share for item in data.distribution for share in item.shares), default=1.0) or 1.0
+    targets, adversaries = (list(dict.fromkeys(key[i] for key in groups)) for i in (1, 0))
+    figures = []
+    for adversary, target in sorted(groups, key=lambda key: (adversaries.index(key[0]), targets.index(key[1]))):
+        style, spread = scope.styles.get(adversary, len(scope.styles)), groups[adversary, target]
+        caption = lettered(what(target), style, len(scope.adversaries))
+        svg = bars(
+            [(item.release, item.shares) for item in spread],
+            spread[0].edges,
+            style=style,
+            tallest=tallest,
+            title="success %",
+            label=f"Share of people by success probability. {caption}.",
+        )
+        figures.append(Figure(caption, svg))
+    return tuple(figures)
+
+
+def quantile_tables(data: ReportData, scope: Scope) -> list[Grid]:
+    """The worst-off: what success is at least, for half, a quarter, a twentieth of the people; of beliefs, not hits.
+
+    Beside them how many people exceed the limits of `Distribution.above`, where they were counted.
+    """
+    rows = [
+        r for r in data.rows if r.measure in data.success and not needs_truth(r.measure) and r.status not in FAILURES
+    ]
+    counted = {(item.release, item.adversary, item.target): item.above for item in data.distribution}
+    limits = tuple(dict.fromkeys(limit for above in counted.values() for limit in above))
+    tables = []
+    for target in scope.targets:
+        cells = tuple(
+            (
+                *scope.who(row.release, row.adversary),
+                *(percent(row.quantiles[i]) for i in (2, 3, 4)),
+                percent(row.worst),
+                *_above(counted.get((row.release, row.adversary, target), {}), limits),
+            )
+            for release in scope.releases
+            for adversary in scope.adversaries
+            for row in rows
+            if (row.release, row.adversary, row.target) == (release, adversary, target) and len(row.quantiles) == 5
+        )
+        if cells:
+            parts = ("Half of people", "Worst-off 25\u00a0%", "Worst-off 5\u00a0%", "Worst-off person")
+            head = (*scope.who_head, *parts, *(f"People above {_limit(limit)}" for limit in limits))
+            tables.append(Grid(head, (("", cells),), text=len(scope.who_head), caption=what(target)))
+    return tables
+
+
+def _above(counted: Mapping[float, int | str], limits: Sequence[float]) -> Iterator[str]:
+    for limit in limits:
+        value = counted.get(limit, "not run")
+        yield value if isinstance(value, str) else f"{value:,}"
+
+
+def _limit(share: float) -> str:
+    return f"{100 * share:g}{SPACE}%"
+
+
+VALUES = 10
+"""Values of a column that a table shows."""
+
+
+def values_section(data: ReportData) -> Section | None:
+    """Which values of the sensitive columns the adversary comes to believe."""
+    how = (
+        "The commonest value is little of a secret. For each value: its probability before the release, the highest "
+        "that the adversary who knows the quasi-identifiers gives anybody, and about how many people they are more "
+        "sure of it than not. The values that rise most come first."
+    )
+    return Section("values", "Which values are inferred", parts(lead(how), value_tables(data))) if data.values else None
+
+
+def value_tables(data: ReportData) -> list[Grid]:
+    """For each column the values that rise most: probability before, the most of anybody, people above one half."""
+    tables = []
+    for target in dict.fromkeys(item.target for item in data.values):
+        groups = []
+        for release in dict.fromkeys(item.release for item in data.values if item.target == target):
+            own = [item for item in data.values if (item.release, item.target) == (release, target)]
+            rows = tuple(
+                (
+                    one.value,
+                    percent(one.prior),
+                    percent(one.highest),
+                    number(100 * (one.highest - one.prior), 1),
+                    f"{one.people:,}" if isinstance(one.people, int) else one.people,
+                )
+                for one in own[:VALUES]
+            )
+            rest = f", {VALUES} of {len(own)} values" if len(own) > VALUES else ""
+            groups.append((release + rest, rows))
+        head = ("Value, by how common it is", "Before", "Most, of anybody", "Points", "People above one half")
+        tables.append(Grid(head, tuple(groups), caption=target))
+    return tables
+
+
+NOTHING = 0.0005
+"""A change of success that a table of them shows as 0."""
+
+
+def _moved(data: ReportData) -> dict[str, bool]:
+    """Target -> whether leaving out a single column changes anything, in order."""
+    moved: dict[str, bool] = {}
+    for item in data.column_risk:
+        change = abs(item.success_with - item.success_without)
+        moved[item.target] = moved.get(item.target, False) or change >= NOTHING
+    return moved
+
+
+def where_section(data: ReportData) -> Section | None:
+    """What each quasi-identifier contributes."""
+    tables = column_tables(data)
+    how = (
+        "Success of the adversary without one column, and in brackets the change in points. The column whose loss "
+        "costs the adversary most comes first."
+    )
+    shown = parts(lead(how) if tables else None, tables, notes(column_notes(data)))
+    return Section("where", "Where the risk sits", shown) if shown else None
+
+
+def column_notes(data: ReportData) -> list[str]:
+    """What stands in the place of tables of zeros."""
+    same = [what(target) for target, moved in _moved(data).items() if not moved]
+    if not same:
+        return []
+    alike = f"{'; '.join(same)}: without any single column the adversary does as well, for the others tell the class."
+    return [f"{alike} That is no sign that columns are harmless: `unmask choose columns` ranks those of the original."]
+
+
+def column_tables(data: ReportData) -> list[Grid]:
+    """Columns by releases: success without the column, and how much less that is than with all of them.
+
+    None of a target for which no column changes anything, see `column_notes`.
+    """
+    tables = []
+    for target in (target for target, moved in _moved(data).items() if moved):
+        own = {(item.release, item.column): item for item in data.column_risk if item.target == target}
+        releases = list(dict.fromkeys(release for release, _ in own))
+        share: dict[str, float] = {}
+        for (_, column), item in own.items():
+            share[column] = max(share.get(column, float("-inf")), item.success_with - item.success_without)
+        rows = [
+            (column, *(_contribution(own.get((release, column))) for release in releases))
+            for column in sorted(share, key=lambda name: -share[name])
+        ]
+        known = {item.release: item.success_with for item in own.values()}
+        first = ("with all columns", *(percent(known[release]) for release in releases))
+        groups = (("", (first,)), ("", tuple(rows)))
+        tables.append(Grid(("Without", *releases), groups, caption=what(target)))
+    return tables
+
+
+def _contribution(item: ColumnRisk | None) -> str:
+    if item is None:
+        return "not run"
+    change = 100 * (item.success_without - item.success_with)
+    places = 1 if abs(change) >= 1 else 2
+    return f"{percent(item.success_without)} ({'+' if change > 0 else ''}{number(change, places)})"

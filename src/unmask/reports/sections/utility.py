@@ -1,0 +1,106 @@
+"""Sections about releases themselves: utility lost, with risk against it, and criteria."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from unmask.reports.charts import Spot, plane
+from unmask.reports.data import Heads, ReportData, Scope
+from unmask.reports.parts import Figure, Figures, Grid, Section, lead, notes, parts
+from unmask.reports.scales import linear
+from unmask.reports.words import CRITERIA, SPACE, UTILITIES, Value, letter, name_of, what, written
+from unmask.results import Row
+
+
+def utility_section(data: ReportData, scope: Scope, heads: Heads) -> Section | None:
+    """What is lost, and risk against the first loss that every release has."""
+    figures, tables = plane_figures(data, scope, heads), listing(data.utility, UTILITIES, "Utility lost")
+    how = (
+        "Down and to the left is better. Filled and joined: no other release is better in both ways, for the same "
+        f"adversary. Hollow: another one is. Thin lines are 95{SPACE}% intervals."
+    )
+    shown = parts(lead(how) if figures else None, Figures(figures), tables)
+    return Section("utility", "Risk against utility" if figures else "Utility lost", shown) if shown else None
+
+
+def criteria_section(data: ReportData) -> Section | None:
+    """Properties of releases that need no adversary; those that were run for none are one line."""
+    unknown = "; ".join(name_of(name, CRITERIA) for name in _without_value(data.criteria))
+    without = notes([f"Not run for any release: {unknown}."] if unknown else [])
+    heading = "Criteria: properties of the release, without an adversary"
+    shown = parts(listing(data.criteria, CRITERIA, "Criterion"), without)
+    return Section("criteria", heading, shown) if data.criteria else None
+
+
+def undominated(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Whether no other point loses at most as much at most the same risk, and less of one. Equal points both stay.
+
+    >>> undominated([(0.1, 0.3), (0.2, 0.1), (0.2, 0.2)])
+    [True, True, False]
+    """
+    return [not any(a <= x and b <= y and (a, b) != (x, y) for a, b in points) for x, y in points]
+
+
+def plane_figures(data: ReportData, scope: Scope, heads: Heads) -> tuple[Figure, ...]:
+    """Risk against the first loss that every release has, one plane for each target; needs two releases."""
+    known = [name for name in scope.releases if name in data.utility]
+    losses = {name: {m: v for m, v in data.utility[name].items() if isinstance(v, int | float)} for name in known}
+    shared = (
+        (measure for measure in losses[known[0]] if all(measure in own for own in losses.values())) if known else ()
+    )
+    drawn = next(iter(shared), None)
+    if len(known) < 2 or drawn is None:
+        return ()
+    figures = []
+    for target in scope.targets:
+        spots: list[Spot] = []
+        for adversary, style in scope.styles.items():
+            rows = [(losses[name][drawn], row) for name in known if (row := heads.get((name, adversary, target)))]
+            spots += _plane_spots(rows, style, letter(style) if len(scope.adversaries) > 1 else "")
+        if spots:
+            figures.append(Figure(what(target), _plane(spots, name_of(drawn, UTILITIES), what(target))))
+    return tuple(figures)
+
+
+def _plane_spots(rows: Sequence[tuple[float, Row]], style: int, said: str) -> Iterator[Spot]:
+    best = undominated([(loss, row.posterior) for loss, row in rows])
+    for (loss, row), front in zip(rows, best, strict=True):
+        yield Spot(loss, row.posterior, style, row.release, row.low, row.high, hollow=not front, letter=said)
+
+
+def _plane(spots: Sequence[Spot], title: str, caption: str) -> str:
+    """The plane with the name of each release once, at its highest spot; a loss up to 1 is written in percent."""
+    highest = {spot.name: spot for spot in sorted(spots, key=lambda spot: spot.ends[1])}
+    named = [spot if highest[spot.name] is spot else replace(spot, name="") for spot in spots]
+    most, top = max(spot.x for spot in spots) or 1.0, max(spot.ends[1] for spot in spots) or 1.0
+    x = linear(1.1 * most, unit="share" if most <= 1 else "", title=title)
+    label = f"Success against {title}. {caption}. The tables have the figures."
+    return plane(x, linear(1.15 * top, title="Success"), named, label=label)
+
+
+def listing(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, tuple[str, str]], what: str) -> list[Grid]:
+    """Names by releases, with a line of meaning; at most six releases side by side, then another table.
+
+    What has a value in no release is no line of its own, see `nowhere`.
+    """
+    tables = []
+    releases = list(values)
+    unknown = _without_value(values)
+    wide = math.ceil(len(releases) / max(1, math.ceil(len(releases) / 6)))
+    for start in range(0, len(releases), wide or 1):
+        shown = releases[start : start + wide]
+        rows = []
+        for name in dict.fromkeys(name for release in shown for name in values[release] if name not in unknown):
+            stem = name.partition(" ")[0]
+            cells = (written(stem, values[release].get(name)) for release in shown)
+            rows.append((name_of(name, names), names.get(stem, ("", ""))[1], *cells))
+        if rows:
+            tables.append(Grid((what, "Meaning", *shown), (("", tuple(rows)),), text=2, meaning=True))
+    return tables
+
+
+def _without_value(values: Mapping[str, Mapping[str, Value]]) -> list[str]:
+    known = {name for own in values.values() for name, value in own.items() if value is not None}
+    return [name for name in dict.fromkeys(name for own in values.values() for name in own) if name not in known]
