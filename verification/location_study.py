@@ -22,6 +22,7 @@ from show import Section, Verdict, run
 from unmask import UNKNOWN, Posterior, Truth
 from unmask.channels import (
     BayesChannelAttack,
+    Chain,
     Channel,
     Coin,
     HiddenMarkovAttack,
@@ -238,9 +239,9 @@ def traces(town: Town, channels: dict[str, Channel]) -> Section:
     rows, z, gaps, order, knows = [], {}, [], -np.inf, -np.inf
     for name, channel in channels.items():
         shown = _shown(town, channel, rng)
-        single = _try(town, BayesChannelAttack(channel)(shown[town.traces != UNKNOWN]), every=False)
-        walker = _try(town, HiddenMarkovAttack(town.steps, channel)(shown), every=True)
-        drawn = _draws(town, BayesChannelAttack(channel)(shown[town.traces != UNKNOWN]))
+        single = _try(town, BayesChannelAttack()(shown[town.traces != UNKNOWN], channel), every=False)
+        walker = _try(town, HiddenMarkovAttack()(shown, Chain(town.steps, channel)), every=True)
+        drawn = _draws(town, BayesChannelAttack()(shown[town.traces != UNKNOWN], channel))
         gain, error = _paired(single, walker)
         z[name] = gain / error
         knows = max(knows, walker.believed - single.believed)

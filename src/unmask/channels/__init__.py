@@ -3,11 +3,19 @@
 from unmask.channels import criteria, datasets
 from unmask.channels.attacks import (
     BayesChannelAttack,
+    FrequencyAttack,
     HiddenMarkovAttack,
+    LeastSquaresDisclosure,
     MatchingAttack,
+    NearestNeighborAttack,
+    Round,
+    RoundDisclosure,
+    Rounds,
+    Samples,
     StatisticalDisclosure,
     matching_marginals,
 )
+from unmask.channels.chain import Chain
 from unmask.channels.design import (
     Design,
     PrivateRateDistortion,
@@ -32,18 +40,26 @@ from unmask.channels.release import Channel, degradation
 
 __all__ = [
     "BayesChannelAttack",
+    "Chain",
     "Channel",
     "Coin",
     "Design",
+    "FrequencyAttack",
     "Generalize",
     "Geometric",
     "HiddenMarkovAttack",
+    "LeastSquaresDisclosure",
     "MatchingAttack",
+    "NearestNeighborAttack",
     "PlanarGaussian",
     "PlanarLaplace",
     "PrivateRateDistortion",
     "RandomizedResponse",
     "RateDistortion",
+    "Round",
+    "RoundDisclosure",
+    "Rounds",
+    "Samples",
     "Shrink",
     "StatisticalDisclosure",
     "coin_channel",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,7 @@ from unmask.channels._matrices import (
 )
 from unmask.channels._refinement import degrading_matrix
 from unmask.errors import UnmaskError
-from unmask.posterior import LogProbabilities, Posterior, precision, stored
+from unmask.posterior import LogProbabilities, Posterior, Status, equal_weights, precision, stored
 
 NEVER = float(np.finfo(np.float64).tiny)
 """Outputs that are less likely, below 3e-308, do not occur: their shares would be lost in rounding."""
@@ -204,24 +204,17 @@ class Channel:
         Held as logarithms, see `unmask.posterior.stored`: in single precision an entry of probability p has a relative
         error below 6e-8 (1 + |ln p|).
         """
-        indptr, candidate, log_p = (_dense_rows if isinstance(self.p_y_given_x, np.ndarray) else _sparse_rows)(self)
+        length, candidate, log_p = (_dense_rows if isinstance(self.p_y_given_x, np.ndarray) else _sparse_rows)(self)
         weight = self.p_y[self.observed]
-        uniform = bool(np.ptp(self.prior) == 0.0)
-        with np.errstate(divide="ignore"):
-            log_prior = float(-np.log(self.n_x)) if uniform else np.log(self.prior)
-        return Posterior(
-            indptr=indptr,
-            candidate=candidate,
-            log_probability=log_p,
-            unlisted=np.zeros(len(weight)),
-            n_unlisted=np.zeros(len(weight), dtype=np.int64),
-            observation=np.arange(len(weight)),
+        samples = {} if self.samples is None else {"samples": self.samples}
+        return closed_belief(
+            length,
+            candidate,
+            log_p,
+            self.prior,
             weight=weight / weight.sum(),
-            n_candidates=self.n_x,
-            log_prior=log_prior,
             status="exact" if self.samples is None else "model",
-            provenance={"attack": "Bayes", "secrets": self.n_x, "outputs": self.n_y}
-            | ({} if self.samples is None else {"samples": self.samples}),
+            provenance={"attack": "Bayes", "secrets": self.n_x, "outputs": self.n_y} | samples,
             candidate_label=self.x_labels,
         )
 
@@ -304,6 +297,52 @@ class Channel:
         return np.asarray(matrix.indices[part], dtype=np.int64), np.asarray(matrix.data[part])
 
 
+def closed_belief(
+    length: NDArray[np.int64],
+    candidate: NDArray[np.int32],
+    log_probability: LogProbabilities,
+    prior: NDArray[np.float64],
+    *,
+    observation: NDArray[np.int64] | None = None,
+    weight: NDArray[np.float64] | None = None,
+    status: Status = "exact",
+    provenance: Mapping[str, Any],
+    candidate_label: tuple[str, ...] | None,
+) -> Posterior:
+    """A belief that lists every candidate it believes in.
+
+    length : (n_observations,) candidates of each row
+    prior  : (n_candidates,)
+    observation, weight : the targets; when None one of each observation, all alike
+    """
+    target = np.arange(len(length)) if observation is None else observation
+    with np.errstate(divide="ignore"):
+        log_prior = float(-np.log(len(prior))) if np.ptp(prior) == 0 else np.log(prior)
+    return Posterior(
+        indptr=np.concatenate(([0], np.cumsum(length, dtype=np.int64))),
+        candidate=candidate,
+        log_probability=log_probability,
+        unlisted=np.zeros(len(length)),
+        n_unlisted=np.zeros(len(length), dtype=np.int64),
+        observation=target,
+        weight=equal_weights(len(target)) if weight is None else weight,
+        n_candidates=len(prior),
+        log_prior=log_prior,
+        status=status,
+        provenance=provenance,
+        candidate_label=candidate_label,
+    )
+
+
+def check_outputs(seen: NDArray[np.int64], n_y: int) -> None:
+    """Refuse observations, (targets, ...), that are no numbers of outputs, by target."""
+    if not np.issubdtype(seen.dtype, np.integer):
+        raise UnmaskError(f"the observations are of type {seen.dtype}, expected output numbers, 0..{n_y - 1}")
+    wrong = np.flatnonzero(((seen < 0) | (seen >= n_y)).reshape(len(seen), -1).any(axis=1))
+    if wrong.size:
+        raise UnmaskError(f"target {wrong[0]} shows an output outside 0..{n_y - 1}, the outputs of the channel")
+
+
 def _of_joint(
     table: Matrix,
     *,
@@ -376,7 +415,7 @@ def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32],
         candidate[place] = (
             np.broadcast_to(secret, block.shape).ravel() if every else np.broadcast_to(secret, block.shape)[shown]
         )
-    return indptr, candidate, log_p
+    return length, candidate, log_p
 
 
 def _sparse_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], LogProbabilities]:
@@ -391,7 +430,7 @@ def _sparse_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32]
     length = np.bincount(output, minlength=channel.n_y)[channel.observed]
     with np.errstate(divide="ignore"):  # a secret of prior 0 and an output of probability 0 are not read
         log_p = np.log(p) + np.log(channel.prior)[secret] - np.log(channel.p_y)[output]
-    return np.concatenate(([0], np.cumsum(length))), secret, stored(log_p)
+    return length, secret, stored(log_p)
 
 
 def _names(given: Sequence[str] | None, size: int, letter: str) -> tuple[str, ...] | None:

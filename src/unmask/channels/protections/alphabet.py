@@ -50,10 +50,10 @@ class RandomizedResponse:
         np.fill_diagonal(table, self.keep)
         return Channel(table, prior)
 
-    def perturb(self, values: NDArray[np.int64], *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """The value shown for each of `values`, numbers from 0 to n - 1."""
+    def __call__(self, population: NDArray[np.int64], *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
+        """The value shown for each secret of the population, numbers from 0 to n - 1."""
         rng = secret_unless(rng)
-        truth = _check_values(values, self.n)
+        truth = _check_values(population, self.n)
         other = (truth + rng.integers(1, max(self.n, 2), size=truth.shape)) % self.n
         return np.where(rng.random(truth.shape) < self.keep, truth, other)
 
@@ -94,10 +94,10 @@ class Geometric:
             table[:, end] = a ** np.abs(value - end) / (1.0 + a)
         return Channel(table, prior)
 
-    def perturb(self, values: NDArray[np.int64], *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """The number shown for each of `values`, numbers from 0 to n - 1."""
+    def __call__(self, population: NDArray[np.int64], *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
+        """The number shown for each secret of the population, numbers from 0 to n - 1."""
         rng = secret_unless(rng)
-        truth = _check_values(values, self.n)
+        truth = _check_values(population, self.n)
         stop = -float(np.expm1(-self.epsilon))
         noise = rng.geometric(stop, size=truth.shape) - rng.geometric(stop, size=truth.shape)
         return np.clip(truth + noise, 0, self.n - 1)
@@ -138,6 +138,11 @@ class Coin:
         table = np.tile((1.0 - self.keep) * guess / guess.sum(), (len(hidden), 1))
         table[np.diag_indices(len(hidden))] += self.keep
         return Channel(table, hidden)
+
+    def __call__(self, population: NDArray[np.int64], *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
+        """The value shown for each secret, numbers from 0; the guess is the commonest of the population."""
+        truth = _check_values(population, np.iinfo(np.int64).max)
+        return self.channel(np.bincount(truth) / len(truth)).sample(truth, rng=secret_unless(rng))
 
 
 @dataclass(frozen=True)
@@ -186,9 +191,14 @@ class Generalize:
         )
         return Channel(table, prior, x_labels=x_labels, y_labels=names)
 
-    def perturb(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number of the block of each of `values`; nothing is random here."""
-        return self.block[_check_values(values, len(self.labels))]
+    def __call__(
+        self,
+        population: NDArray[np.int64],
+        *,
+        rng: np.random.Generator | None = None,  # noqa: ARG002  # nothing is random here
+    ) -> NDArray[np.int64]:
+        """The number of the block of each secret."""
+        return self.block[_check_values(population, len(self.labels))]
 
 
 def _check_size(n: int) -> None:

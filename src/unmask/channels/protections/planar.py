@@ -22,7 +22,9 @@ masses of e^-100)."""
 class PlanarNoise(Protocol):
     """What moves points given in meters."""
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+    def __call__(
+        self, population: NDArray[np.float64], *, rng: np.random.Generator | None = None
+    ) -> NDArray[np.float64]:
         """(..., 2) meters -> (..., 2) meters."""
         ...
 
@@ -71,10 +73,12 @@ class PlanarLaplace:
             width = np.exp(node) / self.epsilon
         return _on_grid(space, space.points, width, weight / weight.sum(), prior)
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+    def __call__(
+        self, population: NDArray[np.float64], *, rng: np.random.Generator | None = None
+    ) -> NDArray[np.float64]:
         """(..., 2) points in meters, each moved by the noise: a uniform angle, a Gamma(2, 1 / epsilon) distance."""
         rng = secret_unless(rng)
-        points = _check_points(values)
+        points = _check_points(population)
         radius = rng.gamma(2.0, 1.0 / self.epsilon, size=points.shape[:-1])
         angle = rng.uniform(0.0, 2.0 * np.pi, size=points.shape[:-1])
         return np.asarray(points + radius[..., None] * np.stack((np.cos(angle), np.sin(angle)), axis=-1))
@@ -108,10 +112,12 @@ class PlanarGaussian:
             squared = -0.5 * (_distances(space) / self.sigma) ** 2
         return Channel(_normalized(np.nan_to_num(squared, nan=0.0, neginf=-np.inf)), prior)
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+    def __call__(
+        self, population: NDArray[np.float64], *, rng: np.random.Generator | None = None
+    ) -> NDArray[np.float64]:
         """(..., 2) points in meters, each moved by the noise."""
         rng = secret_unless(rng)
-        points = _check_points(values)
+        points = _check_points(population)
         return points + self.sigma * rng.standard_normal(points.shape)
 
 
@@ -120,8 +126,8 @@ class Shrink:
     """The noisy point, pulled towards the center of the prior: c + a (x + noise - c), a = s^2 / (s^2 + sigma^2).
 
     For a Gaussian prior of standard deviation s (`spread`) on each axis around c (`center`) this is the adversary's own
-    best estimate given the noisy point: distortion falls from 2 sigma^2 to 2 s^2 sigma^2 / (s^2 + sigma^2), and his
-    error, which is that same number, does not change. Adding noise alone wastes 2 sigma^4 / (s^2 + sigma^2).
+    best estimate given the noisy point: distortion falls from 2 sigma^2 to 2 s^2 sigma^2 / (s^2 + sigma^2), and
+    their error, which is that same number, does not change. Adding noise alone wastes 2 sigma^4 / (s^2 + sigma^2).
 
     sigma, spread : meters, at least 0 and above 0
     """
@@ -153,10 +159,12 @@ class Shrink:
         mean = center + self.factor * (space.points - center)
         return _on_grid(space, mean, np.array([self.factor * self.sigma]), np.ones(1), prior)
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+    def __call__(
+        self, population: NDArray[np.float64], *, rng: np.random.Generator | None = None
+    ) -> NDArray[np.float64]:
         """(..., 2) points in meters, each moved by the noise and then pulled towards the center."""
         rng = secret_unless(rng)
-        noisy = PlanarGaussian(self.sigma).perturb(values, rng=rng)
+        noisy = PlanarGaussian(self.sigma)(population, rng=rng)
         return np.asarray(np.array(self.center) + self.factor * (noisy - np.array(self.center)))
 
 
@@ -174,7 +182,7 @@ def perturb_degrees(
         raise UnmaskError("a latitude is beyond 89 degrees: expected (latitude, longitude) away from the poles")
     if isinstance(protection, Shrink):
         raise UnmaskError("Shrink pulls towards a center in meters: turn the points into meters first, by to_meters")
-    move = protection.perturb(np.zeros(given.shape), rng=rng) / EARTH_RADIUS
+    move = protection(np.zeros(given.shape), rng=rng) / EARTH_RADIUS
     lat = given[..., 0] + np.degrees(move[..., 1])
     lon = given[..., 1] + np.degrees(move[..., 0] / np.cos(np.radians(given[..., 0])))
     return np.stack((np.clip(lat, -90.0, 90.0), (lon + 180.0) % 360.0 - 180.0), axis=-1)

@@ -23,9 +23,10 @@ from unmask.results import Row
 from unmask.truth import Truth
 
 DATASET = ("pseudocount",)
-ADVERSARY = ("loss", "looks", "targets")
+ADVERSARY = ("loss", "observations", "targets")
 COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
+BAYES = "channels.BayesChannelAttack"
 MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALIZED), "utility")
 
 
@@ -39,11 +40,13 @@ class Space(NamedTuple):
 
 
 def check(adversary: Part) -> None:
-    """Refuse losses that do not exist and looks that are none."""
+    """Refuse losses that do not exist, observations that are none, and attacks that know more than a channel."""
+    if adversary.use != BAYES:
+        raise UnmaskError(f"{adversary.use} needs knowledge that no plan gives; use {BAYES}, or call it from Python")
     loss = adversary.settings.get("loss", "hamming")
     if loss not in get_args(LossName):
         raise UnmaskError(f"the loss is {loss!r}, expected one of {', '.join(get_args(LossName))}")
-    for key in ("looks", "targets"):
+    for key in ("observations", "targets"):
         value = adversary.settings.get(key, 1)
         if type(value) is not int or value < 1:
             raise UnmaskError(f"{key} is {value!r}, expected a whole number of at least 1")
@@ -77,22 +80,22 @@ def protect(population: Space, protection: Any, _rng: np.random.Generator) -> Ch
 
 
 def attack(cell: Cell, population: Space, released: Channel, attack: Any) -> list[Row]:
-    """The rows of the belief: exact for one look; of drawn secrets, looked at several times, for more."""
+    """The rows of the belief: exact for one observation; for more of drawn secrets, each observed several times."""
     settings = cell.adversary.settings
     loss, n = settings.get("loss", "hamming"), len(population.prior)
     points = None if loss == "hamming" else population.points
-    looks = settings.get("looks", 1)
+    n_seen = settings.get("observations", 1)
     made = [measure(loss, coordinates=points) for measure in (estimation_error, realized_error)]
     own = {measure.name: replace(measure, unit=_unit(loss, meters=population.meters)) for measure in made}
     measures = [own.get(measure.name, measure) for measure in SELF_ASSESSED + REALIZED if cell.wants(measure.name)]
     truth = None
-    if looks == 1 and "targets" not in settings:
+    if n_seen == 1 and "targets" not in settings:
         belief = released.posterior()
     else:
         rng = cell.rng("secrets")
         secret = rng.choice(np.arange(n), size=settings.get("targets", 1000), p=population.prior)
-        shown = _shown(released, secret, looks, cell.rng("looks", cell.protection.content))
-        belief, truth = attack(channel=released)(shown), Truth(secret)
+        shown = _shown(released, secret, n_seen, cell.rng("looks", cell.protection.content))
+        belief, truth = attack(shown, released), Truth(secret)
     found = audit(
         belief,
         truth,
@@ -114,10 +117,10 @@ def _unit(loss: str, *, meters: bool) -> str:
     return ("m²" if meters else "squared distance") if loss == "squared" else "m" if meters else "distance"
 
 
-def _shown(channel: Channel, secret: NDArray[np.int64], looks: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """(targets, looks) outputs drawn for each secret."""
+def _shown(channel: Channel, secret: NDArray[np.int64], n_seen: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """(targets, n_seen) outputs drawn for each secret."""
     cumulative = np.cumsum(channel.dense(), axis=1)[secret]
-    drawn = rng.random((len(secret), looks))
+    drawn = rng.random((len(secret), n_seen))
     shown = (drawn[:, :, None] >= cumulative[:, None, :]).sum(axis=2)
     return np.asarray(np.minimum(shown, channel.n_y - 1))
 
