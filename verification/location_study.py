@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 from show import Section, Verdict, run
 
 from unmask import UNKNOWN, Posterior, Truth
+from unmask.cases.channels import Stakes, audit_channels
 from unmask.channels import (
     BayesChannelAttack,
     Chain,
@@ -36,7 +37,6 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.measures import bayes, gibbs, realized_bayes, realized_gibbs
 from unmask.measures.differential import channel_epsilon
 from unmask.reports import ReportData, render
-from unmask.studies.channels import Stakes, study_channels
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,7 +98,7 @@ def main() -> int:
         print(f"skipped, the check-ins are not there: {reason}")
         return 0
     channels = mechanisms(town)
-    data = study_channels(
+    data = audit_channels(
         channels,
         Stakes(town.loss, name="euclidean", unit="km", distortion_unit="km"),
         title="Noisy check-ins in Austin",

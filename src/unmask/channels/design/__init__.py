@@ -1,5 +1,6 @@
 """Channels made to order: the least information, or the largest error, that a budget of distortion allows."""
 
+from unmask.channels.design.limit import limit_curve
 from unmask.channels.design.linear import Design, optimal_mechanism
 from unmask.channels.design.matched import coin_channel, constant_risk_channel, matched_optimum
 from unmask.channels.design.private_rate_distortion import PrivateRateDistortion, private_rate_distortion
@@ -11,6 +12,7 @@ __all__ = [
     "RateDistortion",
     "coin_channel",
     "constant_risk_channel",
+    "limit_curve",
     "matched_optimum",
     "optimal_mechanism",
     "private_rate_distortion",

@@ -59,7 +59,7 @@ class Wing(Protocol):
 WINGS = {
     "tables": "unmask.studies.cells.tables",
     "pseudonyms": "unmask.studies.cells.pseudonyms",
-    "channels": "unmask.studies.cells.channels",
+    "channels": "unmask.cases.channels",
     "graphs": "unmask.studies.cells.graphs",
 }
 """Where each domain runs its cases."""
