@@ -65,7 +65,7 @@ class Answers:
         n, k = len(self.points), len(answer)
         both = np.vstack([self.points, answer])
         problem = decision_problem(self.loss, n + k, coordinates=both)
-        table = problem.between(np.arange(n, n + k)[:, None], np.arange(n)[None])  # type: ignore[attr-defined]
+        table = problem.between(np.arange(n, n + k)[:, None], np.arange(n)[None])
         return np.asarray(table, dtype=np.float64) / self.unit
 
     def own(self, program: Program, *, average_alone: bool) -> NDArray[np.float64] | None:
