@@ -18,7 +18,6 @@ from unmask.channels.attacks import (
 from unmask.channels.chain import Chain
 from unmask.channels.design import (
     Design,
-    PrivateRateDistortion,
     RateDistortion,
     coin_channel,
     constant_risk_channel,
@@ -53,7 +52,6 @@ __all__ = [
     "NearestNeighborAttack",
     "PlanarGaussian",
     "PlanarLaplace",
-    "PrivateRateDistortion",
     "RandomizedResponse",
     "RateDistortion",
     "Round",

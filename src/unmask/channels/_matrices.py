@@ -84,6 +84,14 @@ def distribution(given: ArrayLike | None, n_x: int) -> NDArray[np.float64]:
     return locked(prior.copy() if abs(total - 1.0) <= ROUNDING else prior / total)
 
 
+def probabilities(values: ArrayLike, what: str) -> NDArray[np.float64]:
+    """(n,) probabilities that sum to 1 within 1e-9, divided by their sum."""
+    p = np.asarray(values, dtype=np.float64)
+    if p.ndim != 1 or not p.size or not np.all(np.isfinite(p)) or p.min() < 0 or abs(p.sum() - 1) > ROW_TOLERANCE:
+        raise UnmaskError(f"{what} is no distribution, expected one axis of entries at least 0 that sum to 1")
+    return np.asarray(p / p.sum(), dtype=np.float64)
+
+
 def scale_rows(matrix: Matrix, factor: NDArray[np.float64]) -> Matrix:
     """Each row times its factor."""
     if isinstance(matrix, np.ndarray):
@@ -112,3 +120,8 @@ def row_products(
     column = a.indices[left].astype(np.int64) * b.shape[1] + b.indices[right]
     shape = (a.shape[0], a.shape[1] * b.shape[1])
     return csr_array(coo_array((a.data[left] * b.data[right], (row_of_a[left], column)), shape=shape))
+
+
+def log_or_0(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log p, 0 where p is 0: for p log p."""
+    return np.asarray(np.log(np.where(p > 0, p, 1.0)), dtype=np.float64)

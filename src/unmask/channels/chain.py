@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from unmask.channels._matrices import Matrix
+from unmask.channels._matrices import Matrix, log_or_0
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -271,10 +271,10 @@ def path_entropy(chain: Chain, traces: Traces) -> NDArray[np.float64]:
     for t in range(belief.shape[1] - 1):
         now = belief[:, t]
         reach = through(now, A)
-        spread = through(now * (left - _log(now)), A) + through(now, surprise)
-        left = np.where(reach > 0, np.maximum(spread / np.where(reach > 0, reach, 1.0) + _log(reach), 0.0), 0.0)
+        spread = through(now * (left - log_or_0(now)), A) + through(now, surprise)
+        left = np.where(reach > 0, np.maximum(spread / np.where(reach > 0, reach, 1.0) + log_or_0(reach), 0.0), 0.0)
     last = belief[:, -1]
-    entropy = np.asarray((last * (left - _log(last))).sum(axis=1), dtype=np.float64)
+    entropy = np.asarray((last * (left - log_or_0(last))).sum(axis=1), dtype=np.float64)
     for user in np.flatnonzero(forward.in_logarithms):
         entropy[user] = _log_path_entropy(chain, traces, int(user))
     return entropy
@@ -285,27 +285,22 @@ def _log_path_entropy(chain: Chain, traces: Traces, user: int) -> float:
     log_alpha = log_forward(chain, traces, user)
     smooth, _ = _normalized(log_alpha + log_backward(chain, traces.seen[user]))
     log_A = chain.logarithms[0]
-    entropy = -float((smooth[-1] * _log(smooth[-1])).sum())
+    entropy = -float((smooth[-1] * log_or_0(smooth[-1])).sum())
     for t in range(len(smooth) - 1):
         log_way = log_alpha[t][None, :] + log_A.T  # (to, from)
         total = log_sum(log_way)
         way = np.exp(log_way - np.where(np.isneginf(total), 0.0, total)[:, None])
-        entropy -= float(smooth[t + 1] @ (way * _log(way)).sum(axis=1))
+        entropy -= float(smooth[t + 1] @ (way * log_or_0(way)).sum(axis=1))
     return entropy
 
 
 def _surprise(A: Matrix) -> Matrix:
     """-A log A, entry by entry."""
     if isinstance(A, np.ndarray):
-        return np.asarray(-A * _log(A), dtype=np.float64)
+        return np.asarray(-A * log_or_0(A), dtype=np.float64)
     out = A.copy()
     out.data = -A.data * np.log(A.data)
     return out
-
-
-def _log(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log p, 0 where p is 0: for p log p."""
-    return np.asarray(np.log(np.where(p > 0, p, 1.0)), dtype=np.float64)
 
 
 def _normalized(log_joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -96,8 +96,3 @@ def others(values: NDArray[np.float64]) -> NDArray[np.float64]:
     right = np.zeros_like(values)
     np.cumsum(values[:, :0:-1], axis=1, out=right[:, -2::-1])
     return left + right
-
-
-def log_or_0(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log p, 0 where p is 0: for p log p."""
-    return np.asarray(np.log(np.where(p > 0, p, 1.0)), dtype=np.float64)

@@ -8,11 +8,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.channels._matrices import log_or_0
 from unmask.channels.attacks._permanents import (
     LARGEST_EXACT,
     checked,
     exact_marginals,
-    log_or_0,
     no_matching,
     refuse_unmatched,
 )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.channels._matrices import Matrix
+from unmask.channels._matrices import Matrix, log_or_0, probabilities
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -24,19 +24,17 @@ def entropy(p: NDArray[np.float64]) -> float:
     >>> round(entropy(np.array([1 / 6, 5 / 6])), 3)
     0.65
     """
-    return max(float(-(_distribution(p) * _log2(_distribution(p))).sum()), 0.0)
+    q = probabilities(p, "p")
+    return max(float(-(q * log_or_0(q)).sum()) / LN2, 0.0)
 
 
 def conditional_entropy(channel: Channel) -> float:
-    """H(X given Y) = sum_y p(y) H(X given y), in bits.
+    """H(X given Y) = sum_y p(y) H(X given y) = H(X) - I(X; Y), in bits.
 
     >>> conditional_entropy(Channel(np.eye(2))), conditional_entropy(Channel(np.ones((2, 2)) / 2))
     (0.0, 1.0)
     """
-    joint = channel.joint()
-    cells = joint.ravel() if isinstance(joint, np.ndarray) else joint.data
-    total = -(cells * _log2(cells)).sum() + (channel.p_y * _log2(channel.p_y)).sum()
-    return max(float(total), 0.0)
+    return max(entropy(channel.prior) - channel.mutual_information(), 0.0)
 
 
 def stationary(transition: Matrix) -> NDArray[np.float64]:
@@ -69,7 +67,7 @@ def markov_entropy_rate(transition: Matrix) -> float:
     T. M. Cover & J. A. Thomas, "Elements of Information Theory", 2006, theorem 4.2.4.
     """
     A = _square(transition)
-    return max(float(-(stationary(A) @ (A * _log2(A)).sum(axis=1))), 0.0)
+    return max(float(-(stationary(A) @ (A * log_or_0(A)).sum(axis=1))) / LN2, 0.0)
 
 
 class TypicalSet(NamedTuple):
@@ -102,7 +100,7 @@ def typical_set(p: NDArray[np.float64], *, k: int, epsilon: float) -> TypicalSet
 
     T. M. Cover & J. A. Thomas, "Elements of Information Theory", 2006, section 3.1.
     """
-    q = _distribution(p)
+    q = probabilities(p, "p")
     q = q[q > 0]
     _check_length(k, epsilon)
     if comb(k + len(q) - 1, len(q) - 1) > MOST_TYPES:
@@ -148,9 +146,9 @@ def sampled_typical_probability(
     _check_length(k, epsilon)
     A = _square(transition)
     rate, pi = markov_entropy_rate(A), stationary(A)
-    start, step, log_A = np.cumsum(pi), np.cumsum(A, axis=1), _log2(A)
+    start, step, log_A = np.cumsum(pi), np.cumsum(A, axis=1), log_or_0(A) / LN2
     state = np.minimum(np.searchsorted(start, rng.random(samples) * start[-1], side="right"), len(A) - 1)
-    surprise = -_log2(pi)[state]
+    surprise = -log_or_0(pi)[state] / LN2
     for _ in range(k - 1):
         draw = rng.random(samples)[:, None] * step[state, -1:]
         fresh = np.minimum((step[state] <= draw).sum(axis=1), len(A) - 1)
@@ -189,13 +187,6 @@ def _types(k: int, n: int) -> NDArray[np.int64]:
     return counts
 
 
-def _distribution(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    q = np.asarray(p, dtype=np.float64)
-    if q.ndim != 1 or not len(q) or not np.all(q >= 0) or abs(q.sum() - 1) > 1e-9:
-        raise UnmaskError("p must be probabilities of symbols that sum to 1")
-    return q
-
-
 def _square(transition: Matrix) -> NDArray[np.float64]:
     A = Channel(transition).dense()
     if A.shape[0] != A.shape[1]:
@@ -206,8 +197,3 @@ def _square(transition: Matrix) -> NDArray[np.float64]:
 def _check_length(k: int, epsilon: float) -> None:
     if k < 1 or not epsilon > 0:
         raise UnmaskError(f"k is {k} and epsilon {epsilon}, expected at least one step and epsilon above 0")
-
-
-def _log2(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log2 p, 0 where p is 0: for p log p."""
-    return np.asarray(np.log2(np.where(p > 0, p, 1.0)), dtype=np.float64)

@@ -9,6 +9,7 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.channels._matrices import probabilities
 from unmask.channels.design.answers import Answers, among_candidates
 from unmask.channels.design.floor import raise_floor, without_crumbs
 from unmask.channels.design.matched import constant_risk_channel
@@ -21,7 +22,7 @@ from unmask.channels.design.programs import (
     solve_whole,
 )
 from unmask.channels.design.rounding import hold, meets, tightened
-from unmask.channels.design.slopes import costs, distribution, mutual_information
+from unmask.channels.design.slopes import costs, mutual_information
 from unmask.channels.design.ties import least_distortion, least_leakage
 from unmask.channels.release import Channel
 from unmask.errors import FailedError, UnmaskError
@@ -235,7 +236,7 @@ def _program(
     epsilon: float | None,
     delta: float | None,
 ) -> _Asked:
-    p = distribution(prior, "the prior")
+    p = probabilities(prior, "the prior")
     if isinstance(privacy_loss, str) or callable(privacy_loss):
         loss = as_matrix(privacy_loss, len(p), coordinates=coordinates)
     else:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.channels.design.slopes import costs, distribution
+from unmask.channels._matrices import probabilities
+from unmask.channels.design.slopes import costs
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -81,7 +82,7 @@ def constant_risk_channel(prior: ArrayLike, loss: ArrayLike, distortion: float) 
 
 
 def _matched(prior: ArrayLike, loss: ArrayLike, distortion: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    p = distribution(prior, "the prior")
+    p = probabilities(prior, "the prior")
     d = costs(loss, "loss", (len(p), len(p)))
     wrong = np.flatnonzero(np.diagonal(d))
     if wrong.size:

@@ -9,7 +9,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.channels.design.slopes import Point, TradeOff, asked, costs, distribution, mutual_information
+from unmask.channels._matrices import probabilities
+from unmask.channels.design.slopes import (
+    Point,
+    RateDistortion,
+    TradeOff,
+    costs,
+    curve,
+    mutual_information,
+)
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -24,35 +32,6 @@ SMOOTHINGS = (1e-3, 1e-5, 1e-7)
 """Shares of the constant rule at which the bound is tried too: there no logarithm is of 0."""
 
 
-@dataclass(frozen=True, eq=False)
-class PrivateRateDistortion:
-    """Points of the privacy-distortion curve, each with the rule that attains it and a certificate.
-
-    rate       : (k,) I(X;Y) in nats, what is learned about the secret
-    distortion : (k,) E d(X', Y') of the rules
-    rules      : k channels p(y' given x') with the prior of X'; where the publisher sees the secret too, inputs are the
-                 pairs, (x, x') is input number x * n_x' + x'
-    leaks      : k channels p(y given x) with the prior of X: what the adversary is up against
-    gap        : (k,) in nats: the least rate at this distortion lies between rate - gap and rate, rounding apart
-    """
-
-    rate: NDArray[np.float64]
-    distortion: NDArray[np.float64]
-    rules: tuple[Channel, ...]
-    leaks: tuple[Channel, ...]
-    gap: NDArray[np.float64]
-
-    @property
-    def rule(self) -> Channel:
-        """The rule of a curve of one point."""
-        return _only(self.rules)
-
-    @property
-    def leak(self) -> Channel:
-        """The channel from the secret of a curve of one point."""
-        return _only(self.leaks)
-
-
 def private_rate_distortion(
     joint: ArrayLike,
     distortion_matrix: ArrayLike,
@@ -62,14 +41,15 @@ def private_rate_distortion(
     observation: ArrayLike | None = None,
     sees: Sees = "released",
     gap: float = 1e-6,
-) -> PrivateRateDistortion:
+) -> RateDistortion:
     """min I(X;Y) over rules p(y' given x') with E d(X', Y') <= D: X is secret, X' is what the publisher may perturb.
 
     joint             : (n, k) p(x, x'), sums to 1; every secret has positive probability
     distortion_matrix : (k, m) d(x', y'), at least 0 and finite
     slopes, distortion : as in `rate_distortion`
     observation       : (m, l) p(y given y'), how the adversary observes what is released; he sees it all when None
-    sees              : "released": the rule sees x' alone; "both": it sees x too, p(y' given x, x'), never worse
+    sees              : "released": the rule sees x' alone; "both": it sees x too, p(y' given x, x'), never worse; its
+                        inputs are the pairs, (x, x') is input number x * n_x' + x'
     gap               : nats by which a rate may exceed the least; where the rule cannot be found that well in 20,000
                         steps the gap in the result is larger, and still right
 
@@ -95,22 +75,8 @@ def private_rate_distortion(
         table, d = _pairs(table, d)
     elif sees != "released":
         raise UnmaskError(f"sees is {sees!r}, expected 'released' or 'both'")
-    wanted, answer = asked(slopes, distortion, gap)
     problem = _Problem(table, d, seen)
-    found = [answer(problem.trade_off(), value, gap) for value in wanted]
-    return PrivateRateDistortion(
-        rate=np.array([point.rate for point, _ in found]),
-        distortion=np.array([point.distortion for point, _ in found]),
-        rules=tuple(Channel(point.rule, problem.p_released) for point, _ in found),
-        leaks=tuple(Channel(problem.leak(point.rule), problem.p_secret) for point, _ in found),
-        gap=np.array([certified for _, certified in found]),
-    )
-
-
-def _only(channels: tuple[Channel, ...]) -> Channel:
-    if len(channels) != 1:
-        raise UnmaskError(f"the curve has {len(channels)} points, expected one: choose one of `rules` or `leaks`")
-    return channels[0]
+    return curve(problem.trade_off(), problem.channels, slopes=slopes, distortion=distortion, gap=gap)
 
 
 def _inputs(
@@ -118,7 +84,7 @@ def _inputs(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
     table = costs(joint, "joint distribution", (None, None))
     n, k = table.shape
-    table = distribution(table.ravel(), "the joint distribution").reshape(n, k)
+    table = probabilities(table.ravel(), "the joint distribution").reshape(n, k)
     empty = np.flatnonzero(table.sum(axis=1) <= 0)
     if empty.size:
         raise UnmaskError(f"secret {empty[0]} of the joint distribution has probability 0: leave it out")
@@ -163,6 +129,10 @@ class _Problem:
         """(n, l) p(y given x)."""
         released: NDArray[np.float64] = self.forward @ rule
         return released if self.seen is None else released @ self.seen
+
+    def channels(self, rule: NDArray[np.float64]) -> tuple[Channel, Channel]:
+        """The rule and what it leaks, as channels."""
+        return Channel(rule, self.p_released), Channel(self.leak(rule), self.p_secret)
 
     def distortion(self, rule: NDArray[np.float64]) -> float:
         """E d(X', Y')."""
