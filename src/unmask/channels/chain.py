@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from unmask.channels._matrices import Matrix, log_or_0
+from unmask.channels._matrices import Bools, Floats, Ints, Matrix, log_or_0
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -30,7 +29,7 @@ class Traces(NamedTuple):
     """Outputs (users, steps) of some users, -1 where nothing was seen, and the number of the first of them."""
 
     first: int
-    seen: NDArray[np.int64]
+    seen: Ints
 
 
 class Passes(NamedTuple):
@@ -39,9 +38,9 @@ class Passes(NamedTuple):
     in_logarithms : (users,) the traces that had to be worked through in logarithms
     """
 
-    belief: NDArray[np.float64]
-    log_step: NDArray[np.float64]
-    in_logarithms: NDArray[np.bool_]
+    belief: Floats
+    log_step: Floats
+    in_logarithms: Bools
 
 
 class Rate(NamedTuple):
@@ -70,7 +69,7 @@ class Chain:
 
     transition: Matrix
     mechanism: Channel
-    initial: NDArray[np.float64] | None = None
+    initial: Floats | None = None
 
     def __post_init__(self) -> None:
         shape = np.shape(self.transition)
@@ -87,7 +86,7 @@ class Chain:
         return Channel(self.transition, self.mechanism.prior if self.initial is None else self.initial)
 
     @cached_property
-    def emission(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def emission(self) -> tuple[Floats, Floats]:
         """(n_y + 1, n_x) p(y given x) divided by its largest entry for each y, and the log of that; the last row is
         "nothing was seen".
         """
@@ -103,18 +102,18 @@ class Chain:
         return A.T if isinstance(A, np.ndarray) else csr_array(A.T)
 
     @cached_property
-    def logarithms(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def logarithms(self) -> tuple[Floats, Floats]:
         """Log of the transition (n_x, n_x) and of the emission (n_y + 1, n_x), -inf for the impossible."""
         likelihood, log_top = self.emission
         with np.errstate(divide="ignore"):
             return np.log(self.motion.dense()), np.log(likelihood) + log_top[:, None]
 
-    def log_likelihood(self, observations: NDArray[np.int64]) -> NDArray[np.float64]:
+    def log_likelihood(self, observations: Ints) -> Floats:
         """(n_users,) natural log of p(y_1..y_T) of each trace."""
         seen = self.checked(observations)
         return np.asarray(self._log_steps(seen).sum(axis=1), dtype=np.float64)
 
-    def entropy_rate(self, observations: NDArray[np.int64]) -> Rate:
+    def entropy_rate(self, observations: Ints) -> Rate:
         """-log2 p(y_1..y_T) / T, in bits per step: what an estimate of the entropy rate of the *output* is.
 
         A function of a Markov chain has no closed form; by Shannon-McMillan-Breiman this converges to its entropy rate.
@@ -137,7 +136,7 @@ class Chain:
         error = float(batches.std(ddof=1) / np.sqrt(len(batches))) if len(batches) > 1 else float("inf")
         return Rate(mean, error, n_shown)
 
-    def path_entropy_bits(self, observations: NDArray[np.int64]) -> NDArray[np.float64]:
+    def path_entropy_bits(self, observations: Ints) -> Floats:
         """(n_users,) H(X_1..X_T given y_1..y_T) in bits: how many paths remain, exactly. Divide by T for a rate.
 
         H_t(j) = sum_i w_ij (H_t-1(i) - log2 w_ij), w_ij = p(x_t-1 = i given x_t = j, y_1..y_t-1): the entropy of the
@@ -149,7 +148,7 @@ class Chain:
         nats = [path_entropy(self, part) for part in self.parts(self.checked(observations))]
         return np.asarray(np.concatenate(nats) / np.log(2.0), dtype=np.float64)
 
-    def checked(self, observations: NDArray[np.int64]) -> NDArray[np.int64]:
+    def checked(self, observations: Ints) -> Ints:
         """The observations, refused where they are no outputs of the mechanism."""
         seen = np.asarray(observations)
         if seen.ndim != 2 or seen.size == 0 or not np.issubdtype(seen.dtype, np.integer):
@@ -164,13 +163,13 @@ class Chain:
             )
         return seen.astype(np.int64)
 
-    def parts(self, seen: NDArray[np.int64], width: int = 1) -> Iterator[Traces]:
+    def parts(self, seen: Ints, width: int = 1) -> Iterator[Traces]:
         """Some users at a time, whose tables of states fit in memory; width : tables of one step."""
         size = max(1, BLOCK // (max(seen.shape[1], width) * self.mechanism.n_x))
         for start in range(0, len(seen), size):
             yield Traces(start, seen[start : start + size])
 
-    def _log_steps(self, seen: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _log_steps(self, seen: Ints) -> Floats:
         """(users, steps) log p(y_t given y_1..y_t-1)."""
         return np.concatenate([ending(self, part)[0].log_step for part in self.parts(seen)])
 
@@ -198,7 +197,7 @@ def ending(chain: Chain, traces: Traces) -> tuple[Passes, Passes]:
     return Passes(belief, log_step, wrong), Passes(smooth, log_step, wrong)
 
 
-def _forward(chain: Chain, traces: Traces) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+def _forward(chain: Chain, traces: Traces) -> tuple[Floats, Floats, Bools]:
     likelihood, log_top = chain.emission
     seen, A = traces.seen, chain.motion.p_y_given_x
     belief = np.empty((*seen.shape, chain.motion.n_x))
@@ -218,9 +217,7 @@ def _forward(chain: Chain, traces: Traces) -> tuple[NDArray[np.float64], NDArray
     return belief, log_step, doubtful
 
 
-def _smooth(
-    chain: Chain, traces: Traces, belief: NDArray[np.float64], log_step: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _smooth(chain: Chain, traces: Traces, belief: Floats, log_step: Floats) -> tuple[Floats, Bools]:
     """p(x_t given y_1..y_T), and the traces whose beliefs do not sum to 1 at every step: a pass lost something."""
     likelihood, log_top = chain.emission
     seen, back = traces.seen, chain.back
@@ -238,7 +235,7 @@ def _smooth(
     return smooth, wrong
 
 
-def log_forward(chain: Chain, traces: Traces, user: int) -> NDArray[np.float64]:
+def log_forward(chain: Chain, traces: Traces, user: int) -> Floats:
     """(n_steps, n_x) log p(x_t, y_1..y_t), or the error that names the impossible step."""
     log_A, log_emission = chain.logarithms
     seen = traces.seen[user]
@@ -253,7 +250,7 @@ def log_forward(chain: Chain, traces: Traces, user: int) -> NDArray[np.float64]:
     return log_alpha
 
 
-def log_backward(chain: Chain, seen: NDArray[np.int64]) -> NDArray[np.float64]:
+def log_backward(chain: Chain, seen: Ints) -> Floats:
     """(n_steps, n_x) log p(y_t+1..y_T given x_t)."""
     log_A, log_emission = chain.logarithms
     log_beta = np.zeros((len(seen), chain.motion.n_x))
@@ -262,7 +259,7 @@ def log_backward(chain: Chain, seen: NDArray[np.int64]) -> NDArray[np.float64]:
     return log_beta
 
 
-def path_entropy(chain: Chain, traces: Traces) -> NDArray[np.float64]:
+def path_entropy(chain: Chain, traces: Traces) -> Floats:
     """(users,) H(X_1..X_T given y_1..y_T) in nats by the recursion over the state that paths end in."""
     forward, _ = ending(chain, traces)
     belief, A = forward.belief, chain.motion.p_y_given_x
@@ -303,7 +300,7 @@ def _surprise(A: Matrix) -> Matrix:
     return out
 
 
-def _normalized(log_joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _normalized(log_joint: Floats) -> tuple[Floats, Floats]:
     """The rows as probabilities, and by how much the log of their sum grew at each."""
     total = log_sum(log_joint)
     return np.exp(log_joint - total[:, None]), np.diff(total, prepend=0.0)
@@ -317,14 +314,14 @@ def impossible(user: int, step: int) -> UnmaskError:
     )
 
 
-def through(vector: NDArray[np.float64], matrix: Matrix) -> NDArray[np.float64]:
+def through(vector: Floats, matrix: Matrix) -> Floats:
     """`vector @ matrix` for rows of users, dense or sparse matrix."""
     if issparse(matrix):
         return np.asarray((matrix.T @ vector.T).T, dtype=np.float64)
     return np.asarray(vector @ matrix, dtype=np.float64)
 
 
-def log_sum(log_value: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_sum(log_value: Floats) -> Floats:
     """Log of the sum of exponentials over the last axis; -inf where all are."""
     top = log_value.max(axis=-1)
     safe = np.where(np.isneginf(top), 0.0, top)

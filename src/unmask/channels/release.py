@@ -14,6 +14,8 @@ from scipy.sparse import csr_array
 
 from unmask.channels._matrices import (
     ROW_TOLERANCE,
+    Floats,
+    Ints,
     Matrix,
     as_matrix,
     check_entries,
@@ -61,7 +63,7 @@ class Channel:
     """
 
     p_y_given_x: Matrix
-    prior: NDArray[np.float64]
+    prior: Floats
     x_labels: tuple[str, ...] | None
     y_labels: tuple[str, ...] | None
     samples: int | None
@@ -134,20 +136,20 @@ class Channel:
         return int(self.p_y_given_x.shape[1])
 
     @cached_property
-    def p_y(self) -> NDArray[np.float64]:
+    def p_y(self) -> Floats:
         """(n_y,) p(y) = sum_x p(x) p(y given x)."""
         p_y = np.asarray(self.p_y_given_x.T @ self.prior, dtype=np.float64)
         return locked(p_y / p_y.sum())
 
     @cached_property
-    def observed(self) -> NDArray[np.int64]:
+    def observed(self) -> Ints:
         """The outputs with p(y) > 0, ascending: observation i of the posterior is output observed[i].
 
         Outputs whose chance is no normal number, below 3e-308, are never seen.
         """
         return locked(np.flatnonzero(self.p_y > NEVER))
 
-    def dense(self) -> NDArray[np.float64]:
+    def dense(self) -> Floats:
         """(n_x, n_y) p(y given x) as a dense array, a copy when the channel is sparse."""
         matrix = self.p_y_given_x
         return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
@@ -156,7 +158,7 @@ class Channel:
         """(n_x, n_y) p(x, y) = p(x) p(y given x), dense or sparse like the channel."""
         return scale_rows(self.p_y_given_x, self.prior)
 
-    def with_prior(self, prior: NDArray[np.float64] | None) -> Channel:
+    def with_prior(self, prior: Floats | None) -> Channel:
         """The same channel met by an adversary with another prior; uniform when None."""
         labels = {"x_labels": self.x_labels, "y_labels": self.y_labels}
         return Channel(self.p_y_given_x, prior, **labels, samples=self.samples)
@@ -269,7 +271,7 @@ class Channel:
         """
         return degradation(self, other, tolerance=tolerance) is not None
 
-    def sample(self, x: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(self, x: Ints, *, rng: np.random.Generator) -> Ints:
         """One output for each secret in `x` (any shape), drawn from p(y given x).
 
         >>> Channel(np.eye(3)).sample(np.array([2, 0, 1]), rng=np.random.default_rng(0))
@@ -288,7 +290,7 @@ class Channel:
             out[places] = outputs[np.searchsorted(step, draw[places] * step[-1], side="right")]
         return out.reshape(secrets.shape)
 
-    def _row(self, x: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _row(self, x: int) -> tuple[Ints, Floats]:
         matrix = self.p_y_given_x
         if isinstance(matrix, np.ndarray):
             outputs = np.flatnonzero(matrix[x])
@@ -298,13 +300,13 @@ class Channel:
 
 
 def closed_belief(
-    length: NDArray[np.int64],
+    length: Ints,
     candidate: NDArray[np.int32],
     log_probability: LogProbabilities,
-    prior: NDArray[np.float64],
+    prior: Floats,
     *,
-    observation: NDArray[np.int64] | None = None,
-    weight: NDArray[np.float64] | None = None,
+    observation: Ints | None = None,
+    weight: Floats | None = None,
     status: Status = "exact",
     provenance: Mapping[str, Any],
     candidate_label: tuple[str, ...] | None,
@@ -334,7 +336,7 @@ def closed_belief(
     )
 
 
-def check_outputs(seen: NDArray[np.int64], n_y: int) -> None:
+def check_outputs(seen: Ints, n_y: int) -> None:
     """Refuse observations, (targets, ...), that are no numbers of outputs, by target."""
     if not np.issubdtype(seen.dtype, np.integer):
         raise UnmaskError(f"the observations are of type {seen.dtype}, expected output numbers, 0..{n_y - 1}")
@@ -344,11 +346,7 @@ def check_outputs(seen: NDArray[np.int64], n_y: int) -> None:
 
 
 def _of_joint(
-    table: Matrix,
-    *,
-    x_labels: Sequence[str] | None,
-    y_labels: Sequence[str] | None,
-    samples: int | None = None,
+    table: Matrix, *, x_labels: Sequence[str] | None, y_labels: Sequence[str] | None, samples: int | None = None
 ) -> Channel:
     mass = np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
     if not np.all(mass > 0):
@@ -384,13 +382,13 @@ def degradation(finer: Channel, coarser: Channel, *, tolerance: float = 1e-9) ->
     return None if G is None else Channel(G, finer.p_y, x_labels=finer.y_labels, y_labels=coarser.y_labels)
 
 
-def _row_blocks(matrix: NDArray[np.float64]) -> Iterator[slice]:
+def _row_blocks(matrix: Floats) -> Iterator[slice]:
     """The rows of a matrix, some that stay in the cache at a time."""
     step = max(1, CACHED // matrix.shape[1])
     return (slice(first, first + step) for first in range(0, len(matrix), step))
 
 
-def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], LogProbabilities]:
+def _dense_rows(channel: Channel) -> tuple[Ints, NDArray[np.int32], LogProbabilities]:
     matrix, y = channel.dense(), channel.observed
     secret = np.flatnonzero(channel.prior > 0).astype(np.int32)
     whole = len(secret) == channel.n_x
@@ -418,7 +416,7 @@ def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32],
     return length, candidate, log_p
 
 
-def _sparse_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], LogProbabilities]:
+def _sparse_rows(channel: Channel) -> tuple[Ints, NDArray[np.int32], LogProbabilities]:
     by_output = csr_array(channel.p_y_given_x).tocsc()
     secret = by_output.indices.astype(np.int32)
     output = np.repeat(np.arange(channel.n_y), np.diff(by_output.indptr))

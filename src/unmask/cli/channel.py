@@ -75,12 +75,7 @@ def audit_channel(
         distortion_unit=meant.unit if cost is None else "cost",
     )
     found = audit_channels(
-        read,
-        stakes,
-        title=f"Audit of {', '.join(read)}",
-        reproduce=provenance(),
-        limit=not no_limit,
-        assumptions=notes,
+        read, stakes, title=f"Audit of {', '.join(read)}", reproduce=provenance(), limit=not no_limit, assumptions=notes
     )
     output.give(found, _json)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.channels._matrices import Floats, Ints
 from unmask.channels.release import Channel, check_outputs, closed_belief
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum, stored
@@ -36,13 +36,7 @@ class BayesChannelAttack:
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
     """
 
-    def __call__(
-        self,
-        release: NDArray[np.int64],
-        knowledge: Channel,
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002  # nothing is drawn
-    ) -> Posterior:
+    def __call__(self, release: Ints, knowledge: Channel, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about the secret behind each target."""
         seen = np.asarray(release)
         if seen.ndim not in (1, 2) or seen.size == 0:
@@ -53,7 +47,7 @@ class BayesChannelAttack:
         return _of_one(seen, knowledge) if seen.ndim == 1 else _of_several(seen, knowledge)
 
 
-def _of_one(seen: NDArray[np.int64], channel: Channel) -> Posterior:
+def _of_one(seen: Ints, channel: Channel) -> Posterior:
     row_of_output = np.full(channel.n_y, -1, dtype=np.int64)
     row_of_output[channel.observed] = np.arange(len(channel.observed))
     row = row_of_output[seen]
@@ -62,7 +56,7 @@ def _of_one(seen: NDArray[np.int64], channel: Channel) -> Posterior:
     return replace(channel.posterior(), observation=row, weight=equal_weights(len(seen)))
 
 
-def _of_several(seen: NDArray[np.int64], channel: Channel) -> Posterior:
+def _of_several(seen: Ints, channel: Channel) -> Posterior:
     distinct, observation = np.unique(np.sort(seen, axis=1), axis=0, return_inverse=True)
     joint, candidate, indptr = _log_joint(channel, distinct)
     top = segment_max(joint, indptr, empty=-np.inf)
@@ -83,7 +77,7 @@ def _of_several(seen: NDArray[np.int64], channel: Channel) -> Posterior:
     )
 
 
-def draw_answers(belief: Posterior, *, rng: np.random.Generator) -> NDArray[np.int64]:
+def draw_answers(belief: Posterior, *, rng: np.random.Generator) -> Ints:
     """One answer for each target, drawn from what is believed of it: the Gibbs attacker. -1 is "none of the listed".
 
     Their expected error sum_x p(x given y) d(x', x), x' ~ p(. given y), is the "correctness" of the Location-Privacy
@@ -109,9 +103,7 @@ def draw_answers(belief: Posterior, *, rng: np.random.Generator) -> NDArray[np.i
     return answer
 
 
-def _log_joint(
-    channel: Channel, seen: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+def _log_joint(channel: Channel, seen: Ints) -> tuple[Floats, Ints, Ints]:
     """Entries log p(x) + sum_j log p(y_j given x) of the secrets that explain all observations of a row, as CSR
     rows (value, x, indptr).
     """

@@ -7,10 +7,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.channels._matrices import Matrix
+from unmask.channels._matrices import Bools, Floats, Ints, Matrix
 from unmask.channels.attacks.matching import Method, matching_marginals
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
@@ -51,17 +50,17 @@ class Rounds:
             )
 
     @cached_property
-    def S(self) -> NDArray[np.float64]:
+    def S(self) -> Floats:
         """(n_rounds, n_senders) `sent`, dense."""
         return _dense(self.sent)
 
     @cached_property
-    def O(self) -> NDArray[np.float64]:  # noqa: E743  # the letter of the papers
+    def O(self) -> Floats:  # noqa: E743  # the letter of the papers
         """(n_rounds, n_receivers) `received`, dense."""
         return _dense(self.received)
 
     @property
-    def batch(self) -> NDArray[np.float64]:
+    def batch(self) -> Floats:
         """(n_rounds,) b_t: messages in each round."""
         return np.asarray(self.S.sum(axis=1), dtype=np.float64)
 
@@ -78,11 +77,11 @@ class Profiles:
     senders        : (n_senders,) number of each sender; n_rounds : (n_senders,) rounds that each took part in
     """
 
-    estimate: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
-    popularity: NDArray[np.float64]
-    senders: NDArray[np.int64]
-    n_rounds: NDArray[np.int64]
+    estimate: Floats
+    standard_error: Floats
+    popularity: Floats
+    senders: Ints
+    n_rounds: Ints
     method: str = ""
 
     def posterior(self) -> Posterior:
@@ -130,16 +129,12 @@ class StatisticalDisclosure:
     senders: tuple[int, ...] | None = None
 
     def __call__(
-        self,
-        release: Rounds,
-        knowledge: NDArray[np.float64] | None = None,
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002  # nothing is drawn
+        self, release: Rounds, knowledge: Floats | None = None, *, rng: np.random.Generator | None = None
     ) -> Posterior:
         """The belief about the receiver of each sender."""
         return self.estimate(release, knowledge).posterior()
 
-    def estimate(self, rounds: Rounds, background: NDArray[np.float64] | None = None) -> Profiles:
+    def estimate(self, rounds: Rounds, background: Floats | None = None) -> Profiles:
         """The profile of each sender with its standard errors."""
         who = _attacked(rounds, self.senders)
         inside = rounds.S[:, who] > 0
@@ -154,9 +149,7 @@ class StatisticalDisclosure:
         return _profiles(rounds, v, np.sqrt(noise) / own, who, "SDA")
 
 
-def _background(
-    rounds: Rounds, who: NDArray[np.int64], inside: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _background(rounds: Rounds, who: Ints, inside: Bools) -> tuple[Floats, Floats]:
     """(n_senders, n_receivers) average over the rounds without each sender, and 1 / messages in them."""
     outside = (~inside).T.astype(np.float64)
     messages = outside @ rounds.batch
@@ -192,13 +185,7 @@ class LeastSquaresDisclosure:
 
     senders: tuple[int, ...] | None = None
 
-    def __call__(
-        self,
-        release: Rounds,
-        knowledge: None = None,  # noqa: ARG002  # the rounds say it all
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002  # nothing is drawn
-    ) -> Posterior:
+    def __call__(self, release: Rounds, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about the receiver of each sender."""
         return self.estimate(release).posterior()
 
@@ -223,8 +210,8 @@ class LeastSquaresDisclosure:
 class Round(NamedTuple):
     """The messages of one round: (n,) who sent each, and (n,) who received each, in any order."""
 
-    senders: NDArray[np.int64]
-    receivers: NDArray[np.int64]
+    senders: Ints
+    receivers: Ints
 
 
 @dataclass(frozen=True)
@@ -244,13 +231,7 @@ class RoundDisclosure:
 
     method: Method = "auto"
 
-    def __call__(
-        self,
-        release: Round,
-        knowledge: Profiles,
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002  # nothing is drawn
-    ) -> Posterior:
+    def __call__(self, release: Round, knowledge: Profiles, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about the outgoing message of each incoming one."""
         senders, receivers = map(np.asarray, release)
         row = np.full(int(max(np.max(senders), knowledge.senders.max())) + 1, -1)
@@ -262,7 +243,7 @@ class RoundDisclosure:
         return matching_marginals(weight[np.ix_(known, receivers)], method=self.method).posterior()
 
 
-def expected_leaving(sent: Matrix, released: NDArray[np.float64]) -> NDArray[np.float64]:
+def expected_leaving(sent: Matrix, released: Floats) -> Floats:
     """(n_rounds, n_senders) how many messages of each sender leave a pool mix in each round, on average.
 
     X_t = r_t (S_t + P_t) / |S_t + P_t| and P_t+1 = S_t + P_t - X_t, with P_0 = 0: the mix lets out r_t of the messages
@@ -308,11 +289,11 @@ def rounds_needed(share: float, *, popularity: float, batch: float, z: float = 1
     return z * z * (share * (1 - share) + (batch - 1) * popularity * (1 - popularity)) / share**2
 
 
-def _dense(table: Matrix) -> NDArray[np.float64]:
+def _dense(table: Matrix) -> Floats:
     return np.asarray(table if isinstance(table, np.ndarray) else csr_array(table).toarray(), dtype=np.float64)
 
 
-def _attacked(rounds: Rounds, senders: tuple[int, ...] | None) -> NDArray[np.int64]:
+def _attacked(rounds: Rounds, senders: tuple[int, ...] | None) -> Ints:
     sent = rounds.S.sum(axis=0)
     who = np.flatnonzero(sent > 0) if senders is None else np.asarray(senders, dtype=np.int64)
     if not len(who) or who.min() < 0 or who.max() >= len(sent) or sent[who].min() == 0:
@@ -320,26 +301,20 @@ def _attacked(rounds: Rounds, senders: tuple[int, ...] | None) -> NDArray[np.int
     return who
 
 
-def _share(background: NDArray[np.float64], n_receivers: int) -> NDArray[np.float64]:
+def _share(background: Floats, n_receivers: int) -> Floats:
     u = np.asarray(background, dtype=np.float64)
     if u.shape != (n_receivers,) or not np.all(u >= 0) or abs(u.sum() - 1) > 1e-6:
         raise UnmaskError(f"the background must hold one share for each of the {n_receivers} receivers and sum to 1")
     return u
 
 
-def _binomial(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _binomial(p: Floats) -> Floats:
     """p (1 - p), estimates outside 0..1 taken at the border."""
     inside = np.clip(p, 0.0, 1.0)
     return np.asarray(inside * (1.0 - inside), dtype=np.float64)
 
 
-def _profiles(
-    rounds: Rounds,
-    estimate: NDArray[np.float64],
-    error: NDArray[np.float64],
-    who: NDArray[np.int64],
-    method: str,
-) -> Profiles:
+def _profiles(rounds: Rounds, estimate: Floats, error: Floats, who: Ints, method: str) -> Profiles:
     received = rounds.O.sum(axis=0)
     return Profiles(
         estimate=np.asarray(estimate, dtype=np.float64),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.channels._matrices import Floats, Ints
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -24,8 +24,8 @@ class Samples:
     n_x, n_y : number of secrets and of outputs that exist, seen or not; n_y only where outputs are counted
     """
 
-    x: NDArray[np.int64]
-    y: NDArray[np.int64] | NDArray[np.float64]
+    x: Ints
+    y: Ints | Floats
     n_x: int
     n_y: int | None = None
 
@@ -40,7 +40,7 @@ class Samples:
         return len(self.x)
 
     @property
-    def mix(self) -> NDArray[np.float64]:
+    def mix(self) -> Floats:
         """(n_x,) share of each secret in the samples: what is believed before anything is seen."""
         return np.bincount(self.x, minlength=self.n_x) / len(self)
 
@@ -66,13 +66,7 @@ class FrequencyAttack:
     def __post_init__(self) -> None:
         _check_smoothing(self.smoothing)
 
-    def __call__(
-        self,
-        release: NDArray[np.int64],
-        knowledge: Samples,
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002  # nothing is drawn
-    ) -> Posterior:
+    def __call__(self, release: Ints, knowledge: Samples, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about the secret behind each output."""
         if (n_y := knowledge.n_y) is None:
             raise UnmaskError("the samples do not say how many outputs there are, and this attack counts: give n_y")
@@ -121,13 +115,7 @@ class NearestNeighborAttack:
             raise UnmaskError(f"k is {self.k}, expected at least 1")
         _check_smoothing(self.smoothing)
 
-    def __call__(
-        self,
-        release: NDArray[np.float64],
-        knowledge: Samples,
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002  # nothing is drawn
-    ) -> Posterior:
+    def __call__(self, release: Floats, knowledge: Samples, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about the secret behind each output."""
         samples, seen = as_points(knowledge.y), as_points(release)
         if self.k > len(samples):
@@ -146,9 +134,7 @@ class NearestNeighborAttack:
         )
 
 
-def _nearest(
-    seen: NDArray[np.float64], distinct: NDArray[np.float64], weight: NDArray[np.int64], k: int
-) -> csr_array[np.float64, tuple[int, int]]:
+def _nearest(seen: Floats, distinct: Floats, weight: Ints, k: int) -> csr_array[np.float64, tuple[int, int]]:
     """(n_seen, n_distinct) what each sample of an output counts among the k nearest; samples that are tied for the last
     places share them.
 
@@ -179,7 +165,7 @@ def _nearest(
     return csr_array((np.concatenate(shares), at), shape=(len(seen), len(distinct)))
 
 
-def as_points(values: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
+def as_points(values: Ints | Floats) -> Floats:
     """(n, d) outputs as points; numbers have d = 1."""
     points = np.asarray(values, dtype=np.float64)
     points = points[:, None] if points.ndim == 1 else points
@@ -188,7 +174,7 @@ def as_points(values: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.flo
     return points
 
 
-def _numbers(values: NDArray[np.int64] | NDArray[np.float64], n: int, what: str) -> NDArray[np.int64]:
+def _numbers(values: Ints | Floats, n: int, what: str) -> Ints:
     seen = np.asarray(values)
     if seen.ndim != 1 or not len(seen) or seen.min() < 0 or seen.max() >= n:
         raise UnmaskError(f"the {what} must be output numbers 0..{n - 1}, at least one")

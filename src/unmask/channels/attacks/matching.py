@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.channels._matrices import Floats, Ints
 from unmask.channels.attacks._permanents import (
     LARGEST_EXACT,
     balanced,
@@ -44,7 +44,7 @@ class MatchingMarginals:
     warning     : what is wrong with these numbers; empty for exact ones
     """
 
-    probability: NDArray[np.float64]
+    probability: Floats
     method: str
     converged: bool = True
     iterations: int = 0
@@ -96,13 +96,7 @@ class MatchingAttack:
     iterations: int = 1000
     tolerance: float = 1e-9
 
-    def __call__(
-        self,
-        release: NDArray[np.int64],
-        knowledge: Channel,
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002  # nothing is drawn
-    ) -> Posterior:
+    def __call__(self, release: Ints, knowledge: Channel, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about the secret of each target."""
         seen = np.asarray(release)
         if seen.ndim != 1:
@@ -113,12 +107,7 @@ class MatchingAttack:
 
 
 def matching_marginals(
-    weights: NDArray[np.float64],
-    *,
-    method: Method = "auto",
-    damping: float = 0.3,
-    iterations: int = 1000,
-    tolerance: float = 1e-9,
+    weights: Floats, *, method: Method = "auto", damping: float = 0.3, iterations: int = 1000, tolerance: float = 1e-9
 ) -> MatchingMarginals:
     """p_ij = W_ij per(W without row i and column j) / per(W): how likely i is matched to j.
 
@@ -156,7 +145,7 @@ def matching_marginals(
     raise UnmaskError(f"the method is {method!r}, expected auto, exact, belief propagation, sinkhorn or rows")
 
 
-def log_permanent(weights: NDArray[np.float64]) -> float:
+def log_permanent(weights: Floats) -> float:
     """ln per(W) = ln sum over matchings m of prod_i W[i, m(i)], exact; -inf where no matching is possible.
 
     weights : (n, m) with n <= m <= 20; per is then the sum over the choices of n distinct columns.
@@ -169,7 +158,7 @@ def log_permanent(weights: NDArray[np.float64]) -> float:
     return -np.inf if W.sum(axis=1).min() == 0 else exact_marginals(W, refuse=False)[0]
 
 
-def _belief_propagation(W: NDArray[np.float64], damping: float, iterations: int, tolerance: float) -> MatchingMarginals:
+def _belief_propagation(W: Floats, damping: float, iterations: int, tolerance: float) -> MatchingMarginals:
     """Messages along pairs; the row's belief W_ij c_ij / sum_k W_ik c_ik sums to 1, the columns do once it settles.
 
     r_ij = 1 / sum_{k != j} W_ik c_ik, c_ij = 1 / (spare + sum_{l != i} W_lj r_lj); spare = 1 where a candidate may stay
@@ -196,7 +185,7 @@ def _belief_propagation(W: NDArray[np.float64], damping: float, iterations: int,
     return MatchingMarginals(p, "belief propagation", settled, steps, broken, APPROXIMATE if settled else UNSETTLED)
 
 
-def _sinkhorn(W: NDArray[np.float64], iterations: int, tolerance: float) -> MatchingMarginals:
+def _sinkhorn(W: Floats, iterations: int, tolerance: float) -> MatchingMarginals:
     """Rows and columns divided by their sums in turn; spare candidates are taken up by rows that go with everybody."""
     n, m = W.shape
     square = np.vstack([W, np.ones((m - n, m))])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from unmask.channels._matrices import Bools, Floats, Ints
 from unmask.channels.chain import Chain, Traces, ending, filtered, impossible, through
 from unmask.channels.release import closed_belief
 from unmask.posterior import Posterior, stored
@@ -45,13 +46,7 @@ class HiddenMarkovAttack:
 
     online: bool = False
 
-    def __call__(
-        self,
-        release: NDArray[np.int64],
-        knowledge: Chain,
-        *,
-        rng: np.random.Generator | None = None,  # noqa: ARG002  # nothing is drawn
-    ) -> Posterior:
+    def __call__(self, release: Ints, knowledge: Chain, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about each step of each trace."""
         seen = knowledge.checked(release)
         n_users, n_steps = seen.shape
@@ -68,7 +63,7 @@ class HiddenMarkovAttack:
             candidate_label=knowledge.mechanism.x_labels,
         )
 
-    def _listed(self, chain: Chain, part: Traces) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    def _listed(self, chain: Chain, part: Traces) -> tuple[Ints, NDArray[np.int32], Floats]:
         """Entries of each row, states and log-probabilities of the beliefs about some users."""
         passes = filtered(chain, part) if self.online else ending(chain, part)[1]
         flat = passes.belief.reshape(-1, chain.mechanism.n_x)
@@ -77,7 +72,7 @@ class HiddenMarkovAttack:
         return np.count_nonzero(listed, axis=1), state, np.log(flat[listed])
 
 
-def _mean_prior(chain: Chain, n_steps: int) -> NDArray[np.float64]:
+def _mean_prior(chain: Chain, n_steps: int) -> Floats:
     """(n_x,) mean over t of p(x_t)."""
     now, total = chain.motion.prior, np.zeros(chain.mechanism.n_x)
     for _ in range(n_steps):
@@ -86,7 +81,7 @@ def _mean_prior(chain: Chain, n_steps: int) -> NDArray[np.float64]:
     return total / n_steps
 
 
-def most_likely_path(release: NDArray[np.int64], knowledge: Chain, *, rng: np.random.Generator) -> NDArray[np.int64]:
+def most_likely_path(release: Ints, knowledge: Chain, *, rng: np.random.Generator) -> Ints:
     """(n_users, n_steps) the path of largest p(x_1..x_T given y_1..y_T) of each trace (Viterbi).
 
     It minimizes the probability that any step is wrong, not the number of wrong steps. The numbering of the states
@@ -100,7 +95,7 @@ def most_likely_path(release: NDArray[np.int64], knowledge: Chain, *, rng: np.ra
     return np.concatenate([_best_paths(knowledge, part, order, arcs) for part in parts])
 
 
-def _best_paths(chain: Chain, traces: Traces, order: NDArray[np.int64], arcs: _Arcs) -> NDArray[np.int64]:
+def _best_paths(chain: Chain, traces: Traces, order: Ints, arcs: _Arcs) -> Ints:
     """(users, steps) likeliest path of each trace; `order` is the shuffle of the states in which `arcs` is written."""
     seen, (likelihood, _) = traces.seen, chain.emission
     with np.errstate(divide="ignore"):
@@ -127,11 +122,11 @@ def _best_paths(chain: Chain, traces: Traces, order: NDArray[np.int64], arcs: _A
 class _Arcs:
     """The possible steps, sorted by where they lead: for each state the best predecessor in one pass."""
 
-    source: NDArray[np.int64]
-    log_p: NDArray[np.float64]
-    start: NDArray[np.int64]
-    reached: NDArray[np.bool_]
-    table: NDArray[np.float64] | None  # (to, from) log A where a quarter or more of it is possible
+    source: Ints
+    log_p: Floats
+    start: Ints
+    reached: Bools
+    table: Floats | None  # (to, from) log A where a quarter or more of it is possible
 
     @classmethod
     def of(cls, transition: csr_array[np.float64, tuple[int, int]]) -> _Arcs:
@@ -151,7 +146,7 @@ class _Arcs:
         """Arcs per state: the room that one step takes beside the table of states."""
         return 1 + len(self.source) // len(self.reached)
 
-    def best(self, score: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def best(self, score: Floats) -> tuple[Floats, NDArray[np.int32]]:
         """(users, n_x) max_i score_i + log A_ij and the first i that attains it."""
         if self.table is not None:
             return self._best_of_table(score, self.table)
@@ -165,9 +160,7 @@ class _Arcs:
         best[:, self.reached], came[:, self.reached] = top, self.source[first]
         return best, came
 
-    def _best_of_table(
-        self, score: NDArray[np.float64], table: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    def _best_of_table(self, score: Floats, table: Floats) -> tuple[Floats, NDArray[np.int32]]:
         best, came = np.empty(score.shape), np.empty(score.shape, dtype=np.int32)
         work, states = np.empty(table.shape), np.arange(len(table))
         for user in range(len(score)):  # one user at a time: his n_x^2 numbers stay in the cache

@@ -197,12 +197,7 @@ def _unknown_loss(what: What, observations: Observations, dmax: float | None) ->
         None,
         None,
         None,
-        (
-            "total_variation.worst",
-            "information_gain_bits.worst",
-            "information_gain_bits",
-            *DELTA[what],
-        ),
+        ("total_variation.worst", "information_gain_bits.worst", "information_gain_bits", *DELTA[what]),
         (),
         STEPS if many else COMMANDS[what],
         f"The loss is unknown but for its largest value {dmax:g}: total variation is the tightest bound on the loss of "

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.channels._matrices import Ints
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples, as_points
 from unmask.errors import UnmaskError
 from unmask.measures.interval import wilson
@@ -61,7 +62,7 @@ def counted_information(counts: ArrayLike, *, rng: np.random.Generator, deals: i
     return CountedInformation(counted, chance, max(counted - chance, 0.0), reached / (1 + deals), len(x))
 
 
-def _bits(table: NDArray[np.int64]) -> float:
+def _bits(table: Ints) -> float:
     """I(X; Y) of the shares, in bits."""
     x, y = np.nonzero(table)
     p = table[x, y] / table.sum()

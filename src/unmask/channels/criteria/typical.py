@@ -6,9 +6,8 @@ from math import comb, lgamma, log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unmask.channels._matrices import Matrix, log_or_0, probabilities
+from unmask.channels._matrices import Floats, Ints, Matrix, log_or_0, probabilities
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -18,7 +17,7 @@ MOST_TYPES = 2_000_000
 LN2 = log(2.0)
 
 
-def entropy(p: NDArray[np.float64]) -> float:
+def entropy(p: Floats) -> float:
     """H(X) = -sum p log2 p, in bits.
 
     >>> round(entropy(np.array([1 / 6, 5 / 6])), 3)
@@ -37,7 +36,7 @@ def conditional_entropy(channel: Channel) -> float:
     return max(entropy(channel.prior) - channel.mutual_information(), 0.0)
 
 
-def stationary(transition: Matrix) -> NDArray[np.float64]:
+def stationary(transition: Matrix) -> Floats:
     """(n,) the pi with pi A = pi, of a chain that has exactly one.
 
     >>> stationary(np.array([[0.9, 0.1], [0.5, 0.5]])).round(4)
@@ -87,7 +86,7 @@ class TypicalSet(NamedTuple):
     holds_most_likely: bool
 
 
-def typical_set(p: NDArray[np.float64], *, k: int, epsilon: float) -> TypicalSet:
+def typical_set(p: Floats, *, k: int, epsilon: float) -> TypicalSet:
     """The typical set of k independent symbols, exactly, by summing over types (how often each symbol occurs).
 
     p : (n,) probabilities of the symbols; C(k + n - 1, n - 1) types, at most two million.
@@ -174,7 +173,7 @@ def conditional_typical_log2_size(channel: Channel, *, k: int, epsilon: float) -
     return k * (conditional_entropy(channel) + 2 * epsilon)
 
 
-def _types(k: int, n: int) -> NDArray[np.int64]:
+def _types(k: int, n: int) -> Ints:
     """(C(k + n - 1, n - 1), n) all ways to write k as n whole numbers."""
     counts = np.arange(k + 1, dtype=np.int64)[:, None] if n > 1 else np.full((1, 1), k, dtype=np.int64)
     for column in range(1, n):
@@ -187,7 +186,7 @@ def _types(k: int, n: int) -> NDArray[np.int64]:
     return counts
 
 
-def _square(transition: Matrix) -> NDArray[np.float64]:
+def _square(transition: Matrix) -> Floats:
     A = Channel(transition).dense()
     if A.shape[0] != A.shape[1]:
         raise UnmaskError(f"the transition has shape {A.shape}, expected as many rows as columns")

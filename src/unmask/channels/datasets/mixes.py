@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from unmask.channels._matrices import Floats, Ints
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -22,8 +22,8 @@ class Traffic:
                     otherwise; the other senders fill the batch. None: everybody writes by weight
     """
 
-    profile: NDArray[np.float64]
-    weight: NDArray[np.float64] | None = None
+    profile: Floats
+    weight: Floats | None = None
     target: int | None = None
     participation: float = 1.0
 
@@ -72,18 +72,18 @@ class Traffic:
         np.put_along_axis(profile, chosen, 1.0 / friends, axis=1)
         return cls(profile, target=target, participation=participation)
 
-    def batches(self, rounds: int, batch: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
+    def batches(self, rounds: int, batch: int, *, rng: np.random.Generator) -> Ints:
         """(rounds, batch) the sender of each message; the target, if there is one, comes first in its rounds."""
         sender = self.draw(rounds * batch, rng=rng).reshape(rounds, batch)
         if self.target is not None and batch:
             sender[rng.random(rounds) < self.participation, 0] = self.target
         return sender
 
-    def draw(self, messages: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, messages: int, *, rng: np.random.Generator) -> Ints:
         """(messages,) senders by weight, the target left out."""
         return rng.choice(self.n_senders, size=messages, p=self.weight)
 
-    def receivers(self, sender: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
+    def receivers(self, sender: Ints, *, rng: np.random.Generator) -> Ints:
         """A receiver for each sender, drawn from its profile."""
         return Channel(self.profile).sample(sender, rng=rng)
 
@@ -99,15 +99,15 @@ class MixRun:
     time_in, time_out : (n_messages,) seconds, for a mix without rounds; time_out is infinite while it is inside
     """
 
-    sender: NDArray[np.int64]
-    receiver: NDArray[np.int64]
-    entered: NDArray[np.int64]
-    left: NDArray[np.int64]
+    sender: Ints
+    receiver: Ints
+    entered: Ints
+    left: Ints
     n_rounds: int
     n_senders: int
     n_receivers: int
-    time_in: NDArray[np.float64] | None = None
-    time_out: NDArray[np.float64] | None = None
+    time_in: Floats | None = None
+    time_out: Floats | None = None
 
     def inputs(self) -> csr_array[np.float64, tuple[int, int]]:
         """(n_rounds, n_senders) how many messages each sender sent in each round."""
@@ -222,9 +222,7 @@ class StopAndGoMix:
         )
 
 
-def _counts(
-    row: NDArray[np.int64], column: NDArray[np.int64], shape: tuple[int, int]
-) -> csr_array[np.float64, tuple[int, int]]:
+def _counts(row: Ints, column: Ints, shape: tuple[int, int]) -> csr_array[np.float64, tuple[int, int]]:
     return csr_array(coo_array((np.ones(len(row)), (row, column)), shape=shape))
 
 

@@ -6,8 +6,9 @@ import math
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.channels._matrices import Floats
 from unmask.channels.design.answers import among_candidates
 from unmask.channels.design.linear import largest_error, matched
 from unmask.channels.design.matched import matched_optimum
@@ -23,12 +24,7 @@ that have to be found, and with these where the loss is the distortion.
 
 
 def limit_curve(
-    prior: NDArray[np.float64],
-    loss: Loss,
-    distortion: NDArray[np.float64],
-    *,
-    coordinates: ArrayLike | None = None,
-    beyond: float = 0.0,
+    prior: Floats, loss: Loss, distortion: Floats, *, coordinates: ArrayLike | None = None, beyond: float = 0.0
 ) -> tuple[tuple[tuple[float, float], ...], str]:
     """(distortion, privacy) of optimal mechanisms by rising distortion, or none and the reason why.
 

@@ -5,18 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
-from unmask.channels._matrices import probabilities
-from unmask.channels.design.slopes import (
-    Point,
-    RateDistortion,
-    TradeOff,
-    costs,
-    curve,
-    mutual_information,
-)
+from unmask.channels._matrices import Floats, probabilities
+from unmask.channels.design.slopes import Point, RateDistortion, TradeOff, costs, curve, mutual_information
 from unmask.channels.release import Channel
 from unmask.errors import FailedError
 
@@ -68,7 +61,7 @@ def rate_distortion(
     )
 
 
-def _trade_off(p: NDArray[np.float64], d: NDArray[np.float64]) -> TradeOff:
+def _trade_off(p: Floats, d: Floats) -> TradeOff:
     used = p > 0
     excess = d - d.min(axis=1, keepdims=True)
     least = float(p @ d.min(axis=1))
@@ -92,9 +85,7 @@ def _trade_off(p: NDArray[np.float64], d: NDArray[np.float64]) -> TradeOff:
     )
 
 
-def mixture_weights(
-    kernel: NDArray[np.float64], p: NDArray[np.float64], gap: float
-) -> tuple[NDArray[np.float64], float]:
+def mixture_weights(kernel: Floats, p: Floats, gap: float) -> tuple[Floats, float]:
     """Weights q (m,) that minimize -sum_x p(x) log (A q)(x) within `gap`, and a certified lower bound of the minimum.
 
     kernel : (n, m) A, at least 0, no row of zeros and no column that matters of zeros
@@ -128,17 +119,11 @@ def mixture_weights(
     return best, bound
 
 
-def _dual(kernel: NDArray[np.float64], p: NDArray[np.float64], nu: NDArray[np.float64]) -> float:
+def _dual(kernel: Floats, p: Floats, nu: Floats) -> float:
     return float(p @ np.log(nu)) - math.log(float((kernel.T @ (p * nu)).max()))
 
 
-def _newton(
-    kernel: NDArray[np.float64],
-    p: NDArray[np.float64],
-    q: NDArray[np.float64],
-    nu: NDArray[np.float64],
-    mass: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def _newton(kernel: Floats, p: Floats, q: Floats, nu: Floats, mass: Floats) -> tuple[Floats, Floats] | None:
     m = len(q)
     z = np.maximum(1.0 - kernel.T @ (p * nu), 1e-300)
     root = np.sqrt(q)
@@ -149,7 +134,7 @@ def _newton(
     if failed:
         return None
 
-    def direction(to_q: NDArray[np.float64], to_nu: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def direction(to_q: Floats, to_nu: Floats) -> tuple[Floats, ...]:
         side, _ = lapack.dpotrs(factor, root * (to_q / q + kernel.T @ (p * to_nu / mass)), lower=1)
         d_q = root * side
         d_mass = kernel @ d_q
@@ -169,6 +154,6 @@ def _newton(
     return np.maximum(q + primal * d_q, 1e-300), nu + dual * d_nu
 
 
-def _length(at: NDArray[np.float64], step: NDArray[np.float64]) -> float:
+def _length(at: Floats, step: Floats) -> float:
     down = step < 0
     return min(1.0 / 0.99, float(np.min(-at[down] / step[down]))) if down.any() else 1.0 / 0.99

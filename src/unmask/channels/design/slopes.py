@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.channels._matrices import Floats
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -25,7 +26,7 @@ class Point:
     bound on rate + slope * distortion over all rules.
     """
 
-    rule: NDArray[np.float64]
+    rule: Floats
     rate: float
     distortion: float
     bound: float
@@ -43,9 +44,9 @@ class TradeOff:
     """
 
     tangent: Callable[[float, float], Point]
-    rate: Callable[[NDArray[np.float64]], float]
-    distortion: Callable[[NDArray[np.float64]], float]
-    free: NDArray[np.float64]
+    rate: Callable[[Floats], float]
+    distortion: Callable[[Floats], float]
+    free: Floats
 
 
 def at_slope(problem: TradeOff, slope: float, gap: float) -> tuple[Point, float]:
@@ -99,7 +100,7 @@ def _mixture(problem: TradeOff, left: Point, right: Point, target: float) -> Poi
     return Point(rule, problem.rate(rule), problem.distortion(rule), 0.0)
 
 
-def costs(values: ArrayLike, what: str, shape: tuple[int | None, int | None]) -> NDArray[np.float64]:
+def costs(values: ArrayLike, what: str, shape: tuple[int | None, int | None]) -> Floats:
     """A finite matrix of losses, at least 0, with the numbers of rows and columns asked for (None: any)."""
     matrix = np.asarray(values, dtype=np.float64)
     fits = matrix.ndim == 2 and all(
@@ -125,11 +126,11 @@ class RateDistortion:
     gap        : (k,) in nats: the least rate at this distortion lies between rate - gap and rate, rounding apart
     """
 
-    rate: NDArray[np.float64]
-    distortion: NDArray[np.float64]
+    rate: Floats
+    distortion: Floats
     rules: tuple[Channel, ...]
     leaks: tuple[Channel, ...]
-    gap: NDArray[np.float64]
+    gap: Floats
 
     @property
     def rule(self) -> Channel:
@@ -149,7 +150,7 @@ class RateDistortion:
 
 def curve(
     problem: TradeOff,
-    channels: Callable[[NDArray[np.float64]], tuple[Channel, Channel]],
+    channels: Callable[[Floats], tuple[Channel, Channel]],
     *,
     slopes: ArrayLike | None,
     distortion: ArrayLike | None,
@@ -172,7 +173,7 @@ def curve(
     return RateDistortion(rate, cost, rules, leaks, np.array(gaps))
 
 
-def mutual_information(p_x: NDArray[np.float64], conditional: NDArray[np.float64]) -> float:
+def mutual_information(p_x: Floats, conditional: Floats) -> float:
     """I(X;Y) in nats of a prior (n,) and rows p(y given x) (n, m), as sum p(x) KL(p(y given x) | p(y)); 0 log 0 is 0.
 
     >>> round(mutual_information(np.array([0.5, 0.5]), np.eye(2)), 6)

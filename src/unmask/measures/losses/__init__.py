@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from unmask.errors import UnmaskError
+from unmask.measures.losses.cells import Floats, Ints
 from unmask.measures.losses.coordinates import Absolute, Squared
 from unmask.measures.losses.discrete import NOBODY, Hamming, Listed, Matrix
 from unmask.measures.losses.distances import EARTH_RADIUS_M, Distance, Earth
@@ -19,7 +20,7 @@ __all__ = ["EARTH_RADIUS_M", "NOBODY", "Loss", "LossName", "Problem", "as_matrix
 LossName = Literal["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
 """Losses that go by a name; what each needs is said in `decision_problem`."""
 
-Loss = LossName | ArrayLike | Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
+Loss = LossName | ArrayLike | Callable[[Ints, Ints], ArrayLike]
 """A name, an (n_answers, n_candidates) matrix d[answer, truth], or a callable of candidate numbers."""
 
 
@@ -78,7 +79,7 @@ def _named(name: str, n: int, coordinates: ArrayLike | None) -> Problem:
     return Listed(n, distance.between, lambda: distance.largest) if name.endswith("_medoid") else distance
 
 
-def _checked_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[NDArray[np.float64], bool]:
+def _checked_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[Floats, bool]:
     if coordinates is None:
         raise UnmaskError(f"the loss {name!r} needs the coordinates of the {n} candidates, and none were given")
     points = np.asarray(coordinates, dtype=np.float64)
@@ -90,7 +91,7 @@ def _checked_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[N
     return points.reshape(n, -1), points.ndim == 1
 
 
-def _checked_matrix(loss: ArrayLike, n: int) -> NDArray[np.float64]:
+def _checked_matrix(loss: ArrayLike, n: int) -> Floats:
     matrix = np.asarray(loss, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[1] != n or not len(matrix):
         raise UnmaskError(f"the loss has shape {matrix.shape}, expected answers x truths with {n} truths")
@@ -100,8 +101,8 @@ def _checked_matrix(loss: ArrayLike, n: int) -> NDArray[np.float64]:
     return matrix
 
 
-def _called(loss: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike], n: int) -> Listed:
-    def between(answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+def _called(loss: Callable[[Ints, Ints], ArrayLike], n: int) -> Listed:
+    def between(answer: Ints, truth: Ints) -> Floats:
         cost, shape = np.asarray(loss(answer, truth), dtype=np.float64), np.broadcast_shapes(answer.shape, truth.shape)
         if cost.shape != shape or not np.all(np.isfinite(cost)) or cost.min(initial=0.0) < 0:
             raise UnmaskError(
@@ -118,7 +119,7 @@ def _called(loss: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike], n
     return Listed(n, between, largest)
 
 
-def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> NDArray[np.float64]:
+def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> Floats:
     """(n_candidates, n_candidates) the loss of answering each candidate, for a solver that wants a table.
 
     For small universes only: it is the one place where all pairs are written down.

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unmask.measures.losses.cells import Cells, blocks, cells, inside, rectangle
+from unmask.measures.losses.cells import Cells, Floats, Ints, blocks, cells, inside, rectangle
 from unmask.measures.losses.extent import diameter, diameter_of_blocks
 from unmask.measures.losses.problem import Problem
 from unmask.posterior import Posterior
@@ -25,15 +24,15 @@ class Points(Problem):
     flat   : the coordinates were given as (n_candidates,), and answers are numbers
     """
 
-    points: NDArray[np.float64]
+    points: Floats
     flat: bool = False
 
     @abstractmethod
-    def away(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def away(self, a: Floats, b: Floats) -> Floats:
         """Losses between points, over the last axis."""
 
     @abstractmethod
-    def decide(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
         """Smallest expected loss of the mass on candidates, and the point (n_observations, n_dimensions) that has it;
         the center of the candidates where the belief is in nobody.
         """
@@ -43,24 +42,24 @@ class Points(Problem):
         """Number of truths."""
         return len(self.points)
 
-    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def best(self, belief: Posterior) -> tuple[Floats, Floats]:
         """What `decide` says, with what "none of these" costs."""
         risk, answer = self.decide(belief)
         return risk + self.unanswerable(belief), self.given(answer)
 
-    def given(self, answer: NDArray[np.float64]) -> NDArray[np.float64]:
+    def given(self, answer: Floats) -> Floats:
         """Answers as the coordinates were given."""
         return answer[:, 0] if self.flat else answer
 
-    def between(self, answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+    def between(self, answer: Ints, truth: Ints) -> Floats:
         """Losses between the points of candidates."""
         return self.away(self.points[answer], self.points[truth])
 
-    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
+    def prior_cost(self, prior: Posterior) -> Floats:
         """(n_candidates,) loss at each truth of the best answer to the prior."""
         return self.away(self.points, self.decide(prior)[1])
 
-    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    def paid(self, belief: Posterior, truth: Truth) -> Floats:
         """Loss of the best answer at the truth of each target; an ABSENT truth costs the largest loss."""
         absent = truth.candidate < 0
         cost = self.away(self.decide(belief)[1][belief.observation], self.points[np.where(absent, 0, truth.candidate)])
@@ -76,11 +75,11 @@ class Squared(Points):
         """Squared diameter of the candidates: no answer inside their hull is farther from one of them."""
         return diameter(self.points) ** 2
 
-    def away(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def away(self, a: Floats, b: Floats) -> Floats:
         """|a - b|^2."""
         return np.asarray(((a - b) ** 2).sum(axis=-1))
 
-    def decide(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
         """Sum of the variances, and the mean."""
         risk, answer = np.empty(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
         for part in cells(belief):
@@ -88,7 +87,7 @@ class Squared(Points):
             risk[part.start : part.stop] = self._spread(part, answer[part.start : part.stop])
         return risk, answer
 
-    def _spread(self, part: Cells, center: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _spread(self, part: Cells, center: Floats) -> Floats:
         total = np.zeros(len(center))
         for z, c in zip(self.points.T, center.T, strict=True):
             away = z[part.candidate]
@@ -98,7 +97,7 @@ class Squared(Points):
             total += part.sum(away)
         return total
 
-    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
+    def sampled(self, belief: Posterior) -> Floats:
         """Twice the variance: two draws are on average sqrt(2) times as far apart as one is from the mean."""
         return 2.0 * self.decide(belief)[0] + self.unanswerable(belief)
 
@@ -114,11 +113,11 @@ class Absolute(Points):
         """Diameter of the candidates in this distance."""
         return diameter_of_blocks(self.points)
 
-    def away(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def away(self, a: Floats, b: Floats) -> Floats:
         """Sum of |a_k - b_k|."""
         return np.asarray(np.abs(a - b).sum(axis=-1))
 
-    def decide(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
         """Sum of the mean absolute deviations, and the medians."""
         risk = np.zeros(belief.n_observations)
         answer = np.tile(self.points.mean(axis=0), (belief.n_observations, 1))
@@ -128,7 +127,7 @@ class Absolute(Points):
                 risk[rows] += (p * np.abs(z - answer[rows, k, None])).sum(axis=1)
         return risk, answer
 
-    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
+    def sampled(self, belief: Posterior) -> Floats:
         """Mean absolute difference of two draws (Gini), 2 sum_i F_i (1 - F_i) (z_i+1 - z_i) in each dimension."""
         out = np.zeros(belief.n_observations)
         for k in range(self.points.shape[1]):
@@ -140,9 +139,7 @@ class Absolute(Points):
         return out + self.unanswerable(belief)
 
 
-def along(
-    belief: Posterior, z: NDArray[np.float64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]]:
+def along(belief: Posterior, z: Floats) -> Iterator[tuple[Ints, Floats, Floats]]:
     """Rows, their belief and its coordinates, (n, width), by ascending coordinate; behind the end belief is 0 and the
     coordinate the largest. Rows in which no candidate has mass do not come.
 
@@ -153,9 +150,7 @@ def along(
         yield rows, p, value[place]
 
 
-def along_places(
-    belief: Posterior, z: NDArray[np.float64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]]:
+def along_places(belief: Posterior, z: Floats) -> Iterator[tuple[Ints, Floats, Ints]]:
     """As `along`, with the places of the candidates in ascending order of z."""
     rank = np.empty(len(z), dtype=np.int64)
     rank[np.argsort(z, kind="stable")] = np.arange(len(z))
@@ -169,7 +164,7 @@ def along_places(
             yield part.start + rows, p[block & 0xFFFFFFFF], block >> 32
 
 
-def mean(part: Cells, points: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean(part: Cells, points: Floats) -> Floats:
     """(n_rows, n_dimensions) mean of the points under the belief; their plain mean where the belief is in nobody."""
     mass, center = part.mass, points.mean(axis=0)
     # relative to the center: a belief that sums to 1 + 1e-6 must not move a point that is far from the origin
@@ -177,7 +172,7 @@ def mean(part: Cells, points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(center + np.column_stack(shift))
 
 
-def _median(p: NDArray[np.float64], z: NDArray[np.float64], resolution: float) -> NDArray[np.float64]:
+def _median(p: Floats, z: Floats, resolution: float) -> Floats:
     """(n_rows,) middle of the medians of each row; z ascending."""
     below, row = np.cumsum(p, axis=1), np.arange(len(p))
     half, slack = below[:, -1:] / 2, resolution * below[:, -1:]

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.losses.cells import blocks, cells, rectangle, sharing, targets_of
+from unmask.measures.losses.cells import Floats, Ints, blocks, cells, rectangle, sharing, targets_of
 from unmask.measures.losses.problem import Between, Problem, distinct, pair_losses, tied
 from unmask.measures.rows import CHUNK, Rows, chunks, per_row
 from unmask.measures.success import _find as find_listed
@@ -38,39 +37,39 @@ class Hamming(Problem):
         """1."""
         return 1.0
 
-    def between(self, answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+    def between(self, answer: Ints, truth: Ints) -> Floats:
         """0 or 1."""
         return np.asarray(answer != truth, dtype=np.float64)
 
-    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def best(self, belief: Posterior) -> tuple[Floats, Ints]:
         """P(y) = 1 - max_x p(x given y), and the likeliest candidate, the first of those that tie."""
         answer = np.concatenate([_likeliest(belief, start, stop) for start, stop in chunks(belief)])
         return per_row(belief, missed), answer
 
-    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
+    def sampled(self, belief: Posterior) -> Floats:
         """1 - sum_x p(x given y)^2."""
         return per_row(belief, _collision_error)
 
-    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
+    def prior_cost(self, prior: Posterior) -> Floats:
         """0/1 losses of the prior's best answer at each truth; answers that tie share it."""
         p = np.full(self.n_candidates, prior.unlisted[0] / self.n_candidates if len(prior.candidate) == 0 else 0.0)
         p[prior.candidate] = np.exp(prior.log_probability)
         tied = p >= p.max() * (1.0 - prior.resolution)
         return np.asarray(1.0 - tied / tied.sum())
 
-    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    def paid(self, belief: Posterior, truth: Truth) -> Floats:
         """1 - success of the best guess, ties shared."""
         assert realized_success.realized is not None
         return 1.0 - realized_success.realized(belief, truth)
 
-    def paid_sampling(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    def paid_sampling(self, belief: Posterior, truth: Truth) -> Floats:
         """1 - p(x_true given y), of the mass that is on candidates."""
         named = 1.0 - np.where(sharing(belief), 0.0, belief.unlisted)[belief.observation]
         right = nameable(belief, truth) / np.where(named > 0, named, 1.0)
         return np.asarray(1.0 - np.minimum(right, 1.0))
 
 
-def nameable(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+def nameable(belief: Posterior, truth: Truth) -> Floats:
     """(n_targets,) belief in the true candidate as one that can be named: its share if it is unlisted among a known
     number, 0 if among an unknown one, and 0 if the truth is no candidate.
     """
@@ -80,7 +79,7 @@ def nameable(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
     return np.where(listed, np.exp(log_p), np.where(truth.candidate >= 0, share, 0.0))
 
 
-def _likeliest(belief: Posterior, start: int, stop: int) -> NDArray[np.int64]:
+def _likeliest(belief: Posterior, start: int, stop: int) -> Ints:
     answer = np.full(stop - start, NOBODY, dtype=np.int64)
     indptr = belief.indptr[start : stop + 1]
     with np.errstate(divide="ignore"):
@@ -95,7 +94,7 @@ def _likeliest(belief: Posterior, start: int, stop: int) -> NDArray[np.int64]:
     return answer
 
 
-def _collision_error(rows: Rows) -> NDArray[np.float64]:
+def _collision_error(rows: Rows) -> Floats:
     shared = np.where((rows.n_unlisted > 0) & (rows.n_listed < rows.n_candidates), rows.unlisted, 0.0)
     named = rows.sum(rows.p) + shared
     squares = rows.sum(rows.p**2) + shared * rows.share
@@ -110,7 +109,7 @@ class Matrix(Problem):
     matrix : (n_answers, n_candidates), finite and at least 0
     """
 
-    matrix: NDArray[np.float64]
+    matrix: Floats
 
     @property
     def n_candidates(self) -> int:
@@ -122,7 +121,7 @@ class Matrix(Problem):
         """Largest entry."""
         return float(self.matrix.max())
 
-    def _expected(self, belief: Posterior) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+    def _expected(self, belief: Posterior) -> Iterator[tuple[int, int, Floats]]:
         """Ranges of rows, and the expected loss of each answer, (n_rows, n_answers)."""
         from scipy.sparse import csr_array  # not at the top: it would double the time to start the command line
 
@@ -143,14 +142,14 @@ class Matrix(Problem):
                     loss += share[:, None] * (total - ones @ self.matrix.T)
                 yield start, stop, loss + np.where(mine, 0.0, unlisted)[:, None] * self.largest
 
-    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def best(self, belief: Posterior) -> tuple[Floats, Ints]:
         """min_a sum_x p(x given y) d(a, x), and the number of the answer, the first of those that tie."""
         risk, answer = np.empty(belief.n_observations), np.empty(belief.n_observations, dtype=np.int64)
         for start, stop, loss in self._expected(belief):
             risk[start:stop], answer[start:stop] = loss.min(axis=1), (tied(loss) > 0).argmax(axis=1)
         return risk, answer
 
-    def between(self, answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+    def between(self, answer: Ints, truth: Ints) -> Floats:
         """d(answer, truth); the answers must be the candidates."""
         if self.matrix.shape[0] != self.matrix.shape[1]:
             raise UnmaskError(
@@ -159,12 +158,12 @@ class Matrix(Problem):
             )
         return np.asarray(self.matrix[answer, truth])
 
-    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
+    def prior_cost(self, prior: Posterior) -> Floats:
         """(n_candidates,) loss of the prior's best answer at each truth; answers that tie share it."""
         _, _, loss = next(self._expected(prior))
         return np.asarray(tied(loss)[0] @ self.matrix)
 
-    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    def paid(self, belief: Posterior, truth: Truth) -> Floats:
         """d(a(y), x_true) for each target, answers that tie share it; an ABSENT truth costs the largest loss."""
         out = np.full(len(truth), self.largest)
         order = np.argsort(belief.observation, kind="stable")
@@ -196,7 +195,7 @@ class Listed(Problem):
         """Number of truths."""
         return self.n
 
-    def between(self, answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+    def between(self, answer: Ints, truth: Ints) -> Floats:
         """Losses of naming candidates."""
         return self.loss(answer, truth)
 
@@ -205,7 +204,7 @@ class Listed(Problem):
         """Largest loss between two candidates."""
         return self.find_largest()
 
-    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def best(self, belief: Posterior) -> tuple[Floats, Ints]:
         """Smallest expected loss of a listed candidate, and the first that has it (NOBODY in an empty row)."""
         risk, answer = np.zeros(belief.n_observations), np.full(belief.n_observations, NOBODY, dtype=np.int64)
         for part in cells(belief):
@@ -215,14 +214,14 @@ class Listed(Problem):
                 answer[part.start + rows] = candidate[np.arange(len(rows)), first]
         return risk + self.unanswerable(belief), answer
 
-    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
+    def prior_cost(self, prior: Posterior) -> Floats:
         """(n_candidates,) loss of the prior's medoid at each truth; medoids that tie share it."""
         every = np.arange(self.n_candidates)
         _, candidate, loss = next(pair_losses(next(cells(prior)), self.between))
         medoids = candidate[0][tied(loss)[0] > 0]
         return np.asarray(np.mean([self.between(np.full_like(every, a), every) for a in medoids], axis=0))
 
-    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    def paid(self, belief: Posterior, truth: Truth) -> Floats:
         """Loss of the medoid at the truth of each target, medoids that tie share it."""
         out, order, every = np.zeros(len(truth)), *distinct(belief, truth)
         answered = np.zeros(len(truth), dtype=bool)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unmask.measures.losses.cells import Cells, cells
+from unmask.measures.losses.cells import Bools, Cells, Floats, Ints, cells
 from unmask.measures.losses.coordinates import Points, mean
 from unmask.measures.losses.extent import diameter
 from unmask.posterior import Posterior, segment_max
@@ -41,7 +40,7 @@ class Distance(Points):
         """Diameter of the candidates."""
         return diameter(self.points)
 
-    def decide(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
         """Expected distance from the geometric median, and the median."""
         risk, answer = np.empty(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
         for part in cells(belief):
@@ -51,19 +50,19 @@ class Distance(Points):
             risk[here] = part.sum(part.p * away)
         return risk, answer
 
-    def away(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def away(self, a: Floats, b: Floats) -> Floats:
         """|a - b|."""
         return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=-1)))
 
-    def towards(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def towards(self, a: Floats, b: Floats) -> Floats:
         """The vectors at a whose lengths are the distances to b."""
         return b - a
 
-    def walk(self, a: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
+    def walk(self, a: Floats, step: Floats) -> Floats:
         """Where these steps lead from a."""
         return a + step
 
-    def nearby(self, center: NDArray[np.float64]) -> NDArray[np.float64]:
+    def nearby(self, center: Floats) -> Floats:
         """A mean of points made a point."""
         return center
 
@@ -73,7 +72,7 @@ class Earth(Distance):
     """Great circles on a sphere of `EARTH_RADIUS_M`. points : (n_candidates, 3) unit vectors."""
 
     @classmethod
-    def from_degrees(cls, coordinates: NDArray[np.float64]) -> Earth:
+    def from_degrees(cls, coordinates: Floats) -> Earth:
         """coordinates : (n_candidates, 2) latitude and longitude in degrees."""
         latitude, longitude = np.radians(coordinates).T
         level = np.cos(latitude)
@@ -90,36 +89,36 @@ class Earth(Distance):
         angle = 2.0 * np.arcsin(min(diameter(self.points) / 2.0, 1.0))
         return float((angle if angle <= np.pi / 2 else np.pi) * EARTH_RADIUS_M)
 
-    def away(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def away(self, a: Floats, b: Floats) -> Floats:
         """Great-circle distance in meters, from the chord: exact for near points too."""
         chord = np.sqrt(((a - b) ** 2).sum(axis=-1))
         return np.asarray(2.0 * EARTH_RADIUS_M * np.arcsin(np.minimum(chord / 2.0, 1.0)))
 
-    def towards(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def towards(self, a: Floats, b: Floats) -> Floats:
         """Tangent at a along the great circle to b, as long as the distance; 0 for the opposite point."""
         tangent = b - a - ((b - a) * a).sum(axis=-1, keepdims=True) * a
         length = np.sqrt((tangent**2).sum(axis=-1, keepdims=True))
         return np.asarray(tangent * (self.away(a, b)[..., None] / np.where(length > 0, length, 1.0)))
 
-    def walk(self, a: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
+    def walk(self, a: Floats, step: Floats) -> Floats:
         """End of the great circle that leaves a along the step."""
         length = np.sqrt((step**2).sum(axis=-1, keepdims=True))
         angle = length / EARTH_RADIUS_M
         return self.nearby(a * np.cos(angle) + step * (np.sin(angle) / np.where(length > 0, length, 1.0)))
 
-    def nearby(self, center: NDArray[np.float64]) -> NDArray[np.float64]:
+    def nearby(self, center: Floats) -> Floats:
         """The point of the surface above the mean; the north pole where that is the center of the Earth."""
         length = np.sqrt((center**2).sum(axis=-1, keepdims=True))
         up = np.where(length > 1e-12, center / np.where(length > 1e-12, length, 1.0), np.array([0.0, 0.0, 1.0]))
         return np.asarray(up)
 
-    def given(self, answer: NDArray[np.float64]) -> NDArray[np.float64]:
+    def given(self, answer: Floats) -> Floats:
         """Latitude and longitude in degrees."""
         latitude = np.arctan2(answer[:, 2], np.hypot(answer[:, 0], answer[:, 1]))
         return np.asarray(np.degrees(np.column_stack([latitude, np.arctan2(answer[:, 1], answer[:, 0])])))
 
 
-def geometric_medians(part: Cells, geometry: Distance) -> NDArray[np.float64]:
+def geometric_medians(part: Cells, geometry: Distance) -> Floats:
     """(n_rows, n_dimensions) the point of smallest expected distance of each row, in the geometry's own coordinates."""
     answer = geometry.nearby(mean(part, geometry.points))
     rows = np.flatnonzero(part.length > 0)
@@ -136,13 +135,7 @@ def geometric_medians(part: Cells, geometry: Distance) -> NDArray[np.float64]:
     return answer
 
 
-def _settle(
-    work: _Rows,
-    rows: NDArray[np.int64],
-    answer: NDArray[np.float64],
-    geometry: Distance,
-    guess: NDArray[np.float64],
-) -> tuple[_Rows, NDArray[np.int64]]:
+def _settle(work: _Rows, rows: Ints, answer: Floats, geometry: Distance, guess: Floats) -> tuple[_Rows, Ints]:
     """Write the rows whose median is the guessed point into `answer`, and hand back the others."""
     if not len(rows):
         return work, rows
@@ -156,11 +149,11 @@ def _settle(
 class _Rows:
     """Rows whose median is still to be found: belief and place of each entry; no row is empty."""
 
-    p: NDArray[np.float64]
-    place: NDArray[np.float64]
-    indptr: NDArray[np.int64]
+    p: Floats
+    place: Floats
+    indptr: Ints
 
-    def keep(self, mask: NDArray[np.bool_]) -> _Rows:
+    def keep(self, mask: Bools) -> _Rows:
         """The rows of the mask."""
         if mask.all():
             return self
@@ -168,27 +161,25 @@ class _Rows:
         entries = np.repeat(mask, length)
         return _Rows(self.p[entries], self.place[entries], np.concatenate(([0], np.cumsum(length[mask]))))
 
-    def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sum(self, values: Floats) -> Floats:
         """Sum over the entries of each row, over the first axis."""
         if not len(self.indptr[:-1]):
             return values[:0]
         return np.asarray(np.add.reduceat(values, self.indptr[:-1], axis=0))
 
-    def spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spread(self, values: Floats) -> Floats:
         """One value for each row, at each of its entries."""
         return np.repeat(values, np.diff(self.indptr), axis=0)
 
-    def _argmax(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _argmax(self, values: Floats) -> Ints:
         top = np.flatnonzero(values >= self.spread(segment_max(values, self.indptr, empty=0.0)))
         return top[np.searchsorted(top, self.indptr[:-1])]
 
-    def heaviest(self) -> NDArray[np.float64]:
+    def heaviest(self) -> Floats:
         """(n_rows, n_dimensions) the likeliest point of each row."""
         return self.place[self._argmax(self.p)] if len(self.p) else self.place
 
-    def pull(
-        self, at: NDArray[np.float64], geometry: Distance
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def pull(self, at: Floats, geometry: Distance) -> tuple[Floats, Floats, Floats, Floats]:
         """How the points pull at these places, sum_i p_i (unit vector to i); the mass that lies right there; the
         weights p_i / distance; and the distances.
         """
@@ -198,9 +189,7 @@ class _Rows:
         weight = np.where(here, 0.0, self.p / np.where(here, 1.0, away))
         return self.sum(weight[:, None] * vector), self.sum(np.where(here, self.p, 0.0)), weight, away
 
-    def step(
-        self, at: NDArray[np.float64], geometry: Distance
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+    def step(self, at: Floats, geometry: Distance) -> tuple[Floats, Bools, Floats]:
         """Where Weiszfeld's step leads, whether the place was good enough already, and the point that is nearest.
 
         The expected distance f is convex: f - min f <= |slope| * (largest distance to a point).

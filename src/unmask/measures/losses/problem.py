@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.losses.cells import Cells, blocks, cells, inside, rectangle, sharing, targets_of
+from unmask.measures.losses.cells import Cells, Floats, Ints, blocks, cells, inside, rectangle, sharing, targets_of
 from unmask.measures.rows import CHUNK
 from unmask.posterior import Posterior, segment_sum
 from unmask.truth import Truth
@@ -21,7 +21,7 @@ LOSS_TIE = 1e-9
 PAIRS = 1 << 15
 """Candidates of one row of which all pairs are compared: a thousand million losses."""
 
-Between = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+Between = Callable[[Ints, Ints], Floats]
 
 
 class Problem(ABC):
@@ -38,24 +38,24 @@ class Problem(ABC):
         """d_max, the largest loss; what an answer costs if the truth is no candidate."""
 
     @abstractmethod
-    def between(self, answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+    def between(self, answer: Ints, truth: Ints) -> Floats:
         """Losses of answering with candidates, elementwise; the two broadcast."""
 
     @abstractmethod
-    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    def best(self, belief: Posterior) -> tuple[Floats, NDArray[Any]]:
         """(n_observations,) smallest expected loss, and the answer that has it, the first of those that tie."""
 
     @abstractmethod
-    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
+    def prior_cost(self, prior: Posterior) -> Floats:
         """(n_candidates,) loss at each truth of the best answer to a belief of one row; answers that tie share it."""
 
     @abstractmethod
-    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    def paid(self, belief: Posterior, truth: Truth) -> Floats:
         """(n_targets,) loss of the best answer at the truth; answers that tie share it, an ABSENT truth costs the
         largest loss.
         """
 
-    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
+    def sampled(self, belief: Posterior) -> Floats:
         """(n_observations,) expected loss when answer and truth are two draws from the belief."""
         out = np.zeros(belief.n_observations)
         for part in cells(belief):
@@ -66,7 +66,7 @@ class Problem(ABC):
                 out[part.start + rows] = (p * np.where(real, loss, 0.0)).sum(axis=1) / mass[rows]
         return out + self.unanswerable(belief)
 
-    def paid_sampling(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    def paid_sampling(self, belief: Posterior, truth: Truth) -> Floats:
         """(n_targets,) expected loss at the truth when the answer is a draw from the belief; an ABSENT truth, or a
         belief in nobody, costs the largest loss.
         """
@@ -91,15 +91,13 @@ class Problem(ABC):
         out = out[every]
         return np.where(np.isnan(out), self.largest, out) if np.isnan(out).any() else out
 
-    def unanswerable(self, belief: Posterior) -> NDArray[np.float64]:
+    def unanswerable(self, belief: Posterior) -> Floats:
         """(n_observations,) what "none of these" costs whatever is answered: its mass times the largest loss."""
         nobody = np.where(sharing(belief), 0.0, belief.unlisted)
         return np.asarray(nobody * self.largest if nobody.any() else nobody)
 
 
-def pair_losses(
-    part: Cells, between: Between
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+def pair_losses(part: Cells, between: Between) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Rows by their number in `part`, their candidates (n, width), and the expected loss of naming each of them, inf
     behind the end of a row. Every row with a candidate comes once.
     """
@@ -121,7 +119,7 @@ def pair_losses(
         yield rows, candidate, np.where(real, loss, np.inf)
 
 
-def distinct(belief: Posterior, truth: Truth) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct(belief: Posterior, truth: Truth) -> tuple[Ints, Ints]:
     """One target of each observation and truth, by ascending observation, and for every target the one it equals: a
     million people before the release share one observation.
     """
@@ -130,7 +128,7 @@ def distinct(belief: Posterior, truth: Truth) -> tuple[NDArray[np.int64], NDArra
     return one, one[same]
 
 
-def tied(loss: NDArray[np.float64]) -> NDArray[np.float64]:
+def tied(loss: Floats) -> Floats:
     """(n_rows, n_answers) probability of each answer: those of smallest loss share it."""
     largest = loss.max(axis=1, keepdims=True, initial=0.0, where=np.isfinite(loss))
     chosen = (loss <= loss.min(axis=1, keepdims=True) + LOSS_TIE * largest).astype(np.float64)
