@@ -160,10 +160,12 @@ def noisy_grid() -> tuple[Any, Any, Any, Any]:
 
 def our_neighbors() -> Step:
     """`learned_risk` of `NearestNeighborAttack`: outputs that are equally far share the last places."""
-    from unmask.channels.attacks import NearestNeighborAttack, learned_risk
+    from unmask.channels import NearestNeighborAttack, Samples
+    from unmask.channels.criteria import learned_risk
 
     x, y, fresh_x, fresh_y = noisy_grid()
-    return lambda: {"error": learned_risk(NearestNeighborAttack(x, y, n_x=100, k=10), fresh_x, fresh_y).held_out}
+    trained, fresh = Samples(x, y, n_x=100), Samples(fresh_x, fresh_y, n_x=100)
+    return lambda: {"error": learned_risk(NearestNeighborAttack(k=10), trained, fresh).held_out}
 
 
 def sklearn_neighbors() -> Step:

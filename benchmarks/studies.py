@@ -52,7 +52,7 @@ def overhead(n_cells: int) -> Step:
     from unmask.studies.run import JOURNAL, run_study
 
     folder = tempfile.TemporaryDirectory()
-    plan, run = study(folder.name, n_cells, 1, "looks = 20\ntargets = 110000"), Path(folder.name) / "run"
+    plan, run = study(folder.name, n_cells, 1, "observations = 20\ntargets = 110000"), Path(folder.name) / "run"
 
     def step() -> Found:
         told: list[float] = []

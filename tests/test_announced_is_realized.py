@@ -11,7 +11,7 @@ import pytest
 from unmask import ABSENT, UNKNOWN, Truth, audit
 from unmask.audit import earned
 from unmask.catalog import ATTACKS
-from unmask.channels import BayesChannelAttack, Channel
+from unmask.channels import Chain, Channel, Round, Rounds, Samples
 from unmask.graphs import datasets, select_seeds, split
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
@@ -103,9 +103,75 @@ def test_channels(seed):
     channel = Channel(rng.dirichlet(np.full(9, 0.5), size=6), prior=prior)
     secret = rng.choice(6, 3000, p=prior)
     shown = np.array([rng.choice(9, p=channel.dense()[x]) for x in secret])
-    assert isinstance(ATTACKS["channels.BayesChannelAttack"], BayesChannelAttack)
-    judged(replace(ATTACKS["channels.BayesChannelAttack"], channel=channel)(shown), Truth(secret))
+    judged(ATTACKS["channels.BayesChannelAttack"](shown, channel), Truth(secret))
 
+
+@pytest.fixture(scope="module")
+def shown():
+    """A channel, 3,000 secrets drawn from its prior, and what it showed of each."""
+    rng = np.random.default_rng(6)
+    channel = Channel(rng.dirichlet(np.full(9, 0.5), size=6), prior=rng.dirichlet(np.ones(6)))
+    secret = rng.choice(6, 3000, p=channel.prior)
+    return channel, secret, channel.sample(secret, rng=rng)
+
+
+def test_who_is_who(shown):
+    """Three hundred times six targets of six secrets, each another: too few at a time to judge one belief by."""
+    channel, rng, rows = shown[0], np.random.default_rng(7), []
+    for _ in range(300):
+        secret = rng.permutation(6)
+        belief = ATTACKS["channels.MatchingAttack"](channel.sample(secret, rng=rng), channel)
+        assert earned(belief, Truth(secret))[0] == belief.status == "model"
+        found = audit(belief, Truth(secret))
+        rows.append([found.row(name).posterior for name in ("success_probability", "realized_success")])
+    announced, realized = np.array(rows).T
+    assert abs((announced - realized).mean()) < 4 * (announced - realized).std() / np.sqrt(len(rows))
+
+
+def test_traces(shown):
+    rng = np.random.default_rng(8)
+    chain, state = Chain(rng.dirichlet(np.full(6, 0.3), size=6), shown[0]), rng.choice(6, 200, p=shown[0].prior)
+    path = np.empty((200, 10), dtype=np.int64)
+    for step in range(10):
+        path[:, step], state = state, chain.motion.sample(state, rng=rng)
+    judged(ATTACKS["channels.HiddenMarkovAttack"](shown[0].sample(path, rng=rng), chain), Truth(path.ravel()))
+
+
+@pytest.mark.parametrize("name", ["channels.FrequencyAttack", "channels.NearestNeighborAttack"])
+def test_learned(shown, name):
+    channel, secret, seen = shown
+    x = np.random.default_rng(9).choice(6, 20_000, p=channel.prior)
+    samples = Samples(x, channel.sample(x, rng=np.random.default_rng(10)), channel.n_x, channel.n_y)
+    judged(ATTACKS[name](seen, samples), Truth(secret))
+
+
+def rounds_of(rng, n=3000):
+    """Rounds of 4 messages between 6 senders and 6 receivers, and the next message of each."""
+    profile = rng.dirichlet(np.full(6, 0.5), size=6)
+    sender = rng.integers(0, 6, (n, 4))
+    receiver = Channel(profile).sample(sender, rng=rng)
+    count = [np.stack([np.bincount(row, minlength=6) for row in who]) for who in (sender, receiver)]
+    return Rounds(*count), sender, receiver
+
+
+@pytest.mark.parametrize("name", ["channels.StatisticalDisclosure", "channels.LeastSquaresDisclosure"])
+def test_disclosure(name):
+    """A message of each sender: whom it goes to."""
+    rounds, sender, receiver = rounds_of(np.random.default_rng(11))
+    belief = ATTACKS[name](rounds)
+    told = [receiver[sender == one][0] for one in range(6)]
+    judged(belief, Truth(np.array(told)))
+
+
+def test_one_round():
+    rounds, sender, receiver = rounds_of(np.random.default_rng(12))
+    profiles = ATTACKS["channels.LeastSquaresDisclosure"].estimate(rounds)
+    order = np.random.default_rng(13).permutation(4)
+    belief = ATTACKS["channels.RoundDisclosure"](Round(sender[0], receiver[0][order]), profiles)
+    judged(belief, Truth(np.argsort(order)))
+
+
+OF_CHANNELS = [name for name in ATTACKS if name.startswith("channels.")]
 
 # --- graphs -----------------------------------------------------------------------------------------------------------
 
@@ -132,7 +198,7 @@ def test_graphs(networks, name):
 
 
 def test_every_attack_is_judged_or_announces_no_probability():
-    judged_here = {*OF_TABLES, "tables.RegisterAttack", "channels.BayesChannelAttack", *OF_GRAPHS}
+    judged_here = {*OF_TABLES, "tables.RegisterAttack", *OF_CHANNELS, *OF_GRAPHS}
     rest = set(ATTACKS) - judged_here
     assert all(name.startswith("pseudonyms.") for name in rest)  # linkers: they say who is who, and not how sure
 

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from unmask.cases.channels import Stakes, audit_channels
 from unmask.channels import Channel, Coin, PlanarLaplace, RandomizedResponse, optimal_mechanism
 from unmask.channels.datasets import grid
 from unmask.cli import main
 from unmask.measures.error import bayes
 from unmask.measures.losses import as_matrix
-from unmask.studies.channels import Stakes, study_channels
 
 PRIOR = {"1": 0.2, "2": 0.5, "3": 0.3}
 
@@ -178,7 +178,7 @@ def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
     loss = as_matrix("euclidean", 16, coordinates=places.points)
     channels = {f"laplace {e}": PlanarLaplace(e).channel(places, prior) for e in (0.5, 2.0)}
     channels["coin"] = Coin(0.5).channel(prior, loss=loss)
-    found = study_channels(channels, Stakes(loss, name="euclidean", unit="km", distortion_unit="km")).channel
+    found = audit_channels(channels, Stakes(loss, name="euclidean", unit="km", distortion_unit="km")).channel
     assert found is not None
     for one in found.mechanisms:
         assert one.privacy <= min(one.distortion, found.prior_error) + 1e-9
@@ -190,7 +190,7 @@ def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
 
 
 def test_leakage_is_in_bits():
-    found = study_channels({"fair": RandomizedResponse(1e-9, 2).channel(), "open": Channel(np.eye(2))}).channel
+    found = audit_channels({"fair": RandomizedResponse(1e-9, 2).channel(), "open": Channel(np.eye(2))}).channel
     assert found is not None
     assert [one.leakage_bits for one in found.mechanisms] == pytest.approx([0, 1], abs=1e-6)
 

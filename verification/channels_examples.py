@@ -122,7 +122,7 @@ def sampled(noise: float, points: int = 400_000) -> tuple[float, float]:
     """Distortion of the shrunk point, and the error of the best linear answer to it, both over draws."""
     rng = np.random.default_rng(1)
     true = rng.standard_normal((points, 2))
-    shown = Shrink(noise, 1.0).perturb(true, rng=rng)
+    shown = Shrink(noise, 1.0)(true, rng=rng)
     slope = float((true * shown).sum() / (shown**2).sum())
     error = true - slope * shown
     return float(((true - shown) ** 2).sum(axis=1).mean()), float((error**2).sum(axis=1).mean())

@@ -10,7 +10,8 @@ from channels_case import Floats
 from show import Section, Verdict
 
 from unmask import Posterior
-from unmask.channels import Channel, HiddenMarkovAttack, optimal_mechanism
+from unmask.channels import Chain, Channel, HiddenMarkovAttack, optimal_mechanism
+from unmask.channels.attacks import most_likely_path
 from unmask.channels.criteria import conditional_typical_log2_size
 from unmask.channels.datasets import Crowds
 from unmask.measures import bayes, confidence_set_size, earth_mover, gibbs, leakages
@@ -202,10 +203,10 @@ def _likeliest_sequence() -> tuple[Verdict, Verdict]:
     A = np.zeros((6, 6))
     A[0, 3:5], A[1, 5], A[2, 5] = 0.5, 1.0, 1.0
     A[3:] = np.eye(6)[3:]
-    attack = HiddenMarkovAttack(A, Channel(np.ones((6, 1)), np.full(6, 1 / 6)), initial=start)
+    chain = Chain(A, Channel(np.ones((6, 1)), np.full(6, 1 / 6)), initial=start)
     unseen = np.array([[-1, -1]])
-    path = attack.most_likely_path(unseen, rng=np.random.default_rng(0))[0]
-    belief = attack(unseen)
+    path = most_likely_path(unseen, chain, rng=np.random.default_rng(0))[0]
+    belief = HiddenMarkovAttack()(unseen, chain)
     steps = bayes(belief).answer
     apart = _symbols_and_sequences()
     return (

@@ -18,13 +18,14 @@ from unmask.channels.attacks import (
     LeastSquaresDisclosure,
     NearestNeighborAttack,
     Rounds,
+    Samples,
     StatisticalDisclosure,
     bagai_entropy,
     edman_degree,
     gierlichs_degree,
-    learned_risk,
     matching_marginals,
 )
+from unmask.channels.criteria import learned_risk
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures import bayes
 from unmask.measures.differential import Profile, approximate, gaussian, laplace, pair, posterior_bound
@@ -107,9 +108,9 @@ def learning() -> Section:
     seen = channel.sample(fresh, rng=rng)
     for n in (10_000, 100_000):
         x = rng.integers(secrets, size=n)
-        attack = FrequencyAttack(x, channel.sample(x, rng=rng), n_x=secrets, n_y=outputs)
-        found = learned_risk(attack, fresh, seen)
-        resubstitution = learned_risk(attack, attack.x, attack.y).held_out
+        trained = Samples(x, channel.sample(x, rng=rng), secrets, outputs)
+        found = learned_risk(FrequencyAttack(), trained, Samples(fresh, seen, secrets))
+        resubstitution = learned_risk(FrequencyAttack(), trained, trained).held_out
         ordered = ordered and resubstitution < risk < found.low
         numbers += [resubstitution, found.held_out]
         rows.append(
@@ -150,9 +151,9 @@ def published_samples() -> Section:
     x, fresh = np.searchsorted(secrets, x), np.searchsorted(secrets, fresh)
     table, place = np.unique(np.concatenate([y, seen]), axis=0, return_inverse=True)
     place = place.ravel()
-    by_count = learned_risk(
-        FrequencyAttack(x, place[: len(x)], n_x=len(secrets), n_y=len(table)), fresh, place[len(x) :]
-    )
+    n = len(secrets)
+    counted = Samples(x, place[: len(x)], n, len(table))
+    by_count = learned_risk(FrequencyAttack(), counted, Samples(fresh, place[len(x) :], n))
     guess = float((fresh != np.bincount(x).argmax()).mean())
     rng = np.random.default_rng(0)
     few, some = rng.choice(len(x), 20_000, replace=False), rng.choice(len(fresh), 2_000, replace=False)
@@ -160,9 +161,9 @@ def published_samples() -> Section:
     few = few[close[few]]
     near = {
         k: learned_risk(
-            NearestNeighborAttack(x[few], y[few].astype(np.float64), len(secrets), k=k),
-            fresh[some],
-            np.clip(seen[some], -1e6, 1e6).astype(np.float64),
+            NearestNeighborAttack(k),
+            Samples(x[few], y[few].astype(np.float64), n),
+            Samples(fresh[some], np.clip(seen[some], -1e6, 1e6).astype(np.float64), n),
         )
         for k in (1, 10)
     }

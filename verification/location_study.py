@@ -20,8 +20,10 @@ from scipy.sparse import csr_array
 from show import Section, Verdict, run
 
 from unmask import UNKNOWN, Posterior, Truth
+from unmask.cases.channels import Stakes, audit_channels
 from unmask.channels import (
     BayesChannelAttack,
+    Chain,
     Channel,
     Coin,
     HiddenMarkovAttack,
@@ -35,7 +37,6 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.measures import bayes, gibbs, realized_bayes, realized_gibbs
 from unmask.measures.differential import channel_epsilon
 from unmask.reports import ReportData, render
-from unmask.studies.channels import Stakes, study_channels
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -97,7 +98,7 @@ def main() -> int:
         print(f"skipped, the check-ins are not there: {reason}")
         return 0
     channels = mechanisms(town)
-    data = study_channels(
+    data = audit_channels(
         channels,
         Stakes(town.loss, name="euclidean", unit="km", distortion_unit="km"),
         title="Noisy check-ins in Austin",
@@ -238,9 +239,9 @@ def traces(town: Town, channels: dict[str, Channel]) -> Section:
     rows, z, gaps, order, knows = [], {}, [], -np.inf, -np.inf
     for name, channel in channels.items():
         shown = _shown(town, channel, rng)
-        single = _try(town, BayesChannelAttack(channel)(shown[town.traces != UNKNOWN]), every=False)
-        walker = _try(town, HiddenMarkovAttack(town.steps, channel)(shown), every=True)
-        drawn = _draws(town, BayesChannelAttack(channel)(shown[town.traces != UNKNOWN]))
+        single = _try(town, BayesChannelAttack()(shown[town.traces != UNKNOWN], channel), every=False)
+        walker = _try(town, HiddenMarkovAttack()(shown, Chain(town.steps, channel)), every=True)
+        drawn = _draws(town, BayesChannelAttack()(shown[town.traces != UNKNOWN], channel))
         gain, error = _paired(single, walker)
         z[name] = gain / error
         knows = max(knows, walker.believed - single.believed)

@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from unmask import channels, graphs, pseudonyms, tables
 from unmask.audit import STANDARD, price_measures
 from unmask.economics import read_attacker
@@ -43,7 +41,14 @@ ATTACKS: Mapping[str, object] = {
     "pseudonyms.Threshold": Threshold(0.1),
     "pseudonyms.FeatureClustering": FeatureClustering("kmeans", n_clusters=12),
     "pseudonyms.RecordLinkage": RecordLinkage((("place",), ("x0",))),
-    "channels.BayesChannelAttack": channels.BayesChannelAttack(channels.Channel(np.eye(2))),
+    "channels.BayesChannelAttack": channels.BayesChannelAttack(),
+    "channels.MatchingAttack": channels.MatchingAttack(),
+    "channels.HiddenMarkovAttack": channels.HiddenMarkovAttack(),
+    "channels.FrequencyAttack": channels.FrequencyAttack(),
+    "channels.NearestNeighborAttack": channels.NearestNeighborAttack(),
+    "channels.StatisticalDisclosure": channels.StatisticalDisclosure(),
+    "channels.LeastSquaresDisclosure": channels.LeastSquaresDisclosure(),
+    "channels.RoundDisclosure": channels.RoundDisclosure(),
     "graphs.Nar09": graphs.Nar09(),
     "graphs.Grasshopper": graphs.Grasshopper(),
     "graphs.Bumblebee": graphs.Bumblebee(),
@@ -68,6 +73,7 @@ PROTECTIONS: Mapping[str, object] = {
     "channels.RandomizedResponse": channels.RandomizedResponse(1.0, 4),
     "channels.Geometric": channels.Geometric(1.0, 4),
     "channels.Coin": channels.Coin(0.5),
+    "channels.Generalize": channels.Generalize(("low", "low", "high", "high")),
     "channels.PlanarLaplace": channels.PlanarLaplace(0.001),
     "channels.PlanarGaussian": channels.PlanarGaussian(1000.0),
     "graphs.IdentitySeparation": graphs.IdentitySeparation(),

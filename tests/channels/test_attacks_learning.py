@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from unmask.channels.attacks import FrequencyAttack, NearestNeighborAttack, cover_hart_bound, learned_risk
+from unmask.channels import FrequencyAttack, NearestNeighborAttack, Samples
+from unmask.channels.criteria import cover_hart_bound, learned_risk
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
 
 def sampled(channel, n, rng):
     x = rng.choice(channel.n_x, size=n, p=channel.prior)
-    return x, channel.sample(x, rng=rng)
+    return Samples(x, channel.sample(x, rng=rng), channel.n_x, channel.n_y)
 
 
 def bayes_risk(channel):
@@ -27,26 +28,23 @@ def test_too_few_samples_resubstitution_below_the_truth_below_held_out():
     rng = np.random.default_rng(0)
     channel = wide_channel(rng)
     risk = bayes_risk(channel)
-    x, y = sampled(channel, 1000, rng)
-    fresh_x, fresh_y = sampled(channel, 4000, rng)
-    attack = FrequencyAttack(x, y, n_x=20, n_y=1000)
-    few, again = learned_risk(attack, fresh_x, fresh_y), learned_risk(attack, x, y).held_out
+    attack, trained, fresh = FrequencyAttack(), sampled(channel, 1000, rng), sampled(channel, 4000, rng)
+    few, again = learned_risk(attack, trained, fresh), learned_risk(attack, trained, trained).held_out
     assert again < risk - 0.1
     assert few.low > risk + 0.05  # the interval is about this attack: it does not contain R*
     assert 0.1 < few.unseen < 0.6
-    x, y = sampled(channel, 50_000, rng)
-    attack = FrequencyAttack(x, y, n_x=20, n_y=1000)
-    many = learned_risk(attack, fresh_x, fresh_y)
+    trained = sampled(channel, 50_000, rng)
+    many = learned_risk(attack, trained, fresh)
     assert risk - 0.03 < many.held_out < few.held_out
-    assert abs(learned_risk(attack, x, y).held_out - risk) < abs(again - risk)
+    assert abs(learned_risk(attack, trained, trained).held_out - risk) < abs(again - risk)
     assert "not estimated" in many.note
 
 
 def test_interval_is_wilson_s():
     # 40 wrong of 200: Wilson 95 % [0.1503, 0.2608] (E. B. Wilson 1927, computed by hand)
     x = np.repeat([0, 1], [160, 40])
-    attack = FrequencyAttack(np.array([0]), np.array([0]), n_x=2, n_y=1)
-    found = learned_risk(attack, x, np.zeros(200, dtype=int))
+    trained = Samples(np.array([0]), np.array([0]), n_x=2, n_y=1)
+    found = learned_risk(FrequencyAttack(), trained, Samples(x, np.zeros(200, dtype=int), n_x=2))
     z = 1.959963984540054
     center, half = 0.2 + z * z / 400, z * np.sqrt(0.2 * 0.8 / 200 + z * z / 160_000)
     assert found.held_out == pytest.approx(0.2)
@@ -57,23 +55,23 @@ def test_interval_is_wilson_s():
 def test_interval_covers_the_error_of_the_attack():
     rng = np.random.default_rng(1)
     channel = Channel(rng.dirichlet(np.ones(8), 5))
-    attack = FrequencyAttack(*sampled(channel, 100, rng), n_x=5, n_y=8, smoothing=0.5)
+    attack, trained = FrequencyAttack(smoothing=0.5), sampled(channel, 100, rng)
     joint = channel.prior[:, None] * channel.dense()
     p = np.zeros((8, 5))
-    belief = attack(np.arange(8))
+    belief = attack(np.arange(8), trained)
     p[np.repeat(np.arange(8), belief.row_length), belief.candidate] = belief.log_probability
     p[p == 0] = -99
     true_error = 1 - joint[p.argmax(axis=1), np.arange(8)].sum()
     inside = 0
     for _ in range(200):
-        found = learned_risk(attack, *sampled(channel, 300, rng))
+        found = learned_risk(attack, trained, sampled(channel, 300, rng))
         inside += found.low <= true_error <= found.high
     assert 180 <= inside <= 199  # 95 % of 200 is 190, standard deviation 3.1
 
 
 def test_frequencies_are_counts_and_unseen_outputs_get_the_mix():
-    attack = FrequencyAttack(np.array([0, 0, 1, 2]), np.array([0, 0, 0, 1]), n_x=3, n_y=3, smoothing=1.0)
-    belief = attack(np.array([0, 2]))
+    samples = Samples(np.array([0, 0, 1, 2]), np.array([0, 0, 0, 1]), n_x=3, n_y=3)
+    belief = FrequencyAttack(smoothing=1.0)(np.array([0, 2]), samples)
     q = np.array([0.5, 0.25, 0.25])
     p = np.exp(belief.log_probability).reshape(2, 3)
     np.testing.assert_allclose(p[0], (np.array([2, 1, 0]) + q) / 4, atol=1e-6)
@@ -83,8 +81,8 @@ def test_frequencies_are_counts_and_unseen_outputs_get_the_mix():
 
 def test_ties_share_their_chance():
     # both secrets equally often behind the only output: the rule is right half of the time whatever their numbers
-    attack = FrequencyAttack(np.array([0, 1]), np.array([0, 0]), n_x=2, n_y=1)
-    found = learned_risk(attack, np.zeros(10, dtype=int), np.zeros(10, dtype=int))
+    trained, fresh = np.array([0, 1]), np.zeros(10, dtype=int)
+    found = learned_risk(FrequencyAttack(), Samples(trained, 0 * trained, 2, 1), Samples(fresh, fresh, 2))
     assert found.held_out == pytest.approx(0.5)
 
 
@@ -93,8 +91,8 @@ def test_order_of_samples_is_no_information():
     x, y = rng.integers(0, 3, 60), rng.integers(0, 4, 60).astype(float)
     order = rng.permutation(60)
     seen = np.array([0.0, 1.4, 3.0])
-    a = NearestNeighborAttack(x, y, n_x=3, k=7)(seen)
-    b = NearestNeighborAttack(x[order], y[order], n_x=3, k=7)(seen)
+    a = NearestNeighborAttack(k=7)(seen, Samples(x, y, n_x=3))
+    b = NearestNeighborAttack(k=7)(seen, Samples(x[order], y[order], n_x=3))
     np.testing.assert_array_equal(a.candidate, b.candidate)
     np.testing.assert_allclose(a.log_probability, b.log_probability, atol=1e-6)
 
@@ -102,7 +100,7 @@ def test_order_of_samples_is_no_information():
 def test_neighbors_against_a_plain_loop():
     rng = np.random.default_rng(3)
     x, y, seen = rng.integers(0, 4, 50), rng.normal(size=(50, 2)), rng.normal(size=(6, 2))
-    belief = NearestNeighborAttack(x, y, n_x=4, k=5)(seen)
+    belief = NearestNeighborAttack(k=5)(seen, Samples(x, y, n_x=4))
     p = np.zeros((6, 4))
     p[np.repeat(np.arange(6), belief.row_length), belief.candidate] = np.exp(belief.log_probability)
     for row, point in enumerate(seen):
@@ -114,7 +112,7 @@ def test_neighbors_against_a_plain_loop():
 def test_c11_ties_on_a_lattice_against_a_plain_loop(k):
     rng = np.random.default_rng(6)
     x, y, seen = rng.integers(0, 3, 60), rng.integers(0, 5, (60, 2)).astype(float), rng.integers(0, 5, (9, 2)) * 1.0
-    belief = NearestNeighborAttack(x, y, n_x=3, k=k)(seen)
+    belief = NearestNeighborAttack(k=k)(seen, Samples(x, y, n_x=3))
     p = np.zeros((9, 3))
     p[np.repeat(np.arange(9), belief.row_length), belief.candidate] = np.exp(belief.log_probability)
     for row, point in enumerate(seen):
@@ -131,14 +129,14 @@ def test_neighbors_approach_bayes_for_gaussian_outputs():
 
     def draw(n):
         x = rng.integers(0, 2, n)
-        return x, rng.normal(2.0 * x - 1.0, 1.0)
+        return Samples(x, rng.normal(2.0 * x - 1.0, 1.0), n_x=2)
 
     train, fresh = draw(3000), draw(3000)
-    wide = learned_risk(NearestNeighborAttack(*train, n_x=2, k=75), *fresh)
-    one = learned_risk(NearestNeighborAttack(*train, n_x=2, k=1), *fresh)
+    wide = learned_risk(NearestNeighborAttack(k=75), train, fresh)
+    one = learned_risk(NearestNeighborAttack(k=1), train, fresh)
     assert wide.low < 0.15866 < wide.high + 0.01
     assert one.held_out > wide.high
-    own = learned_risk(NearestNeighborAttack(*train, n_x=2, k=1), *train)
+    own = learned_risk(NearestNeighborAttack(k=1), train, train)
     assert own.held_out == 0.0  # each sample is its own nearest neighbor
     assert 0.08 < one.cover_hart < 0.15866
     assert wide.cover_hart == 0.0
@@ -153,15 +151,20 @@ def test_cover_hart_is_the_inverse_of_the_upper_bound():
     assert cover_hart_bound(0.9, n_x=2) == 0.5
 
 
+ONE = Samples(np.array([0]), np.array([0.0]), n_x=2)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: FrequencyAttack(np.array([0, 3]), np.array([0, 0]), n_x=2, n_y=1), r"numbers 0\.\.1"),
-        (lambda: FrequencyAttack(np.array([0]), np.array([0, 0]), n_x=2, n_y=1), "1 secrets came with 2 outputs"),
-        (lambda: FrequencyAttack(np.array([0]), np.array([0]), n_x=2, n_y=1, smoothing=-1.0), "smoothing"),
-        (lambda: FrequencyAttack(np.array([0]), np.array([0]), n_x=2, n_y=1)(np.array([1])), r"0\.\.0"),
-        (lambda: NearestNeighborAttack(np.array([0]), np.array([0.0]), n_x=2, k=2), "k is 2"),
-        (lambda: NearestNeighborAttack(np.array([0]), np.array([0.0]), n_x=2)(np.array([np.nan])), "finite"),
+        (lambda: Samples(np.array([0, 3]), np.array([0, 0]), n_x=2, n_y=1), r"numbers 0\.\.1"),
+        (lambda: Samples(np.array([0]), np.array([0, 0]), n_x=2, n_y=1), "1 secrets came with 2 outputs"),
+        (lambda: FrequencyAttack(smoothing=-1.0), "smoothing"),
+        (lambda: FrequencyAttack()(np.array([1]), Samples(np.array([0]), np.array([0]), n_x=2, n_y=1)), r"0\.\.0"),
+        (lambda: FrequencyAttack()(np.array([0]), Samples(np.array([0]), np.array([0]), n_x=2)), "give n_y"),
+        (lambda: NearestNeighborAttack(k=0), "k is 0"),
+        (lambda: NearestNeighborAttack(k=2)(ONE.y, ONE), "k is 2"),
+        (lambda: NearestNeighborAttack()(np.array([np.nan]), ONE), "finite"),
         (lambda: cover_hart_bound(0.2, n_x=1), "at least 2"),
     ],
 )

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from unmask.channels.attacks import (
     LeastSquaresDisclosure,
     MatchingAttack,
+    Round,
     RoundDisclosure,
     Rounds,
     StatisticalDisclosure,
@@ -21,6 +22,7 @@ from unmask.channels.attacks import (
     matching_marginals,
     rounds_needed,
 )
+from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
 
@@ -115,9 +117,19 @@ def test_belief_propagation_settles_at_a_thousand_and_says_when_not():
 
 def test_status_and_warning_follow_the_method():
     W = np.random.default_rng(5).random((4, 4))
-    status = {m: MatchingAttack(method=m)(W).status for m in ("exact", "belief propagation", "sinkhorn", "rows")}
+    channel, seen = Channel(W / W.sum(axis=1, keepdims=True)), np.arange(4)
+    found = {m: MatchingAttack(m)(seen, channel) for m in ("exact", "belief propagation", "sinkhorn", "rows")}
+    status = {m: belief.status for m, belief in found.items()}
     assert status == {"exact": "model", "belief propagation": "model", "sinkhorn": "scores", "rows": "scores"}
-    assert "overstates privacy" in MatchingAttack(method="rows")(W).provenance["warning"]
+    assert "overstates privacy" in found["rows"].provenance["warning"]
+
+
+def test_the_attack_takes_the_marginals_of_the_likelihoods():
+    channel, seen = Channel(np.random.default_rng(6).dirichlet(np.ones(3), 5), x_labels=tuple("abcde")), [2, 0, 2]
+    belief = MatchingAttack()(np.array(seen), channel)
+    exact = enumerate_matchings(channel.dense().T[seen])[1]
+    np.testing.assert_allclose(np.exp(belief.log_probability).reshape(3, 5), exact, atol=1e-9)
+    assert belief.candidate_label == tuple("abcde")
 
 
 def test_a_forced_pair_is_certain_in_the_matching_but_not_in_its_row():
@@ -278,7 +290,7 @@ def test_the_textbook_formula():
     # one message a round, constant batch, known background: v = mean O - (b - 1) u, var = [v(1-v) + (b-1) u(1-u)] / T
     rounds, _ = mix(np.random.default_rng(1), share=1.0)
     u = rounds.received.sum(axis=0) / rounds.received.sum()
-    found = StatisticalDisclosure(background=u, senders=(0,)).estimate(rounds)
+    found = StatisticalDisclosure(senders=(0,)).estimate(rounds, u)
     v = rounds.received.mean(axis=0) - 9 * u
     np.testing.assert_allclose(found.estimate[0], v, atol=1e-12)
     inside = np.clip(v, 0, 1)
@@ -307,7 +319,7 @@ def test_background_that_contains_the_target_is_biased():
         plain = rounds.received.sum(axis=0) / rounds.received.sum()
         errors["outside"].append(StatisticalDisclosure(senders=(0,)).estimate(rounds).estimate[0, 0] - V[0, 0])
         errors["everywhere"].append(
-            StatisticalDisclosure(background=plain, senders=(0,)).estimate(rounds).estimate[0, 0] - V[0, 0]
+            StatisticalDisclosure(senders=(0,)).estimate(rounds, plain).estimate[0, 0] - V[0, 0]
         )
     assert np.mean(errors["everywhere"]) < -0.3
     assert abs(np.mean(errors["outside"])) < 4 * np.std(errors["outside"]) / np.sqrt(30)
@@ -393,8 +405,8 @@ def test_profiles_of_everybody_link_the_messages_of_a_round():
     rounds, _ = mix(np.random.default_rng(7), rounds=4000)
     profiles = LeastSquaresDisclosure().estimate(rounds)
     senders, receivers = np.array([0, 3, 8, 12]), np.array([0, 5, 9, 14])
-    exact = RoundDisclosure(profiles)(senders, receivers)
-    normalized = RoundDisclosure(profiles, method="sinkhorn")(senders, receivers)
+    exact = RoundDisclosure()(Round(senders, receivers), profiles)
+    normalized = RoundDisclosure("sinkhorn")(Round(senders, receivers), profiles)
     assert exact.status == "model"
     assert normalized.status == "scores"
     assert exact.n_targets == 4
@@ -404,4 +416,4 @@ def test_profiles_of_everybody_link_the_messages_of_a_round():
     dense[np.repeat(np.arange(4), exact.row_length), exact.candidate] = np.exp(exact.log_probability)
     np.testing.assert_allclose(dense, expected, atol=1e-6)
     with pytest.raises(UnmaskError, match="sender 40 has no profile"):
-        RoundDisclosure(profiles)(np.array([40]), np.array([0]))
+        RoundDisclosure()(Round(np.array([40]), np.array([0])), profiles)

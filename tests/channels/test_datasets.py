@@ -8,7 +8,6 @@ from unmask.channels.datasets import (
     MixRun,
     PoolMix,
     StopAndGoMix,
-    ThresholdMix,
     Traffic,
     gowalla,
     grid,
@@ -89,7 +88,7 @@ def friendly(seed=0, **more) -> Traffic:
 
 
 RUNS = {
-    "threshold": lambda: ThresholdMix(8).run(friendly(), rounds=50, rng=np.random.default_rng(1)),
+    "threshold": lambda: PoolMix(8).run(friendly(), rounds=50, rng=np.random.default_rng(1)),
     "pool": lambda: PoolMix(8, 5).run(friendly(), rounds=50, rng=np.random.default_rng(1)),
     "stop and go": lambda: StopAndGoMix(3.0).run(
         friendly(), rounds=50, rate=4.0, window=2.0, rng=np.random.default_rng(1)
@@ -163,7 +162,7 @@ def test_the_stop_and_go_mix_obeys_littles_law_and_has_its_delays():
 
 
 def test_a_target_writes_one_message_in_his_rounds_and_none_in_the_others():
-    run = ThresholdMix(6).run(friendly(target=4, participation=0.5), rounds=2_000, rng=np.random.default_rng(5))
+    run = PoolMix(6).run(friendly(target=4, participation=0.5), rounds=2_000, rng=np.random.default_rng(5))
     sent = run.inputs().toarray()[:, 4]
     assert set(sent) == {0, 1}
     assert abs(sent.mean() - 0.5) <= 4 * np.sqrt(0.25 / 2_000)
@@ -175,7 +174,7 @@ def test_a_target_writes_one_message_in_his_rounds_and_none_in_the_others():
 
 def test_profiles_are_recovered_from_the_truth():
     traffic = Traffic(np.array([[0.2, 0.8, 0.0], [0.0, 0.5, 0.5]]), weight=np.array([1.0, 3.0]))
-    run = ThresholdMix(10).run(traffic, rounds=4_000, rng=np.random.default_rng(9))
+    run = PoolMix(10).run(traffic, rounds=4_000, rng=np.random.default_rng(9))
     counts = run.truth().toarray()
     sent = counts.sum(axis=1, keepdims=True)
     assert np.all(np.abs(counts / sent - traffic.profile) <= 4.5 * np.sqrt(0.25 / sent))
@@ -192,10 +191,10 @@ def test_profiles_are_recovered_from_the_truth():
         (lambda: Traffic(np.eye(1), target=0), "no sender but the target"),
         (lambda: Traffic(np.eye(2), participation=2.0), "participation is 2.0"),
         (lambda: Traffic.friends(3, 2, friends=3, rng=np.random.default_rng(0)), "friends is 3"),
-        (lambda: ThresholdMix(0), "batch is 0"),
+        (lambda: PoolMix(0), "batch is 0"),
         (lambda: PoolMix(2, -1), "pool is -1"),
         (lambda: StopAndGoMix(0.0), "mean_delay is 0.0"),
-        (lambda: ThresholdMix(2).run(friendly(), rounds=0, rng=np.random.default_rng(0)), "rounds is 0"),
+        (lambda: PoolMix(2).run(friendly(), rounds=0, rng=np.random.default_rng(0)), "rounds is 0"),
         (
             lambda: StopAndGoMix(1.0).run(
                 friendly(target=0), rounds=1, rate=1.0, window=1.0, rng=np.random.default_rng(0)

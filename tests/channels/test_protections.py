@@ -161,7 +161,7 @@ def test_planar_laplace_own_cell_and_far_cells_are_resolved(monkeypatch):
 @pytest.mark.parametrize("protection", [PlanarLaplace(0.01), PlanarGaussian(90.0), Shrink(90.0, 150.0, (20.0, 10.0))])
 def test_the_channel_on_a_grid_is_the_noisy_point_put_in_its_nearest_cell(protection):
     x, n = 6, 100_000
-    shown = protection.perturb(np.tile(GRID.points[x], (n, 1)), rng=np.random.default_rng(8))
+    shown = protection(np.tile(GRID.points[x], (n, 1)), rng=np.random.default_rng(8))
     low = np.array([GRID.east_edges[0], GRID.north_edges[0]])
     high = np.array([GRID.east_edges[-1], GRID.north_edges[-1]]) - 1e-9
     share = np.bincount(GRID.cell_of(np.clip(shown, low, high)), minlength=20) / n
@@ -187,13 +187,13 @@ def within_errors(sample, expected):
 def test_planar_noise_has_its_mean_distances_and_no_direction():
     rng = np.random.default_rng(2)
     zero = np.zeros((50_000, 2))
-    laplace = PlanarLaplace(0.02).perturb(zero, rng=rng)
+    laplace = PlanarLaplace(0.02)(zero, rng=rng)
     distance = np.linalg.norm(laplace, axis=1)
     assert within_errors(distance, 2 / 0.02)
     assert within_errors(distance**2, 6 / 0.02**2)
     assert within_errors(laplace[:, 0], 0)
     assert within_errors(laplace[:, 0] * laplace[:, 1], 0)
-    gaussian = PlanarGaussian(30.0).perturb(zero, rng=rng)
+    gaussian = PlanarGaussian(30.0)(zero, rng=rng)
     assert within_errors((gaussian**2).sum(axis=1), 2 * 30.0**2)
     assert zero.max() == 0
 
@@ -204,7 +204,7 @@ def test_the_shrunk_point_costs_what_the_adversary_errs():
     assert protection.distortion == pytest.approx(4000.0)
     rng = np.random.default_rng(3)
     x = np.array([7.0, -3.0]) + 100.0 * rng.standard_normal((100_000, 2))
-    shrunk = protection.perturb(x, rng=rng)
+    shrunk = protection(x, rng=rng)
     assert within_errors(((shrunk - x) ** 2).sum(axis=1), 4000.0)
     # the best linear estimate from the shrunk point is the shrunk point: nothing more to be gained
     assert np.sum((shrunk - [7.0, -3.0]) * (x - [7.0, -3.0])) / np.sum((shrunk - [7.0, -3.0]) ** 2) == pytest.approx(
@@ -249,7 +249,7 @@ def test_noise_in_degrees_moves_by_meters():
 def test_perturbed_values_have_the_frequencies_of_the_channel(protection):
     table, n = protection.channel().dense(), 40_000
     for x in (0, 3):
-        shown = protection.perturb(np.full(n, x), rng=np.random.default_rng(x))
+        shown = protection(np.full(n, x), rng=np.random.default_rng(x))
         share = np.bincount(shown, minlength=5) / n
         assert np.all(np.abs(share - table[x]) <= 4.5 * np.sqrt(table[x] * (1 - table[x]) / n))
 
@@ -276,7 +276,7 @@ def test_a_generalization_shows_the_block_and_nothing_else():
     channel = protection.channel(np.array([0.1, 0.2, 0.3, 0.1, 0.3]))
     np.testing.assert_allclose(channel.p_y, [0.2, 0.8])
     assert error_of(channel) == pytest.approx(1 - 0.1 - 0.3, abs=1e-6)
-    np.testing.assert_array_equal(protection.perturb(np.array([4, 3])), [1, 0])
+    np.testing.assert_array_equal(protection(np.array([4, 3])), [1, 0])
     assert Generalize(("b", "a", "b")).channel().y_labels == ("b", "a")
     with pytest.raises(UnmaskError, match="exactly once"):
         Generalize.of_blocks([[0, 1], [1, 2]])
@@ -305,9 +305,9 @@ def test_blocks_of_a_grid_refine_each_other():
         (lambda: Shrink(1.0, 0.0), "spread is 0.0"),
         (lambda: PlanarGaussian(1.0).channel(np.ones((3, 3))), "two coordinates"),
         (lambda: PlanarGaussian(1.0).channel(Grid(200, 200)), "40000 cells"),
-        (lambda: Geometric(1.0, 3).perturb(np.array([3]), rng=np.random.default_rng(0)), "from 0 to 2"),
-        (lambda: Geometric(1.0, 3).perturb(np.array([0.5]), rng=np.random.default_rng(0)), "whole number"),
-        (lambda: PlanarLaplace(1.0).perturb(np.array([[np.nan, 0]]), rng=np.random.default_rng(0)), "not numbers"),
+        (lambda: Geometric(1.0, 3)(np.array([3]), rng=np.random.default_rng(0)), "from 0 to 2"),
+        (lambda: Geometric(1.0, 3)(np.array([0.5]), rng=np.random.default_rng(0)), "whole number"),
+        (lambda: PlanarLaplace(1.0)(np.array([[np.nan, 0]]), rng=np.random.default_rng(0)), "not numbers"),
     ],
 )
 def test_wrong_parameters_are_refused(make, words):

@@ -149,16 +149,16 @@ with = { n = 4, epsilon = 1.0 }
 [[adversaries]]
 use = "channels.BayesChannelAttack"
 [[adversaries]]
-name = "ten looks"
+name = "ten observations"
 use = "channels.BayesChannelAttack"
-looks = 10
+observations = 10
 targets = 400
 """
     once, often = (values(run_cell(cell)) for cell in cells_of(tmp_path, text))
     keep = np.e / (np.e + 3)
     assert once["success_probability"] == pytest.approx(keep, abs=1e-6)
     assert once["utility"] == pytest.approx(keep - 1, abs=1e-12)
-    # 10 looks: the value seen most often, ties at random; 200,000 draws of the multinomial law give .7727
+    # 10 observations: the value seen most often, ties at random; 200,000 draws of the multinomial law give .7727
     assert often["realized_success"] == pytest.approx(0.7727, abs=3 * (0.7727 * 0.2273 / 400) ** 0.5)
 
 

@@ -58,7 +58,7 @@ def test_every_cell_gives_its_rows_once_and_a_second_run_runs_nothing(tmp_path):
 
 
 def test_workers_do_not_change_a_number(tmp_path):
-    plan = plan_of(tmp_path, adversary="looks = 3\ntargets = 40")
+    plan = plan_of(tmp_path, adversary="observations = 3\ntargets = 40")
     run_study(plan, tmp_path / "one", workers=1)
     run_study(plan, tmp_path / "two", workers=2)
     kept = "cell, measure, prior, posterior, low, high, seed"
@@ -121,7 +121,7 @@ def test_a_line_without_an_end_is_damage_and_costs_only_itself(tmp_path):
 
 def test_a_cell_out_of_time_is_stopped_and_the_rest_goes_on(tmp_path):
     plan = plan_of(
-        tmp_path, seeds=1, adversary="looks = 3000\ntargets = 200000", extra="[budget]\nseconds_per_cell = 2"
+        tmp_path, seeds=1, adversary="observations = 3000\ntargets = 200000", extra="[budget]\nseconds_per_cell = 2"
     )
     outcome = run_study(plan, tmp_path / "run")
     assert outcome.timed_out == 2
@@ -172,7 +172,7 @@ def test_a_result_is_the_same_wherever_a_cell_runs(tmp_path):
 def test_cells_on_spark_give_the_same_rows_and_a_second_run_runs_nothing(tmp_path):
     if find_spec("pyspark") is None or shutil.which("java") is None:
         pytest.skip("needs pyspark and Java 17: pip install '.[spark]'")
-    plan, seen = plan_of(tmp_path, seeds=5, adversary="looks = 3\ntargets = 40"), []
+    plan, seen = plan_of(tmp_path, seeds=5, adversary="observations = 3\ntargets = 40"), []
     run_study(plan, tmp_path / "here")
     outcome = run_study(plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda done, *_: seen.append(done))
     assert (outcome.done, seen) == (10, list(range(1, 11)))  # more than a wave of 8

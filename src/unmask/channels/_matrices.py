@@ -10,9 +10,12 @@ from scipy.sparse import coo_array, csr_array, issparse
 
 from unmask.errors import UnmaskError
 
-Matrix: TypeAlias = "NDArray[np.float64] | csr_array[np.float64, tuple[int, int]]"
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+Matrix: TypeAlias = "Floats | csr_array[np.float64, tuple[int, int]]"
 
-Number = TypeVar("Number", NDArray[np.float64], NDArray[np.int64])
+Number = TypeVar("Number", Floats, Ints)
 
 ROW_TOLERANCE = 1e-9
 """How far a row, or the prior, may be from 1 before it is refused; nearer than that it is divided by its sum."""
@@ -67,7 +70,7 @@ def stochastic(given: ArrayLike | Matrix) -> Matrix:
     return scaled
 
 
-def distribution(given: ArrayLike | None, n_x: int) -> NDArray[np.float64]:
+def distribution(given: ArrayLike | None, n_x: int) -> Floats:
     """The prior of n_x secrets, summing to 1, uniform when None; read-only."""
     if given is None:
         return locked(np.full(n_x, 1.0 / n_x))
@@ -84,7 +87,15 @@ def distribution(given: ArrayLike | None, n_x: int) -> NDArray[np.float64]:
     return locked(prior.copy() if abs(total - 1.0) <= ROUNDING else prior / total)
 
 
-def scale_rows(matrix: Matrix, factor: NDArray[np.float64]) -> Matrix:
+def probabilities(values: ArrayLike, what: str) -> Floats:
+    """(n,) probabilities that sum to 1 within 1e-9, divided by their sum."""
+    p = np.asarray(values, dtype=np.float64)
+    if p.ndim != 1 or not p.size or not np.all(np.isfinite(p)) or p.min() < 0 or abs(p.sum() - 1) > ROW_TOLERANCE:
+        raise UnmaskError(f"{what} is no distribution, expected one axis of entries at least 0 that sum to 1")
+    return np.asarray(p / p.sum(), dtype=np.float64)
+
+
+def scale_rows(matrix: Matrix, factor: Floats) -> Matrix:
     """Each row times its factor."""
     if isinstance(matrix, np.ndarray):
         return np.asarray(matrix * factor[:, None], dtype=np.float64)
@@ -112,3 +123,8 @@ def row_products(
     column = a.indices[left].astype(np.int64) * b.shape[1] + b.indices[right]
     shape = (a.shape[0], a.shape[1] * b.shape[1])
     return csr_array(coo_array((a.data[left] * b.data[right], (row_of_a[left], column)), shape=shape))
+
+
+def log_or_0(p: Floats) -> Floats:
+    """Log p, 0 where p is 0: for p log p."""
+    return np.asarray(np.log(np.where(p > 0, p, 1.0)), dtype=np.float64)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
+from unmask.channels._matrices import Floats
 from unmask.errors import FailedError
 
 
-def degrading_matrix(P: NDArray[np.float64], Q: NDArray[np.float64], *, tolerance: float) -> NDArray[np.float64] | None:
+def degrading_matrix(P: Floats, Q: Floats, *, tolerance: float) -> Floats | None:
     """(n_y, n_z) G >= 0 with rows that sum to 1 and max |P G - Q| <= tolerance, or None where there is none.
 
     P : (n_x, n_y), Q : (n_x, n_z), rows sum to 1. Least squares is tried first: milliseconds, and it finds G where G is
@@ -28,11 +28,11 @@ def degrading_matrix(P: NDArray[np.float64], Q: NDArray[np.float64], *, toleranc
     return None
 
 
-def _least_squares(P: NDArray[np.float64], Q: NDArray[np.float64]) -> NDArray[np.float64]:
+def _least_squares(P: Floats, Q: Floats) -> Floats:
     return np.asarray(np.linalg.lstsq(P, Q, rcond=None)[0], dtype=np.float64)
 
 
-def _nearest(P: NDArray[np.float64], Q: NDArray[np.float64]) -> NDArray[np.float64]:
+def _nearest(P: Floats, Q: Floats) -> Floats:
     n_y, n_z = P.shape[1], Q.shape[1]
     product = kron(csr_array(P), eye_array(n_z))  # row (x, z), column (y, z) of G
     slack = csr_array(np.ones((Q.size, 1)))
@@ -51,7 +51,7 @@ def _nearest(P: NDArray[np.float64], Q: NDArray[np.float64]) -> NDArray[np.float
     return np.asarray(answer.x[:-1].reshape(n_y, n_z), dtype=np.float64)
 
 
-def _rows_to_one(G: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rows_to_one(G: Floats) -> Floats:
     """Negative entries made 0, rows divided by their sum; what is done to an output nobody gives may be anything."""
     positive = np.maximum(G, 0.0)
     positive[positive.sum(axis=1) <= 0] = 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,8 @@ from scipy.sparse import csr_array
 
 from unmask.channels._matrices import (
     ROW_TOLERANCE,
+    Floats,
+    Ints,
     Matrix,
     as_matrix,
     check_entries,
@@ -25,7 +27,7 @@ from unmask.channels._matrices import (
 )
 from unmask.channels._refinement import degrading_matrix
 from unmask.errors import UnmaskError
-from unmask.posterior import LogProbabilities, Posterior, precision, stored
+from unmask.posterior import LogProbabilities, Posterior, Status, equal_weights, precision, stored
 
 NEVER = float(np.finfo(np.float64).tiny)
 """Outputs that are less likely, below 3e-308, do not occur: their shares would be lost in rounding."""
@@ -61,7 +63,7 @@ class Channel:
     """
 
     p_y_given_x: Matrix
-    prior: NDArray[np.float64]
+    prior: Floats
     x_labels: tuple[str, ...] | None
     y_labels: tuple[str, ...] | None
     samples: int | None
@@ -134,20 +136,20 @@ class Channel:
         return int(self.p_y_given_x.shape[1])
 
     @cached_property
-    def p_y(self) -> NDArray[np.float64]:
+    def p_y(self) -> Floats:
         """(n_y,) p(y) = sum_x p(x) p(y given x)."""
         p_y = np.asarray(self.p_y_given_x.T @ self.prior, dtype=np.float64)
         return locked(p_y / p_y.sum())
 
     @cached_property
-    def observed(self) -> NDArray[np.int64]:
+    def observed(self) -> Ints:
         """The outputs with p(y) > 0, ascending: observation i of the posterior is output observed[i].
 
         Outputs whose chance is no normal number, below 3e-308, are never seen.
         """
         return locked(np.flatnonzero(self.p_y > NEVER))
 
-    def dense(self) -> NDArray[np.float64]:
+    def dense(self) -> Floats:
         """(n_x, n_y) p(y given x) as a dense array, a copy when the channel is sparse."""
         matrix = self.p_y_given_x
         return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
@@ -156,7 +158,7 @@ class Channel:
         """(n_x, n_y) p(x, y) = p(x) p(y given x), dense or sparse like the channel."""
         return scale_rows(self.p_y_given_x, self.prior)
 
-    def with_prior(self, prior: NDArray[np.float64] | None) -> Channel:
+    def with_prior(self, prior: Floats | None) -> Channel:
         """The same channel met by an adversary with another prior; uniform when None."""
         labels = {"x_labels": self.x_labels, "y_labels": self.y_labels}
         return Channel(self.p_y_given_x, prior, **labels, samples=self.samples)
@@ -204,24 +206,17 @@ class Channel:
         Held as logarithms, see `unmask.posterior.stored`: in single precision an entry of probability p has a relative
         error below 6e-8 (1 + |ln p|).
         """
-        indptr, candidate, log_p = (_dense_rows if isinstance(self.p_y_given_x, np.ndarray) else _sparse_rows)(self)
+        length, candidate, log_p = (_dense_rows if isinstance(self.p_y_given_x, np.ndarray) else _sparse_rows)(self)
         weight = self.p_y[self.observed]
-        uniform = bool(np.ptp(self.prior) == 0.0)
-        with np.errstate(divide="ignore"):
-            log_prior = float(-np.log(self.n_x)) if uniform else np.log(self.prior)
-        return Posterior(
-            indptr=indptr,
-            candidate=candidate,
-            log_probability=log_p,
-            unlisted=np.zeros(len(weight)),
-            n_unlisted=np.zeros(len(weight), dtype=np.int64),
-            observation=np.arange(len(weight)),
+        samples = {} if self.samples is None else {"samples": self.samples}
+        return closed_belief(
+            length,
+            candidate,
+            log_p,
+            self.prior,
             weight=weight / weight.sum(),
-            n_candidates=self.n_x,
-            log_prior=log_prior,
             status="exact" if self.samples is None else "model",
-            provenance={"attack": "Bayes", "secrets": self.n_x, "outputs": self.n_y}
-            | ({} if self.samples is None else {"samples": self.samples}),
+            provenance={"attack": "Bayes", "secrets": self.n_x, "outputs": self.n_y} | samples,
             candidate_label=self.x_labels,
         )
 
@@ -276,7 +271,7 @@ class Channel:
         """
         return degradation(self, other, tolerance=tolerance) is not None
 
-    def sample(self, x: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(self, x: Ints, *, rng: np.random.Generator) -> Ints:
         """One output for each secret in `x` (any shape), drawn from p(y given x).
 
         >>> Channel(np.eye(3)).sample(np.array([2, 0, 1]), rng=np.random.default_rng(0))
@@ -295,7 +290,7 @@ class Channel:
             out[places] = outputs[np.searchsorted(step, draw[places] * step[-1], side="right")]
         return out.reshape(secrets.shape)
 
-    def _row(self, x: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _row(self, x: int) -> tuple[Ints, Floats]:
         matrix = self.p_y_given_x
         if isinstance(matrix, np.ndarray):
             outputs = np.flatnonzero(matrix[x])
@@ -304,12 +299,54 @@ class Channel:
         return np.asarray(matrix.indices[part], dtype=np.int64), np.asarray(matrix.data[part])
 
 
-def _of_joint(
-    table: Matrix,
+def closed_belief(
+    length: Ints,
+    candidate: NDArray[np.int32],
+    log_probability: LogProbabilities,
+    prior: Floats,
     *,
-    x_labels: Sequence[str] | None,
-    y_labels: Sequence[str] | None,
-    samples: int | None = None,
+    observation: Ints | None = None,
+    weight: Floats | None = None,
+    status: Status = "exact",
+    provenance: Mapping[str, Any],
+    candidate_label: tuple[str, ...] | None,
+) -> Posterior:
+    """A belief that lists every candidate it believes in.
+
+    length : (n_observations,) candidates of each row
+    prior  : (n_candidates,)
+    observation, weight : the targets; when None one of each observation, all alike
+    """
+    target = np.arange(len(length)) if observation is None else observation
+    with np.errstate(divide="ignore"):
+        log_prior = float(-np.log(len(prior))) if np.ptp(prior) == 0 else np.log(prior)
+    return Posterior(
+        indptr=np.concatenate(([0], np.cumsum(length, dtype=np.int64))),
+        candidate=candidate,
+        log_probability=log_probability,
+        unlisted=np.zeros(len(length)),
+        n_unlisted=np.zeros(len(length), dtype=np.int64),
+        observation=target,
+        weight=equal_weights(len(target)) if weight is None else weight,
+        n_candidates=len(prior),
+        log_prior=log_prior,
+        status=status,
+        provenance=provenance,
+        candidate_label=candidate_label,
+    )
+
+
+def check_outputs(seen: Ints, n_y: int) -> None:
+    """Refuse observations, (targets, ...), that are no numbers of outputs, by target."""
+    if not np.issubdtype(seen.dtype, np.integer):
+        raise UnmaskError(f"the observations are of type {seen.dtype}, expected output numbers, 0..{n_y - 1}")
+    wrong = np.flatnonzero(((seen < 0) | (seen >= n_y)).reshape(len(seen), -1).any(axis=1))
+    if wrong.size:
+        raise UnmaskError(f"target {wrong[0]} shows an output outside 0..{n_y - 1}, the outputs of the channel")
+
+
+def _of_joint(
+    table: Matrix, *, x_labels: Sequence[str] | None, y_labels: Sequence[str] | None, samples: int | None = None
 ) -> Channel:
     mass = np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
     if not np.all(mass > 0):
@@ -345,13 +382,13 @@ def degradation(finer: Channel, coarser: Channel, *, tolerance: float = 1e-9) ->
     return None if G is None else Channel(G, finer.p_y, x_labels=finer.y_labels, y_labels=coarser.y_labels)
 
 
-def _row_blocks(matrix: NDArray[np.float64]) -> Iterator[slice]:
+def _row_blocks(matrix: Floats) -> Iterator[slice]:
     """The rows of a matrix, some that stay in the cache at a time."""
     step = max(1, CACHED // matrix.shape[1])
     return (slice(first, first + step) for first in range(0, len(matrix), step))
 
 
-def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], LogProbabilities]:
+def _dense_rows(channel: Channel) -> tuple[Ints, NDArray[np.int32], LogProbabilities]:
     matrix, y = channel.dense(), channel.observed
     secret = np.flatnonzero(channel.prior > 0).astype(np.int32)
     whole = len(secret) == channel.n_x
@@ -376,10 +413,10 @@ def _dense_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32],
         candidate[place] = (
             np.broadcast_to(secret, block.shape).ravel() if every else np.broadcast_to(secret, block.shape)[shown]
         )
-    return indptr, candidate, log_p
+    return length, candidate, log_p
 
 
-def _sparse_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32], LogProbabilities]:
+def _sparse_rows(channel: Channel) -> tuple[Ints, NDArray[np.int32], LogProbabilities]:
     by_output = csr_array(channel.p_y_given_x).tocsc()
     secret = by_output.indices.astype(np.int32)
     output = np.repeat(np.arange(channel.n_y), np.diff(by_output.indptr))
@@ -391,7 +428,7 @@ def _sparse_rows(channel: Channel) -> tuple[NDArray[np.int64], NDArray[np.int32]
     length = np.bincount(output, minlength=channel.n_y)[channel.observed]
     with np.errstate(divide="ignore"):  # a secret of prior 0 and an output of probability 0 are not read
         log_p = np.log(p) + np.log(channel.prior)[secret] - np.log(channel.p_y)[output]
-    return np.concatenate(([0], np.cumsum(length))), secret, stored(log_p)
+    return length, secret, stored(log_p)
 
 
 def _names(given: Sequence[str] | None, size: int, letter: str) -> tuple[str, ...] | None:

@@ -55,7 +55,7 @@ def audit_channel(
     unmask audit channel response.csv
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
     """
-    from unmask.studies.channels import Stakes, study_channels
+    from unmask.cases.channels import Stakes, audit_channels
 
     names = stems(channels)
     given, notes = read_channels(channels, prior)
@@ -74,13 +74,8 @@ def audit_channel(
         unit=meant.unit,
         distortion_unit=meant.unit if cost is None else "cost",
     )
-    found = study_channels(
-        read,
-        stakes,
-        title=f"Audit of {', '.join(read)}",
-        reproduce=provenance(),
-        limit=not no_limit,
-        assumptions=notes,
+    found = audit_channels(
+        read, stakes, title=f"Audit of {', '.join(read)}", reproduce=provenance(), limit=not no_limit, assumptions=notes
     )
     output.give(found, _json)
 

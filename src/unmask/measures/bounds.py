@@ -7,13 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from unmask.errors import UnmaskError
 from unmask.measures.entropy import refuse_scores
 from unmask.measures.leakage import LN2, leakages
 from unmask.measures.losses import Loss, decision_problem
-from unmask.measures.losses.cells import expected_cost, sharing
+from unmask.measures.losses.cells import Floats, expected_cost, sharing
 from unmask.measures.losses.discrete import Listed
 from unmask.posterior import Posterior
 
@@ -21,7 +21,7 @@ SLACK = 1e-5
 """By how much of the largest loss a bound may seem broken: beliefs are stored in float32."""
 
 
-def variation_of_divergence_nats(divergence: ArrayLike) -> NDArray[np.float64]:
+def variation_of_divergence_nats(divergence: ArrayLike) -> Floats:
     """Pinsker: total variation <= sqrt(D / 2), D in NATS; at most 1.
 
     >>> float(variation_of_divergence_nats(0.5))
@@ -30,7 +30,7 @@ def variation_of_divergence_nats(divergence: ArrayLike) -> NDArray[np.float64]:
     return np.minimum(np.sqrt(np.asarray(divergence, dtype=np.float64) / 2.0), 1.0)
 
 
-def variation_of_divergence_bits(divergence: ArrayLike) -> NDArray[np.float64]:
+def variation_of_divergence_bits(divergence: ArrayLike) -> Floats:
     """Pinsker: total variation <= sqrt(D ln 2 / 2) = 0.5887 sqrt(D), D in BITS.
 
     The sqrt(D / 2) of nats would still be true of bits, 20 % loose; the other way round it is false.
@@ -73,30 +73,30 @@ class Bounds:
     weight           : (n_observations,) p(y)
     """
 
-    regret: NDArray[np.float64]
-    gap: NDArray[np.float64]
-    total_variation: NDArray[np.float64]
-    divergence_nats: NDArray[np.float64]
+    regret: Floats
+    gap: Floats
+    total_variation: Floats
+    divergence_nats: Floats
     largest: float
-    weight: NDArray[np.float64]
+    weight: Floats
 
     @property
-    def regret_by_variation(self) -> NDArray[np.float64]:
+    def regret_by_variation(self) -> Floats:
         """(n_observations,) 2 d_max TV."""
         return 2.0 * self.largest * self.total_variation
 
     @property
-    def regret_by_divergence(self) -> NDArray[np.float64]:
+    def regret_by_divergence(self) -> Floats:
         """(n_observations,) sqrt(2) d_max sqrt(D nats)."""
         return self.largest * np.sqrt(2.0 * self.divergence_nats)
 
     @property
-    def gap_by_variation(self) -> NDArray[np.float64]:
+    def gap_by_variation(self) -> Floats:
         """(n_observations,) d_max TV, a bound of |gap|."""
         return self.largest * self.total_variation
 
     @property
-    def gap_by_divergence(self) -> NDArray[np.float64]:
+    def gap_by_divergence(self) -> Floats:
         """(n_observations,) d_max sqrt(D nats / 2), a bound of |gap|."""
         return self.largest * np.sqrt(self.divergence_nats / 2.0)
 

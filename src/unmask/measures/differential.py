@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
 
-Curve = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Floats = NDArray[np.float64]
+Curve = Callable[[Floats], Floats]
 
 SEARCH = (-40.0, 700.0)
 """Epsilons between which the best threshold is looked for: outside, e^epsilon is below rounding or overflows."""
@@ -45,14 +46,14 @@ class Profile:
     def __repr__(self) -> str:
         return self.name
 
-    def __call__(self, epsilon: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, epsilon: ArrayLike) -> Floats:
         """delta(epsilon), of the shape of epsilon; -inf gives 1, +inf what is never seen without him."""
         asked = np.asarray(epsilon, dtype=np.float64)
         if np.any(np.isnan(asked)):
             raise UnmaskError("epsilon is not a number, expected nats")
         return (np.clip(self.delta(asked.ravel()), 0.0, 1.0) + 0.0).reshape(asked.shape)
 
-    def bayes_risk(self, prior: ArrayLike) -> NDArray[np.float64]:
+    def bayes_risk(self, prior: ArrayLike) -> Floats:
         """R*(pi), the smallest chance of a wrong answer to "is it he?", with prior chance pi that it is.
 
         prior : pi, from 0 to 1; at both ends the risk is 0. Without a release it is min(pi, 1 - pi).
@@ -65,13 +66,13 @@ class Profile:
         risk = pi * (1.0 - self(np.log1p(-inner) - np.log(inner)))
         return np.asarray(np.where((pi <= 0) | (pi >= 1), 0.0, np.minimum(risk, np.minimum(pi, 1.0 - pi))))
 
-    def regret_ratio(self, prior: ArrayLike) -> NDArray[np.float64]:
+    def regret_ratio(self, prior: ArrayLike) -> Floats:
         """1 - R*(pi) / min(pi, 1 - pi), the share of the prior error that the release saves him; 0 where that is 0."""
         pi = _shares(prior, "the prior")
         before = np.minimum(pi, 1.0 - pi)
         return np.asarray(1.0 - self.bayes_risk(pi) / np.where(before > 0, before, 1.0)) * (before > 0)
 
-    def trade_off(self, false_alarms: ArrayLike) -> NDArray[np.float64]:
+    def trade_off(self, false_alarms: ArrayLike) -> Floats:
         """beta(alpha), the smallest chance to miss him when a share alpha of the others is accused.
 
         The conjugate of the profile, max over epsilon of 1 - delta(epsilon) - e^epsilon alpha, by golden section: the
@@ -91,10 +92,10 @@ class Profile:
         best = np.maximum(self._line((low + high) / 2.0, flat), self._line(np.zeros_like(flat), flat))
         return np.clip(np.maximum(best, 0.0), 0.0, 1.0 - flat).reshape(alpha.shape)
 
-    def _line(self, epsilon: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _line(self, epsilon: Floats, alpha: Floats) -> Floats:
         return 1.0 - self(epsilon) - np.exp(epsilon) * alpha
 
-    def true_positive_rate(self, false_alarms: ArrayLike) -> NDArray[np.float64]:
+    def true_positive_rate(self, false_alarms: ArrayLike) -> Floats:
         """1 - beta(alpha): how many of those who are there he can catch at a false alarm rate of alpha."""
         return np.asarray(1.0 - self.trade_off(false_alarms))
 
@@ -120,7 +121,7 @@ class Profile:
         return high
 
 
-def _shares(value: ArrayLike, what: str) -> NDArray[np.float64]:
+def _shares(value: ArrayLike, what: str) -> Floats:
     share = np.asarray(value, dtype=np.float64)
     if not np.all((share >= 0) & (share <= 1)):
         raise UnmaskError(f"{what} is outside 0..1, expected a probability")
@@ -142,7 +143,7 @@ def gaussian(mu: float) -> Profile:
     """
     _positive(mu, "mu")
 
-    def delta(epsilon: NDArray[np.float64]) -> NDArray[np.float64]:
+    def delta(epsilon: Floats) -> Floats:
         from scipy.special import log_ndtr, ndtr  # not at the top: it would slow the start of the command line
 
         e = np.clip(epsilon, -1e12, 1e12)  # far outside anything that is not 0 or 1
@@ -159,7 +160,7 @@ def laplace(mu: float) -> Profile:
     """
     _positive(mu, "mu")
 
-    def delta(epsilon: NDArray[np.float64]) -> NDArray[np.float64]:
+    def delta(epsilon: Floats) -> Floats:
         inner = -np.expm1(np.minimum(epsilon - mu, 0.0) / 2.0)
         return np.asarray(np.where(epsilon < -mu, -np.expm1(np.minimum(epsilon, 0.0)), inner))
 
@@ -179,7 +180,7 @@ def approximate(epsilon: float, delta: float = 0.0) -> Profile:
     if not (0 <= epsilon < np.inf and 0 <= delta <= 1):
         raise UnmaskError(f"epsilon is {epsilon} and delta {delta}, expected at least 0 and finite, and 0..1")
 
-    def profile(asked: NDArray[np.float64]) -> NDArray[np.float64]:
+    def profile(asked: Floats) -> Floats:
         # divided by e^epsilon, which overflows at an epsilon that somebody may well ask about
         inner = -np.expm1(np.minimum(asked - epsilon, 0.0)) / (1.0 + np.exp(-epsilon))
         pure = np.where(asked < -epsilon, -np.expm1(np.minimum(asked, 0.0)), inner)
@@ -198,7 +199,7 @@ def pair(p: ArrayLike, q: ArrayLike) -> Profile:
     return Profile("pair", lambda epsilon: np.array([_hockey_stick(rows[0], rows[1], e) for e in epsilon]))
 
 
-def _hockey_stick(p: NDArray[np.float64], q: NDArray[np.float64], epsilon: float) -> float:
+def _hockey_stick(p: Floats, q: Floats, epsilon: float) -> float:
     return float(np.maximum(p - np.where(q > 0, np.exp(min(epsilon, 700.0)) * q, 0.0), 0.0).sum())
 
 
@@ -240,7 +241,7 @@ def worst_pair(p_y_given_x: ArrayLike, *, epsilon: float = 0.0) -> WorstPair:
     return WorstPair(present, absent, float(table[present, absent]))
 
 
-def _all_pairs(rows: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+def _all_pairs(rows: Floats, epsilon: float) -> Floats:
     """(n_x, n_x) delta of each ordered pair."""
     out, other = np.empty((len(rows), len(rows))), np.exp(min(epsilon, 700.0)) * rows
     step = max(CHUNK // rows.size, 1)
@@ -249,7 +250,7 @@ def _all_pairs(rows: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]
     return out
 
 
-def _checked_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _checked_rows(rows: Floats) -> Floats:
     if rows.ndim != 2 or len(rows) < 2:
         raise UnmaskError(f"the channel has shape {rows.shape}, expected at least 2 secrets x outputs")
     wrong = np.flatnonzero(~((rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1.0) <= 1e-9)))
@@ -280,7 +281,7 @@ def channel_epsilon(p_y_given_x: ArrayLike) -> float:
     return float(np.log(top[seen] / bottom[seen]).max())
 
 
-def trade_off_points(p: ArrayLike, q: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def trade_off_points(p: ArrayLike, q: ArrayLike) -> tuple[Floats, Floats]:
     """Corners (alpha, beta) of the trade-off curve of two distributions, by the Neyman-Pearson lemma: outputs are taken
     as evidence for p from the likeliest down; between corners the curve is straight.
 
@@ -310,14 +311,14 @@ def from_trade_off(alpha: ArrayLike, beta: ArrayLike) -> Profile:
         raise UnmaskError(f"alpha has shape {a.shape} and beta {b.shape}, expected one number for each corner")
     a, b = np.append(a, [0.0, 1.0]), np.append(b, [1.0, 0.0])
 
-    def delta(epsilon: NDArray[np.float64]) -> NDArray[np.float64]:
+    def delta(epsilon: Floats) -> Floats:
         scale = np.exp(np.minimum(epsilon, 700.0))
         return np.asarray((1.0 - b[:, None] - scale * a[:, None]).max(axis=0))
 
     return Profile("from_trade_off", delta)
 
 
-def group(curve: Callable[[NDArray[np.float64]], NDArray[np.float64]], size: int) -> Curve:
+def group(curve: Curve, size: int) -> Curve:
     """The trade-off curve for a group that is present or absent together: 1 - (1 - f) applied `size` times to alpha.
 
     curve : f, the curve for one person, such as `Profile.trade_off`. For a pure epsilon the group has size * epsilon,
@@ -331,7 +332,7 @@ def group(curve: Callable[[NDArray[np.float64]], NDArray[np.float64]], size: int
     if size < 1:
         raise UnmaskError(f"the group has {size} members, expected at least 1")
 
-    def together(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+    def together(alpha: Floats) -> Floats:
         caught = np.asarray(alpha, dtype=np.float64)
         for _ in range(size):
             caught = 1.0 - curve(caught)
@@ -344,8 +345,8 @@ def group(curve: Callable[[NDArray[np.float64]], NDArray[np.float64]], size: int
 class PosteriorBound:
     """Between what his belief stays, whatever he sees."""
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
 
 
 def posterior_bound(epsilon: float, prior: ArrayLike) -> PosteriorBound:
@@ -361,7 +362,7 @@ def posterior_bound(epsilon: float, prior: ArrayLike) -> PosteriorBound:
         raise UnmaskError(f"epsilon is {epsilon}, expected at least 0 nats")
     pi, other = _shares(prior, "the prior"), float(np.exp(-epsilon))
 
-    def odds(with_him: NDArray[np.float64], without: NDArray[np.float64]) -> NDArray[np.float64]:
+    def odds(with_him: Floats, without: Floats) -> Floats:
         total = with_him + without
         return np.asarray(np.where(total > 0, with_him / np.where(total > 0, total, 1.0), pi))
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.channels._matrices import Floats
 from unmask.errors import UnmaskError
 
 LARGEST_EXACT = 20
 """Candidates up to which all matchings are summed: 2^20 sets of columns, a second and 30 MB."""
 
 
-def checked(weights: NDArray[np.float64], *, possible: bool = True) -> NDArray[np.float64]:
+def checked(weights: Floats, *, possible: bool = True) -> Floats:
     """The weights as float64, targets x candidates; when `possible`, each target must go with somebody."""
     W = np.asarray(weights, dtype=np.float64)
     if W.ndim != 2 or W.size == 0 or W.shape[0] > W.shape[1]:
@@ -30,7 +30,7 @@ def no_matching() -> UnmaskError:
     return UnmaskError("no one-to-one matching has positive weight: some targets compete for too few candidates")
 
 
-def refuse_unmatched(W: NDArray[np.float64]) -> None:
+def refuse_unmatched(W: Floats) -> None:
     """Refuse weights under which no matching takes every target."""
     from scipy.sparse import csr_array  # not at the top: only large problems need it
     from scipy.sparse.csgraph import maximum_bipartite_matching
@@ -39,7 +39,7 @@ def refuse_unmatched(W: NDArray[np.float64]) -> None:
         raise no_matching()
 
 
-def balanced(W: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+def balanced(W: Floats) -> tuple[Floats, float]:
     """W with rows and columns scaled towards largest entries of 1, and the log of what per(W) lost by it."""
     scaled, lost = W.copy(), 0.0
     for _ in range(10):
@@ -52,7 +52,7 @@ def balanced(W: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     return scaled, lost
 
 
-def exact_marginals(W: NDArray[np.float64], *, refuse: bool = True) -> tuple[float, NDArray[np.float64]]:
+def exact_marginals(W: Floats, *, refuse: bool = True) -> tuple[float, Floats]:
     """ln per(W) and all marginals by dynamic programming over sets of columns.
 
     before[S] : sum over the ways in which the first |S| rows take exactly the columns S
@@ -89,15 +89,10 @@ def exact_marginals(W: NDArray[np.float64], *, refuse: bool = True) -> tuple[flo
     return float(np.log(after[0])) + lost, p / p.sum(axis=1, keepdims=True)
 
 
-def others(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def others(values: Floats) -> Floats:
     """The sum of each row without the entry itself, from sums from the left and from the right."""
     left = np.zeros_like(values)
     np.cumsum(values[:, :-1], axis=1, out=left[:, 1:])
     right = np.zeros_like(values)
     np.cumsum(values[:, :0:-1], axis=1, out=right[:, -2::-1])
     return left + right
-
-
-def log_or_0(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log p, 0 where p is 0: for p log p."""
-    return np.asarray(np.log(np.where(p > 0, p, 1.0)), dtype=np.float64)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.channels._matrices import Matrix
-from unmask.channels.release import Channel
+from unmask.channels._matrices import Floats, Ints
+from unmask.channels.release import Channel, check_outputs, closed_belief
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum, stored
 
@@ -18,83 +17,72 @@ NEGLIGIBLE = -80.0
 nothing."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class BayesChannelAttack:
     """Which secret produced each output: p(x given y) = p(x) p(y given x) / p(y), for the outputs that were observed.
 
-    channel : the mechanism and the prior of the secrets. The mechanism is public (Kerckhoffs), so the belief is
-              `exact` if the prior is the one that the secrets were drawn from.
+    Called with outputs (n_targets,), one of each target, or (n_targets, n_observations), several outputs of the *same*
+    secret that the mechanism drew independently: p(x given y_1..y_m) is proportional to p(x) prod_j p(y_j given x).
+    Noise that is drawn afresh each time averages out, so every observation costs privacy. The knowledge is the channel:
+    the mechanism is public (Kerckhoffs), so the belief is `exact` if its prior is the one that the secrets were drawn
+    from. Targets of equal weight. What no secret can have produced is refused, by target number.
 
-    Called with outputs (n_targets,), one for each target, or (n_targets, n_looks), several outputs of the *same* secret
-    that the mechanism drew independently: p(x given y_1..y_m) is proportional to p(x) prod_j p(y_j given x). Noise that
-    is drawn afresh at each look averages out, so every look costs privacy. Targets of equal weight; the prior of the
-    belief is the channel's. An output, or a set of looks, that no secret can have produced is refused by target number.
-
-    >>> attack = BayesChannelAttack(Channel(np.array([[0.75, 0.25], [0.25, 0.75]])))
-    >>> np.exp(attack(np.array([0])).log_probability[:2]).round(3)
+    >>> attack, channel = BayesChannelAttack(), Channel(np.array([[0.75, 0.25], [0.25, 0.75]]))
+    >>> np.exp(attack(np.array([0]), channel).log_probability[:2]).round(3)
     array([0.75, 0.25])
-    >>> np.exp(attack(np.array([[0, 0]])).log_probability).round(3)
+    >>> np.exp(attack(np.array([[0, 0]]), channel).log_probability).round(3)
     array([0.9, 0.1])
 
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
     """
 
-    channel: Channel
-
-    def __call__(self, observations: NDArray[np.int64]) -> Posterior:
-        """The belief about the secret behind each observation."""
-        seen = np.asarray(observations)
+    def __call__(self, release: Ints, knowledge: Channel, *, rng: np.random.Generator | None = None) -> Posterior:
+        """The belief about the secret behind each target."""
+        seen = np.asarray(release)
         if seen.ndim not in (1, 2) or seen.size == 0:
             raise UnmaskError(
-                f"the observations have shape {seen.shape}, expected (targets,) or (targets, looks), at least one"
+                f"the observations have shape {seen.shape}, expected (targets,) or (targets, observations), not empty"
             )
-        _check_outputs(seen, self.channel.n_y)
-        return self._one_look(seen) if seen.ndim == 1 else self._many_looks(seen)
-
-    def _one_look(self, seen: NDArray[np.int64]) -> Posterior:
-        channel = self.channel
-        row_of_output = np.full(channel.n_y, -1, dtype=np.int64)
-        row_of_output[channel.observed] = np.arange(len(channel.observed))
-        row = row_of_output[seen]
-        if row.min() < 0:
-            raise _unexplained(int(np.argmax(row < 0)))
-        return replace(channel.posterior(), observation=row, weight=equal_weights(len(seen)))
-
-    def _many_looks(self, seen: NDArray[np.int64]) -> Posterior:
-        channel = self.channel
-        distinct, observation = np.unique(np.sort(seen, axis=1), axis=0, return_inverse=True)
-        joint, candidate, indptr = _log_joint(channel, distinct)
-        top = segment_max(joint, indptr, empty=-np.inf)
-        impossible = np.flatnonzero(np.isneginf(top))
-        if impossible.size:
-            raise _unexplained(int(np.argmax(observation.ravel() == impossible[0])))
-        row = np.repeat(np.arange(len(distinct)), np.diff(indptr))
-        log_p = joint - (top + np.log(segment_sum(np.exp(joint - top[row]), indptr)))[row]
-        keep = log_p > NEGLIGIBLE
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(channel.prior)
-        return Posterior(
-            indptr=np.concatenate(([0], np.cumsum(np.bincount(row[keep], minlength=len(distinct))))),
-            candidate=candidate[keep].astype(np.int32),
-            log_probability=stored(log_p[keep]),
-            unlisted=np.zeros(len(distinct)),
-            n_unlisted=np.zeros(len(distinct), dtype=np.int64),
-            observation=observation.ravel().astype(np.int64),
-            weight=equal_weights(len(seen)),
-            n_candidates=channel.n_x,
-            log_prior=float(-np.log(channel.n_x)) if np.ptp(channel.prior) == 0 else log_prior,
-            status="exact",
-            provenance={"attack": "Bayes", "looks": int(seen.shape[1])},
-            candidate_label=channel.x_labels,
-        )
+        check_outputs(seen, knowledge.n_y)
+        return _of_one(seen, knowledge) if seen.ndim == 1 else _of_several(seen, knowledge)
 
 
-def draw_answers(belief: Posterior, *, rng: np.random.Generator) -> NDArray[np.int64]:
+def _of_one(seen: Ints, channel: Channel) -> Posterior:
+    row_of_output = np.full(channel.n_y, -1, dtype=np.int64)
+    row_of_output[channel.observed] = np.arange(len(channel.observed))
+    row = row_of_output[seen]
+    if row.min() < 0:
+        raise _unexplained(int(np.argmax(row < 0)))
+    return replace(channel.posterior(), observation=row, weight=equal_weights(len(seen)))
+
+
+def _of_several(seen: Ints, channel: Channel) -> Posterior:
+    distinct, observation = np.unique(np.sort(seen, axis=1), axis=0, return_inverse=True)
+    joint, candidate, indptr = _log_joint(channel, distinct)
+    top = segment_max(joint, indptr, empty=-np.inf)
+    impossible = np.flatnonzero(np.isneginf(top))
+    if impossible.size:
+        raise _unexplained(int(np.argmax(observation.ravel() == impossible[0])))
+    row = np.repeat(np.arange(len(distinct)), np.diff(indptr))
+    log_p = joint - (top + np.log(segment_sum(np.exp(joint - top[row]), indptr)))[row]
+    keep = log_p > NEGLIGIBLE
+    return closed_belief(
+        np.bincount(row[keep], minlength=len(distinct)),
+        candidate[keep].astype(np.int32),
+        stored(log_p[keep]),
+        channel.prior,
+        observation=observation.ravel().astype(np.int64),
+        provenance={"attack": "Bayes", "observations": int(seen.shape[1])},
+        candidate_label=channel.x_labels,
+    )
+
+
+def draw_answers(belief: Posterior, *, rng: np.random.Generator) -> Ints:
     """One answer for each target, drawn from what is believed of it: the Gibbs attacker. -1 is "none of the listed".
 
-    His expected error sum_x p(x given y) d(x', x), x' ~ p(. given y), is the "correctness" of the Location-Privacy
+    Their expected error sum_x p(x given y) d(x', x), x' ~ p(. given y), is the "correctness" of the Location-Privacy
     Meter. For a metric it lies between the Bayes risk and twice that; for squared error it is twice exactly. The belief
-    holds all that can be measured of him; draw only where an answer itself is needed. Returns (n_targets,).
+    holds all that can be measured of them; draw only where an answer itself is needed. Returns (n_targets,).
 
     >>> belief = Posterior.from_dense(np.array([[0.0, 1.0], [1.0, 0.0]]))
     >>> draw_answers(belief, rng=np.random.default_rng(0))
@@ -115,41 +103,29 @@ def draw_answers(belief: Posterior, *, rng: np.random.Generator) -> NDArray[np.i
     return answer
 
 
-def _log_joint(
-    channel: Channel, looks: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Entries log p(x) + sum_j log p(y_j given x) of the secrets that explain every look, as CSR rows (value, x,
-    indptr).
+def _log_joint(channel: Channel, seen: Ints) -> tuple[Floats, Ints, Ints]:
+    """Entries log p(x) + sum_j log p(y_j given x) of the secrets that explain all observations of a row, as CSR
+    rows (value, x, indptr).
     """
     possible = np.flatnonzero(channel.prior > 0)
-    matrix: Matrix = channel.p_y_given_x
-    by_output = csr_array(csr_array(matrix)[possible].T)
+    by_output = csr_array(csr_array(channel.p_y_given_x)[possible].T)
     by_output.data = np.log(by_output.data) - 1.0  # below 0 even where p is 1: a sum of sparse arrays drops zeros
     counted = csr_array((np.ones(by_output.nnz), by_output.indices, by_output.indptr), shape=by_output.shape)
-    n_looks = looks.shape[1]
-    total, seen = by_output[looks[:, 0]], counted[looks[:, 0]]
-    for j in range(1, n_looks):
-        total, seen = total + by_output[looks[:, j]], seen + counted[looks[:, j]]
-    total, seen = csr_array(total), csr_array(seen)
+    n = seen.shape[1]
+    total, explained = (
+        csr_array(sum((table[y] for y in seen.T[1:]), table[seen[:, 0]])) for table in (by_output, counted)
+    )
     total.sort_indices()
-    seen.sort_indices()
-    everywhere = seen.data > n_looks - 0.5
-    row = np.repeat(np.arange(len(looks)), np.diff(total.indptr))[everywhere]
+    explained.sort_indices()
+    everywhere = explained.data > n - 0.5
+    row = np.repeat(np.arange(len(seen)), np.diff(total.indptr))[everywhere]
     candidate = possible[total.indices[everywhere]]
-    value = total.data[everywhere] + n_looks + np.log(channel.prior[candidate])
-    return value, candidate, np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(looks)))))
-
-
-def _check_outputs(seen: NDArray[np.int64], n_y: int) -> None:
-    if not np.issubdtype(seen.dtype, np.integer):
-        raise UnmaskError(f"the observations are of type {seen.dtype}, expected output numbers, 0..{n_y - 1}")
-    wrong = np.flatnonzero(((seen < 0) | (seen >= n_y)).reshape(len(seen), -1).any(axis=1))
-    if wrong.size:
-        raise UnmaskError(f"target {wrong[0]} shows an output outside 0..{n_y - 1}, the outputs of the channel")
+    value = total.data[everywhere] + n + np.log(channel.prior[candidate])
+    return value, candidate, np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(seen)))))
 
 
 def _unexplained(target: int) -> UnmaskError:
     return UnmaskError(
         f"no secret of positive prior can have produced what target {target} shows: check the channel, the prior, or "
-        "that the looks belong to one target"
+        "that the observations belong to one target"
     )

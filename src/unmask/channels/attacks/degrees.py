@@ -6,16 +6,9 @@ from math import lgamma, log
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unmask.channels.attacks._permanents import (
-    LARGEST_EXACT,
-    checked,
-    exact_marginals,
-    log_or_0,
-    no_matching,
-    refuse_unmatched,
-)
+from unmask.channels._matrices import Floats, Ints, log_or_0
+from unmask.channels.attacks._permanents import LARGEST_EXACT, checked, exact_marginals, no_matching, refuse_unmatched
 from unmask.channels.attacks.matching import log_permanent, matching_marginals
 from unmask.errors import UnmaskError
 
@@ -30,7 +23,7 @@ class SystemAnonymity(NamedTuple):
     standard_error: float = 0.0
 
 
-def edman_degree(weights: NDArray[np.float64], *, kind: Literal["possible", "stochastic"]) -> float:
+def edman_degree(weights: Floats, *, kind: Literal["possible", "stochastic"]) -> float:
     """Edman's degree of anonymity of a whole system, 0 to 1, from a permanent.
 
     possible   : ln per(A) / ln n!, A the 0/1 matrix of the pairs with positive weight; 1 when all are possible
@@ -62,9 +55,7 @@ def edman_degree(weights: NDArray[np.float64], *, kind: Literal["possible", "sto
     return max(log_permanent(W) / (lgamma(n + 1) - n * log(n)), 0.0)
 
 
-def bagai_entropy(
-    weights: NDArray[np.float64], *, samples: int = 20_000, rng: np.random.Generator | None = None
-) -> SystemAnonymity:
+def bagai_entropy(weights: Floats, *, samples: int = 20_000, rng: np.random.Generator | None = None) -> SystemAnonymity:
     """H(M) over perfect matchings, p(m) proportional to prod_i W[i, m(i)], and H / log2 n!.
 
     Exact up to n = 20 without listing the matchings: H = ln per(W) - sum_ij p_ij ln W_ij. Beyond that matchings are
@@ -91,9 +82,7 @@ def bagai_entropy(
     return SystemAnonymity(nats / log(2.0), nats / lgamma(n + 1), error / lgamma(n + 1))
 
 
-def gierlichs_degree(
-    weights: NDArray[np.float64], *, sender: NDArray[np.int64], receiver: NDArray[np.int64]
-) -> SystemAnonymity:
+def gierlichs_degree(weights: Floats, *, sender: Ints, receiver: Ints) -> SystemAnonymity:
     """Entropy over who sent how many messages to whom: matchings of messages that differ only in which of a user's own
     messages went where count once.
 
@@ -132,13 +121,13 @@ def gierlichs_degree(
     return SystemAnonymity(nats / log(2.0), nats / lgamma(n + 1) if n > 1 else 0.0)
 
 
-def _square(W: NDArray[np.float64]) -> int:
+def _square(W: Floats) -> int:
     if W.shape[0] != W.shape[1]:
         raise UnmaskError(f"the weights have shape {W.shape}, expected as many targets as candidates")
     return len(W)
 
 
-def _sampled_entropy(W: NDArray[np.float64], samples: int, rng: np.random.Generator) -> tuple[float, float]:
+def _sampled_entropy(W: Floats, samples: int, rng: np.random.Generator) -> tuple[float, float]:
     """ln per(W) - E ln w(m) from weighted draws, and its standard error by the delta method, in nats."""
     refuse_unmatched(W)
     log_weight, log_chance = _draw_matchings(W, samples, rng)
@@ -156,9 +145,7 @@ def _sampled_entropy(W: NDArray[np.float64], samples: int, rng: np.random.Genera
     return nats, float(influence.std(ddof=1) / np.sqrt(samples))
 
 
-def _draw_matchings(
-    W: NDArray[np.float64], samples: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _draw_matchings(W: Floats, samples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """(samples,) ln w(m) and ln of the chance of each draw; -inf weight where a row found nothing left.
 
     Rows are served from the surest to the least sure, with chances W_ij c_j over the columns left; c from Sinkhorn.
@@ -179,7 +166,7 @@ def _draw_matchings(
     return log_weight, log_chance
 
 
-def _permutations(n: int) -> NDArray[np.int64]:
+def _permutations(n: int) -> Ints:
     """(n!, n) all orders of 0..n-1."""
     found = np.zeros((1, 1), dtype=np.int64)
     for size in range(2, n + 1):

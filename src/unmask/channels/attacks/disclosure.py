@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.channels._matrices import Matrix
+from unmask.channels._matrices import Bools, Floats, Ints, Matrix
 from unmask.channels.attacks.matching import Method, matching_marginals
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
 IDENTIFIABLE = 1e-6
-"""How far a sender's row of the resolution matrix may be from a unit vector before his profile is refused."""
+"""How far a sender's row of the resolution matrix may be from a unit vector before the profile is refused."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,17 +50,17 @@ class Rounds:
             )
 
     @cached_property
-    def S(self) -> NDArray[np.float64]:
+    def S(self) -> Floats:
         """(n_rounds, n_senders) `sent`, dense."""
         return _dense(self.sent)
 
     @cached_property
-    def O(self) -> NDArray[np.float64]:  # noqa: E743  # the letter of the papers
+    def O(self) -> Floats:  # noqa: E743  # the letter of the papers
         """(n_rounds, n_receivers) `received`, dense."""
         return _dense(self.received)
 
     @property
-    def batch(self) -> NDArray[np.float64]:
+    def batch(self) -> Floats:
         """(n_rounds,) b_t: messages in each round."""
         return np.asarray(self.S.sum(axis=1), dtype=np.float64)
 
@@ -78,11 +77,11 @@ class Profiles:
     senders        : (n_senders,) number of each sender; n_rounds : (n_senders,) rounds that each took part in
     """
 
-    estimate: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
-    popularity: NDArray[np.float64]
-    senders: NDArray[np.int64]
-    n_rounds: NDArray[np.int64]
+    estimate: Floats
+    standard_error: Floats
+    popularity: Floats
+    senders: Ints
+    n_rounds: Ints
     method: str = ""
 
     def posterior(self) -> Posterior:
@@ -103,21 +102,22 @@ class Profiles:
         return Posterior.from_dense(belief, prior=self.popularity, status="model", provenance=provenance)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class StatisticalDisclosure:
     """Who writes to whom, from averages: what a sender's rounds receive beyond what other people send.
 
-    v_r = (sum over his rounds of O_tr - (B - A) u_r) / A, with O_tr the messages that r received in round t, A his own
-    messages and B all messages in his rounds. One message a round and rounds of b messages: v = mean_t O_t - (b - 1) u,
-    divided by the number of *rounds*. var v_r = [A v(1 - v) + (B - A) u(1 - u) + (B - A)^2 u(1 - u) / B'] / A^2, the
-    last term only where u was estimated, from B' messages.
+    v_r = (sum over the sender's rounds of O_tr - (B - A) u_r) / A, with O_tr the messages that r received in round t, A
+    the sender's own messages and B all messages in those rounds. One message a round and rounds of b messages:
+    v = mean_t O_t - (b - 1) u, divided by the number of *rounds*. The variance of v_r is
+    [A v(1 - v) + (B - A) u(1 - u) + (B - A)^2 u(1 - u) / B'] / A^2, the last term only where u was estimated, from B'
+    messages.
 
-    background : (n_receivers,) u, whom the other people write to. When None it is the average of the rounds without the
-                 sender; the plain average of all rounds would contain him. Refused where he is in every round.
-    senders    : numbers of the senders to attack; all who sent anything when None
+    senders : numbers of the senders to attack; all who sent anything when None
 
-    Right if other people write alike in rounds with and without the sender. Call it with the rounds for a belief;
-    `estimate` gives estimates and standard errors.
+    Called with the `Rounds` and, where it is known, (n_receivers,) u, whom the other people write to. When None it is
+    the average of the rounds without the sender; the plain average of all rounds would contain them. Refused where the
+    sender is in every round. Right if other people write alike in rounds with and without the sender. `estimate` gives
+    estimates and standard errors.
 
     >>> rounds = Rounds(np.array([[1, 1], [0, 2], [1, 1], [0, 2]]), np.array([[1, 1], [0, 2], [1, 1], [0, 2]]))
     >>> StatisticalDisclosure(senders=(0,)).estimate(rounds).estimate
@@ -126,43 +126,42 @@ class StatisticalDisclosure:
     G. Danezis, "Statistical disclosure attacks", SEC 2003.
     """
 
-    background: NDArray[np.float64] | None = None
     senders: tuple[int, ...] | None = None
 
-    def __call__(self, rounds: Rounds) -> Posterior:
+    def __call__(
+        self, release: Rounds, knowledge: Floats | None = None, *, rng: np.random.Generator | None = None
+    ) -> Posterior:
         """The belief about the receiver of each sender."""
-        return self.estimate(rounds).posterior()
+        return self.estimate(release, knowledge).posterior()
 
-    def estimate(self, rounds: Rounds) -> Profiles:
+    def estimate(self, rounds: Rounds, background: Floats | None = None) -> Profiles:
         """The profile of each sender with its standard errors."""
         who = _attacked(rounds, self.senders)
         inside = rounds.S[:, who] > 0
         own = rounds.S[:, who].sum(axis=0)[:, None]
         others = (rounds.batch @ inside)[:, None] - own
-        if self.background is not None:
-            u = np.broadcast_to(_share(self.background, rounds.O.shape[1]), (len(who), rounds.O.shape[1]))
-            uncertain = np.zeros_like(own)
+        if background is not None:
+            u, uncertain = _share(background, rounds.O.shape[1])[None], np.zeros_like(own)
         else:
-            u, uncertain = self._background(rounds, who, inside)
+            u, uncertain = _background(rounds, who, inside)
         v = (inside.T.astype(np.float64) @ rounds.O - others * u) / own
         noise = own * _binomial(v) + (others + others**2 * uncertain) * _binomial(u)
         return _profiles(rounds, v, np.sqrt(noise) / own, who, "SDA")
 
-    def _background(
-        self, rounds: Rounds, who: NDArray[np.int64], inside: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(n_senders, n_receivers) average over the rounds without each sender, and 1 / messages in them."""
-        outside = (~inside).T.astype(np.float64)
-        messages = outside @ rounds.batch
-        if messages.min() == 0:
-            raise UnmaskError(
-                f"sender {who[np.argmin(messages)]} is in every round, so nothing shows what the others send: pass "
-                "`background`, or add rounds without him"
-            )
-        return outside @ rounds.O / messages[:, None], 1.0 / messages[:, None]
+
+def _background(rounds: Rounds, who: Ints, inside: Bools) -> tuple[Floats, Floats]:
+    """(n_senders, n_receivers) average over the rounds without each sender, and 1 / messages in them."""
+    outside = (~inside).T.astype(np.float64)
+    messages = outside @ rounds.batch
+    if messages.min() == 0:
+        raise UnmaskError(
+            f"sender {who[np.argmin(messages)]} is in every round, so nothing shows what others send: pass whom they "
+            "write to, or add rounds without this sender"
+        )
+    return outside @ rounds.O / messages[:, None], 1.0 / messages[:, None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class LeastSquaresDisclosure:
     """Who writes to whom, all senders at once: V = argmin |O - S V|^2 = (S'S)^+ S' O.
 
@@ -172,7 +171,7 @@ class LeastSquaresDisclosure:
     senders : numbers of the senders to attack; all who sent anything when None
 
     A sender who is in every round of constant size cannot be told from the others (S has not full rank): refused, by
-    number. Rounds without him cure it.
+    number. Rounds without them cure it.
 
     >>> sent = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 2]])
     >>> V = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -186,62 +185,65 @@ class LeastSquaresDisclosure:
 
     senders: tuple[int, ...] | None = None
 
-    def __call__(self, rounds: Rounds) -> Posterior:
+    def __call__(self, release: Rounds, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about the receiver of each sender."""
-        return self.estimate(rounds).posterior()
+        return self.estimate(release).posterior()
 
     def estimate(self, rounds: Rounds) -> Profiles:
         """The profile of each sender with its standard errors."""
         who, S = _attacked(rounds, self.senders), rounds.S
         gram = S.T @ S
         inverse = np.linalg.pinv(gram, hermitian=True, rcond=1e-10)
-        self._refuse_mixed_up(inverse @ gram, who)
+        off = np.abs((inverse @ gram)[who] - np.eye(len(gram))[who]).max(axis=1)
+        if off.max() > IDENTIFIABLE:
+            raise UnmaskError(
+                f"the profile of sender {who[np.argmax(off)]} cannot be told from those of others: who sends in these "
+                "rounds is linearly dependent, as when one is in every round of constant size; add rounds without this "
+                "sender, or use StatisticalDisclosure with a background"
+            )
         weights = inverse @ S.T
         V = weights @ rounds.O
         variance = np.square(weights[who]) @ S @ _binomial(V)
         return _profiles(rounds, V[who], np.sqrt(variance), who, "LSDA")
 
-    def _refuse_mixed_up(self, resolution: NDArray[np.float64], who: NDArray[np.int64]) -> None:
-        off = np.abs(resolution[who] - np.eye(len(resolution))[who]).max(axis=1)
-        if off.max() > IDENTIFIABLE:
-            raise UnmaskError(
-                f"the profile of sender {who[np.argmax(off)]} cannot be told from those of others: who sends in these "
-                "rounds is linearly dependent, as when he is in every round of constant size; add rounds without him, "
-                "or use StatisticalDisclosure with a background"
-            )
+
+class Round(NamedTuple):
+    """The messages of one round: (n,) who sent each, and (n,) who received each, in any order."""
+
+    senders: Ints
+    receivers: Ints
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class RoundDisclosure:
     """Which message of one round came from whom, given everybody's profile: a belief over one-to-one matchings.
 
-    profiles : the estimates of an earlier attack
-    method   : `sinkhorn` is the normalized statistical disclosure attack: rows and columns of the round's matrix of
-               profiles are normalized in turn, which is quick and under-confident; `exact`, `belief propagation` and
-               `auto` give the marginals of the matchings themselves
+    method : `sinkhorn` is the normalized statistical disclosure attack: rows and columns of the round's matrix of
+             profiles are normalized in turn, which is quick and under-confident; `exact`, `belief propagation` and
+             `auto` give the marginals of the matchings themselves
 
-    An estimate below its own standard error says no more than that error, so weights are max(v, error): a receiver is
-    never ruled out for having been missed so far. Called with the sender and the receiver of each message of the round,
-    in any order; one target for each message sent, candidates the messages received.
+    Called with a `Round` and the `Profiles` of an earlier attack; one target for each message sent, candidates the
+    messages received. An estimate below its own standard error says no more than that error, so weights are
+    max(v, error): a receiver is never ruled out for having been missed so far.
 
     C. Troncoso, B. Gierlichs, B. Preneel, I. Verbauwhede, "Perfect matching disclosure attacks", PETS 2008.
     """
 
-    profiles: Profiles
     method: Method = "auto"
 
-    def __call__(self, senders: NDArray[np.int64], receivers: NDArray[np.int64]) -> Posterior:
+    def __call__(self, release: Round, knowledge: Profiles, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about the outgoing message of each incoming one."""
-        row = np.full(int(max(np.max(senders), self.profiles.senders.max())) + 1, -1)
-        row[self.profiles.senders] = np.arange(len(self.profiles.senders))
-        known = row[np.asarray(senders)]
+        senders, receivers = map(np.asarray, release)
+        row = np.full(int(max(np.max(senders), knowledge.senders.max())) + 1, -1)
+        row[knowledge.senders] = np.arange(len(knowledge.senders))
+        known = row[senders]
         if known.min() < 0:
-            raise UnmaskError(f"sender {np.asarray(senders)[np.argmin(known)]} has no profile: attack him first")
-        weight = np.maximum(np.maximum(self.profiles.estimate, self.profiles.standard_error), 1e-12)
-        return matching_marginals(weight[np.ix_(known, np.asarray(receivers))], method=self.method).posterior()
+            raise UnmaskError(f"sender {senders[np.argmin(known)]} has no profile: attack this sender first")
+        weight = np.maximum(np.maximum(knowledge.estimate, knowledge.standard_error), 1e-12)
+        return matching_marginals(weight[np.ix_(known, receivers)], method=self.method).posterior()
 
 
-def expected_leaving(sent: Matrix, released: NDArray[np.float64]) -> NDArray[np.float64]:
+def expected_leaving(sent: Matrix, released: Floats) -> Floats:
     """(n_rounds, n_senders) how many messages of each sender leave a pool mix in each round, on average.
 
     X_t = r_t (S_t + P_t) / |S_t + P_t| and P_t+1 = S_t + P_t - X_t, with P_0 = 0: the mix lets out r_t of the messages
@@ -271,7 +273,7 @@ def expected_leaving(sent: Matrix, released: NDArray[np.float64]) -> NDArray[np.
 def rounds_needed(share: float, *, popularity: float, batch: float, z: float = 1.96) -> float:
     """Rounds T until a receiver who gets `share` of a sender's messages stands out by z standard errors.
 
-    T = z^2 [v(1 - v) + (b - 1) u(1 - u)] / v^2, one message of his in each round of b, background u known.
+    T = z^2 [v(1 - v) + (b - 1) u(1 - u)] / v^2, one message of the sender in each round of b, background u known.
 
     >>> round(rounds_needed(0.25, popularity=0.01, batch=10))
     17
@@ -287,11 +289,11 @@ def rounds_needed(share: float, *, popularity: float, batch: float, z: float = 1
     return z * z * (share * (1 - share) + (batch - 1) * popularity * (1 - popularity)) / share**2
 
 
-def _dense(table: Matrix) -> NDArray[np.float64]:
+def _dense(table: Matrix) -> Floats:
     return np.asarray(table if isinstance(table, np.ndarray) else csr_array(table).toarray(), dtype=np.float64)
 
 
-def _attacked(rounds: Rounds, senders: tuple[int, ...] | None) -> NDArray[np.int64]:
+def _attacked(rounds: Rounds, senders: tuple[int, ...] | None) -> Ints:
     sent = rounds.S.sum(axis=0)
     who = np.flatnonzero(sent > 0) if senders is None else np.asarray(senders, dtype=np.int64)
     if not len(who) or who.min() < 0 or who.max() >= len(sent) or sent[who].min() == 0:
@@ -299,26 +301,20 @@ def _attacked(rounds: Rounds, senders: tuple[int, ...] | None) -> NDArray[np.int
     return who
 
 
-def _share(background: NDArray[np.float64], n_receivers: int) -> NDArray[np.float64]:
+def _share(background: Floats, n_receivers: int) -> Floats:
     u = np.asarray(background, dtype=np.float64)
     if u.shape != (n_receivers,) or not np.all(u >= 0) or abs(u.sum() - 1) > 1e-6:
         raise UnmaskError(f"the background must hold one share for each of the {n_receivers} receivers and sum to 1")
     return u
 
 
-def _binomial(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _binomial(p: Floats) -> Floats:
     """p (1 - p), estimates outside 0..1 taken at the border."""
     inside = np.clip(p, 0.0, 1.0)
     return np.asarray(inside * (1.0 - inside), dtype=np.float64)
 
 
-def _profiles(
-    rounds: Rounds,
-    estimate: NDArray[np.float64],
-    error: NDArray[np.float64],
-    who: NDArray[np.int64],
-    method: Literal["SDA", "LSDA"],
-) -> Profiles:
+def _profiles(rounds: Rounds, estimate: Floats, error: Floats, who: Ints, method: str) -> Profiles:
     received = rounds.O.sum(axis=0)
     return Profiles(
         estimate=np.asarray(estimate, dtype=np.float64),

@@ -2,61 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
-from unmask.channels._matrices import Matrix
-from unmask.channels.attacks._markov import Arcs, Model, Traces, best_paths, path_entropy, through
-from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, equal_weights, stored
-
-BLOCK = 1 << 24
-"""Numbers (users x steps x states) held at once in one table: 128 MB."""
+from unmask.channels._matrices import Bools, Floats, Ints
+from unmask.channels.chain import Chain, Traces, ending, filtered, impossible, through
+from unmask.channels.release import closed_belief
+from unmask.posterior import Posterior, stored
 
 NEGLIGIBLE = 1e-34
 """States believed in less than this are not listed."""
 
 
-class Rate(NamedTuple):
-    """A number of bits per step and its standard error."""
-
-    bits_per_step: float
-    standard_error: float
-    n_steps: int
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class HiddenMarkovAttack:
     """Where was each user at each step: p(x_t given y_1..y_T) in a hidden Markov model.
 
-    p(x_1..x_T, y_1..y_T) = p(x_1) prod_t A[x_t, x_t+1] prod_t p(y_t given x_t)
+    online : believe at step t only what y_1..y_t say (filtering); otherwise all of the trace is used (smoothing)
 
-    transition : (n_x, n_x) A[i, j] = p(x_t+1 = j given x_t = i), rows sum to 1; sparse for bands and road networks
-    mechanism  : the channel of one step, p(y given x)
-    initial    : (n_x,) p(x_1); the prior of the mechanism when None
-    online     : believe at step t only what y_1..y_t say (filtering); otherwise all of the trace is used (smoothing)
-
-    Called with outputs (n_users, n_steps); -1 is a step at which nothing was seen, or the end of a shorter trace (the
-    belief there is what the rest says of that step). Returns a belief with one row and one target for each (user, t),
-    row user * n_steps + t, status `model`: right if people move as `transition` says. Its prior is the mean over t of
-    p(x_t), which is what is believed of a step drawn at random, so that E_y p(x given y) = prior.
+    Called with the observations (n_users, n_steps) and the `Chain`. Returns a belief with one row and one target for
+    each (user, t), row user * n_steps + t, status `model`: right if people move as the transition says. The belief
+    about a step at which nothing was seen is what the rest says of it. Its prior is the mean over t of p(x_t), which is
+    what is believed of a step drawn at random, so that E_y p(x given y) = prior.
 
     Works with numbers scaled at each step, in O(n_users n_steps nnz(A)). A trace for which that lost something to
-    underflow (the forward and the backward pass then disagree on p(y)) is worked through again in logarithms. An
-    observation that is impossible after what came before it is refused, with its user and step.
+    underflow (the forward and the backward pass then disagree on p(y)) is worked through again in logarithms.
 
     Each step's likeliest state answers the loss "fraction of wrong steps"; the path of those states may be impossible.
     `most_likely_path` answers the loss "any wrong step".
 
-    >>> attack = HiddenMarkovAttack(np.array([[0.9, 0.1], [0.1, 0.9]]), Channel(np.array([[0.8, 0.2], [0.2, 0.8]])))
-    >>> belief = attack(np.array([[0, 1, 0]]))
+    >>> from unmask.channels import Channel
+    >>> chain = Chain(np.array([[0.9, 0.1], [0.1, 0.9]]), Channel(np.array([[0.8, 0.2], [0.2, 0.8]])))
+    >>> belief = HiddenMarkovAttack()(np.array([[0, 1, 0]]), chain)
     >>> np.exp(belief.log_probability[0::2]).round(3)  # p(x_t = 0): the 1 was probably noise
     array([0.753, 0.669, 0.753])
 
@@ -64,139 +44,127 @@ class HiddenMarkovAttack:
     location privacy", S&P 2011, section V.
     """
 
-    transition: Matrix
-    mechanism: Channel
-    initial: NDArray[np.float64] | None = None
     online: bool = False
 
-    def __post_init__(self) -> None:
-        shape = np.shape(self.transition)
-        if shape != (self.mechanism.n_x, self.mechanism.n_x):
-            raise UnmaskError(
-                f"the transition has shape {shape}, expected a row and a column for each of the "
-                f"{self.mechanism.n_x} secrets of the mechanism"
-            )
-        object.__setattr__(self, "transition", self._model.motion.p_y_given_x)
-
-    def __call__(self, observations: NDArray[np.int64]) -> Posterior:
+    def __call__(self, release: Ints, knowledge: Chain, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about each step of each trace."""
-        seen = self._check(observations)
+        seen = knowledge.checked(release)
         n_users, n_steps = seen.shape
-        parts = [self._listed(part) for part in self._chunks(seen)]
-        sizes = np.concatenate([part[0] for part in parts])
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(self._mean_prior(n_steps))
-        rows = n_users * n_steps
-        return Posterior(
-            indptr=np.concatenate(([0], np.cumsum(sizes))),
-            candidate=np.concatenate([part[1] for part in parts]),
-            log_probability=stored(np.concatenate([part[2] for part in parts])),
-            unlisted=np.zeros(rows),
-            n_unlisted=np.zeros(rows, dtype=np.int64),
-            observation=np.arange(rows),
-            weight=equal_weights(rows),
-            n_candidates=self.mechanism.n_x,
-            log_prior=log_prior,
+        length, state, log_p = map(
+            np.concatenate, zip(*(self._listed(knowledge, part) for part in knowledge.parts(seen)), strict=True)
+        )
+        return closed_belief(
+            length,
+            state,
+            stored(log_p),
+            _mean_prior(knowledge, n_steps),
             status="model",
             provenance={"attack": "hidden Markov", "online": self.online, "users": n_users, "steps": n_steps},
-            candidate_label=self.mechanism.x_labels,
+            candidate_label=knowledge.mechanism.x_labels,
         )
 
-    def log_likelihood(self, observations: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(n_users,) natural log of p(y_1..y_T) of each trace."""
-        seen = self._check(observations)
-        return np.asarray(self._log_steps(seen).sum(axis=1), dtype=np.float64)
-
-    def entropy_rate(self, observations: NDArray[np.int64]) -> Rate:
-        """-log2 p(y_1..y_T) / T, in bits per step: what an estimate of the entropy rate of the *output* is.
-
-        A function of a Markov chain has no closed form; by Shannon-McMillan-Breiman this converges to its entropy rate.
-        Several users: mean over users, standard error between them. One user: batch means over about sqrt(T) steps.
-        Steps at which nothing was seen are no information and are not counted.
-        """
-        seen = self._check(observations)
-        log_step = self._log_steps(seen) / -np.log(2.0)
-        shown = seen >= 0
-        n_shown = int(shown.sum())
-        if n_shown == 0:
-            raise UnmaskError("nothing was seen at any step, so there is no output whose entropy could be estimated")
-        mean = float(log_step.sum() / n_shown)
-        if len(seen) > 1:
-            deviation = (log_step - mean * shown).sum(axis=1)
-            variance = float((deviation**2).sum()) * len(seen) / (len(seen) - 1)
-            return Rate(mean, float(np.sqrt(variance)) / n_shown, n_shown)
-        size = max(1, int(np.sqrt(n_shown)))
-        batches = log_step[shown][: n_shown // size * size].reshape(-1, size).mean(axis=1)
-        error = float(batches.std(ddof=1) / np.sqrt(len(batches))) if len(batches) > 1 else float("inf")
-        return Rate(mean, error, n_shown)
-
-    def path_entropy_bits(self, observations: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(n_users,) H(X_1..X_T given y_1..y_T) in bits: how many paths remain, exactly. Divide by T for a rate.
-
-        H_t(j) = sum_i w_ij (H_t-1(i) - log2 w_ij), w_ij = p(x_t-1 = i given x_t = j, y_1..y_t-1): the entropy of the
-        paths that end in j. It is at most the sum over t of H(X_t given y), and 2^H is an effective number of paths.
-
-        D. Hernando, V. Crespi, G. Cybenko, "Efficient computation of the hidden Markov model entropy for a given
-        observation sequence", IEEE Trans. Inf. Theory 2005.
-        """
-        seen = self._check(observations)
-        model = self._model
-        nats = [path_entropy(model, part, model.ending(part)[0]) for part in self._chunks(seen)]
-        return np.asarray(np.concatenate(nats) / np.log(2.0), dtype=np.float64)
-
-    def most_likely_path(self, observations: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
-        """(n_users, n_steps) the path of largest p(x_1..x_T given y_1..y_T) of each trace (Viterbi).
-
-        It minimizes the chance that any step is wrong, not the number of wrong steps. The numbering of the states never
-        decides between paths that are equally likely: `rng` shuffles the states first.
-
-        A. J. Viterbi, "Error bounds for convolutional codes", IEEE Trans. Inf. Theory 1967.
-        """
-        seen = self._check(observations)
-        order = rng.permutation(self.mechanism.n_x)
-        arcs = Arcs.of(csr_array(csr_array(self._model.motion.p_y_given_x)[order][:, order]))
-        return np.concatenate([best_paths(self._model, part, order, arcs) for part in self._chunks(seen, arcs.width)])
-
-    @cached_property
-    def _model(self) -> Model:
-        motion = Channel(self.transition, self.mechanism.prior if self.initial is None else self.initial)
-        return Model(motion, self.mechanism)
-
-    def _check(self, observations: NDArray[np.int64]) -> NDArray[np.int64]:
-        seen = np.asarray(observations)
-        if seen.ndim != 2 or seen.size == 0 or not np.issubdtype(seen.dtype, np.integer):
-            raise UnmaskError(
-                f"the traces have shape {seen.shape} and type {seen.dtype}, expected output numbers (users, steps)"
-            )
-        wrong = np.argwhere((seen < -1) | (seen >= self.mechanism.n_y))
-        if len(wrong):
-            user, step = wrong[0]
-            raise UnmaskError(
-                f"user {user} shows at step {step} an output outside 0..{self.mechanism.n_y - 1}; -1 means nothing seen"
-            )
-        return seen.astype(np.int64)
-
-    def _chunks(self, seen: NDArray[np.int64], width: int = 1) -> Iterator[Traces]:
-        size = max(1, BLOCK // (max(seen.shape[1], width) * self.mechanism.n_x))
-        for start in range(0, len(seen), size):
-            yield Traces(start, seen[start : start + size])
-
-    def _log_steps(self, seen: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(users, steps) log p(y_t given y_1..y_t-1)."""
-        return np.concatenate([self._model.ending(part)[0].log_step for part in self._chunks(seen)])
-
-    def _listed(self, part: Traces) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """CSR pieces of the beliefs about some users: entries in each row, states, log-probabilities."""
-        passes = self._model.filtered(part) if self.online else self._model.ending(part)[1]
-        flat = passes.belief.reshape(-1, self.mechanism.n_x)
+    def _listed(self, chain: Chain, part: Traces) -> tuple[Ints, NDArray[np.int32], Floats]:
+        """Entries of each row, states and log-probabilities of the beliefs about some users."""
+        passes = filtered(chain, part) if self.online else ending(chain, part)[1]
+        flat = passes.belief.reshape(-1, chain.mechanism.n_x)
         listed = flat > NEGLIGIBLE
-        state = np.broadcast_to(np.arange(self.mechanism.n_x, dtype=np.int32), flat.shape)[listed]
+        state = np.broadcast_to(np.arange(chain.mechanism.n_x, dtype=np.int32), flat.shape)[listed]
         return np.count_nonzero(listed, axis=1), state, np.log(flat[listed])
 
-    def _mean_prior(self, n_steps: int) -> NDArray[np.float64]:
-        """(n_x,) mean over t of p(x_t)."""
-        now, total = self._model.motion.prior, np.zeros(self.mechanism.n_x)
-        for _ in range(n_steps):
-            total = total + now
-            now = through(now, self._model.motion.p_y_given_x)
-        return total / n_steps
+
+def _mean_prior(chain: Chain, n_steps: int) -> Floats:
+    """(n_x,) mean over t of p(x_t)."""
+    now, total = chain.motion.prior, np.zeros(chain.mechanism.n_x)
+    for _ in range(n_steps):
+        total = total + now
+        now = through(now, chain.motion.p_y_given_x)
+    return total / n_steps
+
+
+def most_likely_path(release: Ints, knowledge: Chain, *, rng: np.random.Generator) -> Ints:
+    """(n_users, n_steps) the path of largest p(x_1..x_T given y_1..y_T) of each trace (Viterbi).
+
+    It minimizes the probability that any step is wrong, not the number of wrong steps. The numbering of the states
+    never decides between paths that are equally likely: `rng` shuffles the states first.
+
+    A. J. Viterbi, "Error bounds for convolutional codes", IEEE Trans. Inf. Theory 1967.
+    """
+    order = rng.permutation(knowledge.mechanism.n_x)
+    arcs = _Arcs.of(csr_array(csr_array(knowledge.motion.p_y_given_x)[order][:, order]))
+    parts = knowledge.parts(knowledge.checked(release), arcs.width)
+    return np.concatenate([_best_paths(knowledge, part, order, arcs) for part in parts])
+
+
+def _best_paths(chain: Chain, traces: Traces, order: Ints, arcs: _Arcs) -> Ints:
+    """(users, steps) likeliest path of each trace; `order` is the shuffle of the states in which `arcs` is written."""
+    seen, (likelihood, _) = traces.seen, chain.emission
+    with np.errstate(divide="ignore"):
+        log_emission = np.log(likelihood)[:, order]
+        score = np.log(chain.motion.prior)[order] + log_emission[seen[:, 0]]
+    came_from = np.zeros((*seen.shape, len(order)), dtype=np.int32)
+    for t in range(seen.shape[1]):
+        if t > 0:
+            best, came_from[:, t] = arcs.best(score)
+            score = best + log_emission[seen[:, t]]
+        top = score.max(axis=1)
+        if np.isneginf(top.min()):
+            raise impossible(traces.first + int(np.argmin(top)), t)
+        score = score - top[:, None]
+    path = np.empty(seen.shape, dtype=np.int64)
+    users = np.arange(len(seen))
+    path[:, -1] = score.argmax(axis=1)
+    for t in range(seen.shape[1] - 1, 0, -1):
+        path[:, t - 1] = came_from[users, t, path[:, t]]
+    return order[path]
+
+
+@dataclass(frozen=True, eq=False)
+class _Arcs:
+    """The possible steps, sorted by where they lead: for each state the best predecessor in one pass."""
+
+    source: Ints
+    log_p: Floats
+    start: Ints
+    reached: Bools
+    table: Floats | None  # (to, from) log A where a quarter or more of it is possible
+
+    @classmethod
+    def of(cls, transition: csr_array[np.float64, tuple[int, int]]) -> _Arcs:
+        """The arcs of a sparse transition without stored zeros."""
+        by_target = csc_array(transition)
+        by_target.sort_indices()
+        reached = np.diff(by_target.indptr) > 0
+        start = by_target.indptr[:-1][reached].astype(np.int64)
+        table = None
+        if 4 * by_target.nnz >= np.prod(by_target.shape):
+            with np.errstate(divide="ignore"):
+                table = np.ascontiguousarray(np.log(by_target.toarray().T))
+        return cls(by_target.indices.astype(np.int64), np.log(by_target.data), start, reached, table)
+
+    @property
+    def width(self) -> int:
+        """Arcs per state: the room that one step takes beside the table of states."""
+        return 1 + len(self.source) // len(self.reached)
+
+    def best(self, score: Floats) -> tuple[Floats, NDArray[np.int32]]:
+        """(users, n_x) max_i score_i + log A_ij and the first i that attains it."""
+        if self.table is not None:
+            return self._best_of_table(score, self.table)
+        through = score[:, self.source] + self.log_p
+        top = np.maximum.reduceat(through, self.start, axis=1)
+        sizes = np.diff(np.append(self.start, len(self.source)))
+        place = np.where(through == np.repeat(top, sizes, axis=1), np.arange(len(self.source)), len(self.source))
+        first = np.minimum.reduceat(place, self.start, axis=1)
+        best = np.full((len(score), len(self.reached)), -np.inf)
+        came = np.zeros(best.shape, dtype=np.int32)
+        best[:, self.reached], came[:, self.reached] = top, self.source[first]
+        return best, came
+
+    def _best_of_table(self, score: Floats, table: Floats) -> tuple[Floats, NDArray[np.int32]]:
+        best, came = np.empty(score.shape), np.empty(score.shape, dtype=np.int32)
+        work, states = np.empty(table.shape), np.arange(len(table))
+        for user in range(len(score)):  # one user at a time: his n_x^2 numbers stay in the cache
+            np.add(table, score[user], out=work)
+            came[user] = work.argmax(axis=1)
+            best[user] = work[states, came[user]]
+        return best, came

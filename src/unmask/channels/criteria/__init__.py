@@ -2,7 +2,13 @@
 
 from unmask.channels.criteria.advice import TABLE_IV, Advice, Entry, advise
 from unmask.channels.criteria.conversion import CRITERIA, Criterion, ErrorRange, error_of
-from unmask.channels.criteria.samples import CountedInformation, counted_information
+from unmask.channels.criteria.samples import (
+    CountedInformation,
+    LearnedRisk,
+    counted_information,
+    cover_hart_bound,
+    learned_risk,
+)
 from unmask.channels.criteria.typical import (
     TypicalSet,
     conditional_entropy,
@@ -22,13 +28,16 @@ __all__ = [
     "Criterion",
     "Entry",
     "ErrorRange",
+    "LearnedRisk",
     "TypicalSet",
     "advise",
     "conditional_entropy",
     "conditional_typical_log2_size",
     "counted_information",
+    "cover_hart_bound",
     "entropy",
     "error_of",
+    "learned_risk",
     "markov_entropy_rate",
     "sampled_typical_probability",
     "stationary",

@@ -37,7 +37,9 @@ DELTA: dict[str, tuple[str, ...]] = {
 
 BELIEF = "Python: unmask.measures.evaluate(BELIEF, [unmask.measures.estimation_error(LOSS)])"
 
-STEPS = "Python: unmask.channels.HiddenMarkovAttack(TRANSITION, CHANNEL)"
+CHAIN = "unmask.channels.Chain(TRANSITION, CHANNEL)"
+RATE = f"Python: {CHAIN}.entropy_rate(OBSERVATIONS)"
+STEPS = f"Python: unmask.channels.HiddenMarkovAttack()(OBSERVATIONS, {CHAIN})"
 
 ERROR = ("estimation_error.worst", "estimation_error")
 """P_min and P_avg, as results name them."""
@@ -164,7 +166,7 @@ def _sequences() -> Advice:
         _cell("sequence", "best"),
         (),
         ("entropy_rate", "estimation_error"),
-        STEPS,
+        RATE,
         "A long stationary sequence is to be had as a whole: 2^{k rate} is the size of the typical set, if k is in the "
         "thousands; for shorter ones report the error per step. The rates of the worst and the best case, of the "
         "likeliest path and of the number of possible paths, are computed by nothing here.",
@@ -195,12 +197,7 @@ def _unknown_loss(what: What, observations: Observations, dmax: float | None) ->
         None,
         None,
         None,
-        (
-            "total_variation.worst",
-            "information_gain_bits.worst",
-            "information_gain_bits",
-            *DELTA[what],
-        ),
+        ("total_variation.worst", "information_gain_bits.worst", "information_gain_bits", *DELTA[what]),
         (),
         STEPS if many else COMMANDS[what],
         f"The loss is unknown but for its largest value {dmax:g}: total variation is the tightest bound on the loss of "

@@ -6,9 +6,8 @@ from math import comb, lgamma, log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unmask.channels._matrices import Matrix
+from unmask.channels._matrices import Floats, Ints, Matrix, log_or_0, probabilities
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -18,28 +17,26 @@ MOST_TYPES = 2_000_000
 LN2 = log(2.0)
 
 
-def entropy(p: NDArray[np.float64]) -> float:
+def entropy(p: Floats) -> float:
     """H(X) = -sum p log2 p, in bits.
 
     >>> round(entropy(np.array([1 / 6, 5 / 6])), 3)
     0.65
     """
-    return max(float(-(_distribution(p) * _log2(_distribution(p))).sum()), 0.0)
+    q = probabilities(p, "p")
+    return max(float(-(q * log_or_0(q)).sum()) / LN2, 0.0)
 
 
 def conditional_entropy(channel: Channel) -> float:
-    """H(X given Y) = sum_y p(y) H(X given y), in bits.
+    """H(X given Y) = sum_y p(y) H(X given y) = H(X) - I(X; Y), in bits.
 
     >>> conditional_entropy(Channel(np.eye(2))), conditional_entropy(Channel(np.ones((2, 2)) / 2))
     (0.0, 1.0)
     """
-    joint = channel.joint()
-    cells = joint.ravel() if isinstance(joint, np.ndarray) else joint.data
-    total = -(cells * _log2(cells)).sum() + (channel.p_y * _log2(channel.p_y)).sum()
-    return max(float(total), 0.0)
+    return max(entropy(channel.prior) - channel.mutual_information(), 0.0)
 
 
-def stationary(transition: Matrix) -> NDArray[np.float64]:
+def stationary(transition: Matrix) -> Floats:
     """(n,) the pi with pi A = pi, of a chain that has exactly one.
 
     >>> stationary(np.array([[0.9, 0.1], [0.5, 0.5]])).round(4)
@@ -69,7 +66,7 @@ def markov_entropy_rate(transition: Matrix) -> float:
     T. M. Cover & J. A. Thomas, "Elements of Information Theory", 2006, theorem 4.2.4.
     """
     A = _square(transition)
-    return max(float(-(stationary(A) @ (A * _log2(A)).sum(axis=1))), 0.0)
+    return max(float(-(stationary(A) @ (A * log_or_0(A)).sum(axis=1))) / LN2, 0.0)
 
 
 class TypicalSet(NamedTuple):
@@ -89,7 +86,7 @@ class TypicalSet(NamedTuple):
     holds_most_likely: bool
 
 
-def typical_set(p: NDArray[np.float64], *, k: int, epsilon: float) -> TypicalSet:
+def typical_set(p: Floats, *, k: int, epsilon: float) -> TypicalSet:
     """The typical set of k independent symbols, exactly, by summing over types (how often each symbol occurs).
 
     p : (n,) probabilities of the symbols; C(k + n - 1, n - 1) types, at most two million.
@@ -102,7 +99,7 @@ def typical_set(p: NDArray[np.float64], *, k: int, epsilon: float) -> TypicalSet
 
     T. M. Cover & J. A. Thomas, "Elements of Information Theory", 2006, section 3.1.
     """
-    q = _distribution(p)
+    q = probabilities(p, "p")
     q = q[q > 0]
     _check_length(k, epsilon)
     if comb(k + len(q) - 1, len(q) - 1) > MOST_TYPES:
@@ -148,9 +145,9 @@ def sampled_typical_probability(
     _check_length(k, epsilon)
     A = _square(transition)
     rate, pi = markov_entropy_rate(A), stationary(A)
-    start, step, log_A = np.cumsum(pi), np.cumsum(A, axis=1), _log2(A)
+    start, step, log_A = np.cumsum(pi), np.cumsum(A, axis=1), log_or_0(A) / LN2
     state = np.minimum(np.searchsorted(start, rng.random(samples) * start[-1], side="right"), len(A) - 1)
-    surprise = -_log2(pi)[state]
+    surprise = -log_or_0(pi)[state] / LN2
     for _ in range(k - 1):
         draw = rng.random(samples)[:, None] * step[state, -1:]
         fresh = np.minimum((step[state] <= draw).sum(axis=1), len(A) - 1)
@@ -176,7 +173,7 @@ def conditional_typical_log2_size(channel: Channel, *, k: int, epsilon: float) -
     return k * (conditional_entropy(channel) + 2 * epsilon)
 
 
-def _types(k: int, n: int) -> NDArray[np.int64]:
+def _types(k: int, n: int) -> Ints:
     """(C(k + n - 1, n - 1), n) all ways to write k as n whole numbers."""
     counts = np.arange(k + 1, dtype=np.int64)[:, None] if n > 1 else np.full((1, 1), k, dtype=np.int64)
     for column in range(1, n):
@@ -189,14 +186,7 @@ def _types(k: int, n: int) -> NDArray[np.int64]:
     return counts
 
 
-def _distribution(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    q = np.asarray(p, dtype=np.float64)
-    if q.ndim != 1 or not len(q) or not np.all(q >= 0) or abs(q.sum() - 1) > 1e-9:
-        raise UnmaskError("p must be probabilities of symbols that sum to 1")
-    return q
-
-
-def _square(transition: Matrix) -> NDArray[np.float64]:
+def _square(transition: Matrix) -> Floats:
     A = Channel(transition).dense()
     if A.shape[0] != A.shape[1]:
         raise UnmaskError(f"the transition has shape {A.shape}, expected as many rows as columns")
@@ -206,8 +196,3 @@ def _square(transition: Matrix) -> NDArray[np.float64]:
 def _check_length(k: int, epsilon: float) -> None:
     if k < 1 or not epsilon > 0:
         raise UnmaskError(f"k is {k} and epsilon {epsilon}, expected at least one step and epsilon above 0")
-
-
-def _log2(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log2 p, 0 where p is 0: for p log p."""
-    return np.asarray(np.log2(np.where(p > 0, p, 1.0)), dtype=np.float64)

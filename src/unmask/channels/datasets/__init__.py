@@ -3,7 +3,7 @@
 from unmask.channels.datasets.alphabets import alphabet
 from unmask.channels.datasets.crowds import Crowds, CrowdsMessages
 from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, gowalla, grid, to_degrees, to_meters
-from unmask.channels.datasets.mixes import MixRun, PoolMix, StopAndGoMix, ThresholdMix, Traffic
+from unmask.channels.datasets.mixes import MixRun, PoolMix, StopAndGoMix, Traffic
 
 __all__ = [
     "AUSTIN",
@@ -13,7 +13,6 @@ __all__ = [
     "MixRun",
     "PoolMix",
     "StopAndGoMix",
-    "ThresholdMix",
     "Traffic",
     "Visits",
     "alphabet",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.channels._matrices import Floats
 from unmask.errors import UnmaskError
 
 
-def alphabet(n: int, exponent: float = 0.0) -> NDArray[np.float64]:
+def alphabet(n: int, exponent: float = 0.0) -> Floats:
     """(n,) prior of the secrets 0, 1, ... n - 1: p(x) proportional to (x + 1)^(-exponent), Zipf's law.
 
     exponent : 0 makes all alike; the larger, the more is known before anything is seen

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.channels._matrices import Floats, Ints
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -18,9 +18,9 @@ class CrowdsMessages:
     author, last, forwards : (n_messages,) int64
     """
 
-    author: NDArray[np.int64]
-    last: NDArray[np.int64]
-    forwards: NDArray[np.int64]
+    author: Ints
+    last: Ints
+    forwards: Ints
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Crowds:
         if not 0.0 < self.submit <= 1.0:
             raise UnmaskError(f"submit is {self.submit}, expected a probability above 0: at 0 no message arrives")
 
-    def channel(self, prior: NDArray[np.float64] | None = None) -> Channel:
+    def channel(self, prior: Floats | None = None) -> Channel:
         """Author -> last holder; `prior` (n,) is each user's share of the messages, equal when None."""
         table = np.full((self.n, self.n), (1.0 - self.submit) / self.n)
         table[np.diag_indices(self.n)] += self.submit
@@ -77,9 +77,7 @@ class Crowds:
         """(1 - p) / p, the cost of the protection in hops a message."""
         return (1.0 - self.submit) / self.submit
 
-    def simulate(
-        self, messages: int, *, rng: np.random.Generator, prior: NDArray[np.float64] | None = None
-    ) -> CrowdsMessages:
+    def simulate(self, messages: int, *, rng: np.random.Generator, prior: Floats | None = None) -> CrowdsMessages:
         """Messages sent through the protocol hop by hop, their authors drawn from the prior; no closed form used."""
         share = self.channel(prior).prior
         author = rng.choice(self.n, size=messages, p=share)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from unmask import files
+from unmask.channels._matrices import Floats, Ints
 from unmask.errors import FailedError, UnmaskError
 
 EARTH_RADIUS = 6_371_008.8
@@ -51,17 +52,17 @@ class Grid:
         return self.n * self.m
 
     @property
-    def east_edges(self) -> NDArray[np.float64]:
+    def east_edges(self) -> Floats:
         """(n + 1,) meters."""
         return self.corner[0] + self.size * np.arange(self.n + 1, dtype=np.float64)
 
     @property
-    def north_edges(self) -> NDArray[np.float64]:
+    def north_edges(self) -> Floats:
         """(m + 1,) meters."""
         return self.corner[1] + self.size * np.arange(self.m + 1, dtype=np.float64)
 
     @cached_property
-    def points(self) -> NDArray[np.float64]:
+    def points(self) -> Floats:
         """(n * m, 2) centers of the cells: meters east, meters north."""
         east = self.corner[0] + self.size * (np.arange(self.n) + 0.5)
         north = self.corner[1] + self.size * (np.arange(self.m) + 0.5)
@@ -72,7 +73,7 @@ class Grid:
         """The name "i,j" of each cell."""
         return tuple(f"{i},{j}" for i in range(self.n) for j in range(self.m))
 
-    def cell_of(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+    def cell_of(self, points: Floats) -> Ints:
         """The cell that holds each point (..., 2); -1 outside the grid. West and south edges belong to the cell.
 
         >>> Grid(2, 3, 100.0).cell_of(np.array([[150.0, 20.0], [0.0, 100.0], [200.0, 0.0]]))
@@ -99,7 +100,7 @@ def grid(n: int, m: int | None = None, size: float = 1.0) -> Grid:
     return Grid(n, n if m is None else m, size)
 
 
-def to_meters(degrees: NDArray[np.float64], *, center: tuple[float, float]) -> NDArray[np.float64]:
+def to_meters(degrees: Floats, *, center: tuple[float, float]) -> Floats:
     """(..., 2) meters east and north of `center` for (..., 2) latitudes and longitudes, in degrees.
 
     The local equirectangular projection: east = R cos(lat0) (lon - lon0), north = R (lat - lat0). Distances from the
@@ -114,7 +115,7 @@ def to_meters(degrees: NDArray[np.float64], *, center: tuple[float, float]) -> N
     return np.asarray(EARTH_RADIUS * np.stack((np.cos(lat0) * turn, given[..., 0] - lat0), axis=-1))
 
 
-def to_degrees(meters: NDArray[np.float64], *, center: tuple[float, float]) -> NDArray[np.float64]:
+def to_degrees(meters: Floats, *, center: tuple[float, float]) -> Floats:
     """(..., 2) latitudes and longitudes of points given in meters: the inverse of `to_meters`."""
     given = np.asarray(meters, dtype=np.float64) / EARTH_RADIUS
     lat0, lon0 = np.radians(center)
@@ -130,16 +131,16 @@ class Visits:
     """
 
     grid: Grid
-    user: NDArray[np.int64]
-    cell: NDArray[np.int64]
-    time: NDArray[np.float64]
+    user: Ints
+    cell: Ints
+    time: Floats
 
     @cached_property
-    def users(self) -> NDArray[np.int64]:
+    def users(self) -> Ints:
         """The users who have a visit, ascending."""
         return np.unique(self.user)
 
-    def prior(self, *, pseudocount: float = 0.0) -> NDArray[np.float64]:
+    def prior(self, *, pseudocount: float = 0.0) -> Floats:
         """(n_cells,) share of the visits in each cell, `pseudocount` visits added to each cell."""
         counts = np.bincount(self.cell, minlength=len(self.grid)) + pseudocount
         return np.asarray(counts / counts.sum(), dtype=np.float64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from unmask.channels._matrices import Floats, Ints
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -18,12 +18,12 @@ class Traffic:
 
     profile       : (n_senders, n_receivers) p(receiver given sender), rows sum to 1: what disclosure attacks look for
     weight        : (n_senders,) how often each sender writes, relative to the others; alike when None
-    target        : a sender who, instead, writes exactly one message in a round with chance `participation`, and none
+    target        : a sender who, instead, writes one message in a round with probability `participation`, and none
                     otherwise; the other senders fill the batch. None: everybody writes by weight
     """
 
-    profile: NDArray[np.float64]
-    weight: NDArray[np.float64] | None = None
+    profile: Floats
+    weight: Floats | None = None
     target: int | None = None
     participation: float = 1.0
 
@@ -64,7 +64,7 @@ class Traffic:
         target: int | None = None,
         participation: float = 1.0,
     ) -> Traffic:
-        """Every sender writes equally often to `friends` receivers of his own, drawn at random."""
+        """Every sender writes equally often to `friends` receivers of their own, drawn at random."""
         if not 1 <= friends <= n_receivers:
             raise UnmaskError(f"friends is {friends}, expected 1 to the {n_receivers} receivers")
         chosen = np.argsort(rng.random((n_senders, n_receivers)), axis=1)[:, :friends]
@@ -72,19 +72,19 @@ class Traffic:
         np.put_along_axis(profile, chosen, 1.0 / friends, axis=1)
         return cls(profile, target=target, participation=participation)
 
-    def batches(self, rounds: int, batch: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
-        """(rounds, batch) the sender of each message; the target, if there is one, comes first in his rounds."""
+    def batches(self, rounds: int, batch: int, *, rng: np.random.Generator) -> Ints:
+        """(rounds, batch) the sender of each message; the target, if there is one, comes first in its rounds."""
         sender = self.draw(rounds * batch, rng=rng).reshape(rounds, batch)
         if self.target is not None and batch:
             sender[rng.random(rounds) < self.participation, 0] = self.target
         return sender
 
-    def draw(self, messages: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, messages: int, *, rng: np.random.Generator) -> Ints:
         """(messages,) senders by weight, the target left out."""
         return rng.choice(self.n_senders, size=messages, p=self.weight)
 
-    def receivers(self, sender: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
-        """A receiver for each sender, drawn from his profile."""
+    def receivers(self, sender: Ints, *, rng: np.random.Generator) -> Ints:
+        """A receiver for each sender, drawn from its profile."""
         return Channel(self.profile).sample(sender, rng=rng)
 
 
@@ -99,15 +99,15 @@ class MixRun:
     time_in, time_out : (n_messages,) seconds, for a mix without rounds; time_out is infinite while it is inside
     """
 
-    sender: NDArray[np.int64]
-    receiver: NDArray[np.int64]
-    entered: NDArray[np.int64]
-    left: NDArray[np.int64]
+    sender: Ints
+    receiver: Ints
+    entered: Ints
+    left: Ints
     n_rounds: int
     n_senders: int
     n_receivers: int
-    time_in: NDArray[np.float64] | None = None
-    time_out: NDArray[np.float64] | None = None
+    time_in: Floats | None = None
+    time_out: Floats | None = None
 
     def inputs(self) -> csr_array[np.float64, tuple[int, int]]:
         """(n_rounds, n_senders) how many messages each sender sent in each round."""
@@ -125,40 +125,25 @@ class MixRun:
 
 
 @dataclass(frozen=True)
-class ThresholdMix:
-    """Collects `batch` messages, then sends all of them out in random order: a round.
-
-    >>> traffic = Traffic(np.eye(3))
-    >>> run = ThresholdMix(2).run(traffic, rounds=4, rng=np.random.default_rng(0))
-    >>> bool((run.inputs().toarray() == run.outputs().toarray()).all())
-    True
-    """
-
-    batch: int
-
-    def __post_init__(self) -> None:
-        _check_batch(self.batch)
-
-    def run(self, traffic: Traffic, *, rounds: int, rng: np.random.Generator) -> MixRun:
-        """`rounds` full rounds; every message leaves in the round in which it came."""
-        return PoolMix(self.batch, 0).run(traffic, rounds=rounds, rng=rng)
-
-
-@dataclass(frozen=True)
 class PoolMix:
     """Waits for `batch` new messages besides the `pool` it keeps, then sends `batch` of them all, drawn at random.
 
-    The first round waits for batch + pool messages. A message leaves in each round with chance b / (b + N): after
-    N / b rounds on average.
+    The first round waits for batch + pool messages. A message leaves in each round with probability b / (b + N): after
+    N / b rounds on average. Without a pool it is a threshold mix, which every message leaves in the round it came in.
+
+    >>> run = PoolMix(2).run(Traffic(np.eye(3)), rounds=4, rng=np.random.default_rng(0))
+    >>> bool((run.inputs().toarray() == run.outputs().toarray()).all())
+    True
 
     A. Serjantov, G. Danezis, "Towards an information theoretic metric for anonymity", PET 2002, section 4.
     """
 
     batch: int
-    pool: int
+    pool: int = 0
 
     def __post_init__(self) -> None:
-        _check_batch(self.batch)
+        if self.batch < 1:
+            raise UnmaskError(f"batch is {self.batch}, expected at least 1 message a round")
         if self.pool < 0:
             raise UnmaskError(f"pool is {self.pool}, expected at least 0 messages")
 
@@ -186,7 +171,11 @@ class PoolMix:
             inside = rng.permutation(np.concatenate((inside, np.arange(first, first + self.batch))))
             left[inside[: self.batch]] = fired
             inside = inside[self.batch :]
-        return _run(traffic, sender, entered, left, rounds, rng)
+        order = np.lexsort((rng.random(len(sender)), entered))  # the target came first in its rounds
+        receiver = traffic.receivers(sender, rng=rng)
+        return MixRun(
+            sender[order], receiver[order], entered[order], left[order], rounds, traffic.n_senders, traffic.n_receivers
+        )
 
 
 @dataclass(frozen=True)
@@ -233,30 +222,8 @@ class StopAndGoMix:
         )
 
 
-def _run(
-    traffic: Traffic,
-    sender: NDArray[np.int64],
-    entered: NDArray[np.int64],
-    left: NDArray[np.int64],
-    rounds: int,
-    rng: np.random.Generator,
-) -> MixRun:
-    order = np.lexsort((rng.random(len(sender)), entered))  # the target came first in his rounds
-    receiver = traffic.receivers(sender, rng=rng)
-    return MixRun(
-        sender[order], receiver[order], entered[order], left[order], rounds, traffic.n_senders, traffic.n_receivers
-    )
-
-
-def _counts(
-    row: NDArray[np.int64], column: NDArray[np.int64], shape: tuple[int, int]
-) -> csr_array[np.float64, tuple[int, int]]:
+def _counts(row: Ints, column: Ints, shape: tuple[int, int]) -> csr_array[np.float64, tuple[int, int]]:
     return csr_array(coo_array((np.ones(len(row)), (row, column)), shape=shape))
-
-
-def _check_batch(batch: int) -> None:
-    if batch < 1:
-        raise UnmaskError(f"batch is {batch}, expected at least 1 message a round")
 
 
 def _check_rounds(rounds: int) -> None:

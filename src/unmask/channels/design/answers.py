@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csc_array, vstack
 
+from unmask.channels._matrices import Floats, Ints
 from unmask.channels.design.programs import UNUSED, Program, clean, solve_linear
 from unmask.measures.losses import Loss, LossName, decision_problem
 from unmask.posterior import Posterior
@@ -44,10 +45,10 @@ class Answers:
     """
 
     loss: LossName
-    points: NDArray[np.float64]
+    points: Floats
     unit: float
 
-    def to(self, program: Program, *rules: NDArray[np.float64], by: float = ANSWERED) -> Program:
+    def to(self, program: Program, *rules: Floats, by: float = ANSWERED) -> Program:
         """The program with the best answers to what the rules show, where they beat the answers that it has by so much;
         itself where none does.
         """
@@ -60,15 +61,15 @@ class Answers:
         better = (loss * belief).sum(axis=1) < known - by
         return replace(program, loss=np.vstack([program.loss, loss[better]])) if better.any() else program
 
-    def _between(self, answer: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _between(self, answer: Floats) -> Floats:
         """(n_answers, n) what points cost as answers."""
         n, k = len(self.points), len(answer)
         both = np.vstack([self.points, answer])
         problem = decision_problem(self.loss, n + k, coordinates=both)
-        table = problem.between(np.arange(n, n + k)[:, None], np.arange(n)[None])  # type: ignore[attr-defined]
+        table = problem.between(np.arange(n, n + k)[:, None], np.arange(n)[None])
         return np.asarray(table, dtype=np.float64) / self.unit
 
-    def own(self, program: Program, *, average_alone: bool) -> NDArray[np.float64] | None:
+    def own(self, program: Program, *, average_alone: bool) -> Floats | None:
         """A rule whose outputs are points that the adversary does best to believe, which distorts by the whole budget;
         of those the one of the largest risk at the worst output. None where there is none, or no distortion at all.
 
@@ -86,7 +87,7 @@ class Answers:
             found, low, high = (found, low, middle) if better is None else (better, middle, high)
         return found
 
-    def _own(self, program: Program, budget: float, *, floor: float) -> NDArray[np.float64] | None:
+    def _own(self, program: Program, budget: float, *, floor: float) -> Floats | None:
         """At output y the answer y is best where sum_x p(x) p(y given x) grad d(y, x) = 0, and its risk is at least the
         floor where sum_x p(x) p(y given x) (d(y, x) - floor) >= 0: both linear.
         """
@@ -102,7 +103,7 @@ class Answers:
         solved = solve_linear(np.zeros(n * n), csc_array(above), np.zeros(n), csc_array(vstack(equal)), side)
         return None if solved is None else clean(solved.x.reshape(n, n), program.prior)
 
-    def _slopes(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> Iterable[NDArray[np.float64]]:
+    def _slopes(self, x: Ints, y: Ints) -> Iterable[Floats]:
         """How the loss d(y, x) changes with the answer, in each dimension; 0 at the right answer."""
         away = self.points[y] - self.points[x]
         length = np.linalg.norm(away, axis=1, keepdims=True)

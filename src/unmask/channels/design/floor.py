@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from unmask.channels._matrices import Bools, Floats
 from unmask.channels.design.programs import PRECISION, Program, clean, risks, scale, solve_by_cuts
 
 CRUMB = 1e-5
 """Outputs of less probability than this are done without where constraints on them are lost in rounding."""
 
 
-def raise_floor(
-    program: Program, *, start: NDArray[np.float64], most: float, tolerance: float, rows: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def raise_floor(program: Program, *, start: Floats, most: float, tolerance: float, rows: Bools) -> Floats:
     """The rule with the largest worst-case risk among those of the program: the floor as high as it goes.
 
     For a fixed floor the program is linear: minimize what lacks from it. The floor is between the worst case of the
@@ -52,14 +48,12 @@ def raise_floor(
     return best
 
 
-def without_crumbs(program: Program, rule: NDArray[np.float64]) -> Program:
+def without_crumbs(program: Program, rule: Floats) -> Program:
     """The program without the outputs that the rule hardly uses: what they lack is below the solver's precision."""
     return replace(program, allowed=program.every_entry & (program.prior @ rule >= CRUMB))
 
 
-def _without_crumbs(
-    program: Program, rule: NDArray[np.float64], rows: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], float]:
+def _without_crumbs(program: Program, rule: Floats, rows: Bools) -> tuple[Floats, float]:
     """The rule that solves the program without them and its worst case, or the rule as it was."""
     less = without_crumbs(program, rule)
     found = solve_by_cuts(less, tolerance=0.0, entries=less.allowed, rows=rows)
@@ -70,7 +64,7 @@ def _without_crumbs(
     return rule, risks(program, rule)[1]
 
 
-def _balance(program: Program, rule: NDArray[np.float64], floor: float) -> float:
+def _balance(program: Program, rule: Floats, floor: float) -> float:
     joint = program.prior[:, None] * rule
     p_y, least = joint.sum(axis=0), (program.loss @ joint).min(axis=0)
     lacking = least < floor * p_y * (1 - 1e-9)

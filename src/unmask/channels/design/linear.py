@@ -7,21 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.channels._matrices import Bools, Floats, probabilities
 from unmask.channels.design.answers import Answers, among_candidates
 from unmask.channels.design.floor import raise_floor, without_crumbs
 from unmask.channels.design.matched import constant_risk_channel
-from unmask.channels.design.programs import (
-    PRECISION,
-    Program,
-    Solved,
-    risks,
-    solve_by_cuts,
-    solve_whole,
-)
+from unmask.channels.design.programs import PRECISION, Program, Solved, risks, solve_by_cuts, solve_whole
 from unmask.channels.design.rounding import hold, meets, tightened
-from unmask.channels.design.slopes import costs, distribution, mutual_information
+from unmask.channels.design.slopes import costs, mutual_information
 from unmask.channels.design.ties import least_distortion, least_leakage
 from unmask.channels.release import Channel
 from unmask.errors import FailedError, UnmaskError
@@ -206,7 +200,7 @@ def _closed_form(asked: _Asked, *, average_alone: bool = False) -> Design | None
     return None if own is None else _design(asked, program, own, "closed form", budget)
 
 
-def _largest_average(asked: _Asked, method: str) -> tuple[Program, Solved, NDArray[np.float64]]:
+def _largest_average(asked: _Asked, method: str) -> tuple[Program, Solved, Floats]:
     """The largest average and its rule, with all the answers that matter to it in the program.
 
     Answers are sought to what the solver found and to mixtures of it with the best rule so far, which takes a third of
@@ -235,7 +229,7 @@ def _program(
     epsilon: float | None,
     delta: float | None,
 ) -> _Asked:
-    p = distribution(prior, "the prior")
+    p = probabilities(prior, "the prior")
     if isinstance(privacy_loss, str) or callable(privacy_loss):
         loss = as_matrix(privacy_loss, len(p), coordinates=coordinates)
     else:
@@ -262,7 +256,7 @@ def _program(
     return _Asked(program, of_loss, of_distortion, answers)
 
 
-def matched(loss: NDArray[np.float64], distortion: NDArray[np.float64]) -> bool:
+def matched(loss: Floats, distortion: Floats) -> bool:
     """Whether the closed form of `matched_optimum` holds: the loss of answering y is the distortion of showing it.
 
     loss : (n_answers, n), distortion : (n, m)
@@ -271,7 +265,7 @@ def matched(loss: NDArray[np.float64], distortion: NDArray[np.float64]) -> bool:
     return alike and np.array_equal(loss, distortion.T) and not np.diagonal(loss).any()
 
 
-def _best_average(asked: _Asked, program: Program, method: str) -> tuple[Solved, NDArray[np.float64]]:
+def _best_average(asked: _Asked, program: Program, method: str) -> tuple[Solved, Floats]:
     """The largest average: the program's solution, and the rule with rounding taken out."""
     found = _solved(program, method) or _solved(replace(program, budget=(program.budget or 0.0) + ROUNDED), method)
     if found is None:
@@ -295,7 +289,7 @@ def _solved(program: Program, method: str) -> Solved | None:
     return solve_by_cuts(tight, tolerance=1e-10 * float(program.loss.max()), entries=_feasible_entries(tight))
 
 
-def _feasible_entries(program: Program) -> NDArray[np.bool_] | None:
+def _feasible_entries(program: Program) -> Bools | None:
     """Columns to begin with where there is a floor: those of the channel of least distortion above it."""
     if program.floor is None or program.coupled:
         return None
@@ -316,7 +310,7 @@ def _infeasible(asked: _Asked, program: Program) -> UnmaskError:
     )
 
 
-def _best_worst(program: Program, first: Solved, rule: NDArray[np.float64]) -> NDArray[np.float64]:
+def _best_worst(program: Program, first: Solved, rule: Floats) -> Floats:
     """The largest worst case among the channels of largest average, which use no entry of positive reduced cost."""
     scale = float(program.loss.max())
     average = risks(program, rule)[0]
@@ -329,9 +323,7 @@ def _best_worst(program: Program, first: Solved, rule: NDArray[np.float64]) -> N
     return held if meets(program, held) and risks(program, held)[1] > risks(program, rule)[1] else rule
 
 
-def _worst_first(
-    program: Program, first: Solved, rule: NDArray[np.float64], method: str
-) -> tuple[Solved, NDArray[np.float64]]:
+def _worst_first(program: Program, first: Solved, rule: Floats, method: str) -> tuple[Solved, Floats]:
     """The largest worst case, then the largest average above it; `first` and `rule` maximize the average alone."""
     scale = float(program.loss.max())
     most = risks(program, rule)[0]
@@ -347,7 +339,7 @@ def _worst_first(
     return found, rule if good else best
 
 
-def _design(asked: _Asked, program: Program, rule: NDArray[np.float64], method: str, bound: float) -> Design:
+def _design(asked: _Asked, program: Program, rule: Floats, method: str, bound: float) -> Design:
     average, worst = risks(asked.answers.to(program, rule, by=0.0) if asked.answers else program, rule)
     return Design(
         channel=Channel(rule, program.prior),

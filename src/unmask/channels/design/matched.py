@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from unmask.channels.design.slopes import costs, distribution
+from unmask.channels._matrices import Floats, probabilities
+from unmask.channels.design.slopes import costs
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -80,8 +81,8 @@ def constant_risk_channel(prior: ArrayLike, loss: ArrayLike, distortion: float) 
     return Channel(rule / rule.sum(axis=1, keepdims=True), p)
 
 
-def _matched(prior: ArrayLike, loss: ArrayLike, distortion: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    p = distribution(prior, "the prior")
+def _matched(prior: ArrayLike, loss: ArrayLike, distortion: float) -> tuple[Floats, Floats]:
+    p = probabilities(prior, "the prior")
     d = costs(loss, "loss", (len(p), len(p)))
     wrong = np.flatnonzero(np.diagonal(d))
     if wrong.size:
@@ -93,7 +94,7 @@ def _matched(prior: ArrayLike, loss: ArrayLike, distortion: float) -> tuple[NDAr
     return p, d
 
 
-def _pieces(p: NDArray[np.float64], d: NDArray[np.float64], level: float) -> NDArray[np.float64]:
+def _pieces(p: Floats, d: Floats, level: float) -> Floats:
     """(n, n) joint p(x, y) of the channel of constant risk; the prior has risk above `level`."""
     w, mass, mu = np.zeros((len(p), len(p))), 1.0, p.copy()
     for _ in range(len(p)):
@@ -116,7 +117,7 @@ def _pieces(p: NDArray[np.float64], d: NDArray[np.float64], level: float) -> NDA
     raise AssertionError("each step removes a secret, and the last one returns")
 
 
-def _ends(at_rest: NDArray[np.float64], at_corner: NDArray[np.float64], level: float) -> tuple[float, float]:
+def _ends(at_rest: Floats, at_corner: Floats, level: float) -> tuple[float, float]:
     """Where the line from the corner (0) to the rest (1) enters the set of risk at least `level`, and leaves it."""
     low, falling = at_corner < level, at_rest < level
     near = np.max((level - at_corner[low]) / np.maximum(at_rest[low] - at_corner[low], 1e-300), initial=0.0)
@@ -125,9 +126,7 @@ def _ends(at_rest: NDArray[np.float64], at_corner: NDArray[np.float64], level: f
     return float(near), float(far)
 
 
-def _add(
-    w: NDArray[np.float64], mass: float, rest: NDArray[np.float64], away: float, corner: int, d: NDArray[np.float64]
-) -> None:
+def _add(w: Floats, mass: float, rest: Floats, away: float, corner: int, d: Floats) -> None:
     """Adds an output of belief (1 - away) at the corner and away * rest, under the name of its best answer."""
     if mass <= 0.0:
         return

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from unmask.channels.design.slopes import Point, TradeOff, asked, costs, distribution, mutual_information
+from unmask.channels._matrices import Bools, Floats, probabilities
+from unmask.channels.design.slopes import Point, RateDistortion, TradeOff, costs, curve, mutual_information
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -24,35 +25,6 @@ SMOOTHINGS = (1e-3, 1e-5, 1e-7)
 """Shares of the constant rule at which the bound is tried too: there no logarithm is of 0."""
 
 
-@dataclass(frozen=True, eq=False)
-class PrivateRateDistortion:
-    """Points of the privacy-distortion curve, each with the rule that attains it and a certificate.
-
-    rate       : (k,) I(X;Y) in nats, what is learned about the secret
-    distortion : (k,) E d(X', Y') of the rules
-    rules      : k channels p(y' given x') with the prior of X'; where the publisher sees the secret too, inputs are the
-                 pairs, (x, x') is input number x * n_x' + x'
-    leaks      : k channels p(y given x) with the prior of X: what the adversary is up against
-    gap        : (k,) in nats: the least rate at this distortion lies between rate - gap and rate, rounding apart
-    """
-
-    rate: NDArray[np.float64]
-    distortion: NDArray[np.float64]
-    rules: tuple[Channel, ...]
-    leaks: tuple[Channel, ...]
-    gap: NDArray[np.float64]
-
-    @property
-    def rule(self) -> Channel:
-        """The rule of a curve of one point."""
-        return _only(self.rules)
-
-    @property
-    def leak(self) -> Channel:
-        """The channel from the secret of a curve of one point."""
-        return _only(self.leaks)
-
-
 def private_rate_distortion(
     joint: ArrayLike,
     distortion_matrix: ArrayLike,
@@ -62,14 +34,15 @@ def private_rate_distortion(
     observation: ArrayLike | None = None,
     sees: Sees = "released",
     gap: float = 1e-6,
-) -> PrivateRateDistortion:
+) -> RateDistortion:
     """min I(X;Y) over rules p(y' given x') with E d(X', Y') <= D: X is secret, X' is what the publisher may perturb.
 
     joint             : (n, k) p(x, x'), sums to 1; every secret has positive probability
     distortion_matrix : (k, m) d(x', y'), at least 0 and finite
     slopes, distortion : as in `rate_distortion`
     observation       : (m, l) p(y given y'), how the adversary observes what is released; he sees it all when None
-    sees              : "released": the rule sees x' alone; "both": it sees x too, p(y' given x, x'), never worse
+    sees              : "released": the rule sees x' alone; "both": it sees x too, p(y' given x, x'), never worse; its
+                        inputs are the pairs, (x, x') is input number x * n_x' + x'
     gap               : nats by which a rate may exceed the least; where the rule cannot be found that well in 20,000
                         steps the gap in the result is larger, and still right
 
@@ -95,30 +68,16 @@ def private_rate_distortion(
         table, d = _pairs(table, d)
     elif sees != "released":
         raise UnmaskError(f"sees is {sees!r}, expected 'released' or 'both'")
-    wanted, answer = asked(slopes, distortion, gap)
     problem = _Problem(table, d, seen)
-    found = [answer(problem.trade_off(), value, gap) for value in wanted]
-    return PrivateRateDistortion(
-        rate=np.array([point.rate for point, _ in found]),
-        distortion=np.array([point.distortion for point, _ in found]),
-        rules=tuple(Channel(point.rule, problem.p_released) for point, _ in found),
-        leaks=tuple(Channel(problem.leak(point.rule), problem.p_secret) for point, _ in found),
-        gap=np.array([certified for _, certified in found]),
-    )
-
-
-def _only(channels: tuple[Channel, ...]) -> Channel:
-    if len(channels) != 1:
-        raise UnmaskError(f"the curve has {len(channels)} points, expected one: choose one of `rules` or `leaks`")
-    return channels[0]
+    return curve(problem.trade_off(), problem.channels, slopes=slopes, distortion=distortion, gap=gap)
 
 
 def _inputs(
     joint: ArrayLike, distortion_matrix: ArrayLike, observation: ArrayLike | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
+) -> tuple[Floats, Floats, Floats | None]:
     table = costs(joint, "joint distribution", (None, None))
     n, k = table.shape
-    table = distribution(table.ravel(), "the joint distribution").reshape(n, k)
+    table = probabilities(table.ravel(), "the joint distribution").reshape(n, k)
     empty = np.flatnonzero(table.sum(axis=1) <= 0)
     if empty.size:
         raise UnmaskError(f"secret {empty[0]} of the joint distribution has probability 0: leave it out")
@@ -131,7 +90,7 @@ def _inputs(
     return table, d, seen
 
 
-def _pairs(table: NDArray[np.float64], d: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _pairs(table: Floats, d: Floats) -> tuple[Floats, Floats]:
     """The same problem with X' := (X, X'): p(x, (x, x')) = p(x, x'), and a distortion that looks at x' alone."""
     n, k = table.shape
     wide = np.zeros((n, n, k))
@@ -143,28 +102,32 @@ def _pairs(table: NDArray[np.float64], d: NDArray[np.float64]) -> tuple[NDArray[
 class _State:
     """A rule W and what is needed of it: objective, gradient (given p(x')), p(y given x), p(y) and the lower bound."""
 
-    rule: NDArray[np.float64]
+    rule: Floats
     value: float
-    gradient: NDArray[np.float64]
-    leak: NDArray[np.float64]
+    gradient: Floats
+    leak: Floats
 
 
 class _Problem:
     """The joint distribution in the shapes that the steps need."""
 
-    def __init__(self, table: NDArray[np.float64], d: NDArray[np.float64], seen: NDArray[np.float64] | None) -> None:
+    def __init__(self, table: Floats, d: Floats, seen: Floats | None) -> None:
         self.d, self.seen = d, seen
         self.p_secret, self.p_released = table.sum(axis=1), table.sum(axis=0)
         self.forward = table / self.p_secret[:, None]
         mass = np.where(self.p_released > 0, self.p_released, 1.0)
         self.backward = (table / mass).T
 
-    def leak(self, rule: NDArray[np.float64]) -> NDArray[np.float64]:
+    def leak(self, rule: Floats) -> Floats:
         """(n, l) p(y given x)."""
-        released: NDArray[np.float64] = self.forward @ rule
+        released: Floats = self.forward @ rule
         return released if self.seen is None else released @ self.seen
 
-    def distortion(self, rule: NDArray[np.float64]) -> float:
+    def channels(self, rule: Floats) -> tuple[Channel, Channel]:
+        """The rule and what it leaks, as channels."""
+        return Channel(rule, self.p_released), Channel(self.leak(rule), self.p_secret)
+
+    def distortion(self, rule: Floats) -> float:
         """E d(X', Y')."""
         return float(self.p_released @ (rule * self.d).sum(axis=1))
 
@@ -175,19 +138,19 @@ class _Problem:
             self.tangent, lambda rule: mutual_information(self.p_secret, self.leak(rule)), self.distortion, constant
         )
 
-    def gradient(self, leak: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    def gradient(self, leak: Floats, share: float) -> Floats:
         """(k, m) derivative of I by p(x') W at the rule mixed with `share` of the constant rule of its own outputs."""
         p_y = np.maximum(self.p_secret @ leak, TINY)
-        g: NDArray[np.float64] = self.backward @ np.log(np.maximum((1 - share) * (leak / p_y) + share, TINY))
+        g: Floats = self.backward @ np.log(np.maximum((1 - share) * (leak / p_y) + share, TINY))
         return g if self.seen is None else g @ self.seen.T
 
-    def state(self, rule: NDArray[np.float64], cost: NDArray[np.float64], allowed: NDArray[np.bool_]) -> _State:
+    def state(self, rule: Floats, cost: Floats, allowed: Bools) -> _State:
         leak = self.leak(rule)
         gradient = np.where(allowed, self.gradient(leak, 0.0) + cost, np.inf)
         rate = mutual_information(self.p_secret, leak)
         return _State(rule, rate + float(self.p_released @ (rule * cost).sum(axis=1)), gradient, leak)
 
-    def bound(self, state: _State, cost: NDArray[np.float64], allowed: NDArray[np.bool_], *, smooth: bool) -> float:
+    def bound(self, state: _State, cost: Floats, allowed: Bools, *, smooth: bool) -> float:
         gradients = [state.gradient]
         if smooth:
             gradients += [np.where(allowed, self.gradient(state.leak, share) + cost, np.inf) for share in SMOOTHINGS]
@@ -209,9 +172,7 @@ class _Problem:
         rate = mutual_information(self.p_secret, state.leak)
         return Point(state.rule, rate, self.distortion(state.rule), bound + shift)
 
-    def descend(
-        self, state: _State, length: float, cost: NDArray[np.float64], allowed: NDArray[np.bool_]
-    ) -> tuple[_State, float]:
+    def descend(self, state: _State, length: float, cost: Floats, allowed: Bools) -> tuple[_State, float]:
         """One step of exponentiated gradient, and the length to try next."""
         log_rule = np.log(np.maximum(state.rule, TINY))
         away = state.gradient - state.gradient.min(axis=1, keepdims=True)

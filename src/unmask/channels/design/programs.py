@@ -8,10 +8,10 @@ from threading import Thread
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csc_array
 
+from unmask.channels._matrices import Bools, Floats, Ints
 from unmask.errors import FailedError
 
 MAX_ROUNDS = 400
@@ -40,17 +40,17 @@ class Program:
     Otherwise maximize sum_y r(y), the average privacy.
     """
 
-    prior: NDArray[np.float64]
-    loss: NDArray[np.float64]
-    distortion: NDArray[np.float64]
+    prior: Floats
+    loss: Floats
+    distortion: Floats
     budget: float | None
     floor: float | None = None
     soft: bool = False
     least_average: float | None = None
-    aim: NDArray[np.float64] | None = None
+    aim: Floats | None = None
     epsilon: float | None = None
     delta: float | None = None
-    allowed: NDArray[np.bool_] | None = None
+    allowed: Bools | None = None
 
     @property
     def coupled(self) -> bool:
@@ -58,7 +58,7 @@ class Program:
         return self.epsilon is not None or self.delta is not None
 
     @property
-    def every_entry(self) -> NDArray[np.bool_]:
+    def every_entry(self) -> Bools:
         """(n, m) the entries that may differ from 0."""
         return np.ones(self.distortion.shape, dtype=np.bool_) if self.allowed is None else self.allowed
 
@@ -72,18 +72,18 @@ class Solved:
     entries : (n, m) the columns of the last program
     """
 
-    rule: NDArray[np.float64]
+    rule: Floats
     objective: float
     bound: float
-    face: NDArray[np.bool_]
-    rows: NDArray[np.bool_]
-    entries: NDArray[np.bool_]
+    face: Bools
+    rows: Bools
+    entries: Bools
 
 
 class _Columns:
     """Where the unknowns are: entries of the rule, then r, then p(y), then m(y), then what is lacking of the floor."""
 
-    def __init__(self, program: Program, entries: NDArray[np.bool_]) -> None:
+    def __init__(self, program: Program, entries: Bools) -> None:
         m = entries.shape[1]
         self.y, self.x = np.nonzero(entries.T)  # by output, so that an output's entries are next to each other
         self.per_output = np.bincount(self.y, minlength=m)
@@ -100,13 +100,13 @@ class _Rows:
     """Rows being gathered: sum of value * unknown <= side."""
 
     def __init__(self) -> None:
-        self.rows: list[NDArray[np.int64]] = []
-        self.columns: list[NDArray[np.int64]] = []
-        self.values: list[NDArray[np.float64]] = []
-        self.sides: list[NDArray[np.float64]] = []
+        self.rows: list[Ints] = []
+        self.columns: list[Ints] = []
+        self.values: list[Floats] = []
+        self.sides: list[Floats] = []
         self.n = 0
 
-    def add(self, side: NDArray[np.float64], *terms: tuple[Any, Any, Any]) -> None:
+    def add(self, side: Floats, *terms: tuple[Any, Any, Any]) -> None:
         """Rows with these sides; a term is (row of each, column of each, value of each), broadcast."""
         for row, column, value in terms:
             r, c, v = np.broadcast_arrays(row, column, np.asarray(value, dtype=np.float64))
@@ -116,7 +116,7 @@ class _Rows:
         self.sides.append(np.asarray(side, dtype=np.float64))
         self.n += len(self.sides[-1])
 
-    def matrix(self, n_columns: int) -> tuple[csc_array, NDArray[np.float64]]:
+    def matrix(self, n_columns: int) -> tuple[csc_array, Floats]:
         """The rows as a sparse matrix, and their sides."""
         if not self.n:
             return csc_array((0, n_columns)), np.zeros(0)
@@ -125,7 +125,7 @@ class _Rows:
         return csc_array(matrix), np.concatenate(self.sides)
 
 
-def _at_most(program: Program, at: _Columns, rows: NDArray[np.bool_]) -> _Rows:
+def _at_most(program: Program, at: _Columns, rows: Bools) -> _Rows:
     """The inequalities; the first are those of the answers in `rows`, by output."""
     out, m = _Rows(), rows.shape[1]
     outputs, p = np.arange(m), program.prior
@@ -160,7 +160,7 @@ def _between(out: _Rows, entry: Any, other: Any, low: float, high: float) -> Non
     out.add(np.zeros(len(entry)), (each, entry, 1.0), (each, other, -high))
 
 
-def _equal(program: Program, at: _Columns) -> tuple[csc_array, NDArray[np.float64]]:
+def _equal(program: Program, at: _Columns) -> tuple[csc_array, Floats]:
     """The equations: the rule's rows sum to 1, p(y) is what it is."""
     out, (n, m) = _Rows(), program.distortion.shape
     rule = np.arange(at.n_rule)
@@ -169,7 +169,7 @@ def _equal(program: Program, at: _Columns) -> tuple[csc_array, NDArray[np.float6
     return out.matrix(at.n)
 
 
-def _objective(program: Program, at: _Columns, m: int) -> NDArray[np.float64]:
+def _objective(program: Program, at: _Columns, m: int) -> Floats:
     cost = np.zeros(at.n)
     if program.soft:
         cost[at.lacking :] = 1.0
@@ -180,9 +180,7 @@ def _objective(program: Program, at: _Columns, m: int) -> NDArray[np.float64]:
     return cost
 
 
-def _solve(
-    program: Program, entries: NDArray[np.bool_], rows: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], float, float, NDArray[np.float64], NDArray[np.float64]] | None:
+def _solve(program: Program, entries: Bools, rows: Bools) -> tuple[Floats, float, float, Floats, Floats] | None:
     """The program with some entries and rows: rule, objective, bound over all entries, reduced costs (n, m), risks as
     the program sees them (m,). None: infeasible.
     """
@@ -213,9 +211,7 @@ def _solve(
     return rule, float(solved.fun), bound, table, np.asarray(solved.x[at.risk : at.risk + m])
 
 
-def _reduced_costs(
-    program: Program, rows: NDArray[np.bool_], up: NDArray[np.float64], same: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _reduced_costs(program: Program, rows: Bools, up: Floats, same: Floats) -> Floats:
     """(n, m) what an entry that is not yet in the program would be worth; exact unless epsilon or delta couple them."""
     n, m = program.distortion.shape
     y, a = np.nonzero(rows.T)
@@ -226,16 +222,12 @@ def _reduced_costs(
         weighted += program.aim
     if program.budget is not None:
         weighted -= up[len(y)] * program.distortion
-    table: NDArray[np.float64] = program.prior[:, None] * (weighted - same[n : n + m]) - same[:n, None]
+    table: Floats = program.prior[:, None] * (weighted - same[n : n + m]) - same[:n, None]
     return table
 
 
 def solve_linear(
-    cost: NDArray[np.float64],
-    upper: csc_array | None,
-    upper_side: NDArray[np.float64] | None,
-    equal: csc_array,
-    equal_side: NDArray[np.float64],
+    cost: Floats, upper: csc_array | None, upper_side: Floats | None, equal: csc_array, equal_side: Floats
 ) -> Any:
     """What scipy says of min cost x with upper x <= upper_side, equal x = equal_side, x >= 0; None: infeasible."""
     solved: Any = None
@@ -297,11 +289,7 @@ def solve_whole(program: Program) -> Solved | None:
 
 
 def solve_by_cuts(
-    program: Program,
-    *,
-    tolerance: float,
-    entries: NDArray[np.bool_] | None = None,
-    rows: NDArray[np.bool_] | None = None,
+    program: Program, *, tolerance: float, entries: Bools | None = None, rows: Bools | None = None
 ) -> Solved | None:
     """The program with few rows and columns, to which those that it lacks are added, until objective and bound meet.
 
@@ -341,7 +329,7 @@ def scale(program: Program) -> float:
     return max(float(program.loss.max()), 1e-300)
 
 
-def _largest(values: NDArray[np.float64], count: int, above: float) -> NDArray[np.bool_]:
+def _largest(values: Floats, count: int, above: float) -> Bools:
     """Which are among the `count` largest of their row, and above the threshold."""
     count = min(count, values.shape[1])
     chosen = np.zeros(values.shape, dtype=np.bool_)
@@ -350,7 +338,7 @@ def _largest(values: NDArray[np.float64], count: int, above: float) -> NDArray[n
     return chosen
 
 
-def _first_entries(program: Program) -> NDArray[np.bool_]:
+def _first_entries(program: Program) -> Bools:
     """The six cheapest outputs of each secret, and the cheapest constant one."""
     entries = np.zeros(program.distortion.shape, dtype=np.bool_)
     near = np.argsort(np.where(program.every_entry, program.distortion, np.inf), axis=1, kind="stable")[:, :6]
@@ -359,7 +347,7 @@ def _first_entries(program: Program) -> NDArray[np.bool_]:
     return entries
 
 
-def _first_rows(program: Program) -> NDArray[np.bool_]:
+def _first_rows(program: Program) -> Bools:
     """The best answers to beliefs about an output that fall off with distortion, over three decades of widths."""
     rows = np.zeros((len(program.loss), program.distortion.shape[1]), dtype=np.bool_)
     excess = program.distortion - program.distortion.min(axis=0)
@@ -370,7 +358,7 @@ def _first_rows(program: Program) -> NDArray[np.bool_]:
     return rows
 
 
-def clean(rule: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+def clean(rule: Floats, prior: Floats) -> Floats:
     """The rule without negative entries and outputs that are next to unused, its rows summing to 1."""
     kept = np.maximum(rule, 0.0)
     kept[:, prior @ kept < UNUSED] = 0.0
@@ -378,7 +366,7 @@ def clean(rule: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.f
     return np.asarray(kept / kept.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def risks(program: Program, rule: NDArray[np.float64]) -> tuple[float, float]:
+def risks(program: Program, rule: Floats) -> tuple[float, float]:
     """The average risk of the attacker, and the least at an output of positive probability."""
     joint = program.prior[:, None] * rule
     p_y = joint.sum(axis=0)

@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
-from unmask.channels.design.slopes import Point, TradeOff, asked, costs, distribution, mutual_information
+from unmask.channels._matrices import Floats, probabilities
+from unmask.channels.design.slopes import Point, RateDistortion, TradeOff, costs, curve, mutual_information
 from unmask.channels.release import Channel
-from unmask.errors import FailedError, UnmaskError
+from unmask.errors import FailedError
 
 MAX_STEPS = 200
 """Newton steps for one slope; 6 to 15 are usual."""
-
-
-@dataclass(frozen=True, eq=False)
-class RateDistortion:
-    """Points of a rate-distortion curve, each with the channel that attains it and a certificate.
-
-    rate       : (k,) I(X;Y) of the channels, in nats
-    distortion : (k,) E d(X, Y) of the channels
-    channels   : k channels with the prior of X
-    gap        : (k,) in nats: the true curve lies between rate - gap and rate at this distortion, rounding apart
-    """
-
-    rate: NDArray[np.float64]
-    distortion: NDArray[np.float64]
-    channels: tuple[Channel, ...]
-    gap: NDArray[np.float64]
-
-    @property
-    def channel(self) -> Channel:
-        """The channel of a curve of one point."""
-        if len(self.channels) != 1:
-            raise UnmaskError(f"the curve has {len(self.channels)} channels, expected one: choose one of `channels`")
-        return self.channels[0]
 
 
 def rate_distortion(
@@ -65,7 +42,7 @@ def rate_distortion(
     >>> found = rate_distortion([0.5, 0.5], 1 - np.eye(2), distortion=0.1)
     >>> found.rate.round(5), bool(found.gap[0] <= 1e-6)  # ln 2 - h(0.1)
     (array([0.36806]), True)
-    >>> found.channel.p_y_given_x.round(3)
+    >>> found.rule.p_y_given_x.round(3)
     array([[0.9, 0.1],
            [0.1, 0.9]])
 
@@ -73,20 +50,18 @@ def rate_distortion(
     theory", 1971, theorem 2.5.3 (dual). D. Rebollo-Monedero et al. 2012, eq. (9) with X = X', Y = Y'. R. Koenker,
     I. Mizera, "Convex optimization, shape constraints, compound decisions, and empirical Bayes rules", JASA 2014.
     """
-    p = distribution(prior, "the prior")
+    p = probabilities(prior, "the prior")
     d = costs(distortion_matrix, "distortion matrix", (len(p), None))
-    wanted, answer = asked(slopes, distortion, gap)
-    problem = _trade_off(p, d)
-    found = [answer(problem, value, gap) for value in wanted]
-    return RateDistortion(
-        rate=np.array([point.rate for point, _ in found]),
-        distortion=np.array([point.distortion for point, _ in found]),
-        channels=tuple(Channel(point.rule, p) for point, _ in found),
-        gap=np.array([certified for _, certified in found]),
+    return curve(
+        _trade_off(p, d),
+        lambda rule: (channel := Channel(rule, p), channel),
+        slopes=slopes,
+        distortion=distortion,
+        gap=gap,
     )
 
 
-def _trade_off(p: NDArray[np.float64], d: NDArray[np.float64]) -> TradeOff:
+def _trade_off(p: Floats, d: Floats) -> TradeOff:
     used = p > 0
     excess = d - d.min(axis=1, keepdims=True)
     least = float(p @ d.min(axis=1))
@@ -110,9 +85,7 @@ def _trade_off(p: NDArray[np.float64], d: NDArray[np.float64]) -> TradeOff:
     )
 
 
-def mixture_weights(
-    kernel: NDArray[np.float64], p: NDArray[np.float64], gap: float
-) -> tuple[NDArray[np.float64], float]:
+def mixture_weights(kernel: Floats, p: Floats, gap: float) -> tuple[Floats, float]:
     """Weights q (m,) that minimize -sum_x p(x) log (A q)(x) within `gap`, and a certified lower bound of the minimum.
 
     kernel : (n, m) A, at least 0, no row of zeros and no column that matters of zeros
@@ -146,17 +119,11 @@ def mixture_weights(
     return best, bound
 
 
-def _dual(kernel: NDArray[np.float64], p: NDArray[np.float64], nu: NDArray[np.float64]) -> float:
+def _dual(kernel: Floats, p: Floats, nu: Floats) -> float:
     return float(p @ np.log(nu)) - math.log(float((kernel.T @ (p * nu)).max()))
 
 
-def _newton(
-    kernel: NDArray[np.float64],
-    p: NDArray[np.float64],
-    q: NDArray[np.float64],
-    nu: NDArray[np.float64],
-    mass: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def _newton(kernel: Floats, p: Floats, q: Floats, nu: Floats, mass: Floats) -> tuple[Floats, Floats] | None:
     m = len(q)
     z = np.maximum(1.0 - kernel.T @ (p * nu), 1e-300)
     root = np.sqrt(q)
@@ -167,7 +134,7 @@ def _newton(
     if failed:
         return None
 
-    def direction(to_q: NDArray[np.float64], to_nu: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def direction(to_q: Floats, to_nu: Floats) -> tuple[Floats, ...]:
         side, _ = lapack.dpotrs(factor, root * (to_q / q + kernel.T @ (p * to_nu / mass)), lower=1)
         d_q = root * side
         d_mass = kernel @ d_q
@@ -187,6 +154,6 @@ def _newton(
     return np.maximum(q + primal * d_q, 1e-300), nu + dual * d_nu
 
 
-def _length(at: NDArray[np.float64], step: NDArray[np.float64]) -> float:
+def _length(at: Floats, step: Floats) -> float:
     down = step < 0
     return min(1.0 / 0.99, float(np.min(-at[down] / step[down]))) if down.any() else 1.0 / 0.99

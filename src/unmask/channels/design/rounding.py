@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.channels._matrices import Floats
 from unmask.channels.design.programs import Program, clean, risks
 
 
@@ -17,7 +17,7 @@ def tightened(program: Program) -> Program:
     return replace(program, epsilon=less[0], delta=less[1])
 
 
-def meets(program: Program, rule: NDArray[np.float64]) -> bool:
+def meets(program: Program, rule: Floats) -> bool:
     """Whether budget and constraints hold as `optimal_mechanism` promises."""
     joint = program.prior[:, None] * rule
     p_y = joint.sum(axis=0)
@@ -36,7 +36,7 @@ def meets(program: Program, rule: NDArray[np.float64]) -> bool:
     return all(within)
 
 
-def hold(program: Program, rule: NDArray[np.float64]) -> NDArray[np.float64]:
+def hold(program: Program, rule: Floats) -> Floats:
     """The rule with rounding taken out: epsilon, delta and the floor hold again, output by output.
 
     p(y given x) moves towards p(y) by the least share that is enough; shares are of the order of the solver's
@@ -67,6 +67,6 @@ def hold(program: Program, rule: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(mixed / mixed.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def _share(lacking: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
+def _share(lacking: Floats, room: Floats) -> Floats:
     lacking = np.where(lacking > 1e-15, lacking, 0.0)
     return np.where(lacking > 0, lacking / np.maximum(lacking + room, 1e-300), 0.0)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.channels._matrices import Floats
+from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
 LEAST_GAP = 1e-11
@@ -24,7 +26,7 @@ class Point:
     bound on rate + slope * distortion over all rules.
     """
 
-    rule: NDArray[np.float64]
+    rule: Floats
     rate: float
     distortion: float
     bound: float
@@ -42,9 +44,9 @@ class TradeOff:
     """
 
     tangent: Callable[[float, float], Point]
-    rate: Callable[[NDArray[np.float64]], float]
-    distortion: Callable[[NDArray[np.float64]], float]
-    free: NDArray[np.float64]
+    rate: Callable[[Floats], float]
+    distortion: Callable[[Floats], float]
+    free: Floats
 
 
 def at_slope(problem: TradeOff, slope: float, gap: float) -> tuple[Point, float]:
@@ -98,15 +100,7 @@ def _mixture(problem: TradeOff, left: Point, right: Point, target: float) -> Poi
     return Point(rule, problem.rate(rule), problem.distortion(rule), 0.0)
 
 
-def distribution(values: ArrayLike, what: str) -> NDArray[np.float64]:
-    """(n,) probabilities: checked as in `Channel`, divided by their sum."""
-    p = np.asarray(values, dtype=np.float64)
-    if p.ndim != 1 or not p.size or not np.all(np.isfinite(p)) or p.min() < 0 or abs(p.sum() - 1) > 1e-9:
-        raise UnmaskError(f"{what} is no distribution, expected one axis of entries at least 0 that sum to 1")
-    return np.asarray(p / p.sum(), dtype=np.float64)
-
-
-def costs(values: ArrayLike, what: str, shape: tuple[int | None, int | None]) -> NDArray[np.float64]:
+def costs(values: ArrayLike, what: str, shape: tuple[int | None, int | None]) -> Floats:
     """A finite matrix of losses, at least 0, with the numbers of rows and columns asked for (None: any)."""
     matrix = np.asarray(values, dtype=np.float64)
     fits = matrix.ndim == 2 and all(
@@ -120,24 +114,66 @@ def costs(values: ArrayLike, what: str, shape: tuple[int | None, int | None]) ->
     return matrix
 
 
-def asked(
-    slopes: ArrayLike | None, distortion: ArrayLike | None, gap: float
-) -> tuple[Sequence[float], Callable[[TradeOff, float, float], tuple[Point, float]]]:
-    """What a curve was asked for: the slopes or the distortions, and the function that answers one of them."""
+@dataclass(frozen=True, eq=False)
+class RateDistortion:
+    """Points of a curve of least information at a distortion, each with the rule that attains it and a certificate.
+
+    rate       : (k,) I(X;Y) in nats, what is learned about the secret
+    distortion : (k,) expected distortion of the rules
+    rules      : k channels from what the publisher sees to what is released, with the prior of their inputs
+    leaks      : k channels p(y given x) with the prior of X, what the adversary is up against: the rules themselves
+                 where the secret is what is perturbed
+    gap        : (k,) in nats: the least rate at this distortion lies between rate - gap and rate, rounding apart
+    """
+
+    rate: Floats
+    distortion: Floats
+    rules: tuple[Channel, ...]
+    leaks: tuple[Channel, ...]
+    gap: Floats
+
+    @property
+    def rule(self) -> Channel:
+        """The rule of a curve of one point."""
+        return self._only(self.rules)
+
+    @property
+    def leak(self) -> Channel:
+        """The channel from the secret of a curve of one point."""
+        return self._only(self.leaks)
+
+    def _only(self, channels: tuple[Channel, ...]) -> Channel:
+        if len(channels) != 1:
+            raise UnmaskError(f"the curve has {len(channels)} points, expected one: choose one of `rules` or `leaks`")
+        return channels[0]
+
+
+def curve(
+    problem: TradeOff,
+    channels: Callable[[Floats], tuple[Channel, Channel]],
+    *,
+    slopes: ArrayLike | None,
+    distortion: ArrayLike | None,
+    gap: float,
+) -> RateDistortion:
+    """The points at these slopes, or at these distortions; channels : a rule -> it and its leak, as channels."""
     if (slopes is None) == (distortion is None):
         raise UnmaskError("expected either slopes or distortion, given both or neither")
     if not gap >= LEAST_GAP:
         raise UnmaskError(
             f"the gap asked for is {gap} nats, expected at least {LEAST_GAP}: double precision ends there"
         )
+    name, solve = ("slope", at_slope) if distortion is None else ("distortion", at_distortion)
     given = np.atleast_1d(np.asarray(slopes if distortion is None else distortion, dtype=np.float64))
-    name = "slope" if distortion is None else "distortion"
     if given.ndim != 1 or not given.size or not np.all(np.isfinite(given)) or given.min() < 0:
         raise UnmaskError(f"a {name} is negative or infinite, or there is none, expected numbers at least 0")
-    return given.tolist(), at_slope if distortion is None else at_distortion
+    points, gaps = zip(*(solve(problem, value, gap) for value in given.tolist()), strict=True)
+    rules, leaks = zip(*(channels(point.rule) for point in points), strict=True)
+    rate, cost = np.array([(point.rate, point.distortion) for point in points]).T
+    return RateDistortion(rate, cost, rules, leaks, np.array(gaps))
 
 
-def mutual_information(p_x: NDArray[np.float64], conditional: NDArray[np.float64]) -> float:
+def mutual_information(p_x: Floats, conditional: Floats) -> float:
     """I(X;Y) in nats of a prior (n,) and rows p(y given x) (n, m), as sum p(x) KL(p(y given x) | p(y)); 0 log 0 is 0.
 
     >>> round(mutual_information(np.array([0.5, 0.5]), np.eye(2)), 6)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.channels._matrices import Floats
 from unmask.channels.design.programs import Program, Solved, clean, risks, solve_by_cuts
 from unmask.channels.design.rounding import hold, meets, tightened
 from unmask.channels.design.slopes import mutual_information
@@ -27,14 +27,14 @@ WEIGHINGS = 300
 """Steps by which the vertices are weighed."""
 
 
-def least_distortion(program: Program, found: Solved, rule: NDArray[np.float64]) -> NDArray[np.float64]:
+def least_distortion(program: Program, found: Solved, rule: Floats) -> Floats:
     """The rule of least distortion among those that are as private as this one, on average and in the worst case."""
     face = replace(_face(program, found, rule), aim=program.distortion)
     cheap = solve_by_cuts(face, tolerance=0.0, entries=rule > 0, rows=found.rows)
     return rule if cheap is None else _kept(program, rule, cheap.rule, better=_distortion)
 
 
-def least_leakage(program: Program, found: Solved, rule: NDArray[np.float64]) -> NDArray[np.float64]:
+def least_leakage(program: Program, found: Solved, rule: Floats) -> Floats:
     """The rule of least I(X;Y) among those that are as private as this one and distort no more.
 
     The rules that qualify are a polytope, and I is convex on it. Its tangent at the best mixture of the vertices known
@@ -56,7 +56,7 @@ def least_leakage(program: Program, found: Solved, rule: NDArray[np.float64]) ->
     return _kept(program, rule, best, better=lambda program, one: mutual_information(program.prior, one))
 
 
-def _face(program: Program, found: Solved, rule: NDArray[np.float64]) -> Program:
+def _face(program: Program, found: Solved, rule: Floats) -> Program:
     """The program of the rules that are as private as this one."""
     average, worst = risks(program, rule)
     allowed = found.face | (rule > 0)
@@ -66,11 +66,11 @@ def _face(program: Program, found: Solved, rule: NDArray[np.float64]) -> Program
     return replace(tightened(program), allowed=allowed, least_average=average - SLACK, floor=floor)
 
 
-def _distortion(program: Program, rule: NDArray[np.float64]) -> float:
+def _distortion(program: Program, rule: Floats) -> float:
     return float(program.prior @ (rule * program.distortion).sum(axis=1))
 
 
-def _slope(prior: NDArray[np.float64], rule: NDArray[np.float64]) -> NDArray[np.float64]:
+def _slope(prior: Floats, rule: Floats) -> Floats:
     """(n, m) dI / d p(y given x) over p(x): ln p(y given x) / p(y), cut off far below; 0 where y is never shown, and
     what it would be worth at the least.
     """
@@ -79,7 +79,7 @@ def _slope(prior: NDArray[np.float64], rule: NDArray[np.float64]) -> NDArray[np.
     return np.log(np.maximum(ratio, 1e-9))
 
 
-def _mixed(prior: NDArray[np.float64], vertices: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mixed(prior: Floats, vertices: Floats) -> Floats:
     """The mixture of least I(X;Y): weights times exp(-slope), which never raises it, as in Blahut and Arimoto."""
     weights = np.full(len(vertices), 1.0 / len(vertices))
     for _ in range(WEIGHINGS):
@@ -89,13 +89,7 @@ def _mixed(prior: NDArray[np.float64], vertices: NDArray[np.float64]) -> NDArray
     return np.tensordot(weights, vertices, axes=1)
 
 
-def _kept(
-    program: Program,
-    rule: NDArray[np.float64],
-    other: NDArray[np.float64],
-    *,
-    better: Callable[[Program, NDArray[np.float64]], float],
-) -> NDArray[np.float64]:
+def _kept(program: Program, rule: Floats, other: Floats, *, better: Callable[[Program, Floats], float]) -> Floats:
     """The other rule where it is as private, holds what was asked and has less of what is counted; else the rule."""
     held = hold(program, clean(other, program.prior))
     old, new = risks(program, rule), risks(program, held)

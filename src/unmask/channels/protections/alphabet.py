@@ -6,9 +6,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.channels._matrices import Floats, Ints
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 from unmask.randomness import secret_unless
@@ -44,16 +44,16 @@ class RandomizedResponse:
         """The chance that the true value is shown."""
         return 1.0 / (1.0 + (self.n - 1) * float(np.exp(-self.epsilon)))
 
-    def channel(self, prior: NDArray[np.float64] | None = None) -> Channel:
+    def channel(self, prior: Floats | None = None) -> Channel:
         """(n, n), exact."""
         table = np.full((self.n, self.n), self.keep * float(np.exp(-self.epsilon)))
         np.fill_diagonal(table, self.keep)
         return Channel(table, prior)
 
-    def perturb(self, values: NDArray[np.int64], *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """The value shown for each of `values`, numbers from 0 to n - 1."""
+    def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
+        """The value shown for each secret of the population, numbers from 0 to n - 1."""
         rng = secret_unless(rng)
-        truth = _check_values(values, self.n)
+        truth = _check_values(population, self.n)
         other = (truth + rng.integers(1, max(self.n, 2), size=truth.shape)) % self.n
         return np.where(rng.random(truth.shape) < self.keep, truth, other)
 
@@ -83,7 +83,7 @@ class Geometric:
             raise UnmaskError(f"epsilon is {self.epsilon}, expected above 0")
         _check_size(self.n)
 
-    def channel(self, prior: NDArray[np.float64] | None = None) -> Channel:
+    def channel(self, prior: Floats | None = None) -> Channel:
         """(n, n), exact."""
         if self.n == 1:
             return Channel(np.ones((1, 1)), prior)
@@ -94,10 +94,10 @@ class Geometric:
             table[:, end] = a ** np.abs(value - end) / (1.0 + a)
         return Channel(table, prior)
 
-    def perturb(self, values: NDArray[np.int64], *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """The number shown for each of `values`, numbers from 0 to n - 1."""
+    def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
+        """The number shown for each secret of the population, numbers from 0 to n - 1."""
         rng = secret_unless(rng)
-        truth = _check_values(values, self.n)
+        truth = _check_values(population, self.n)
         stop = -float(np.expm1(-self.epsilon))
         noise = rng.geometric(stop, size=truth.shape) - rng.geometric(stop, size=truth.shape)
         return np.clip(truth + noise, 0, self.n - 1)
@@ -122,7 +122,7 @@ class Coin:
         if not 0.0 <= self.keep <= 1.0:
             raise UnmaskError(f"keep is {self.keep}, expected a probability")
 
-    def channel(self, prior: NDArray[np.float64], *, loss: NDArray[np.float64] | None = None) -> Channel:
+    def channel(self, prior: Floats, *, loss: Floats | None = None) -> Channel:
         """(n_x, n_x), exact.
 
         prior : (n_x,); loss : (n_x, n_x) d[answer, truth], Hamming when None, where the guess is the likeliest secret.
@@ -138,6 +138,11 @@ class Coin:
         table = np.tile((1.0 - self.keep) * guess / guess.sum(), (len(hidden), 1))
         table[np.diag_indices(len(hidden))] += self.keep
         return Channel(table, hidden)
+
+    def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
+        """The value shown for each secret, numbers from 0; the guess is the commonest of the population."""
+        truth = _check_values(population, np.iinfo(np.int64).max)
+        return self.channel(np.bincount(truth) / len(truth)).sample(truth, rng=secret_unless(rng))
 
 
 @dataclass(frozen=True)
@@ -172,12 +177,12 @@ class Generalize:
         return cls(tuple(block for _, block in pairs))
 
     @property
-    def block(self) -> NDArray[np.int64]:
+    def block(self) -> Ints:
         """(n_x,) the number of each secret's block."""
         number = {label: index for index, label in enumerate(dict.fromkeys(self.labels))}
         return np.array([number[label] for label in self.labels], dtype=np.int64)
 
-    def channel(self, prior: NDArray[np.float64] | None = None, *, x_labels: Sequence[str] | None = None) -> Channel:
+    def channel(self, prior: Floats | None = None, *, x_labels: Sequence[str] | None = None) -> Channel:
         """(n_x, n_blocks), sparse, exact; outputs are named by their labels."""
         n = len(self.labels)
         names = tuple(str(label) for label in dict.fromkeys(self.labels))
@@ -186,9 +191,9 @@ class Generalize:
         )
         return Channel(table, prior, x_labels=x_labels, y_labels=names)
 
-    def perturb(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number of the block of each of `values`; nothing is random here."""
-        return self.block[_check_values(values, len(self.labels))]
+    def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
+        """The number of the block of each secret."""
+        return self.block[_check_values(population, len(self.labels))]
 
 
 def _check_size(n: int) -> None:
@@ -196,7 +201,7 @@ def _check_size(n: int) -> None:
         raise UnmaskError(f"n is {n}, expected at least 1 value")
 
 
-def _check_values(values: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+def _check_values(values: Ints, n: int) -> Ints:
     array = np.asarray(values)
     if not np.issubdtype(array.dtype, np.integer) or (array.size and (array.min() < 0 or array.max() >= n)):
         raise UnmaskError(f"a value to be protected is not a whole number from 0 to {n - 1}")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from unmask.channels._matrices import Floats
 from unmask.channels.datasets.locations import EARTH_RADIUS, Grid
 from unmask.channels.release import LARGEST_DENSE, Channel
 from unmask.errors import UnmaskError
@@ -22,7 +22,7 @@ masses of e^-100)."""
 class PlanarNoise(Protocol):
     """What moves points given in meters."""
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+    def __call__(self, population: Floats, *, rng: np.random.Generator | None = None) -> Floats:
         """(..., 2) meters -> (..., 2) meters."""
         ...
 
@@ -44,7 +44,7 @@ class PlanarLaplace:
         if not self.epsilon > 0:
             raise UnmaskError(f"epsilon is {self.epsilon} a meter, expected above 0")
 
-    def channel(self, space: Grid | NDArray[np.float64], prior: NDArray[np.float64] | None = None) -> Channel:
+    def channel(self, space: Grid | Floats, prior: Floats | None = None) -> Channel:
         """Between the cells of a grid, or between points.
 
         Grid : p(y given x) is the exact mass of cell y around the center of cell x; what falls outside the grid is
@@ -71,10 +71,10 @@ class PlanarLaplace:
             width = np.exp(node) / self.epsilon
         return _on_grid(space, space.points, width, weight / weight.sum(), prior)
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+    def __call__(self, population: Floats, *, rng: np.random.Generator | None = None) -> Floats:
         """(..., 2) points in meters, each moved by the noise: a uniform angle, a Gamma(2, 1 / epsilon) distance."""
         rng = secret_unless(rng)
-        points = _check_points(values)
+        points = _check_points(population)
         radius = rng.gamma(2.0, 1.0 / self.epsilon, size=points.shape[:-1])
         angle = rng.uniform(0.0, 2.0 * np.pi, size=points.shape[:-1])
         return np.asarray(points + radius[..., None] * np.stack((np.cos(angle), np.sin(angle)), axis=-1))
@@ -94,7 +94,7 @@ class PlanarGaussian:
     def __post_init__(self) -> None:
         _check_width(self.sigma, "sigma")
 
-    def channel(self, space: Grid | NDArray[np.float64], prior: NDArray[np.float64] | None = None) -> Channel:
+    def channel(self, space: Grid | Floats, prior: Floats | None = None) -> Channel:
         """Between the cells of a grid (exact masses of the cells, what falls outside goes to the nearest cell), or
         between (n, 2) points in meters (density at each point, normalized over the points).
 
@@ -108,10 +108,10 @@ class PlanarGaussian:
             squared = -0.5 * (_distances(space) / self.sigma) ** 2
         return Channel(_normalized(np.nan_to_num(squared, nan=0.0, neginf=-np.inf)), prior)
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+    def __call__(self, population: Floats, *, rng: np.random.Generator | None = None) -> Floats:
         """(..., 2) points in meters, each moved by the noise."""
         rng = secret_unless(rng)
-        points = _check_points(values)
+        points = _check_points(population)
         return points + self.sigma * rng.standard_normal(points.shape)
 
 
@@ -120,8 +120,8 @@ class Shrink:
     """The noisy point, pulled towards the center of the prior: c + a (x + noise - c), a = s^2 / (s^2 + sigma^2).
 
     For a Gaussian prior of standard deviation s (`spread`) on each axis around c (`center`) this is the adversary's own
-    best estimate given the noisy point: distortion falls from 2 sigma^2 to 2 s^2 sigma^2 / (s^2 + sigma^2), and his
-    error, which is that same number, does not change. Adding noise alone wastes 2 sigma^4 / (s^2 + sigma^2).
+    best estimate given the noisy point: distortion falls from 2 sigma^2 to 2 s^2 sigma^2 / (s^2 + sigma^2), and
+    their error, which is that same number, does not change. Adding noise alone wastes 2 sigma^4 / (s^2 + sigma^2).
 
     sigma, spread : meters, at least 0 and above 0
     """
@@ -147,22 +147,20 @@ class Shrink:
         """
         return 2.0 * self.factor * self.sigma**2
 
-    def channel(self, space: Grid, prior: NDArray[np.float64] | None = None) -> Channel:
+    def channel(self, space: Grid, prior: Floats | None = None) -> Channel:
         """Between the cells of a grid: exact masses of the cells, what falls outside goes to the nearest cell."""
         center = np.array(self.center)
         mean = center + self.factor * (space.points - center)
         return _on_grid(space, mean, np.array([self.factor * self.sigma]), np.ones(1), prior)
 
-    def perturb(self, values: NDArray[np.float64], *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+    def __call__(self, population: Floats, *, rng: np.random.Generator | None = None) -> Floats:
         """(..., 2) points in meters, each moved by the noise and then pulled towards the center."""
         rng = secret_unless(rng)
-        noisy = PlanarGaussian(self.sigma).perturb(values, rng=rng)
+        noisy = PlanarGaussian(self.sigma)(population, rng=rng)
         return np.asarray(np.array(self.center) + self.factor * (noisy - np.array(self.center)))
 
 
-def perturb_degrees(
-    protection: PlanarNoise, degrees: NDArray[np.float64], *, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def perturb_degrees(protection: PlanarNoise, degrees: Floats, *, rng: np.random.Generator) -> Floats:
     """(..., 2) latitudes and longitudes in degrees, each moved by planar noise in meters at its own latitude.
 
     For noise, PlanarLaplace and PlanarGaussian; `Shrink` needs its points in meters around its center (`to_meters`).
@@ -174,19 +172,13 @@ def perturb_degrees(
         raise UnmaskError("a latitude is beyond 89 degrees: expected (latitude, longitude) away from the poles")
     if isinstance(protection, Shrink):
         raise UnmaskError("Shrink pulls towards a center in meters: turn the points into meters first, by to_meters")
-    move = protection.perturb(np.zeros(given.shape), rng=rng) / EARTH_RADIUS
+    move = protection(np.zeros(given.shape), rng=rng) / EARTH_RADIUS
     lat = given[..., 0] + np.degrees(move[..., 1])
     lon = given[..., 1] + np.degrees(move[..., 0] / np.cos(np.radians(given[..., 0])))
     return np.stack((np.clip(lat, -90.0, 90.0), (lon + 180.0) % 360.0 - 180.0), axis=-1)
 
 
-def _on_grid(
-    space: Grid,
-    mean: NDArray[np.float64],
-    width: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    prior: NDArray[np.float64] | None,
-) -> Channel:
+def _on_grid(space: Grid, mean: Floats, width: Floats, weight: Floats, prior: Floats | None) -> Channel:
     """Masses of the cells under a mixture of round Gaussians: sum_q weight_q East_q (x) North_q."""
     if len(space) ** 2 > LARGEST_DENSE:
         raise UnmaskError(
@@ -201,9 +193,7 @@ def _on_grid(
     return Channel(table, prior, x_labels=space.labels, y_labels=space.labels)
 
 
-def _axis_masses(
-    mean: NDArray[np.float64], edges: NDArray[np.float64], width: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _axis_masses(mean: Floats, edges: Floats, width: Floats) -> Floats:
     """(n_widths, n_means, n_cells) Gaussian mass of each interval, the outer ones reaching to infinity."""
     with np.errstate(divide="ignore"):
         inner = (edges[1:-1] - mean[:, None]) / width[:, None, None]
@@ -213,19 +203,19 @@ def _axis_masses(
     return np.asarray(np.where(above, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low)))
 
 
-def _distances(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _distances(points: Floats) -> Floats:
     given = _check_points(points)
     if given.ndim != 2 or not len(given):
         raise UnmaskError(f"the points have shape {given.shape}, expected points x 2")
     return np.asarray(np.sqrt(((given[:, None, :] - given[None, :, :]) ** 2).sum(axis=-1)))
 
 
-def _normalized(log_density: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normalized(log_density: Floats) -> Floats:
     table = np.exp(log_density)  # 1 on the diagonal, so no row is empty
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def _check_points(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _check_points(values: Floats) -> Floats:
     points = np.asarray(values, dtype=np.float64)
     if points.ndim < 1 or points.shape[-1] != 2:
         raise UnmaskError(f"the points have shape {points.shape}, expected two coordinates on the last axis")

@@ -3,59 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from unmask.errors import UnmaskError
+from unmask.measures.losses.cells import Floats, Ints
 from unmask.measures.losses.coordinates import Absolute, Squared
-from unmask.measures.losses.discrete import NOBODY, PAIRS, Hamming, Listed, Matrix
-from unmask.measures.losses.distances import EARTH_RADIUS_M, Distance, Earth, Geometry, Plane
-from unmask.posterior import Posterior
-from unmask.truth import Truth
+from unmask.measures.losses.discrete import NOBODY, Hamming, Listed, Matrix
+from unmask.measures.losses.distances import EARTH_RADIUS_M, Distance, Earth
+from unmask.measures.losses.problem import PAIRS, Problem
 
 __all__ = ["EARTH_RADIUS_M", "NOBODY", "Loss", "LossName", "Problem", "as_matrix", "decision_problem"]
 
 LossName = Literal["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
 """Losses that go by a name; what each needs is said in `decision_problem`."""
 
-Loss = LossName | ArrayLike | Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
+Loss = LossName | ArrayLike | Callable[[Ints, Ints], ArrayLike]
 """A name, an (n_answers, n_candidates) matrix d[answer, truth], or a callable of candidate numbers."""
-
-
-class Problem(Protocol):
-    """A loss ready to be decided under: what the adversary's answers may be, and what they cost."""
-
-    @property
-    def n_candidates(self) -> int:
-        """Number of truths."""
-        ...
-
-    @property
-    def largest(self) -> float:
-        """d_max, the largest loss; what an answer costs if the truth is no candidate."""
-        ...
-
-    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """(n_observations,) smallest expected loss, and the answer that has it."""
-        ...
-
-    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
-        """(n_observations,) expected loss of an answer drawn from the belief."""
-        ...
-
-    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
-        """(n_candidates,) loss at each truth of the best answer to a belief of one row; answers that tie share it."""
-        ...
-
-    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-        """(n_targets,) loss of the best answer at the truth."""
-        ...
-
-    def paid_sampling(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-        """(n_targets,) expected loss at the truth of an answer drawn from the belief."""
-        ...
 
 
 def decision_problem(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> Problem:
@@ -75,8 +41,9 @@ def decision_problem(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | 
     coordinates : (n_candidates,) or (n_candidates, n_dimensions), finite; for the losses between points
 
     Answers restricted to candidates where any point would do overstate privacy: prefer "squared" to its matrix. An
-    unlisted candidate can be a better medoid than all that are listed; a matrix lets him answer it.
+    unlisted candidate can be a better medoid than all that are listed; a matrix allows them as answers.
 
+    >>> from unmask import Posterior
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.0, 0.5]]))
     >>> risk, answer = decision_problem("squared", 3, coordinates=[0.0, 1.0, 4.0]).best(belief)
     >>> risk.round(6), answer.round(6)
@@ -103,22 +70,16 @@ def _named(name: str, n: int, coordinates: ArrayLike | None) -> Problem:
         return Squared(points, flat)
     if name == "absolute" or (name == "euclidean" and points.shape[1] == 1):
         return Absolute(points, flat)
-    distance = Distance(_geometry(name, points))
-    return Listed(n, distance.between, lambda: distance.largest) if name.endswith("_medoid") else distance
-
-
-def _geometry(name: str, points: NDArray[np.float64]) -> Geometry:
-    if name.startswith("euclidean"):
-        return Plane(points)
-    if points.shape[1] != 2 or np.abs(points[:, 0]).max() > 90.0:
+    if name.startswith("haversine") and (points.shape[1] != 2 or np.abs(points[:, 0]).max() > 90.0):
         raise UnmaskError(
             f"{name} needs latitude (-90 to 90) and longitude in degrees for each candidate, in this order; "
             f"the coordinates have {points.shape[1]} columns and reach {np.abs(points[:, 0]).max():g} in the first"
         )
-    return Earth.from_degrees(points)
+    distance = Distance(points) if name.startswith("euclidean") else Earth.from_degrees(points)
+    return Listed(n, distance.between, lambda: distance.largest) if name.endswith("_medoid") else distance
 
 
-def _checked_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[NDArray[np.float64], bool]:
+def _checked_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[Floats, bool]:
     if coordinates is None:
         raise UnmaskError(f"the loss {name!r} needs the coordinates of the {n} candidates, and none were given")
     points = np.asarray(coordinates, dtype=np.float64)
@@ -130,7 +91,7 @@ def _checked_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[N
     return points.reshape(n, -1), points.ndim == 1
 
 
-def _checked_matrix(loss: ArrayLike, n: int) -> NDArray[np.float64]:
+def _checked_matrix(loss: ArrayLike, n: int) -> Floats:
     matrix = np.asarray(loss, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[1] != n or not len(matrix):
         raise UnmaskError(f"the loss has shape {matrix.shape}, expected answers x truths with {n} truths")
@@ -140,8 +101,8 @@ def _checked_matrix(loss: ArrayLike, n: int) -> NDArray[np.float64]:
     return matrix
 
 
-def _called(loss: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike], n: int) -> Listed:
-    def between(answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+def _called(loss: Callable[[Ints, Ints], ArrayLike], n: int) -> Listed:
+    def between(answer: Ints, truth: Ints) -> Floats:
         cost, shape = np.asarray(loss(answer, truth), dtype=np.float64), np.broadcast_shapes(answer.shape, truth.shape)
         if cost.shape != shape or not np.all(np.isfinite(cost)) or cost.min(initial=0.0) < 0:
             raise UnmaskError(
@@ -158,7 +119,7 @@ def _called(loss: Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike], n
     return Listed(n, between, largest)
 
 
-def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> NDArray[np.float64]:
+def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> Floats:
     """(n_candidates, n_candidates) the loss of answering each candidate, for a solver that wants a table.
 
     For small universes only: it is the one place where all pairs are written down.
@@ -171,10 +132,7 @@ def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = 
     problem = decision_problem(loss, n_candidates, coordinates=coordinates)
     if isinstance(problem, Matrix):
         return problem.matrix
-    if isinstance(problem, Hamming):
-        return 1.0 - np.eye(n_candidates)
     _few(n_candidates, "a table of the loss")
-    assert isinstance(problem, Listed | Squared | Absolute | Distance)
     every = np.arange(n_candidates)
     return np.stack([problem.between(np.full(n_candidates, a), every) for a in range(n_candidates)])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from unmask.measures.rows import CHUNK
 from unmask.posterior import Posterior, segment_sum
 
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
 T = TypeVar("T", bound=np.generic)
 
 
@@ -26,10 +29,10 @@ class Cells:
     """
 
     start: int
-    p: NDArray[np.float64]
+    p: Floats
     candidate: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-    nobody: NDArray[np.float64]
+    indptr: Ints
+    nobody: Floats
 
     @property
     def stop(self) -> int:
@@ -37,17 +40,17 @@ class Cells:
         return self.start + len(self.nobody)
 
     @property
-    def length(self) -> NDArray[np.int64]:
+    def length(self) -> Ints:
         """(n_rows,) candidates of each row."""
         return np.diff(self.indptr)
 
     @property
-    def mass(self) -> NDArray[np.float64]:
+    def mass(self) -> Floats:
         """(n_rows,) what is not `nobody`; 1 where that is nothing, so that it can be divided by."""
         mass = self.sum(self.p)
         return np.where(mass > 0, mass, 1.0)
 
-    def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sum(self, values: Floats) -> Floats:
         """(n_rows,) sum over the entries of each row."""
         return segment_sum(values, self.indptr)
 
@@ -64,12 +67,12 @@ def cells(belief: Posterior) -> Iterator[Cells]:
         start = stop
 
 
-def sharing(belief: Posterior) -> NDArray[np.bool_]:
+def sharing(belief: Posterior) -> Bools:
     """(n_observations,) rows whose unlisted mass is shared by candidates that could be named."""
     return (belief.n_unlisted > 0) & (belief.unlisted > 0) & (belief.row_length < belief.n_candidates)
 
 
-def _cells(belief: Posterior, start: int, stop: int, shared: NDArray[np.bool_]) -> Cells:
+def _cells(belief: Posterior, start: int, stop: int, shared: Bools) -> Cells:
     entries = slice(belief.indptr[start], belief.indptr[stop])
     p, candidate = np.exp(belief.log_probability[entries].astype(np.float64)), belief.candidate[entries]
     indptr = belief.indptr[start : stop + 1] - belief.indptr[start]
@@ -87,7 +90,7 @@ def _cells(belief: Posterior, start: int, stop: int, shared: NDArray[np.bool_]) 
     return Cells(start, spread, every, wide, np.where(shared, 0.0, unlisted))
 
 
-def blocks(indptr: NDArray[np.int64], *, power: int = 1) -> Iterator[tuple[NDArray[np.int64], int]]:
+def blocks(indptr: Ints, *, power: int = 1) -> Iterator[tuple[Ints, int]]:
     """Rows that fit one rectangle: their numbers, and its width, at most twice the length of each of them.
 
     power : the rectangle has to hold len(rows) * width ** power numbers, about `CHUNK`. Empty rows are left out.
@@ -107,19 +110,19 @@ def blocks(indptr: NDArray[np.int64], *, power: int = 1) -> Iterator[tuple[NDArr
             yield rows[first : first + step], width
 
 
-def rectangle(values: NDArray[T], indptr: NDArray[np.int64], rows: NDArray[np.int64], width: int) -> NDArray[T]:
+def rectangle(values: NDArray[T], indptr: Ints, rows: Ints, width: int) -> NDArray[T]:
     """(len(rows), width) the entries of these rows; what is behind the end of a row repeats its first entry."""
     if rows[-1] - rows[0] + 1 == len(rows) and np.all(indptr[rows + 1] - indptr[rows] == width):
         return values[indptr[rows[0]] : indptr[rows[-1] + 1]].reshape(-1, width)
     return values[indptr[rows][:, None] + np.where(inside(indptr, rows, width), np.arange(width), 0)]
 
 
-def inside(indptr: NDArray[np.int64], rows: NDArray[np.int64], width: int) -> NDArray[np.bool_]:
+def inside(indptr: Ints, rows: Ints, width: int) -> Bools:
     """(len(rows), width) whether a place of the rectangle belongs to its row."""
     return np.arange(width) < (indptr[rows + 1] - indptr[rows])[:, None]
 
 
-def expected_cost(belief: Posterior, cost: NDArray[np.float64], *, largest: float) -> NDArray[np.float64]:
+def expected_cost(belief: Posterior, cost: Floats, *, largest: float) -> Floats:
     """(n_observations,) what one fixed answer costs on average, sum_x p(x given y) cost[x].
 
     cost : (n_candidates,) its loss at each truth; "none of these" costs the largest loss.
@@ -138,7 +141,7 @@ def expected_cost(belief: Posterior, cost: NDArray[np.float64], *, largest: floa
     return out
 
 
-def targets_of(belief: Posterior, rows: Cells, order: NDArray[np.int64]) -> NDArray[np.int64]:
+def targets_of(belief: Posterior, rows: Cells, order: Ints) -> Ints:
     """Those of the targets in `order`, ascending by observation, that produced one of these rows."""
     first, last = np.searchsorted(belief.observation[order], [rows.start, rows.stop])
     return order[first:last]

@@ -1,51 +1,93 @@
-"""Losses between coordinates whose best answer is a closed form: the mean, and the weighted median."""
+"""Losses between coordinates, and those whose best answer is a closed form: the mean, and the weighted median."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unmask.measures.losses.cells import Cells, blocks, cells, inside, rectangle
-from unmask.measures.losses.discrete import sampled_paid, unanswerable
+from unmask.measures.losses.cells import Cells, Floats, Ints, blocks, cells, inside, rectangle
 from unmask.measures.losses.extent import diameter, diameter_of_blocks
+from unmask.measures.losses.problem import Problem
 from unmask.posterior import Posterior
 from unmask.truth import Truth
 
 
 @dataclass(frozen=True, eq=False)
-class Squared:
-    """d(a, x) = |a - z_x|^2, Euclidean. The best answer is the mean of the belief, which need be no candidate.
+class Points(Problem):
+    """d(a, x), how far the candidate's point is from the answer, which need be no candidate's.
 
     points : (n_candidates, n_dimensions)
     flat   : the coordinates were given as (n_candidates,), and answers are numbers
     """
 
-    points: NDArray[np.float64]
-    flat: bool
+    points: Floats
+    flat: bool = False
+
+    @abstractmethod
+    def away(self, a: Floats, b: Floats) -> Floats:
+        """Losses between points, over the last axis."""
+
+    @abstractmethod
+    def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
+        """Smallest expected loss of the mass on candidates, and the point (n_observations, n_dimensions) that has it;
+        the center of the candidates where the belief is in nobody.
+        """
 
     @property
     def n_candidates(self) -> int:
         """Number of truths."""
         return len(self.points)
 
+    def best(self, belief: Posterior) -> tuple[Floats, Floats]:
+        """What `decide` says, with what "none of these" costs."""
+        risk, answer = self.decide(belief)
+        return risk + self.unanswerable(belief), self.given(answer)
+
+    def given(self, answer: Floats) -> Floats:
+        """Answers as the coordinates were given."""
+        return answer[:, 0] if self.flat else answer
+
+    def between(self, answer: Ints, truth: Ints) -> Floats:
+        """Losses between the points of candidates."""
+        return self.away(self.points[answer], self.points[truth])
+
+    def prior_cost(self, prior: Posterior) -> Floats:
+        """(n_candidates,) loss at each truth of the best answer to the prior."""
+        return self.away(self.points, self.decide(prior)[1])
+
+    def paid(self, belief: Posterior, truth: Truth) -> Floats:
+        """Loss of the best answer at the truth of each target; an ABSENT truth costs the largest loss."""
+        absent = truth.candidate < 0
+        cost = self.away(self.decide(belief)[1][belief.observation], self.points[np.where(absent, 0, truth.candidate)])
+        return np.where(absent, self.largest, cost) if absent.any() else cost
+
+
+@dataclass(frozen=True, eq=False)
+class Squared(Points):
+    """d(a, x) = |a - z_x|^2, Euclidean. The best answer is the mean of the belief."""
+
     @cached_property
     def largest(self) -> float:
         """Squared diameter of the candidates: no answer inside their hull is farther from one of them."""
         return diameter(self.points) ** 2
 
-    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sum of the variances, and the mean; the center of the candidates where the belief is in nobody."""
+    def away(self, a: Floats, b: Floats) -> Floats:
+        """|a - b|^2."""
+        return np.asarray(((a - b) ** 2).sum(axis=-1))
+
+    def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
+        """Sum of the variances, and the mean."""
         risk, answer = np.empty(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
         for part in cells(belief):
             answer[part.start : part.stop] = mean(part, self.points)
             risk[part.start : part.stop] = self._spread(part, answer[part.start : part.stop])
-        return risk + unanswerable(belief, self), as_given(answer, self.flat)
+        return risk, answer
 
-    def _spread(self, part: Cells, center: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _spread(self, part: Cells, center: Floats) -> Floats:
         total = np.zeros(len(center))
         for z, c in zip(self.points.T, center.T, strict=True):
             away = z[part.candidate]
@@ -55,63 +97,37 @@ class Squared:
             total += part.sum(away)
         return total
 
-    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
+    def sampled(self, belief: Posterior) -> Floats:
         """Twice the variance: two draws are on average sqrt(2) times as far apart as one is from the mean."""
-        risk, _ = self.best(belief)
-        nobody = unanswerable(belief, self)
-        return 2.0 * (risk - nobody) + nobody
-
-    def between(self, answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Squared distance of candidates."""
-        return np.asarray(((self.points[answer] - self.points[truth]) ** 2).sum(axis=-1))
-
-    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
-        """(n_candidates,) squared distance of each truth from the prior's mean."""
-        _, answer = self.best(prior)
-        return np.asarray(((self.points - answer.reshape(1, -1)) ** 2).sum(axis=1))
-
-    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-        """Squared distance from the mean to the truth of each target; an ABSENT truth costs the largest loss."""
-        _, answer = self.best(belief)
-        mine = answer.reshape(belief.n_observations, -1)[belief.observation]
-        return paid_at(((mine - self.points[np.maximum(truth.candidate, 0)]) ** 2).sum(axis=1), truth, self)
-
-    def paid_sampling(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-        """Squared distance from a draw to the truth of each target."""
-        return sampled_paid(belief, truth, self)
+        return 2.0 * self.decide(belief)[0] + self.unanswerable(belief)
 
 
 @dataclass(frozen=True, eq=False)
-class Absolute:
-    """d(a, x) = sum of |a_k - z_xk| over the dimensions. The best answer is the weighted median of each.
-
-    points, flat : as in `Squared`. Between two medians their middle is answered, which costs the same.
+class Absolute(Points):
+    """d(a, x) = sum of |a_k - z_xk| over the dimensions. The best answer is the weighted median of each; between two
+    medians their middle is answered, which costs the same.
     """
-
-    points: NDArray[np.float64]
-    flat: bool
-
-    @property
-    def n_candidates(self) -> int:
-        """Number of truths."""
-        return len(self.points)
 
     @cached_property
     def largest(self) -> float:
         """Diameter of the candidates in this distance."""
         return diameter_of_blocks(self.points)
 
-    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sum of the mean absolute deviations, and the medians; the center where the belief is in nobody."""
-        risk, answer = np.zeros(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
-        answer[:] = self.points.mean(axis=0)
+    def away(self, a: Floats, b: Floats) -> Floats:
+        """Sum of |a_k - b_k|."""
+        return np.asarray(np.abs(a - b).sum(axis=-1))
+
+    def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
+        """Sum of the mean absolute deviations, and the medians."""
+        risk = np.zeros(belief.n_observations)
+        answer = np.tile(self.points.mean(axis=0), (belief.n_observations, 1))
         for k in range(self.points.shape[1]):
             for rows, p, z in along(belief, self.points[:, k]):
                 answer[rows, k] = _median(p, z, belief.resolution)
                 risk[rows] += (p * np.abs(z - answer[rows, k, None])).sum(axis=1)
-        return risk + unanswerable(belief, self), as_given(answer, self.flat)
+        return risk, answer
 
-    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
+    def sampled(self, belief: Posterior) -> Floats:
         """Mean absolute difference of two draws (Gini), 2 sum_i F_i (1 - F_i) (z_i+1 - z_i) in each dimension."""
         out = np.zeros(belief.n_observations)
         for k in range(self.points.shape[1]):
@@ -120,31 +136,10 @@ class Absolute:
                 mass = below[:, -1:]
                 crossed = below * (mass - below) / np.where(mass > 0, mass, 1.0)
                 out[rows] += 2.0 * (crossed[:, :-1] * np.diff(z, axis=1)).sum(axis=1)
-        return out + unanswerable(belief, self)
-
-    def between(self, answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Distance of candidates."""
-        return np.asarray(np.abs(self.points[answer] - self.points[truth]).sum(axis=-1))
-
-    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
-        """(n_candidates,) distance of each truth from the prior's median."""
-        _, answer = self.best(prior)
-        return np.asarray(np.abs(self.points - answer.reshape(1, -1)).sum(axis=1))
-
-    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-        """Distance from the median to the truth of each target; an ABSENT truth costs the largest loss."""
-        _, answer = self.best(belief)
-        mine = answer.reshape(belief.n_observations, -1)[belief.observation]
-        return paid_at(np.abs(mine - self.points[np.maximum(truth.candidate, 0)]).sum(axis=1), truth, self)
-
-    def paid_sampling(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-        """Distance from a draw to the truth of each target."""
-        return sampled_paid(belief, truth, self)
+        return out + self.unanswerable(belief)
 
 
-def along(
-    belief: Posterior, z: NDArray[np.float64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]]:
+def along(belief: Posterior, z: Floats) -> Iterator[tuple[Ints, Floats, Floats]]:
     """Rows, their belief and its coordinates, (n, width), by ascending coordinate; behind the end belief is 0 and the
     coordinate the largest. Rows in which no candidate has mass do not come.
 
@@ -155,9 +150,7 @@ def along(
         yield rows, p, value[place]
 
 
-def along_places(
-    belief: Posterior, z: NDArray[np.float64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]]:
+def along_places(belief: Posterior, z: Floats) -> Iterator[tuple[Ints, Floats, Ints]]:
     """As `along`, with the places of the candidates in ascending order of z."""
     rank = np.empty(len(z), dtype=np.int64)
     rank[np.argsort(z, kind="stable")] = np.arange(len(z))
@@ -171,7 +164,7 @@ def along_places(
             yield part.start + rows, p[block & 0xFFFFFFFF], block >> 32
 
 
-def mean(part: Cells, points: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean(part: Cells, points: Floats) -> Floats:
     """(n_rows, n_dimensions) mean of the points under the belief; their plain mean where the belief is in nobody."""
     mass, center = part.mass, points.mean(axis=0)
     # relative to the center: a belief that sums to 1 + 1e-6 must not move a point that is far from the origin
@@ -179,18 +172,7 @@ def mean(part: Cells, points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(center + np.column_stack(shift))
 
 
-def as_given(answer: NDArray[np.float64], flat: bool) -> NDArray[np.float64]:
-    """Answers in the shape in which the coordinates were given."""
-    return answer[:, 0] if flat else answer
-
-
-def paid_at(cost: NDArray[np.float64], truth: Truth, problem: Squared | Absolute) -> NDArray[np.float64]:
-    """Costs of the targets whose truth is a candidate, the largest loss for the others."""
-    absent = truth.candidate < 0
-    return np.where(absent, problem.largest, cost) if absent.any() else cost
-
-
-def _median(p: NDArray[np.float64], z: NDArray[np.float64], resolution: float) -> NDArray[np.float64]:
+def _median(p: Floats, z: Floats, resolution: float) -> Floats:
     """(n_rows,) middle of the medians of each row; z ascending."""
     below, row = np.cumsum(p, axis=1), np.arange(len(p))
     half, slack = below[:, -1:] / 2, resolution * below[:, -1:]

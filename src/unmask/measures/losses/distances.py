@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unmask.measures.losses.cells import Cells, cells
-from unmask.measures.losses.coordinates import mean
-from unmask.measures.losses.discrete import sampled_paid, sampled_pairs, unanswerable
+from unmask.measures.losses.cells import Bools, Cells, Floats, Ints, cells
+from unmask.measures.losses.coordinates import Points, mean
 from unmask.measures.losses.extent import diameter
 from unmask.posterior import Posterior, segment_max
-from unmask.truth import Truth
 
 EARTH_RADIUS_M = 6_371_008.8
 """Mean radius of the Earth, in meters (IUGG)."""
@@ -26,80 +22,57 @@ STEPS = 1000
 """Steps after which a row is left as it is; a handful are needed unless the points are nearly on a line."""
 
 
-class Geometry(Protocol):
-    """Where points are, how far apart, and how to walk from one towards another."""
-
-    @property
-    def points(self) -> NDArray[np.float64]:
-        """(n_candidates, n_dimensions) where the candidates are."""
-        ...
-
-    @property
-    def largest(self) -> float:
-        """An upper bound of every distance from an answer to a candidate, reached by two candidates if it can be."""
-        ...
-
-    def distance(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Distances over the last axis."""
-        ...
-
-    def towards(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The vectors at a whose lengths are the distances to b."""
-        ...
-
-    def walk(self, a: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Where these steps lead from a."""
-        ...
-
-    def nearby(self, center: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A mean of points made a point."""
-        ...
-
-    def given(self, answer: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Answers as the coordinates were given."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
-class Plane:
-    """Euclidean space. points : (n_candidates, n_dimensions)."""
+class Distance(Points):
+    """d(a, x) = |a - z_x|, Euclidean. The best answer is the geometric median.
 
-    points: NDArray[np.float64]
+    Where the median is one of the points, it is that point exactly; elsewhere Weiszfeld's steps stop as soon as
+    the expected distance is known to be within `PRECISION` of the smallest. On the Earth that holds if the points of
+    a row lie within a quarter of the circumference; otherwise it may be a local minimum.
+
+    E. Weiszfeld, "Sur le point pour lequel la somme des distances de n points donnés est minimum", 1937; Y. Vardi and
+    C.-H. Zhang, "The multivariate L1-median and associated data depth", 2000 (steps that land on a point); P. T.
+    Fletcher et al., "The geometric median on Riemannian manifolds", 2009.
+    """
 
     @cached_property
     def largest(self) -> float:
         """Diameter of the candidates."""
         return diameter(self.points)
 
-    def distance(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
+        """Expected distance from the geometric median, and the median."""
+        risk, answer = np.empty(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
+        for part in cells(belief):
+            here = slice(part.start, part.stop)
+            answer[here] = geometric_medians(part, self)
+            away = self.away(np.repeat(answer[here], part.length, axis=0), self.points[part.candidate])
+            risk[here] = part.sum(part.p * away)
+        return risk, answer
+
+    def away(self, a: Floats, b: Floats) -> Floats:
         """|a - b|."""
         return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=-1)))
 
-    def towards(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-        """b - a."""
+    def towards(self, a: Floats, b: Floats) -> Floats:
+        """The vectors at a whose lengths are the distances to b."""
         return b - a
 
-    def walk(self, a: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
-        """a + step."""
+    def walk(self, a: Floats, step: Floats) -> Floats:
+        """Where these steps lead from a."""
         return a + step
 
-    def nearby(self, center: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mean itself."""
+    def nearby(self, center: Floats) -> Floats:
+        """A mean of points made a point."""
         return center
-
-    def given(self, answer: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Unchanged."""
-        return answer
 
 
 @dataclass(frozen=True, eq=False)
-class Earth:
+class Earth(Distance):
     """Great circles on a sphere of `EARTH_RADIUS_M`. points : (n_candidates, 3) unit vectors."""
 
-    points: NDArray[np.float64]
-
     @classmethod
-    def from_degrees(cls, coordinates: NDArray[np.float64]) -> Earth:
+    def from_degrees(cls, coordinates: Floats) -> Earth:
         """coordinates : (n_candidates, 2) latitude and longitude in degrees."""
         latitude, longitude = np.radians(coordinates).T
         level = np.cos(latitude)
@@ -116,110 +89,40 @@ class Earth:
         angle = 2.0 * np.arcsin(min(diameter(self.points) / 2.0, 1.0))
         return float((angle if angle <= np.pi / 2 else np.pi) * EARTH_RADIUS_M)
 
-    def distance(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def away(self, a: Floats, b: Floats) -> Floats:
         """Great-circle distance in meters, from the chord: exact for near points too."""
         chord = np.sqrt(((a - b) ** 2).sum(axis=-1))
         return np.asarray(2.0 * EARTH_RADIUS_M * np.arcsin(np.minimum(chord / 2.0, 1.0)))
 
-    def towards(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    def towards(self, a: Floats, b: Floats) -> Floats:
         """Tangent at a along the great circle to b, as long as the distance; 0 for the opposite point."""
         tangent = b - a - ((b - a) * a).sum(axis=-1, keepdims=True) * a
         length = np.sqrt((tangent**2).sum(axis=-1, keepdims=True))
-        return np.asarray(tangent * (self.distance(a, b)[..., None] / np.where(length > 0, length, 1.0)))
+        return np.asarray(tangent * (self.away(a, b)[..., None] / np.where(length > 0, length, 1.0)))
 
-    def walk(self, a: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
+    def walk(self, a: Floats, step: Floats) -> Floats:
         """End of the great circle that leaves a along the step."""
         length = np.sqrt((step**2).sum(axis=-1, keepdims=True))
         angle = length / EARTH_RADIUS_M
         return self.nearby(a * np.cos(angle) + step * (np.sin(angle) / np.where(length > 0, length, 1.0)))
 
-    def nearby(self, center: NDArray[np.float64]) -> NDArray[np.float64]:
+    def nearby(self, center: Floats) -> Floats:
         """The point of the surface above the mean; the north pole where that is the center of the Earth."""
         length = np.sqrt((center**2).sum(axis=-1, keepdims=True))
         up = np.where(length > 1e-12, center / np.where(length > 1e-12, length, 1.0), np.array([0.0, 0.0, 1.0]))
         return np.asarray(up)
 
-    def given(self, answer: NDArray[np.float64]) -> NDArray[np.float64]:
+    def given(self, answer: Floats) -> Floats:
         """Latitude and longitude in degrees."""
         latitude = np.arctan2(answer[:, 2], np.hypot(answer[:, 0], answer[:, 1]))
         return np.asarray(np.degrees(np.column_stack([latitude, np.arctan2(answer[:, 1], answer[:, 0])])))
 
 
-@dataclass(frozen=True, eq=False)
-class Distance:
-    """d(a, x), the distance of any point a from the candidate. The best answer is the geometric median.
-
-    Where the median is one of the points, it is that point exactly; elsewhere Weiszfeld's steps stop as soon as
-    the expected distance is known to be within `PRECISION` of the smallest. On the Earth that holds if the points of
-    a row lie within a quarter of the circumference; otherwise it may be a local minimum.
-
-    E. Weiszfeld, "Sur le point pour lequel la somme des distances de n points donnés est minimum", 1937; Y. Vardi and
-    C.-H. Zhang, "The multivariate L1-median and associated data depth", 2000 (steps that land on a point); P. T.
-    Fletcher et al., "The geometric median on Riemannian manifolds", 2009.
-    """
-
-    geometry: Geometry
-
-    @property
-    def n_candidates(self) -> int:
-        """Number of truths."""
-        return len(self.geometry.points)
-
-    @property
-    def largest(self) -> float:
-        """Largest distance."""
-        return self.geometry.largest
-
-    def best(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Expected distance from the geometric median, and the median; the center where the belief is in nobody."""
-        risk, answer = self._medians(belief)
-        return risk + unanswerable(belief, self), self.geometry.given(answer)
-
-    def _medians(self, belief: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        risk = np.empty(belief.n_observations)
-        answer = np.empty((belief.n_observations, self.geometry.points.shape[1]))
-        for part in cells(belief):
-            here = slice(part.start, part.stop)
-            answer[here] = geometric_medians(part, self.geometry)
-            away = self.geometry.distance(np.repeat(answer[here], part.length, axis=0), _places(part, self.geometry))
-            risk[here] = part.sum(part.p * away)
-        return risk, answer
-
-    def sampled(self, belief: Posterior) -> NDArray[np.float64]:
-        """Expected distance between two draws."""
-        return sampled_pairs(belief, self)
-
-    def between(self, answer: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Distance of candidates."""
-        return self.geometry.distance(self.geometry.points[answer], self.geometry.points[truth])
-
-    def prior_cost(self, prior: Posterior) -> NDArray[np.float64]:
-        """(n_candidates,) distance of each truth from the prior's median."""
-        _, answer = self._medians(prior)
-        return self.geometry.distance(answer, self.geometry.points)
-
-    def paid(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-        """Distance from the median to the truth of each target; an ABSENT truth costs the largest loss."""
-        _, answer = self._medians(belief)
-        absent = truth.candidate < 0
-        there = self.geometry.points[np.where(absent, 0, truth.candidate)]
-        cost = self.geometry.distance(answer[belief.observation], there)
-        return np.where(absent, self.largest, cost) if absent.any() else cost
-
-    def paid_sampling(self, belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-        """Distance from a draw to the truth of each target."""
-        return sampled_paid(belief, truth, self)
-
-
-def _places(part: Cells, geometry: Geometry) -> NDArray[np.float64]:
-    return np.asarray(geometry.points[part.candidate])
-
-
-def geometric_medians(part: Cells, geometry: Geometry) -> NDArray[np.float64]:
+def geometric_medians(part: Cells, geometry: Distance) -> Floats:
     """(n_rows, n_dimensions) the point of smallest expected distance of each row, in the geometry's own coordinates."""
     answer = geometry.nearby(mean(part, geometry.points))
     rows = np.flatnonzero(part.length > 0)
-    work = _Rows(part.p, _places(part, geometry), part.indptr[np.append(rows, len(part.nobody))])
+    work = _Rows(part.p, geometry.points[part.candidate], part.indptr[np.append(rows, len(part.nobody))])
     work, rows = _settle(work, rows, answer, geometry, work.heaviest())
     for step in range(1, STEPS + 1):
         if not len(rows):
@@ -232,13 +135,7 @@ def geometric_medians(part: Cells, geometry: Geometry) -> NDArray[np.float64]:
     return answer
 
 
-def _settle(
-    work: _Rows,
-    rows: NDArray[np.int64],
-    answer: NDArray[np.float64],
-    geometry: Geometry,
-    guess: NDArray[np.float64],
-) -> tuple[_Rows, NDArray[np.int64]]:
+def _settle(work: _Rows, rows: Ints, answer: Floats, geometry: Distance, guess: Floats) -> tuple[_Rows, Ints]:
     """Write the rows whose median is the guessed point into `answer`, and hand back the others."""
     if not len(rows):
         return work, rows
@@ -252,11 +149,11 @@ def _settle(
 class _Rows:
     """Rows whose median is still to be found: belief and place of each entry; no row is empty."""
 
-    p: NDArray[np.float64]
-    place: NDArray[np.float64]
-    indptr: NDArray[np.int64]
+    p: Floats
+    place: Floats
+    indptr: Ints
 
-    def keep(self, mask: NDArray[np.bool_]) -> _Rows:
+    def keep(self, mask: Bools) -> _Rows:
         """The rows of the mask."""
         if mask.all():
             return self
@@ -264,27 +161,25 @@ class _Rows:
         entries = np.repeat(mask, length)
         return _Rows(self.p[entries], self.place[entries], np.concatenate(([0], np.cumsum(length[mask]))))
 
-    def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sum(self, values: Floats) -> Floats:
         """Sum over the entries of each row, over the first axis."""
         if not len(self.indptr[:-1]):
             return values[:0]
         return np.asarray(np.add.reduceat(values, self.indptr[:-1], axis=0))
 
-    def spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spread(self, values: Floats) -> Floats:
         """One value for each row, at each of its entries."""
         return np.repeat(values, np.diff(self.indptr), axis=0)
 
-    def _argmax(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _argmax(self, values: Floats) -> Ints:
         top = np.flatnonzero(values >= self.spread(segment_max(values, self.indptr, empty=0.0)))
         return top[np.searchsorted(top, self.indptr[:-1])]
 
-    def heaviest(self) -> NDArray[np.float64]:
+    def heaviest(self) -> Floats:
         """(n_rows, n_dimensions) the likeliest point of each row."""
         return self.place[self._argmax(self.p)] if len(self.p) else self.place
 
-    def pull(
-        self, at: NDArray[np.float64], geometry: Geometry
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def pull(self, at: Floats, geometry: Distance) -> tuple[Floats, Floats, Floats, Floats]:
         """How the points pull at these places, sum_i p_i (unit vector to i); the mass that lies right there; the
         weights p_i / distance; and the distances.
         """
@@ -294,9 +189,7 @@ class _Rows:
         weight = np.where(here, 0.0, self.p / np.where(here, 1.0, away))
         return self.sum(weight[:, None] * vector), self.sum(np.where(here, self.p, 0.0)), weight, away
 
-    def step(
-        self, at: NDArray[np.float64], geometry: Geometry
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+    def step(self, at: Floats, geometry: Distance) -> tuple[Floats, Bools, Floats]:
         """Where Weiszfeld's step leads, whether the place was good enough already, and the point that is nearest.
 
         The expected distance f is convex: f - min f <= |slope| * (largest distance to a point).

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.measures.losses.cells import Floats
 from unmask.measures.rows import CHUNK
 
 
-def diameter(points: NDArray[np.float64]) -> float:
+def diameter(points: Floats) -> float:
     """Largest Euclidean distance between two of the points, exactly.
 
     points : (n, n_dimensions). Two points at radii r and s from the center are at most r + s apart, so that only
@@ -36,7 +36,7 @@ def diameter(points: NDArray[np.float64]) -> float:
     return best
 
 
-def _sweep(points: NDArray[np.float64]) -> float:
+def _sweep(points: Floats) -> float:
     """A distance that is often the largest: to the farthest point from the farthest point from the first."""
     at, best = points[0], 0.0
     for _ in range(3):
@@ -45,7 +45,7 @@ def _sweep(points: NDArray[np.float64]) -> float:
     return best
 
 
-def diameter_of_blocks(points: NDArray[np.float64]) -> float:
+def diameter_of_blocks(points: Floats) -> float:
     """Largest sum of coordinate differences between two of the points: the widest range of any signed sum of the
     coordinates.
 

@@ -59,7 +59,7 @@ class Wing(Protocol):
 WINGS = {
     "tables": "unmask.studies.cells.tables",
     "pseudonyms": "unmask.studies.cells.pseudonyms",
-    "channels": "unmask.studies.cells.channels",
+    "channels": "unmask.cases.channels",
     "graphs": "unmask.studies.cells.graphs",
 }
 """Where each domain runs its cases."""
@@ -171,8 +171,6 @@ def made(part: Part, examples: Mapping[str, object]) -> Any:
     """The object that a part describes: the catalog's class of that name with the plan's parameters."""
     kind = type(examples[part.use])
     _check_names(part, kind, part.use)
-    if "channel" in inspect.signature(kind).parameters:  # an attack on a channel is made when there is one
-        return kind
     try:
         return kind(**{key: _made(value, part, examples) for key, value in part.parameters.items()})
     except TypeError as error:

@@ -1,41 +1,42 @@
-"""The standard audit of channels: what the best adversary, and two lesser ones, still get wrong behind each of them."""
+"""Cases of channels: a secret is shown through a mechanism, and estimated under a loss. `run_case` gives the rows of
+one; `audit_channels` runs one for each channel and adds the facts of a page; a cell of a study is one as well.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import audit
-from unmask.channels import Channel, matched_optimum
-from unmask.channels.design.answers import among_candidates
-from unmask.channels.design.linear import largest_error, matched
+from unmask.audit import REALIZED, SELF_ASSESSED, audit
+from unmask.cases.rows import plain_row
+from unmask.channels import BayesChannelAttack, Channel, PlanarGaussian, PlanarLaplace, Shrink
+from unmask.channels.datasets import Grid, Visits
+from unmask.channels.design import limit_curve
 from unmask.errors import UnmaskError
-from unmask.measures import (
-    confirmation,
-    effective_set_size,
-    estimation_error,
-    information_gain,
-    refutation,
-    renyi_entropy,
-    shannon_entropy,
-    success_probability,
-    total_variation,
-)
-from unmask.measures.bounds import Bounds, bounds
+from unmask.measures import estimation_error, realized_error
+from unmask.measures.bounds import bounds
 from unmask.measures.differential import channel_epsilon
 from unmask.measures.error import BayesError, bayes, gibbs
-from unmask.measures.losses import Loss, as_matrix
+from unmask.measures.losses import Loss, LossName, as_matrix
+from unmask.plan import Cell, Part
 from unmask.posterior import Posterior
 from unmask.reports import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, ReportData
 from unmask.results import Row
+from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
+
+DATASET = ("pseudocount",)
+ADVERSARY = ("loss", "observations", "targets")
+COLUMNS: tuple[str, ...] = ()
+ROLES: Mapping[str, str] = {}
+MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALIZED), "utility")
 
 BAYES = "bayes"
 """The adversary who decides best under the loss."""
@@ -43,15 +44,6 @@ BAYES = "bayes"
 MOST_OBSERVATIONS = 20
 
 LIKELIEST = 5
-
-LIMIT_POINTS = 8
-"""Points of the limit curve that are solved by linear programs."""
-
-LARGEST_LIMIT, LARGEST_ANSWERED, LARGEST_MATCHED = 60, 16, 150
-"""Secrets and outputs up to which the limit is solved where no closed form holds: with the answers given, with answers
-that have to be found, and with these where the loss is the distortion.
-"""
-
 
 ANSWERS: Mapping[str, str] = {
     "hamming": "The adversary answers with one of the secrets.",
@@ -102,13 +94,58 @@ class Stakes:
             )
         return cost
 
+    def distorted(self, channel: Channel) -> float:
+        """The expected distortion of a channel; nan where none is known."""
+        cost = self.cost(channel)
+        return math.nan if cost is None else float((channel.dense() * channel.prior[:, None] * cost).sum())
+
 
 def _alike(some: tuple[str, ...] | None, others: tuple[str, ...] | None) -> bool:
     """Whether names agree, where both are given."""
     return some is None or others is None or some == others
 
 
-def study_channels(
+def run_case(
+    belief: Posterior,
+    stakes: Stakes,
+    *,
+    release: str,
+    adversary: str = BAYES,
+    truth: Truth | None = None,
+    wants: Callable[[str], bool] = lambda _: True,
+) -> tuple[Row, ...]:
+    """The rows of what an adversary believes behind one channel: the error under the loss, and what every audit takes.
+
+    truth : of secrets that were drawn and shown; None where the belief is that of the channel itself, given whole
+    wants : whether the measure of a name is asked for
+    """
+    loss = stakes.loss if isinstance(stakes.loss, str) else stakes.matrix(belief.n_candidates).T
+    errors = [
+        replace(kind(loss, coordinates=stakes.coordinates), unit=stakes.unit)
+        for kind in (estimation_error, realized_error)
+    ]
+    own = {measure.name: measure for measure in errors}
+    measures = {measure.name: own.get(measure.name, measure) for measure in (*errors, *SELF_ASSESSED, *REALIZED)}
+    found = audit(
+        belief,
+        truth,
+        release=release,
+        adversary=adversary,
+        target="secret",
+        drawn_from=None if truth is None else math.inf,
+        measures=[one for one in measures.values() if wants(one.name) and (truth is not None or not one.needs_truth)],
+    ).rows
+    return found if truth is not None else tuple(_whole(row, belief) for row in found)
+
+
+def _whole(row: Row, belief: Posterior) -> Row:
+    """A row about a channel that is given whole: without an interval, and without a gain that is only rounding."""
+    noise = 8 * float(np.finfo(belief.log_probability.dtype).eps) * max(abs(row.prior), abs(row.posterior))
+    gain = 0.0 if math.isfinite(noise) and abs(row.gain) <= noise else row.gain
+    return replace(row, low=None, high=None, interval="none: the channel is given whole", gain=gain)
+
+
+def audit_channels(
     channels: Mapping[str, Channel],
     stakes: Stakes | None = None,
     *,
@@ -118,7 +155,7 @@ def study_channels(
     assumptions: Sequence[str] = (),
 ) -> ReportData:
     """Every channel against the Bayes adversary under the loss, one who answers with a draw from the posterior, and
-    one who names the likeliest secret; the first channel in detail, and the limit that no mechanism of its distortion
+    one who answers with the likeliest secret; the first in detail, and the limit that no mechanism of its distortion
     passes.
 
     The channels have the same secrets and the same prior. limit: False leaves the curve out, which may take minutes.
@@ -134,12 +171,17 @@ def study_channels(
             raise UnmaskError(f"channel {name!r} has other secrets or another prior than the first, expected the same")
     beliefs = {name: channel.posterior() for name, channel in channels.items()}
     errors = {name: bayes(one, stakes.loss, coordinates=stakes.coordinates) for name, one in beliefs.items()}
-    rows = [row for name, belief in beliefs.items() for row in _rows(name, belief, stakes)]
+    rows = [row for name, belief in beliefs.items() for row in run_case(belief, stakes, release=name)]
     mechanisms = tuple(
         _mechanism(name, channel, beliefs[name], errors[name], stakes) for name, channel in channels.items()
     )
-    farthest = max(one.distortion for one in mechanisms)
-    curve, why = _limit(first, stakes, farthest) if limit else ((), "it was not asked for")
+    curve: tuple[tuple[float, float], ...] = ()
+    why, cost = "it was not asked for", stakes.cost(first)
+    if limit and cost is None:
+        why = "no distortion is known: the outputs are no secrets, and none was given"
+    elif limit and cost is not None:
+        farthest = max(one.distortion for one in mechanisms)
+        curve, why = limit_curve(first.prior, stakes.loss, cost, coordinates=stakes.coordinates, beyond=farthest)
     detail = next(iter(channels))
     return ReportData(
         title=title,
@@ -169,41 +211,12 @@ def study_channels(
             detail=detail,
             per_observation=_observations(first, beliefs[detail], errors[detail], stakes),
             spread=_spread(beliefs[detail], errors[detail]),
-            bounds=_bounds(bounds(beliefs[detail], stakes.loss, coordinates=stakes.coordinates), stakes.unit),
+            bounds=_bounds(beliefs[detail], stakes),
         ),
     )
 
 
-def _rows(name: str, belief: Posterior, stakes: Stakes) -> tuple[Row, ...]:
-    loss = stakes.loss if isinstance(stakes.loss, str) else stakes.matrix(belief.n_candidates).T
-    measures = (
-        replace(estimation_error(loss, coordinates=stakes.coordinates), unit=stakes.unit),
-        success_probability,
-        renyi_entropy(0),
-        shannon_entropy,
-        renyi_entropy(np.inf),
-        effective_set_size,
-        information_gain,
-        total_variation,
-        confirmation,
-        refutation,
-    )
-    found = audit(belief, release=name, adversary=BAYES, target="secret", measures=measures).rows
-    noise = 8 * float(np.finfo(belief.log_probability.dtype).eps)  # of a belief, relative to its values
-    return tuple(
-        replace(
-            row,
-            low=None,
-            high=None,
-            interval="none: the channel is given whole",
-            gain=row.gain if abs(row.gain) > noise * max(abs(row.prior), abs(row.posterior)) else 0.0,
-        )
-        for row in found
-    )
-
-
 def _mechanism(name: str, channel: Channel, belief: Posterior, error: BayesError, stakes: Stakes) -> MechanismRisk:
-    cost = stakes.cost(channel)
     joint = channel.dense() * channel.prior[:, None]
     loss = stakes.matrix(channel.n_x)
     secrets = stakes.answers is None and len(loss) == channel.n_x  # whether a secret is an answer
@@ -211,40 +224,13 @@ def _mechanism(name: str, channel: Channel, belief: Posterior, error: BayesError
     guessed = float((loss[joint.argmax(axis=0)] * joint.T).sum()) if secrets else None
     return MechanismRisk(
         name=name,
-        distortion=float("nan") if cost is None else float((joint * cost).sum()),
+        distortion=stakes.distorted(channel),
         privacy=error.average,
         worst=error.worst,
         errors={"gibbs": sampled, "map": guessed},
         leakage_bits=channel.mutual_information(),
         epsilon=channel_epsilon(channel.dense()),
     )
-
-
-def _limit(channel: Channel, stakes: Stakes, farthest: float) -> tuple[tuple[tuple[float, float], ...], str]:
-    """(distortion, privacy) of optimal mechanisms, or the reason why they were not sought."""
-    cost = stakes.cost(channel)
-    if cost is None:
-        return (), "no distortion is known: the outputs are no secrets, and none was given"
-    loss = stakes.matrix(channel.n_x)
-    closed, restricted = matched(loss, cost), among_candidates(stakes.loss, stakes.coordinates)
-    if closed and restricted:
-        prior_error = float((loss @ channel.prior).min())
-        most = max(1.1 * farthest, 2 * prior_error)
-        return tuple(
-            (d, matched_optimum(channel.prior, loss, d))
-            for d in np.union1d(np.linspace(0, most, 41), [prior_error]).tolist()
-        ), ""
-    seek = restricted or max(channel.n_x, channel.n_y) <= LARGEST_ANSWERED
-    largest = LARGEST_MATCHED if closed else LARGEST_LIMIT if restricted else LARGEST_ANSWERED
-    if max(channel.n_x, channel.n_y) > largest:
-        return (), f"there are more than {largest} secrets or outputs: unmask design solves single points"
-    least = float(channel.prior @ cost.min(axis=1))
-    most = float((channel.prior @ cost).min())
-    budgets = np.linspace(least, max(most, least), LIMIT_POINTS + 1)[1:].tolist()
-    solve = partial(largest_error, channel.prior, stakes.loss, cost, coordinates=stakes.coordinates, seek=seek)
-    points = [(budget, privacy) for budget in budgets if not math.isnan(privacy := solve(budget))]
-    highest = np.maximum.accumulate([privacy for _, privacy in points]).tolist()
-    return tuple(zip([budget for budget, _ in points], highest, strict=True)), ""
 
 
 def _observations(
@@ -290,35 +276,112 @@ def _spread(belief: Posterior, error: BayesError) -> tuple[tuple[float, float], 
     return tuple(zip(value.tolist(), np.minimum(share, 1.0).tolist(), strict=True))
 
 
-def _bounds(found: Bounds, unit: str) -> tuple[BoundRow, ...]:
+def _bounds(belief: Posterior, stakes: Stakes) -> tuple[BoundRow, ...]:
+    found = bounds(belief, stakes.loss, coordinates=stakes.coordinates)
     worst = int(np.argmax(found.regret))
     return (
         BoundRow(
             "Privacy lost on average, by total variation",
             float(found.weight @ found.gap_by_variation),
             found.average_gap,
-            unit,
+            stakes.unit,
             "largest loss times the average shift of belief",
         ),
         BoundRow(
             "Privacy lost on average, by divergence",
             float(found.weight @ found.gap_by_divergence),
             found.average_gap,
-            unit,
+            stakes.unit,
             "largest loss times the average root of D / 2, D in nats",
         ),
         BoundRow(
             "What ignoring one observation costs, by total variation",
             float(found.regret_by_variation[worst]),
             float(found.regret[worst]),
-            unit,
+            stakes.unit,
             "at the observation that is worth most: twice the largest loss times the shift of belief there",
         ),
         BoundRow(
             "Mean square of that cost, by mutual information",
             found.mean_square_by_information,
             found.mean_square_regret,
-            f"{unit} squared",
+            f"{stakes.unit} squared",
             "twice the squared largest loss times the information in nats",
         ),
     )
+
+
+class Secrets(NamedTuple):
+    """Cells of a grid or numbers from 0, where they lie (in meters, or not), and how likely each is."""
+
+    grid: Grid | None
+    points: Floats
+    prior: Floats
+    meters: bool = False
+
+    def stakes(self, loss: LossName) -> Stakes:
+        """The loss between places, or between numbers, which is the distortion too."""
+        distance = "m" if self.meters else "distance"
+        square = "m²" if self.meters else "squared distance"
+        unit = "probability" if loss == "hamming" else square if loss == "squared" else distance
+        return Stakes(loss, None if loss == "hamming" else self.points, name=loss, unit=unit, distortion_unit=unit)
+
+
+def check(adversary: Part) -> None:
+    """Refuse losses that do not exist, observations that are none, and attacks that know more than a channel."""
+    if adversary.use != (only := f"channels.{BayesChannelAttack.__name__}"):
+        raise UnmaskError(f"{adversary.use} needs knowledge that no plan gives; use {only}, or call it from Python")
+    loss = adversary.settings.get("loss", "hamming")
+    if loss not in get_args(LossName):
+        raise UnmaskError(f"the loss is {loss!r}, expected one of {', '.join(get_args(LossName))}")
+    for key in ("observations", "targets"):
+        value = adversary.settings.get(key, 1)
+        if type(value) is not int or value < 1:
+            raise UnmaskError(f"{key} is {value!r}, expected a whole number of at least 1")
+
+
+def columns(_file: Path) -> list[str]:
+    """Nobody reads secrets from a file."""
+    raise UnmaskError("a channel has no file of secrets; use channels.grid, channels.gowalla or channels.alphabet")
+
+
+def load(dataset: Part, made: Any) -> Secrets:
+    """The secrets of a grid (each as likely as any other), of check-ins (as often as visited), or of a prior."""
+    if isinstance(made, Visits):
+        prior = made.prior(pseudocount=float(dataset.settings.get("pseudocount", 0.0)))
+        return Secrets(made.grid, made.grid.points, prior, meters=True)
+    if isinstance(made, Grid):
+        return Secrets(made, made.points, np.full(len(made), 1 / len(made)), meters=True)
+    prior = np.asarray(made, dtype=np.float64)
+    return Secrets(None, np.arange(len(prior), dtype=np.float64), prior)
+
+
+def protect(population: Secrets, protection: Any, _rng: np.random.Generator) -> Channel:
+    """The channel of the mechanism; nothing is drawn. Without one the secret itself is shown."""
+    if protection is None:
+        return Channel(np.eye(len(population.prior)), population.prior)
+    if isinstance(protection, PlanarLaplace | PlanarGaussian | Shrink):
+        if population.grid is None:
+            raise UnmaskError(f"{type(protection).__name__} moves points of a grid, and these secrets have no places")
+        return protection.channel(population.grid, population.prior)
+    return cast(Channel, protection.channel(population.prior))
+
+
+def attack(cell: Cell, population: Secrets, released: Channel, attack: Any) -> list[Row]:
+    """The rows of the belief: exact for one observation; for more of drawn secrets, each observed several times."""
+    settings, names = cell.adversary.settings, {"release": cell.protection.name, "adversary": cell.adversary.name}
+    stakes = population.stakes(settings.get("loss", "hamming"))
+    belief, truth = released.posterior(), None
+    n_seen = settings.get("observations", 1)
+    if n_seen > 1 or "targets" in settings:
+        n = settings.get("targets", 1000)
+        secret = cell.rng("secrets").choice(np.arange(released.n_x), size=n, p=population.prior)
+        every = np.repeat(secret[:, None], n_seen, axis=1)
+        shown = released.sample(every, rng=cell.rng("looks", cell.protection.content))
+        belief, truth = attack(shown, released), Truth(secret)
+    rows = list(run_case(belief, stakes, truth=truth, wants=cell.wants, **names))
+    if cell.wants("utility"):
+        cost = stakes.distorted(released)
+        note = "outputs are no secrets" if math.isnan(cost) else "expected distortion, negative"
+        rows.append(plain_row(cell, "utility", stakes.name, -cost, prior=0.0, n=released.n_x, note=note))
+    return rows
