@@ -100,7 +100,7 @@ class RecordLinkage:
         if not 0 < self.similar <= 1:
             raise UnmaskError(f"similar is {self.similar}, expected a coefficient above 0 and at most 1")
 
-    def __call__(self, release: Items) -> Partition:
+    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """The adversary's partition of the items at the threshold."""
         return self.link(release).clusters(self.threshold)
 

@@ -52,7 +52,7 @@ class SplinkLinkage:
         check_blocks(self.blocks, self.threshold)
         check_blocks(self.blocks, self.least)
 
-    def __call__(self, release: Items) -> Partition:
+    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """The adversary's partition of the items at the threshold."""
         return self.link(release).clusters(self.threshold)
 
