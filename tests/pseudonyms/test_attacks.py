@@ -238,20 +238,14 @@ def links_of(n, pairs):
     return Links(items, left, right, probability.astype(float))
 
 
-def test_a_family_names_its_closure_and_shows_what_it_did():
+def test_a_chain_of_links_is_one_cluster():
     links = links_of(5, [(0, 1, 0.9), (1, 2, 0.6), (2, 3, 0.6), (0, 3, 0.2)])
-    family = links.family([0.95, 0.9, 0.5, 0.1])
-    assert [p.code.tolist() for p in family.partitions] == [
+    assert [links.clusters(threshold).code.tolist() for threshold in (0.95, 0.9, 0.5, 0.1)] == [
         [0, 1, 2, 3, 4],
         [0, 0, 1, 2, 3],
         [0, 0, 0, 0, 1],
         [0, 0, 0, 0, 1],
     ]
-    assert family.linked.tolist() == [0, 1, 3, 4]
-    assert family.together.tolist() == [0, 1, 6, 6]
-    assert family.largest.tolist() == [1, 2, 4, 4]
-    assert family.closure == links.closure == "connected components"
-    assert "connected components" in repr(family)
 
 
 def test_a_view_over_thresholds():
@@ -265,8 +259,8 @@ def test_a_view_over_thresholds():
             links.view([0.8, 0.3], weights)
     with pytest.raises(UnmaskError, match=r"the threshold is 1\.5"):
         links.clusters(1.5)
-    with pytest.raises(UnmaskError, match="0 thresholds"):
-        links.family([])
+    with pytest.raises(UnmaskError, match="0 partitions"):
+        links.view([])
 
 
 # --- other libraries ------------------------------------------------------------------------------------------------

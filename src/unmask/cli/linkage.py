@@ -15,7 +15,6 @@ from unmask.cli.output import Output, audit_output, measures
 if TYPE_CHECKING:
     from unmask.measures.unlinkability import Contingency
     from unmask.pseudonyms.labels import Files
-    from unmask.view import Missing, Unlabeled
 
 SHARE = click.FloatRange(0, 1)
 
@@ -47,7 +46,7 @@ SHARE = click.FloatRange(0, 1)
     help="Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place "
     "of one value for all: weight=w, alpha=a.",
 )  # fmt: skip
-@click.option("--contamination-wanted", is_flag=True, help="Foreign items are welcome to the subjects.")
+@click.option("--contamination-wanted", "wanted", is_flag=True, help="Foreign items are welcome to the subjects.")
 @click.option(
     "--min-size", default=2, show_default=True, type=click.IntRange(min=1), help="Items that a counted subject has."
 )
@@ -70,25 +69,18 @@ SHARE = click.FloatRange(0, 1)
 def audit_linkage(
     truth: str,
     guesses: tuple[str, ...],
-    encoding: str | None,
     item: str,
     subject: str,
     clusters: tuple[str, ...],
     probability: str,
-    alpha: float,
-    beta: float,
     own: dict[str, str],
-    contamination_wanted: bool,
-    min_size: int,
-    missing: Missing,
-    unlabeled: Unlabeled,
-    shuffles: int,
-    seed: int,
     engine: str | None,
+    dry_run: bool,
+    encoding: str | None,
     memory_limit: int,
     temp_directory: Path | None,
-    dry_run: bool,
     output: Output,
+    **sensitivity: Any,
 ) -> None:
     r"""Evaluate which items an adversary links: who is breached, who is one merge away.
 
@@ -105,23 +97,13 @@ def audit_linkage(
     from unmask.cases.pseudonyms import Sensitivity, met_by, report
     from unmask.pseudonyms.labels import Files
 
-    files = Files(
-        truth, guesses, stems(tuple(map(Path, guesses))), item, subject, clusters, probability, missing, unlabeled
-    )
-    sensitivity = Sensitivity(
-        alpha=alpha,
-        beta=beta,
-        wanted=contamination_wanted,
-        min_size=min_size,
-        missing=missing,
-        unlabeled=unlabeled,
-        shuffles=shuffles,
-        seed=seed,
-    )
+    asked = Sensitivity(**sensitivity)
+    names = stems(tuple(map(Path, guesses)))
+    files = Files(truth, guesses, names, item, subject, clusters, probability, asked.missing, asked.unlabeled)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
         solution, minds, named = files.read(own, encoding=encoding)
-        met = met_by(solution, named, sensitivity, minds)
+        met = met_by(solution, named, asked, minds)
     else:
         if own:
             raise click.UsageError("--own needs the items in memory; leave --engine out")
@@ -130,7 +112,7 @@ def audit_linkage(
         if counted is None:
             return
         met = counted
-    output.give(report(met, sensitivity, title=f"Linkage by {', '.join(met)}", reproduce=provenance()), _json)
+    output.give(report(met, asked, title=f"Linkage by {', '.join(met)}", reproduce=provenance()), _json)
 
 
 def _counted(

@@ -7,13 +7,12 @@ Every linker is called `attack(release, knowledge, rng=...)` as all attacks are.
 from unmask.pseudonyms.attacks.clustering import FeatureClustering
 from unmask.pseudonyms.attacks.exact import ExactMatch
 from unmask.pseudonyms.attacks.linkage import RecordLinkage, Weights
-from unmask.pseudonyms.attacks.links import Family, Links
+from unmask.pseudonyms.attacks.links import Links
 from unmask.pseudonyms.attacks.splink import SplinkLinkage
 from unmask.pseudonyms.attacks.threshold import Threshold
 
 __all__ = [
     "ExactMatch",
-    "Family",
     "FeatureClustering",
     "Links",
     "RecordLinkage",

@@ -61,7 +61,7 @@ class RecordLinkage:
 
     Pairs that agree on all features of a block rule are compared. Their log-odds of being one user's are the prior
     log-odds plus log(m / u) for each feature; pairs of at least `threshold` are linked and closed: the clusters are
-    the connected components of the links. `link` gives the pairs, from which come families and views.
+    the connected components of the links. `link` gives the pairs, from which other thresholds and views come.
 
     What is not `known` is estimated from the release alone. u: equal cells by their frequencies, near ones on up to a
     million pairs drawn with `seed`. m: by expectation maximization over the pairs of each block rule, u fixed, on the

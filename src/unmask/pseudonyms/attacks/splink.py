@@ -31,7 +31,7 @@ class SplinkLinkage:
     blocks    : rules, each the names of features; a pair that agrees on all features of a rule is compared
     threshold : the least probability of a link
     features  : names of the features to compare; all of them for none
-    least     : pairs below this probability are not kept; families and views below it are not to be had
+    least     : pairs below this probability are not kept; partitions below it are not to be had
     seed      : of the random pairs; Splink's own numbers may differ in the last digits with its threads
 
     Needs Splink: the extra [link] of unmask.
