@@ -1,4 +1,4 @@
-"""The rational attacker: what an attack costs him, what it brings him, when he stops, and what would stop him."""
+"""The rational attacker: what an attack costs and brings, when they stop, and what would stop them."""
 
 from unmask.economics.attacker import Attacker
 from unmask.economics.baselines import journalist, one_shot, prosecutor

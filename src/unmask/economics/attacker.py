@@ -1,4 +1,4 @@
-"""The rational attacker: what he gains, what he pays, when he is caught, and how the clock runs."""
+"""The rational attacker: what they gain and pay, when they are caught, and how the clock runs."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ folded       : the fine is folded into the exploit as an expected cost, the free
 class Attacker:
     """A planner who may access outside data, link a target to it, try the candidates one by one, and stop at any time.
 
-    gain             : G, what one right name is worth to him
+    gain             : G, what re-identifying one target is worth
     access_cost      : C_d, paid once for the outside data
     link_cost        : C_l, paid to link a target to it
-    exploit_cost     : C_e, paid for every candidate he tries
+    exploit_cost     : C_e, paid for every candidate that is tried
     fine             : C_p, paid when an exploit is detected
     max_fines        : fines at most in a campaign, or for one target attacked alone: a whole number, or math.inf. No
                        default: a capped and an uncapped fine differ in kind, see `warnings`.
@@ -50,9 +50,9 @@ class Attacker:
     arrest           : the attack ends when it is detected (after the fine)
     prior            : chance that the target is in the outside data at all, above 0. A target alike with g people there
                        is one of N = g / prior people, so that every try succeeds with unconditional chance 1 / N.
-    confirmation     : v, chance that he notices a success; v < 1 acts like N = g / (prior v)
+    confirmation     : v, chance that a success is noticed; v < 1 acts like N = g / (prior v)
     max_tries        : exploits for one target at most; None: as many as there are candidates
-    ties             : what he does when attacking and walking away are worth the same: "walk_away" (strict profit is
+    ties             : what is done when attacking and walking away are worth the same: "walk_away" (strict profit is
                        needed) or "attack" (the prudent publisher's reading)
     discount         : gamma, the worth of one unit a step later, in (0, 1]
     gain_delay, fine_delay : steps from an exploit to its gain and to its fine, 0 or 1
@@ -178,8 +178,8 @@ def _check_money(attacker: Attacker) -> None:
 def _check_counts(attacker: Attacker) -> None:
     if attacker.max_fines is None:
         raise UnmaskError(
-            'max_fines is missing: give the number of fines after which he is fined no more, or math.inf ("unlimited" '
-            "in a file)"
+            "max_fines is missing: give the number of fines after which nothing more is fined, or math.inf "
+            '("unlimited" in a file)'
         )
     fines = as_number("max_fines", attacker.max_fines)
     if not (fines >= 0 and (fines == math.inf or fines == int(fines))):

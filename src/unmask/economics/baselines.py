@@ -8,11 +8,11 @@ from unmask.economics.attacker import Attacker
 
 
 def one_shot(attacker: Attacker) -> Attacker:
-    """The same attacker if he may try one candidate only and does not discount: the one-shot game, equation (7).
+    """The same attacker who may try one candidate only and does not discount: the one-shot game, equation (7).
 
-    He attacks where gain prior / g - q_0 fine - access_cost - link_cost - exploit_cost is above 0, and then names the
-    target with chance prior / g. Z. Wan et al., "A game theoretic framework for analyzing re-identification risk",
-    2015.
+    They attack where gain prior / g - q_0 fine - access_cost - link_cost - exploit_cost is above 0, and then
+    re-identify the target with chance prior / g. Z. Wan et al., "A game theoretic framework for analyzing
+    re-identification risk", 2015.
     """
     return replace(attacker, max_tries=1, discount=1.0)
 

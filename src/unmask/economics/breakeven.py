@@ -19,12 +19,11 @@ from unmask.economics.exploitation import (
     Floats,
     Games,
     Stakes,
-    exploit,
     refuse_too_large,
     steps,
 )
 from unmask.economics.groups import groups_of
-from unmask.economics.prices import sunk_plans
+from unmask.economics.prices import accessed, sunk_plans
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -44,16 +43,8 @@ def break_even(attacker: Attacker, who: ArrayLike | Posterior, amount: Amount = 
     The payoff is convex and piecewise linear in each amount, so Newton's method from the attacked side is exact after
     finitely many steps; its slopes come with the plan (envelope theorem).
 
-    >>> case = Attacker(
-    ...     gain=8000,
-    ...     access_cost=100,
-    ...     exploit_cost=10,
-    ...     fine=10_000,
-    ...     max_fines=1,
-    ...     detection_base=-4.59,
-    ...     detection_growth=0.0,
-    ...     prior=0.63,
-    ... )
+    >>> from unmask.economics import read_attacker
+    >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
     >>> break_even(case, [1, 5, 50]).round()
     array([490508., 132620.,  16143.])
     """
@@ -72,16 +63,6 @@ def break_even(attacker: Attacker, who: ArrayLike | Posterior, amount: Amount = 
     return np.asarray(groups.spread(lambda games: least(attacker, games, amount)[None])[0])
 
 
-def _balance(attacker: Attacker, games: Games, stakes: Stakes, slope: int) -> tuple[Floats, Floats]:
-    """What access is worth less its cost, linking included, and its slope: convex in each amount."""
-    plan = exploit(attacker, games, stakes)
-    step = attacker.discount ** (1 + attacker.link_delay)
-    return (
-        step * plan[VALUE] - attacker.discount * attacker.link_cost - attacker.access_cost,
-        step * plan[slope],
-    )
-
-
 def least(attacker: Attacker, games: Games, amount: Literal["fine", "exploit_cost"]) -> Floats:
     """Newton from 0 upwards on a convex falling function: never beyond the root."""
     slope = FINE_SLOPE if amount == "fine" else COST_SLOPE
@@ -91,7 +72,7 @@ def least(attacker: Attacker, games: Games, amount: Literal["fine", "exploit_cos
         stakes = Stakes(**{amount: np.where(np.isinf(at), 0.0, at)})
         spent += steps(attacker, games, stakes)
         refuse_too_large(0, spent)
-        balance, falls = _balance(attacker, games, stakes, slope)
+        balance, falls = accessed(attacker, games, stakes)[[VALUE, slope]]
         above = (balance > TIE * attacker.gain) & np.isfinite(at)
         if not above.any():
             break
@@ -109,7 +90,7 @@ def _break_even_gain(attacker: Attacker, games: Games) -> Floats:
     for _ in range(NEWTON_STEPS):
         spent += steps(attacker, games, Stakes(gain=at))
         refuse_too_large(0, spent)
-        balance, rises = _balance(attacker, games, Stakes(gain=at), GAIN_SLOPE)
+        balance, rises = accessed(attacker, games, Stakes(gain=at))[[VALUE, GAIN_SLOPE]]
         above = (balance > TIE * at) & (rises > 0)
         if not above.any():
             break

@@ -67,17 +67,8 @@ def campaign(attacker: Attacker, who: ArrayLike | Posterior, *, people: ArrayLik
     a chain without return, `upper` the sum of what groups are worth alone. Targets are taken as independent given the
     release. Nothing is discounted, since the steps have no common clock; UnmaskError for a discount below 1.
 
-    >>> import math
-    >>> case = Attacker(
-    ...     gain=8000,
-    ...     access_cost=100,
-    ...     exploit_cost=10,
-    ...     fine=10_000,
-    ...     max_fines=1,
-    ...     prior=0.63,
-    ...     detection_base=-4.59,
-    ...     detection_growth=0.0,
-    ... )
+    >>> from unmask.economics import read_attacker
+    >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
     >>> [campaign(case, [100] * n).access for n in (1, 2, 50)]
     [False, True, True]
     >>> found = campaign(case, [60] * 50)

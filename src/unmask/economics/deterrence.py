@@ -1,4 +1,4 @@
-"""Turned round: which fine, price or gain decides whether he attacks, and what a publisher should offer."""
+"""Turned round: which fine, price or gain decides whether they attack, and what a publisher should offer."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def menu(
     benefit: float,
     loss: float,
 ) -> list[Offer]:
-    """Every protection with every instrument, the best for the publisher first: his side of a Stackelberg game.
+    """Every protection with every instrument, the best for the publisher first: their side of a Stackelberg game.
 
     protections : name -> (group size of each target in that release, share of utility lost)
     instruments : name -> (the attacker who faces this fine, price or audit, cost of it to the publisher)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.economics.attacker import Attacker
-from unmask.economics.exploitation import GAIN_SLOPE, SUCCESS, TIE, VALUE, Floats, Games, Stakes, exploit
+from unmask.economics.exploitation import GAIN_SLOPE, SUCCESS, TIE, VALUE, Floats, Games, Stakes
 from unmask.economics.groups import groups_of
+from unmask.economics.prices import accessed
 from unmask.posterior import Posterior
 
 PRECISION = 1e-10
@@ -32,18 +33,10 @@ def risk_over_gains(attacker: Attacker, who: ArrayLike | Posterior, gains: Distr
 
     M. Eisner and D. Severance, "Mathematical techniques for efficient record segmentation", 1976.
 
-    >>> import math
+    >>> from dataclasses import replace
     >>> from scipy.stats import lognorm
-    >>> case = Attacker(
-    ...     gain=0,
-    ...     access_cost=100,
-    ...     exploit_cost=10,
-    ...     fine=10_000,
-    ...     max_fines=1,
-    ...     detection_base=-4.59,
-    ...     detection_growth=0.0,
-    ...     prior=0.63,
-    ... )
+    >>> from unmask.economics import read_attacker
+    >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
     >>> risk_over_gains(case, [1, 60], lognorm(s=1, scale=4000)).round(3)
     array([0.626, 0.215])
     """
@@ -83,9 +76,7 @@ def _pairs(first: Floats, second: Floats) -> Floats:
 
 def _pieces(attacker: Attacker, games: Games, gain: Floats) -> Floats:
     """(4, n_games) the piece on which each gain lies; all 0 but the gain where access does not pay."""
-    plan = exploit(attacker, games, Stakes(gain=gain))
-    step = attacker.discount ** (1 + attacker.link_delay)
-    payoff = step * plan[VALUE] - attacker.discount * attacker.link_cost - attacker.access_cost
-    piece = np.where(payoff > TIE * gain, np.stack([payoff, step * plan[GAIN_SLOPE], plan[SUCCESS], gain]), 0.0)
+    plan = accessed(attacker, games, Stakes(gain=gain))
+    piece = np.where(plan[VALUE] > TIE * gain, np.stack([*plan[[VALUE, GAIN_SLOPE, SUCCESS]], gain]), 0.0)
     piece[AT] = gain
     return piece
