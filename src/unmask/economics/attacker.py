@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass, fields
+from dataclasses import InitVar, dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, Final, Literal, get_args
 
@@ -245,3 +245,34 @@ def parameters(attacker: Attacker) -> dict[str, Any]:
     """What the attacker is made of, by name: every field that is set."""
     values = {item.name: getattr(attacker, item.name) for item in fields(attacker)}
     return {name: value for name, value in values.items() if value is not None}
+
+
+# --- the attackers that other tools assume, as corner cases of this one -----------------------------------------------
+
+
+def one_shot(attacker: Attacker) -> Attacker:
+    """The same attacker who may try one candidate only and does not discount: the one-shot game, equation (7).
+
+    They attack where gain prior / g - q_0 fine - access_cost - link_cost - exploit_cost is above 0, and then
+    re-identify the target with chance prior / g. Z. Wan et al., "A game theoretic framework for analyzing
+    re-identification risk", 2015.
+    """
+    return replace(attacker, max_tries=1, discount=1.0)
+
+
+def prosecutor() -> Attacker:
+    """Knows that the target is in the data, pays nothing, tries one candidate: success 1 / g in a group of g.
+
+    The mean of it over the records of a file is the marketer's risk.
+    """
+    return journalist(1.0)
+
+
+def journalist(prior: float) -> Attacker:
+    """Pays nothing and tries one candidate; the target is in the data with chance `prior`: success prior / g.
+
+    >>> from unmask.economics import price_records
+    >>> price_records(journalist(0.5), [1, 2, 5]).success_probability
+    array([0.5 , 0.25, 0.1 ])
+    """
+    return Attacker(gain=1.0, max_fines=0, max_tries=1, prior=prior)

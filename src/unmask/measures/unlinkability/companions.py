@@ -61,7 +61,8 @@ class Companions:
     adjusted_rand   : (T - E)/(M - E), M = (sum c2(c) + sum c2(d))/2, E = sum c2(c) sum c2(d)/A: 0 for chance at fixed
                       sizes, 1 for equal, may be negative (Hubert and Arabie 1985)
     pairs           : T/sum c2(d), T/sum c2(c), 2 T/(sum c2(c) + sum c2(d)); nan for a partition without pairs
-    bcubed          : mean over *items* of x/d and of x/c, and their harmonic mean (Bagga and Baldwin 1998)
+    bcubed          : mean over *items* of x/d and of x/c, and their harmonic mean (Bagga and Baldwin 1998); the first
+                      two are also known as average cluster and author purity, whose geometric mean is K
     bcubed_subjects : the same, mean over *subjects*, one vote each whatever their size
     clusters        : clusters recovered exactly over all clusters of Q, over all subjects, and twice over both
     voi             : variation of information H(P given Q) + H(Q given P) in bits, a metric in [0, log2 n]
@@ -103,21 +104,6 @@ class Companions:
         """VOI/H(P,Q) = 1 - I/H(P,Q) in [0, 1]; 0 when both are one block."""
         joint = self.entropy_solution + self.entropy_adversary - self.mutual_information
         return min(_ratio(self.voi, joint, 0.0), 1.0)
-
-    @property
-    def average_cluster_purity(self) -> float:
-        """ACP = sum x^2/d / n, the item mean of B-cubed precision."""
-        return self.bcubed.precision
-
-    @property
-    def average_subject_purity(self) -> float:
-        """AAP = sum x^2/c / n ("average author purity"), the item mean of B-cubed recall."""
-        return self.bcubed.recall
-
-    @property
-    def k_metric(self) -> float:
-        """K = sqrt(ACP AAP) in (0, 1]."""
-        return math.sqrt(self.bcubed.precision * self.bcubed.recall)
 
     @cached_property
     def transfer_distance(self) -> int:

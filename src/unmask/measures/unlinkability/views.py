@@ -238,7 +238,9 @@ def _law(view: View) -> NDArray[np.float64]:
     """The probabilities of the distinct partitions."""
     law: dict[bytes, float] = {}
     for p, q in _in_line(view):
-        key = _first_together(q.code[None]).tobytes()
+        first = np.empty(q.n_clusters, dtype=np.int32)
+        first[q.code[::-1]] = np.arange(len(q) - 1, -1, -1, dtype=np.int32)  # the last one written is the first item
+        key = first[q.code].tobytes()
         law[key] = law.get(key, 0.0) + p
     return np.array(list(law.values()))
 
