@@ -60,11 +60,11 @@ def labels(shape: str, n: int) -> tuple[Labels, Labels]:
 
 def our_risk(truth: Labels, guess: Labels) -> Step:
     """Errors, curves and slopes of all subjects and of the whole, alpha 1/2, beta 0.8."""
-    from unmask.measures.unlinkability.evaluate import evaluate
+    from unmask.measures.unlinkability import Contingency, evaluate
     from unmask.view import Partition
 
     def step() -> Found:
-        of = evaluate(Partition(truth), Partition(guess))
+        of = evaluate(Contingency.of(Partition(truth), Partition(guess)))
         return {
             "misses": float(of.miss_total),
             "includes": float(of.include_total),
@@ -76,23 +76,24 @@ def our_risk(truth: Labels, guess: Labels) -> Step:
 
 def our_grid(truth: Labels, guess: Labels) -> Step:
     """The same for 5 alphas and 19 betas."""
-    from unmask.measures.unlinkability.evaluate import evaluate
+    from unmask.measures.unlinkability import Contingency, evaluate
     from unmask.view import Partition
 
     def step() -> Found:
-        of = evaluate(Partition(truth), Partition(guess), alpha=ALPHAS, beta=BETAS)
-        return {"slopes": of.slope.size, "mean overall slope": float(of.slope_overall.mean())}
+        of = evaluate(Contingency.of(Partition(truth), Partition(guess)), alpha=ALPHAS, beta=BETAS)
+        return {"slopes": of.risk_slope.size, "mean overall slope": float(of.slope_overall.mean())}
 
     return step
 
 
 def our_companions(truth: Labels, guess: Labels) -> Step:
     """All companion measures but the transfer distance, per subject and for the whole."""
-    from unmask.measures.unlinkability.companions import companions
+    from unmask.measures.unlinkability import companions
+    from unmask.measures.unlinkability.overlap import overlap
     from unmask.view import Partition
 
     def step() -> Found:
-        of = companions(Partition(truth), Partition(guess))
+        of = companions(overlap(Partition(truth), Partition(guess)))
         return {"ARI": of.adjusted_rand, "B3 precision": of.bcubed_subjects.precision, "VOI": of.voi}
 
     return step

@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from unmask import Partition, View
+from unmask.cases.pseudonyms import Sensitivity, met_by, report
 from unmask.cli import main
 from unmask.measures import unlinkability
 from unmask.pseudonyms import ExactMatch, datasets
-from unmask.studies.linkage import Sensitivity, study_linkage
 
 SECRET = "SECRET77"
 
@@ -41,9 +41,8 @@ def guess(tmp_path):
 
 def test_the_figures_are_those_of_the_library(truth, guess):
     told = json.loads(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
-    found = unlinkability.evaluate(
-        Partition(["a"] * 5 + ["b"] * 3 + ["c"]), Partition(list("ppppqqrrs")), beta=0.8, min_size=2
-    )
+    met = unlinkability.Contingency.of(Partition(["a"] * 5 + ["b"] * 3 + ["c"]), Partition(list("ppppqqrrs")))
+    found = unlinkability.evaluate(met, beta=0.8, min_size=2)
     (shown,) = told["linkage"]["guesses"]
     assert shown["breached"] == found.breach_rate == 0.5
     assert told["linkage"]["counted"] == 2
@@ -84,9 +83,8 @@ def test_a_guess_with_probabilities_is_a_view(truth, guess, tmp_path):
     told = json.loads(unmask("audit", "linkage", "--truth", truth, "--guess", view, "--json").stdout)
     (shown,) = told["linkage"]["guesses"]
     solution = Partition(["a"] * 5 + ["b"] * 3 + ["c"])
-    expected = unlinkability.evaluate(
-        solution, View([Partition(list("ppppqqrrs")), Partition(range(9))], [0.75, 0.25]), min_size=2
-    )
+    either = View([Partition(list("ppppqqrrs")), Partition(range(9))], [0.75, 0.25])
+    expected = unlinkability.evaluate(unlinkability.Contingency.of(solution, either), min_size=2)
     assert shown["partitions"] == 2
     assert {row["measure"]: row["posterior"] for row in told["measures"]}["miss"] == pytest.approx(
         expected.miss[:2].mean()
@@ -158,7 +156,8 @@ def test_exact_match_on_rldata10000_breaches_a_quarter():
     """Figures seen before with the same match: 25.9 % of 1,000 subjects breached, 25.0 % clean, none when shuffled."""
     items, truth = datasets.rldata(10000)
     guess = ExactMatch(("fname_c1", "lname_c1", "bd"))(items)
-    found = study_linkage(truth, {"name_bd": guess}, Sensitivity(shuffles=3)).linkage
+    asked = Sensitivity(shuffles=3)
+    found = report(met_by(truth, {"name_bd": guess}, asked), asked).linkage
     assert found is not None
     assert found.counted == 1000
     assert found.guesses[0].breached == pytest.approx(0.259)
@@ -256,13 +255,12 @@ def test_e9_weights_and_parameters_of_their_own_come_from_columns(wide):
     linkage, rows = audit(wide, *options, "--own", "weight=w", "--own", "alpha=a")
     truth = Partition(["ann"] * 3 + ["bob"] * 3)
     guess = Partition(["p", "p", "q", "r", "r", "z"])
-    found = unlinkability.evaluate(
-        truth, guess, beta=0.8, weights=[1, 1, 0, 1, 1, 1], subject_alpha=[0.5, 0.9], breached_slope="one"
-    )
+    said = {"weights": [1, 1, 0, 1, 1, 1], "own": {"alpha": [0.5, 0.9]}}
+    found = unlinkability.evaluate(unlinkability.Contingency.of(truth, guess, **said), beta=0.8)
     assert plain["guesses"][0]["breached"] == 0
     assert linkage["guesses"][0]["breached"] == found.breach_rate == 0.5  # what ann minds least is not linked
     assert linkage["own"] == ["weight", "alpha"]
-    for measure, values in (("risk_slope", found.slope), ("miss", found.miss), ("linked_now", found.linked_now)):
+    for measure, values in (("risk_slope", found.risk_slope), ("miss", found.miss), ("linked_now", found.linked_now)):
         assert rows["wide", measure]["posterior"] == pytest.approx(values.mean())
 
 

@@ -12,22 +12,12 @@ from hypothesis import strategies as st
 
 from unmask import Partition, UnmaskError
 from unmask.cli import main
-from unmask.measures.unlinkability import Contingency, bounds, evaluate, evaluate_contingency
+from unmask.measures.unlinkability import Contingency, bounds, evaluate
+from unmask.measures.unlinkability.rates import RATES
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 
-FIELDS = {
-    "breached": "breached",
-    "linked_now": "linked_now",
-    "foreign_share": "foreign_share",
-    "mergings": "mergings",
-    "risk_slope": "slope",
-    "miss": "miss",
-    "include": "include",
-    "foreign_subjects": "foreign_subjects",
-    "effective_foreign_subjects": "effective_foreign_subjects",
-}
-"""Measure of the rows -> field of `Unlinkability`."""
+NAMES = [rate.name for rate in RATES]
 
 
 @st.composite
@@ -55,24 +45,15 @@ def cases(draw):
 def in_python(subject, cluster, columns, policy, least):
     names = sorted(set(subject))
     first = [subject.index(one) for one in names]
-    said = {
-        {"weight": "weights", "wanted": "subject_contamination_wanted"}.get(name, f"subject_{name}"): (
-            values if name == "weight" else [values[at] for at in first]
-        )
-        for name, values in columns.items()
-    }
-    found = evaluate(
+    met = Contingency.of(
         Partition(subject),
         Partition(cluster),
-        alpha=policy["alpha"],
-        beta=policy["beta"],
-        contamination_wanted=policy["wanted"],
-        min_size=least,
-        breached_slope="one",
-        **said,
+        weights=columns.get("weight"),
+        own={name: [values[at] for at in first] for name, values in columns.items() if name != "weight"},
     )
-    values = {name: float(getattr(found, field)[found.counted].mean()) for name, field in FIELDS.items()}
-    return values | {"clean_breach": float(found.clean_breach_rate())}
+    asked = {"alpha": policy["alpha"], "beta": policy["beta"], "contamination_wanted": policy["wanted"]}
+    found = evaluate(met, min_size=least, **asked)
+    return {name: float(getattr(found, name)[found.counted].mean()) for name in NAMES}
 
 
 def write(folder, subject, cluster, columns):
@@ -159,15 +140,15 @@ def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_
         for labels in sample
     )
     said = {"missing": missing, "unlabeled": unlabeled}
+    met = Contingency.of(truth, guess, **said)
     if unlabeled == "unknown":
-        found = bounds(Contingency.of(truth, guess, **said))
+        found = bounds(met)
         expected = {name: getattr(found, name)[1].mean() for name in ("breached", "clean_breach", "linked_now")}
         expected["foreign_share"] = found.foreign_share[0].mean()
     else:
-        one = evaluate(truth, guess, breached_slope="one", **said)
-        expected = {name: float(getattr(one, field).mean()) for name, field in FIELDS.items()}
+        one = evaluate(met)
+        expected = {name: float(getattr(one, name).mean()) for name in NAMES}
         expected = {name: value for name, value in expected.items() if not np.isnan(value)}
-        expected["clean_breach"] = float(one.clean_breach_rate())
     with tempfile.TemporaryDirectory() as name:
         blank = (
             [f"{kind}{one}" if one is not None else "" for one in labels]
@@ -204,7 +185,7 @@ def test_shuffled_labels_keep_weights_with_their_items():
     for _ in range(900):
         drawn = met.at_random(rng=rng)
         assert sorted(drawn.weighed[0].own_total.tolist()) == sorted(met.weighed[0].own_total.tolist())
-        linked.append(float(evaluate_contingency(drawn, alpha=1).linked_now[0]))
+        linked.append(float(evaluate(drawn, alpha=1).linked_now[0]))
     # the cluster with the heavy item comes first whatever is with it: all of subject 0's weight is linked at once
     assert set(linked) == {1.0}
     pieces = [len(met.at_random(rng=rng).tables[0].own) for _ in range(900)]

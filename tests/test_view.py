@@ -79,5 +79,6 @@ def test_an_item_that_only_one_has_is_an_error_or_alone():
 def test_an_item_called_like_a_subject_is_not_taken_for_it():
     truth = Partition([1, 1, 1, 2, 2, 3], [10, 11, 12, 13, 14, 15])
     guess = Partition([0, 0, 1, 2, 2, 3, 4], [10, 11, 12, 13, 14, 15, 1])
-    merged = unlinkability.merge_list(truth, guess, 1, unlabeled="foreign")
+    met = unlinkability.Contingency.of(truth, guess, unlabeled="foreign")
+    (merged,) = unlinkability.merge_lists(met, [1])
     assert merged.own.tolist() == [2, 1]

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from show import Section, Verdict
 
-from unmask.measures.unlinkability import Unlinkability, evaluate, merge_list
+from unmask.measures.unlinkability import Contingency, Unlinkability, evaluate, merge_lists
 from unmask.view import Partition
 
 SHAPES: Final = ("triangles", "squares", "circles", "stars")
@@ -48,7 +48,7 @@ def partitions(rows: Sequence[Sequence[int]]) -> tuple[Partition, Partition]:
 
 def example() -> Section:
     """Everything printed that needs no experiment."""
-    left, right = (evaluate(*partitions(rows), beta=beta) for rows, beta in ((LEFT, 0.9), (RIGHT, 0.7)))
+    left, right = (evaluate(Contingency.of(*partitions(rows)), beta=beta) for rows, beta in ((LEFT, 0.9), (RIGHT, 0.7)))
     verdicts = (
         *_conventions(),
         *_reconstruction(left, right),
@@ -58,7 +58,7 @@ def example() -> Section:
         *_worst_case(),
     )
     rows = tuple(
-        (side, shape, *(f"{value[s]:.4g}" for value in (of.miss, of.include, of.mergings, of.slope)))
+        (side, shape, *(f"{value[s]:.4g}" for value in (of.miss, of.include, of.mergings, of.risk_slope)))
         for side, of in (("left", left), ("right", right))
         for s, shape in enumerate(SHAPES)
     )
@@ -215,13 +215,13 @@ def _reconstruction(left: Unlinkability, right: Unlinkability) -> list[Verdict]:
             _same(
                 f"reconstruction, {side}: misses, includes, kind; the stars' halves and slope (made to give them)",
                 f"{totals} {PRINTED[side].linked} {PRINTED[side].mixed} {PRINTED[side].slope} %",
-                f"{of.miss_total:g} {of.include_total:g} {of.kind} {halves} {100 * of.slope[3]:.2f} %",
+                f"{of.miss_total:g} {of.include_total:g} {of.kind} {halves} {100 * of.risk_slope[3]:.2f} %",
             )
         )
     found.append(
         _same("reconstruction, left: misses by shape", "4 + 2 + 3 + 3", " + ".join(f"{m:g}" for m in left.miss))
     )
-    first = {int(merge_list(*partitions(LEFT), shape).cluster[0]) for shape in range(4)}
+    first = {int(one.cluster[0]) for one in merge_lists(Contingency.of(*partitions(LEFT)), range(4))}
     found.append(
         Verdict(
             "reconstruction, left: the star-star-circle cluster contributes to no primary error",
@@ -237,7 +237,9 @@ def _overall() -> list[Verdict]:
     """The third and fourth rows of Figure 4."""
     found = []
     for side, rows in (("left", LEFT), ("right", RIGHT)):
-        of = evaluate(*partitions(rows), alpha=list(FIGURE_ALPHAS), beta=[b / 100 for b in range(5, 101, 5)])
+        of = evaluate(
+            Contingency.of(*partitions(rows)), alpha=list(FIGURE_ALPHAS), beta=[b / 100 for b in range(5, 101, 5)]
+        )
         curves = np.concatenate([of.linked_curve, of.mixed_curve], axis=1)
         same = sum(bool(np.isclose(one, other).any()) for one, other in pairwise(curves))
         found.append(
@@ -262,7 +264,7 @@ def _overall() -> list[Verdict]:
 
 def _remark_2() -> list[Verdict]:
     whole, cut = Partition([0, 0, 0]), Partition([0, 0, 1])
-    there, back = evaluate(whole, cut), evaluate(cut, whole)
+    there, back = evaluate(Contingency.of(whole, cut)), evaluate(Contingency.of(cut, whole))
     ours = f"{there.miss_total:g}, {there.include_total:g}; {back.miss_total:g}, {back.include_total:g}"
     return [_same("remark 2: misses, includes; the two partitions exchanged", "1, 0; 0, 3", ours)]
 
@@ -270,10 +272,11 @@ def _remark_2() -> list[Verdict]:
 def _introduction() -> list[Verdict]:
     alice = Partition([0, 0, 0, 0, 0, 1, 1])
     guesses = [Partition(labels) for labels in ([0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0, 2], [0, 0, 0, 1, 2, 3, 3])]
-    linking = [evaluate(alice, guess, alpha=1, beta=1) for guess in guesses]
-    foreign = [2 * evaluate(alice, guess, beta=1).mixed_at_threshold[0] for guess in guesses]
+    met = [Contingency.of(alice, guess) for guess in guesses]
+    linking = [evaluate(one, alpha=1, beta=1) for one in met]
+    foreign = [2 * evaluate(one, beta=1).mixed_at_threshold[0] for one in met]
     slopes = {
-        wanted: [evaluate(alice, guess, alpha=0, beta=0.9, contamination_wanted=wanted).slope[0] for guess in guesses]
+        wanted: [evaluate(one, alpha=0, beta=0.9, contamination_wanted=wanted).risk_slope[0] for one in met]
         for wanted in (False, True)
     }
     told = {wanted: ", ".join(f"{slope:.3f}" for slope in of) for wanted, of in slopes.items()}
@@ -298,8 +301,8 @@ def _introduction() -> list[Verdict]:
 
 
 def _worst_case() -> list[Verdict]:
-    one_block = evaluate(Partition([0, 1, 1, 1, 1]), Partition([0] * 5), alpha=0)
-    all_alone = evaluate(Partition([0] * 5), Partition([0, 1, 2, 3, 4]), alpha=1)
+    one_block = evaluate(Contingency.of(Partition([0, 1, 1, 1, 1]), Partition([0] * 5)), alpha=0)
+    all_alone = evaluate(Contingency.of(Partition([0] * 5), Partition([0, 1, 2, 3, 4])), alpha=1)
     return [
         _same("worst case: one item, one block, alpha 0: errors / (n - 1)", "1", f"{one_block.error[0] / 4:g}"),
         Verdict(

@@ -15,7 +15,7 @@ from unlinkability_example import LEFT, RIGHT, SHAPES, partitions
 from unlinkability_random import ALPHAS, FINE, PROCESSES, SHOWN, SIZES, half_width, mean, sample
 from unlinkability_walks import Start, binned, slopes_of
 
-from unmask.measures.unlinkability import evaluate, merge_list
+from unmask.measures.unlinkability import Contingency, evaluate, merge_lists
 
 SHAPE_COLORS: Final = {"triangles": BLUE, "squares": GREEN, "circles": PLUM, "stars": ORANGE}
 STAR = "M0,-1L.24,-.32L.95,-.31L.38,.12L.59,.81L0,.4L-.59,.81L-.38,.12L-.95,-.31L-.24,-.32Z"
@@ -99,7 +99,8 @@ def _clusters(name: str, rows: Sequence[Sequence[int]]) -> Any:
 
 
 def _star_curves(rows: Sequence[Sequence[int]], beta: float) -> Any:
-    of, listed = evaluate(*partitions(rows), beta=beta), merge_list(*partitions(rows), 3)
+    met = Contingency.of(*partitions(rows))
+    of, (listed,) = evaluate(met, beta=beta), merge_lists(met, [3])
     x, y = float(of.mergings[3]), float(of.mixed_at_threshold[3])
     colors = {"linked": BLUE, "mixed": ORANGE}
     axis_x = _x("mergings", 0, 2, values=[0, 1, 2], format="d")
@@ -120,13 +121,13 @@ def _star_curves(rows: Sequence[Sequence[int]], beta: float) -> Any:
     layers += [level.encode(x=axis_x, y=axis_y, x2="x2:Q"), drop.encode(x=axis_x, y=axis_y, y2="y2:Q")]
     layers.append(label("linked", colors["linked"], 0, float(listed.linked[0]), dx=8, dy=-26))
     layers.append(label("mixed", colors["mixed"], 2, float(listed.mixed[2]), dx=-10, dy=34, align="right"))
-    text = f"Stars: {beta:.0%} at {x:g} mergings, {y:.1%} mixed in; slope {float(of.slope[3]):.2%}"
+    text = f"Stars: {beta:.0%} at {x:g} mergings, {y:.1%} mixed in; slope {float(of.risk_slope[3]):.2%}"
     return alt.layer(*layers).properties(width=360, height=190, title=heading(text))
 
 
 def _overall_curves(rows: Sequence[Sequence[int]]) -> Any:
     names = ("0", "1/3", "2/3", "1")
-    of = evaluate(*partitions(rows), alpha=[ALPHAS[at] for at in (0, 1, 3, 6)])
+    of = evaluate(Contingency.of(*partitions(rows)), alpha=[ALPHAS[at] for at in (0, 1, 3, 6)])
     length = of.linked_curve.shape[1]
     x = _x("mergings allowed to each subject", 0, length - 1, values=list(range(length)), format="d")
     y = _y("share, average subject", 0, 1, format=".0%")
@@ -146,7 +147,9 @@ def _overall_curves(rows: Sequence[Sequence[int]]) -> Any:
 
 def _overall_slope(rows: Sequence[Sequence[int]]) -> Any:
     betas = [k / 200 for k in range(1, 201)]
-    of = evaluate(*partitions(rows), alpha=[ALPHAS[at] for at in SHOWN], beta=betas, breached_slope="nan")
+    of = evaluate(
+        Contingency.of(*partitions(rows)), alpha=[ALPHAS[at] for at in SHOWN], beta=betas, breached_slope=np.nan
+    )
     x, y = _x("threshold beta", 0, 1, format=".0%"), _y("risk slope", 0, 1)
     layers = [
         _line(_points(name, betas, of.slope_overall[at]), color, x, y)

@@ -223,7 +223,7 @@ class Subject:
     breached: bool
     mergings: Fraction | None
     mixed_at_threshold: Fraction | None
-    slope: float
+    risk_slope: float
     merge_order: tuple[list[Any], ...]
     """One for each partition of the view."""
 
@@ -319,7 +319,7 @@ def _subject(
         breached=at is None,
         mergings=None if at is None else at[0],
         mixed_at_threshold=None if at is None else at[1],
-        slope=slope(linked, mixture, alpha, beta, breached),
+        risk_slope=slope(linked, mixture, alpha, beta, breached),
         merge_order=tuple(merge_order(C, Q, alpha, see) for Q, _ in Qs),
     )
 
@@ -375,7 +375,7 @@ PER_ALPHA = (
     "foreign_subjects",
     "effective_foreign_subjects",
 )
-PER_THRESHOLD = ("mergings", "mixed_at_threshold", "slope", "breached")
+PER_THRESHOLD = ("mergings", "mixed_at_threshold", "risk_slope", "breached")
 WHOLE_PER_ALPHA = ("miss_total", "include_total", "normalized_error")
 WHOLE_PER_THRESHOLD = ("slope_overall", "breach_rate")
 

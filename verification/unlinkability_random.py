@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from show import Section, Verdict
+from unlinkability_draws import Process, random_partition, shuffled
 
+from unmask.measures.unlinkability import Contingency, evaluate
 from unmask.measures.unlinkability.companions import variation_of_information
-from unmask.measures.unlinkability.evaluate import evaluate
 from unmask.measures.unlinkability.overlap import overlap
-from unmask.measures.unlinkability.random import Process, random_partition, shuffled
 from unmask.measures.unlinkability.transfer import transfer_distance
 from unmask.view import Partition
 
@@ -68,7 +68,7 @@ def sample(process: Process, n: int, betas: tuple[float, ...] = BETAS, repetitio
     for _ in range(repetitions):
         solution, adversary = pair(n, process, rng)
         of, table = (
-            evaluate(solution, adversary, alpha=ALPHAS, beta=betas, breached_slope="nan"),
+            evaluate(Contingency.of(solution, adversary), alpha=ALPHAS, beta=betas, breached_slope=np.nan),
             overlap(solution, adversary),
         )
         rows.append(
@@ -320,7 +320,7 @@ def _coin_ratio() -> list[Verdict]:
     small = {n: _ratio(sample("coin", n), 2) for n in (50, 100, 200)}
     rng = np.random.default_rng([SEED, LARGE])
     solution, adversary = pair(LARGE, "coin", rng)
-    ordered, apart = (evaluate(solution, of) for of in (adversary, shuffled(adversary, rng=rng)))
+    ordered, apart = (evaluate(Contingency.of(solution, of)) for of in (adversary, shuffled(adversary, rng=rng)))
     ratios = [float(of.include_total / of.miss_total) for of in (ordered, apart)]
     # For large n without a common order all overlaps are 1, a subject of size s has s clusters of size-biased size Y,
     # and the least of them is taken: misses sum to n / 2, includes to n / 2 times the sum over y of G / (2 - G).

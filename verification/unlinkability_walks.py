@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from show import Section, Verdict
+from unlinkability_draws import random_partition, random_walk
 
+from unmask.measures.unlinkability import Contingency, Unlinkability, evaluate
 from unmask.measures.unlinkability.companions import variation_of_information
-from unmask.measures.unlinkability.evaluate import evaluate
 from unmask.measures.unlinkability.overlap import overlap
-from unmask.measures.unlinkability.random import random_partition, random_walk
 from unmask.view import Partition
 
 Floats = NDArray[np.float64]
@@ -60,12 +60,22 @@ def walks(start: Start) -> Walks:
         for length in LENGTHS:
             adversary, walked = random_walk(adversary, length - walked, rng=rng), length
             voi.append(variation_of_information(overlap(solution, adversary)) / np.log2(N))
-            for convention, found in slopes.items():
-                of = evaluate(solution, adversary, alpha=ALPHAS, beta=BETAS, breached_slope=convention)
-                found.append(of.slope_overall)
+            met = Contingency.of(solution, adversary)
+            of = evaluate(met, alpha=ALPHAS, beta=BETAS, breached_slope=np.nan)
+            slopes["nan"].append(of.slope_overall)
+            slopes["limit"].append(np.where(np.isnan(of.slope_overall), limits(of), of.slope_overall))
     found_of = {convention: np.array(found) for convention, found in slopes.items()}
     one = np.where(np.isnan(found_of["nan"]), 1.0, found_of["nan"])
     return Walks(np.array(voi), found_of | {"one": one})
+
+
+def limits(of: Unlinkability) -> Floats:
+    """(alphas, 1) the slope of the average subject for a threshold that falls to what is linked at once."""
+    filled = []
+    for alpha, mixed in zip(ALPHAS, of.mixed_curve, strict=True):
+        rise = max(mixed[1] - mixed[0], 0.0) if len(mixed) > 1 else 0.0
+        filled.append(alpha + (1 - alpha) * (1.0 if mixed[0] > 0 else 2 / np.pi * np.arctan(rise)))
+    return np.array(filled)[:, None]
 
 
 def slopes_of(start: Start, alpha: float, beta: float, convention: Convention = "one") -> tuple[Floats, Floats]:

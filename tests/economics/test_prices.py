@@ -139,7 +139,7 @@ def test_a_table_is_the_prices_of_its_sizes():
     for name in SETTINGS:
         table, prices = exploitation_table(setting(name), 100), price_records(setting(name), range(101))
         for column in vars(prices):
-            assert getattr(table.prices, column) == pytest.approx(getattr(prices, column), abs=1e-9), column
+            assert getattr(table, column) == pytest.approx(getattr(prices, column), abs=1e-9), column
         assert table.thresholds.sunk == np.flatnonzero(prices.sunk_payoff[1:] == 0)[0] + 1
         assert table.thresholds.attacked == np.flatnonzero(~prices.access[1:])[0] + 1
 

@@ -22,7 +22,7 @@ from unmask.graphs.evaluation import rates
 from unmask.graphs.knowledge import Pair, SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation, Role, Separated
 from unmask.graphs.release import SocialGraph
-from unmask.measures.unlinkability import evaluate
+from unmask.measures.unlinkability import Contingency, evaluate
 from unmask.view import View
 
 NETWORK = barabasi_albert(60, 4, rng=np.random.default_rng(5))
@@ -314,14 +314,14 @@ def test_reversal_is_judged_by_the_measures_of_unlinkability():
     rounds = np.array([[0, 4, -1], [1, 6, -1], [2, -1, -1]])  # source 0: three of person 1; source 1: one of 2, and 3's
     guess = believed_owners(separated, rounds)
     assert guess.sizes.tolist() == [3, 2, 1, 1]
-    found = evaluate(true_owners(separated), guess, beta=0.75, min_size=2)
+    found = evaluate(Contingency.of(true_owners(separated), guess), beta=0.75, min_size=2)
     assert found.subjects.tolist() == [1, 2, 3]
     np.testing.assert_array_equal(found.miss, [1, 1, 0])
     np.testing.assert_allclose(found.linked_now[:2], [0.75, 0.5])
     assert found.breached.tolist()[0] is True
     nobody = believed_owners(separated, rounds[:1])
     assert nobody.n_clusters == 7
-    both = evaluate(true_owners(separated), View([guess, nobody]), beta=0.75, min_size=2)
+    both = evaluate(Contingency.of(true_owners(separated), View([guess, nobody])), beta=0.75, min_size=2)
     np.testing.assert_allclose(both.linked_now[:1], [(0.75 + 0.25) / 2])
 
 
@@ -334,7 +334,7 @@ def test_an_iterated_attack_undoes_a_separation():
     first = disclosure(pair, separated, belief.mapping, seeds.source)
     both = disclosure(pair, separated, belief.rounds, seeds.source)
     assert both.rate > first.rate + 0.1
-    linked = evaluate(true_owners(separated), believed_owners(separated, belief.rounds), min_size=2)
+    linked = evaluate(Contingency.of(true_owners(separated), believed_owners(separated, belief.rounds)), min_size=2)
     assert linked.counted.sum() == 10
     assert linked.linked_now[linked.counted].mean() > 0.7
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from unmask.errors import FailedError, UnmaskError
-from unmask.measures.unlinkability.evaluate import evaluate
+from unmask.measures.unlinkability import Contingency, evaluate
 from unmask.pseudonyms import (
     ExactMatch,
     FeatureClustering,
@@ -71,7 +71,7 @@ def together(partition):
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_users_who_are_their_features_are_all_found(attack):
     items, solution = release(0.0)
-    found = evaluate(solution, attack(items), beta=1.0)
+    found = evaluate(Contingency.of(solution, attack(items)), beta=1.0)
     assert np.all(found.breached)
     if attack != ExactMatch(("place",)):
         assert np.all(found.foreign_share == 0)
@@ -81,7 +81,7 @@ def test_users_who_are_their_features_are_all_found(attack):
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_features_without_habits_find_nobody(attack):
     items, solution = release(1.0)
-    found = evaluate(solution, attack(items), beta=0.8)
+    found = evaluate(Contingency.of(solution, attack(items)), beta=0.8)
     assert not np.any(found.breached & (found.foreign_share < 0.5))
 
 
@@ -165,7 +165,7 @@ def test_pseudonyms_that_show_more_items_are_easier_to_link():
     shares = []
     for protection in (PerItem(), PerPeriod(0.25)):
         items, solution = release(0.2, protection=protection)
-        shares.append(np.mean(evaluate(solution, Threshold(0.4)(items)).linked_now))
+        shares.append(np.mean(evaluate(Contingency.of(solution, Threshold(0.4)(items))).linked_now))
     assert shares[0] < shares[1]
 
 
@@ -238,20 +238,14 @@ def links_of(n, pairs):
     return Links(items, left, right, probability.astype(float))
 
 
-def test_a_family_names_its_closure_and_shows_what_it_did():
+def test_a_chain_of_links_is_one_cluster():
     links = links_of(5, [(0, 1, 0.9), (1, 2, 0.6), (2, 3, 0.6), (0, 3, 0.2)])
-    family = links.family([0.95, 0.9, 0.5, 0.1])
-    assert [p.code.tolist() for p in family.partitions] == [
+    assert [links.clusters(threshold).code.tolist() for threshold in (0.95, 0.9, 0.5, 0.1)] == [
         [0, 1, 2, 3, 4],
         [0, 0, 1, 2, 3],
         [0, 0, 0, 0, 1],
         [0, 0, 0, 0, 1],
     ]
-    assert family.linked.tolist() == [0, 1, 3, 4]
-    assert family.together.tolist() == [0, 1, 6, 6]
-    assert family.largest.tolist() == [1, 2, 4, 4]
-    assert family.closure == links.closure == "connected components"
-    assert "connected components" in repr(family)
 
 
 def test_a_view_over_thresholds():
@@ -265,8 +259,8 @@ def test_a_view_over_thresholds():
             links.view([0.8, 0.3], weights)
     with pytest.raises(UnmaskError, match=r"the threshold is 1\.5"):
         links.clusters(1.5)
-    with pytest.raises(UnmaskError, match="0 thresholds"):
-        links.family([])
+    with pytest.raises(UnmaskError, match="0 partitions"):
+        links.view([])
 
 
 # --- other libraries ------------------------------------------------------------------------------------------------
@@ -290,7 +284,7 @@ def test_splink_and_our_linker_agree_on_clean_persons():
     solution = Partition(np.tile(np.arange(n), 2), items=items.ids)
     caught = []
     for attack in (SplinkLinkage(blocks), RecordLinkage(blocks)):
-        found = evaluate(solution, attack(items))
+        found = evaluate(Contingency.of(solution, attack(items)))
         caught.append(found.breached)
         assert np.mean(found.foreign_share) < 0.01
     # a user's two records agree on a feature with chance 0.95^2 = 0.9, and on all of one of the blocks with 0.97;

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unmask.errors import FailedError, UnmaskError
-from unmask.measures.unlinkability.evaluate import evaluate
+from unmask.measures.unlinkability import Contingency, evaluate
 from unmask.pseudonyms import ExactMatch, datasets
 from unmask.view import Partition
 
@@ -78,13 +78,13 @@ def test_same_name_and_day_of_birth_on_rldata():
     items, truth = datasets.rldata()
     linked = ExactMatch(("fname_c1", "lname_c1", "bd"))(items)
     linkable = truth.sizes >= 2
-    found = evaluate(truth, linked, beta=0.8)
+    found = evaluate(Contingency.of(truth, linked), beta=0.8)
     breached, foreign = np.asarray(found.breached)[linkable], np.asarray(found.foreign_share)[linkable]
     assert linkable.sum() == 1_000
     assert np.mean(breached) == pytest.approx(0.259)
     assert np.mean(breached & (foreign == 0)) == pytest.approx(0.250)
     shuffled = Partition(np.random.default_rng(1).permutation(linked.code), items=linked.items)
-    assert np.mean(np.asarray(evaluate(truth, shuffled, beta=0.8).breached)[linkable]) == 0
+    assert np.mean(np.asarray(evaluate(Contingency.of(truth, shuffled), beta=0.8).breached)[linkable]) == 0
 
 
 def test_unknown_sets_and_absent_files_say_what_is_expected(tmp_path, monkeypatch):

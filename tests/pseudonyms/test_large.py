@@ -11,12 +11,13 @@ from click.testing import CliRunner
 
 from tests.engines import QUIET, opened
 from unmask import FailedError, Partition, UnmaskError, View
+from unmask.cases.pseudonyms import Case, Sensitivity, met_by, report
 from unmask.cli import main
 from unmask.engines.room import shares
-from unmask.measures.unlinkability import Contingency, evaluate, evaluate_contingency, shuffled
+from unmask.measures.unlinkability import Contingency, evaluate
 from unmask.pseudonyms.labels import Files
 from unmask.pseudonyms.large import contingencies, plan
-from unmask.studies.linkage import Sensitivity, linkage_rows, study_contingencies, study_linkage
+from verification.unlinkability_draws import shuffled
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -59,7 +60,7 @@ def given(truth, guesses, **said):
 
 def in_memory(truth, guesses, asked):
     solution, _, named = given(truth, guesses, missing=asked.missing, unlabeled=asked.unlabeled).read({})
-    return study_linkage(solution, named, asked)
+    return report(met_by(solution, named, asked), asked)
 
 
 @pytest.mark.parametrize("unlabeled", ["foreign", "unknown", "drop"])
@@ -70,7 +71,7 @@ def test_the_audit_is_that_of_the_files_in_memory(engine, tmp_path, seed, missin
     said = {"missing": missing, "unlabeled": unlabeled}
     asked = replace(ASKED, **said)
     counted = contingencies(engine, *given(truth, guesses).labeled(engine), **said, array_bytes=ROOM)
-    found, expected = study_contingencies(counted, asked), in_memory(truth, guesses, asked)
+    found, expected = report(counted, asked), in_memory(truth, guesses, asked)
     assert found.rows == expected.rows  # random baselines included, to the last bit
     assert repr(found.linkage) == repr(expected.linkage)  # nan is nan
     assert found.who == expected.who
@@ -86,7 +87,7 @@ def test_whole_numbers_in_parquet(engine, tmp_path):
     asked = Sensitivity(shuffles=2)
     files = tmp_path / "truth.parquet", {"guess": tmp_path / "guess.parquet"}
     counted = contingencies(engine, *given(*files).labeled(engine), array_bytes=ROOM)
-    assert study_contingencies(counted, asked).rows == in_memory(*files, asked).rows
+    assert report(counted, asked).rows == in_memory(*files, asked).rows
 
 
 @pytest.mark.parametrize(
@@ -154,6 +155,10 @@ def test_e11_a_label_that_is_missing_is_told_before_the_plan(engine, tmp_path, b
         files.read({})
 
 
+def linkage_rows(truth, guess):
+    return list(Case("g", met_by(truth, {"g": guess}, ASKED)["g"], ASKED).rows())
+
+
 # --- guesses at random, drawn from the margins ------------------------------------------------------------------
 
 
@@ -162,10 +167,10 @@ def test_no_figure_depends_on_the_order_of_the_rows():
     owner = np.array([f"s{k}" for k in rng.integers(0, 12, 90)])
     label = np.where(rng.random(90) < 0.5, owner, rng.choice(owner, 90))
     truth, guess = Partition(owner[:80], np.arange(80)), Partition(label[5:], np.arange(5, 90))
-    found = linkage_rows("g", truth, guess, ASKED)
+    found = linkage_rows(truth, guess)
     for _ in range(3):
         a, b = rng.permutation(80), rng.permutation(np.arange(5, 90))
-        assert linkage_rows("g", Partition(owner[a], a), Partition(label[b], b), ASKED) == found
+        assert linkage_rows(Partition(owner[a], a), Partition(label[b], b)) == found
 
 
 def test_no_figure_of_a_view_depends_on_the_order_of_the_rows():
@@ -174,7 +179,7 @@ def test_no_figure_of_a_view_depends_on_the_order_of_the_rows():
 
     def rows(order):
         view = View([Partition(label[order], order) for label in labels], [0.6, 0.4])
-        return linkage_rows("g", Partition(owner[::-1], np.arange(60)[::-1]), view, ASKED)
+        return linkage_rows(Partition(owner[::-1], np.arange(60)[::-1]), view)
 
     assert rows(rng.permutation(60)) == rows(np.arange(60))
 
@@ -184,7 +189,7 @@ def test_a_draw_from_the_margins_is_a_shuffle():
     truth, guess = Partition([0, 0, 1, 1, 1]), Partition([0, 1, 1, 0, 1])
     met, rng, n = Contingency.of(truth, guess), np.random.default_rng(1), 2000
     drawn = np.array([len(met.at_random(rng=rng).tables[0].own) for _ in range(n)])
-    mixed = np.array([evaluate(truth, shuffled(guess, rng=rng)).pieces.sum() for _ in range(n)])
+    mixed = np.array([Contingency.of(truth, shuffled(guess, rng=rng)).tables[0].pieces.sum() for _ in range(n)])
     exact = {2: 1 / 10, 3: 3 / 10, 4: 6 / 10}  # C(3, 2 - k) C(2, k) / C(5, 2), k items of the first pair together
     for cells, share in exact.items():
         assert np.mean(drawn == cells) == pytest.approx(share, abs=4 * np.sqrt(share / n))
@@ -197,7 +202,7 @@ def test_a_sample_of_subjects_has_the_same_mean():
     met = Contingency.of(Partition(owner), Partition(rng.integers(0, 60, len(owner))))
 
     def mean(most):
-        drawn = [evaluate_contingency(met.at_random(rng=rng, min_size=2, most=most), min_size=2) for _ in range(150)]
+        drawn = [evaluate(met.at_random(rng=rng, min_size=2, most=most), min_size=2) for _ in range(150)]
         each = [one.miss[one.counted] for one in drawn]
         return np.mean([len(one) for one in each]), np.concatenate(each).mean()
 

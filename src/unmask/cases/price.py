@@ -1,13 +1,13 @@
-"""The rational attacker in a study: what he does to each release, and what would stop him."""
+"""The rational attacker in a study: what they do to each release, and what would stop them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics import (
     Attacker,
@@ -24,7 +24,7 @@ from unmask.economics import (
     tornado,
 )
 from unmask.economics.attacker import parameters
-from unmask.economics.groups import candidates_tried
+from unmask.economics.groups import Who, candidates_tried
 from unmask.errors import UnmaskError
 from unmask.measures.base import weighted_quantiles
 from unmask.posterior import Posterior
@@ -34,12 +34,12 @@ LARGEST_SIZE = 2000
 """Group sizes that are drawn at most."""
 
 FINES = 20
-"""Fines at which the share of people named is reckoned."""
+"""Fines at which the share of people re-identified is reckoned."""
 
 
 @dataclass(frozen=True)
 class Motive:
-    """The attacker of a study, where he comes from, and whether he is an assumption of ours."""
+    """The attacker of a study, where they come from, and whether they are an assumption of ours."""
 
     attacker: Attacker
     source: str = "attacker"
@@ -71,13 +71,10 @@ def price_releases(
         source=motive.source,
         assumed=motive.assumed,
         parameters=parameters(attacker),
-        thresholds=(table.thresholds.exhausted, table.thresholds.attacked, table.thresholds.sunk),
-        curve=_curve(attacker, table),
+        thresholds=table.thresholds,
+        curve=_curve(table),
         releases=releases,
-        tornado=tuple(
-            Swing(sway.parameter, sway.low, sway.high, sway.payoff_low, sway.payoff_high)
-            for sway in tornado(attacker, size)
-        ),
+        tornado=tuple(Swing(**vars(sway)) for sway in tornado(attacker, size)),
         tornado_size=size,
         tornado_payoff=float(price_records(attacker, [size]).payoff[0]),
         warnings=attacker.warnings,
@@ -99,7 +96,8 @@ def price_release(
     share = belief.observation_weight
     stops = break_even(attacker, belief)[share > 0]
     attacked = share * prices.access
-    together = _campaign(attacker, belief, people)
+    counts = None if people is None else np.rint(belief.weight * people)
+    all_at_once = together(attacker, belief, lambda x: min(1.0, float(belief.weight @ x)), people=counts)
 
     def of_attacked(value: NDArray[np.float64]) -> float:
         return float(attacked @ value / attacked.sum()) if attacked.any() else 0.0
@@ -117,44 +115,45 @@ def price_release(
         cost=of_attacked(_spent(attacker, prices)),
         largest_attacked=int(candidates_tried(belief)[attacked > 0].max(initial=0)),
         stopping_fine=float(stops.max(initial=0.0)),
-        campaign_payoff=together.payoff,
-        campaign_upper=together.upper,
-        campaign_success=together.success,
-        campaign_most=together.most,
-        campaign_fines=together.fines,
-        deterrence=_deterrence(attacker, belief, people, stops, together),
+        campaign_payoff=all_at_once.payoff,
+        campaign_upper=all_at_once.upper,
+        campaign_success=all_at_once.success,
+        campaign_most=all_at_once.most,
+        campaign_fines=all_at_once.fines,
+        deterrence=_deterrence(attacker, belief, counts, stops, all_at_once),
     )
 
 
 @dataclass(frozen=True)
-class _Together:
-    """One campaign against all people; nan where it is too large."""
+class Together:
+    """One campaign against all targets, see `Campaign` and `StoppingFine`; nan where it is too large, and why.
+
+    success, most : mean over the targets
+    """
 
     payoff: float = math.nan
     upper: float = math.nan
     success: float = math.nan
     most: float = math.nan
     fines: tuple[float, float] = (math.nan, math.nan)
+    not_run: str = ""
 
 
-def _counts(belief: Posterior, people: int | None) -> NDArray[np.float64] | None:
-    """How many people each target stands for, where it is many."""
-    return None if people is None else np.rint(belief.weight * people)
-
-
-def _campaign(attacker: Attacker, belief: Posterior, people: int | None) -> _Together:
-    counts = _counts(belief, people)
+def together(
+    attacker: Attacker, who: Who, mean: Callable[[NDArray[np.float64]], float], *, people: ArrayLike | None = None
+) -> Together:
+    """What one campaign does. mean : over the targets; people : how many each of them stands for."""
     try:
-        found = campaign(campaigner(attacker), belief, people=counts)
-        fines = stopping_fine(attacker, belief, people=counts)
-    except UnmaskError:  # too many tries times fines: the rest of the audit stands
-        return _Together()
-    success, most = (min(1.0, float(belief.weight @ x)) for x in (found.success_probability, found.most_success))
-    return _Together(found.payoff, found.upper, success, most, (fines.pays, fines.stops))
+        found = campaign(campaigner(attacker), who, people=people)
+        fines = stopping_fine(attacker, who, people=people)
+    except UnmaskError as error:  # too many tries times fines: all else stands
+        return Together(not_run=str(error))
+    success, most = mean(found.success_probability), mean(found.most_success)
+    return Together(found.payoff, found.upper, success, most, (fines.pays, fines.stops))
 
 
 def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:
-    """What he lays out for each target that he attacks, undiscounted."""
+    """What is laid out for each target attacked, undiscounted."""
     return (
         attacker.access_cost
         + attacker.link_cost * (prices.clean_tries > 0)
@@ -164,20 +163,20 @@ def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:
 
 
 def _deterrence(
-    attacker: Attacker, belief: Posterior, people: int | None, stops: NDArray[np.float64], together: _Together
+    attacker: Attacker, belief: Posterior, people: ArrayLike | None, stops: NDArray[np.float64], found: Together
 ) -> tuple[tuple[float, float], ...]:
     """Largest share re-identified at fines from 0 to the one that stops every campaign; none where no fine is."""
-    known = np.array([*stops, *together.fines])
+    known = np.array([*stops, *found.fines])
     finite = known[np.isfinite(known) & (known > 0)]
-    if not len(finite) or math.isnan(together.payoff):
+    if not len(finite) or found.not_run:
         return ()
     fines = np.unique(np.concatenate(([0.0, attacker.fine], np.geomspace(finite.min(), finite.max(), FINES))))
-    named = risk_by_fine(attacker, belief, fines, people=_counts(belief, people)) @ belief.weight
+    named = risk_by_fine(attacker, belief, fines, people=people) @ belief.weight
     return tuple(zip(fines.tolist(), np.minimum(named, 1.0).tolist(), strict=True))
 
 
 def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
-    """The median group of the people whom he attacks in the first release where he attacks anybody, else 1."""
+    """The median group of the people attacked in the first release where anybody is, else 1."""
     for belief in beliefs:
         attacked = price_posterior(attacker, belief).access[belief.observation]
         if attacked.any():
@@ -195,15 +194,16 @@ def reach(attacker: Attacker, attacked: Iterable[int]) -> int:
     return min(LARGEST_SIZE, max(10, round(1.15 * (end or size)), *attacked))
 
 
-def _curve(attacker: Attacker, table: ExploitationTable) -> PriceCurve:
-    sizes = np.arange(1, len(table.payoff))
-    return PriceCurve(
-        sizes=tuple(sizes.tolist()),
-        payoff=tuple(table.payoff[1:].tolist()),
-        sunk_payoff=tuple(table.sunk_payoff[1:].tolist()),
-        success=tuple(table.success_probability[1:].tolist()),
-        sunk_success=tuple(table.sunk_success_probability[1:].tolist()),
-        tries=tuple(table.expected_tries[1:].tolist()),
-        clean_tries=tuple(table.clean_tries[1:].tolist()),
-        break_even_fine=tuple(break_even(attacker, sizes).tolist()),
-    )
+def _curve(table: ExploitationTable) -> PriceCurve:
+    sizes = np.arange(1, len(table))
+    drawn = {
+        "payoff": table.payoff,
+        "sunk_payoff": table.sunk_payoff,
+        "success": table.success_probability,
+        "sunk_success": table.sunk_success_probability,
+        "tries": table.expected_tries,
+        "clean_tries": table.clean_tries,
+    }
+    fines = tuple(break_even(table.attacker, sizes).tolist())
+    curves = {name: tuple(values[1:].tolist()) for name, values in drawn.items()}
+    return PriceCurve(sizes=tuple(sizes.tolist()), break_even_fine=fines, **curves)

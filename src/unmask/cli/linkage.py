@@ -13,11 +13,8 @@ from unmask.cli.options import Input, encoding_option, pairs, share
 from unmask.cli.output import Output, audit_output, measures
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from unmask.measures.unlinkability import Contingency
     from unmask.pseudonyms.labels import Files
-    from unmask.view import Missing, Unlabeled
 
 SHARE = click.FloatRange(0, 1)
 
@@ -49,7 +46,7 @@ SHARE = click.FloatRange(0, 1)
     help="Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place "
     "of one value for all: weight=w, alpha=a.",
 )  # fmt: skip
-@click.option("--contamination-wanted", is_flag=True, help="Foreign items are welcome to the subjects.")
+@click.option("--contamination-wanted", "wanted", is_flag=True, help="Foreign items are welcome to the subjects.")
 @click.option(
     "--min-size", default=2, show_default=True, type=click.IntRange(min=1), help="Items that a counted subject has."
 )
@@ -66,33 +63,26 @@ SHARE = click.FloatRange(0, 1)
 @click.option(
     "--shuffles", default=20, show_default=True, type=click.IntRange(min=1), help="Guesses with shuffled labels."
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the shuffles.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of the shuffles.")
 @engine_options
 @audit_output
 def audit_linkage(
     truth: str,
     guesses: tuple[str, ...],
-    encoding: str | None,
     item: str,
     subject: str,
     clusters: tuple[str, ...],
     probability: str,
-    alpha: float,
-    beta: float,
     own: dict[str, str],
-    contamination_wanted: bool,
-    min_size: int,
-    missing: Missing,
-    unlabeled: Unlabeled,
-    shuffles: int,
-    seed: int,
     engine: str | None,
+    dry_run: bool,
+    encoding: str | None,
     memory_limit: int,
     temp_directory: Path | None,
-    dry_run: bool,
     output: Output,
+    **sensitivity: Any,
 ) -> None:
-    r"""Evaluate which items an adversary links: who is breached, who is one merging away.
+    r"""Evaluate which items an adversary links: who is breached, who is one merge away.
 
     A guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,
     are one partition. With --engine only counts of items are taken into memory, and a guess is no view.
@@ -104,45 +94,25 @@ def audit_linkage(
         --missing drop --unlabeled foreign
     unmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB
     """
+    from unmask.cases.pseudonyms import Sensitivity, met_by, report
     from unmask.pseudonyms.labels import Files
-    from unmask.studies.linkage import Sensitivity, study_contingencies, study_linkage
 
-    files = Files(
-        truth, guesses, stems(tuple(map(Path, guesses))), item, subject, clusters, probability, missing, unlabeled
-    )
-    sensitivity = Sensitivity(
-        alpha=alpha,
-        beta=beta,
-        wanted=contamination_wanted,
-        min_size=min_size,
-        missing=missing,
-        unlabeled=unlabeled,
-        shuffles=shuffles,
-        seed=seed,
-    )
+    asked = Sensitivity(**sensitivity)
+    names = stems(tuple(map(Path, guesses)))
+    files = Files(truth, guesses, names, item, subject, clusters, probability, asked.missing, asked.unlabeled)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
         solution, minds, named = files.read(own, encoding=encoding)
-        found = study_linkage(solution, named, sensitivity, own=minds, **_said(named))
+        met = met_by(solution, named, asked, minds)
     else:
         if own:
             raise click.UsageError("--own needs the items in memory; leave --engine out")
-        counted = _counted(
-            engine,
-            files,
-            memory_limit=memory_limit,
-            temp_directory=temp_directory,
-            encoding=encoding,
-            dry_run=dry_run,
-        )
+        said: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "encoding": encoding}
+        counted = _counted(engine, files, dry_run=dry_run, **said)
         if counted is None:
             return
-        found = study_contingencies(counted, sensitivity, **_said(counted))
-    output.give(found, _json)
-
-
-def _said(named: Mapping[str, Any]) -> dict[str, Any]:
-    return {"title": f"Linkage by {', '.join(named)}", "reproduce": provenance()}
+        met = counted
+    output.give(report(met, asked, title=f"Linkage by {', '.join(met)}", reproduce=provenance()), _json)
 
 
 def _counted(

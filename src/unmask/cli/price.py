@@ -86,20 +86,18 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
 
 def _campaign(planner: Attacker, sizes: NDArray[np.int64]) -> dict[str, Any]:
     """One campaign against all targets: bounds, and the fines up to which it pays and from which none does."""
-    from unmask.economics import campaign, campaigner, stopping_fine
-    from unmask.errors import UnmaskError
+    from unmask.cases.price import together
 
-    try:
-        found, fines = campaign(campaigner(planner), sizes), stopping_fine(planner, sizes)
-    except UnmaskError as error:
-        return {"not_run": str(error)}
+    found = together(planner, sizes, lambda values: float(values.mean()))
+    if found.not_run:
+        return {"not_run": found.not_run}
     return {
         "payoff": found.payoff,
         "payoff_at_most": found.upper,
-        "success_probability": float(found.success_probability.mean()),
-        "success_at_most": float(found.most_success.mean()),
-        "fine_that_pays": fines.pays,
-        "fine_that_stops": fines.stops,
+        "success_probability": found.success,
+        "success_at_most": found.most,
+        "fine_that_pays": found.fines[0],
+        "fine_that_stops": found.fines[1],
     }
 
 

@@ -1,9 +1,8 @@
-"""The rational attacker: what an attack costs him, what it brings him, when he stops, and what would stop him."""
+"""The rational attacker: what an attack costs and brings, when they stop, and what would stop them."""
 
-from unmask.economics.attacker import Attacker
-from unmask.economics.baselines import journalist, one_shot, prosecutor
+from unmask.economics.attacker import Attacker, journalist, one_shot, prosecutor
 from unmask.economics.beliefs import play_out, price_posterior
-from unmask.economics.breakeven import break_even
+from unmask.economics.breakeven import break_even, risk_over_gains
 from unmask.economics.campaign import Campaign, campaign, campaigner
 from unmask.economics.deterrence import (
     Offer,
@@ -16,7 +15,6 @@ from unmask.economics.deterrence import (
     sweep,
     tornado,
 )
-from unmask.economics.gains import risk_over_gains
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import price_records

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.attacker import Attacker
 from unmask.economics.exploitation import TIE, VALUE, Alike, Floats, Games, Ranked, Stakes
-from unmask.economics.groups import groups_of
+from unmask.economics.groups import Who, groups_of
 from unmask.economics.prices import numbers, sunk_plans
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
@@ -73,7 +73,7 @@ class Arms:
     of_target: NDArray[np.int64]
 
     @classmethod
-    def of(cls, attacker: Attacker, who: ArrayLike | Posterior, people: ArrayLike | None) -> Arms:
+    def of(cls, attacker: Attacker, who: Who, people: ArrayLike | None) -> Arms:
         """The arms behind group sizes or a belief; people: how many each target stands for."""
         unfined = replace(attacker, fine=0.0, arrest=False, max_fines=0)
         groups = groups_of(unfined, who)

@@ -1,9 +1,9 @@
-"""The rational attacker: what he gains, what he pays, when he is caught, and how the clock runs."""
+"""The rational attacker: what they gain and pay, when they are caught, and how the clock runs."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass, fields
+from dataclasses import InitVar, dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, Final, Literal, get_args
 
@@ -36,10 +36,10 @@ folded       : the fine is folded into the exploit as an expected cost, the free
 class Attacker:
     """A planner who may access outside data, link a target to it, try the candidates one by one, and stop at any time.
 
-    gain             : G, what one right name is worth to him
+    gain             : G, what re-identifying one target is worth
     access_cost      : C_d, paid once for the outside data
     link_cost        : C_l, paid to link a target to it
-    exploit_cost     : C_e, paid for every candidate he tries
+    exploit_cost     : C_e, paid for every candidate that is tried
     fine             : C_p, paid when an exploit is detected
     max_fines        : fines at most in a campaign, or for one target attacked alone: a whole number, or math.inf. No
                        default: a capped and an uncapped fine differ in kind, see `warnings`.
@@ -50,9 +50,9 @@ class Attacker:
     arrest           : the attack ends when it is detected (after the fine)
     prior            : chance that the target is in the outside data at all, above 0. A target alike with g people there
                        is one of N = g / prior people, so that every try succeeds with unconditional chance 1 / N.
-    confirmation     : v, chance that he notices a success; v < 1 acts like N = g / (prior v)
+    confirmation     : v, chance that a success is noticed; v < 1 acts like N = g / (prior v)
     max_tries        : exploits for one target at most; None: as many as there are candidates
-    ties             : what he does when attacking and walking away are worth the same: "walk_away" (strict profit is
+    ties             : what is done when attacking and walking away are worth the same: "walk_away" (strict profit is
                        needed) or "attack" (the prudent publisher's reading)
     discount         : gamma, the worth of one unit a step later, in (0, 1]
     gain_delay, fine_delay : steps from an exploit to its gain and to its fine, 0 or 1
@@ -178,8 +178,8 @@ def _check_money(attacker: Attacker) -> None:
 def _check_counts(attacker: Attacker) -> None:
     if attacker.max_fines is None:
         raise UnmaskError(
-            'max_fines is missing: give the number of fines after which he is fined no more, or math.inf ("unlimited" '
-            "in a file)"
+            "max_fines is missing: give the number of fines after which nothing more is fined, or math.inf "
+            '("unlimited" in a file)'
         )
     fines = as_number("max_fines", attacker.max_fines)
     if not (fines >= 0 and (fines == math.inf or fines == int(fines))):
@@ -245,3 +245,34 @@ def parameters(attacker: Attacker) -> dict[str, Any]:
     """What the attacker is made of, by name: every field that is set."""
     values = {item.name: getattr(attacker, item.name) for item in fields(attacker)}
     return {name: value for name, value in values.items() if value is not None}
+
+
+# --- the attackers that other tools assume, as corner cases of this one -----------------------------------------------
+
+
+def one_shot(attacker: Attacker) -> Attacker:
+    """The same attacker who may try one candidate only and does not discount: the one-shot game, equation (7).
+
+    They attack where gain prior / g - q_0 fine - access_cost - link_cost - exploit_cost is above 0, and then
+    re-identify the target with chance prior / g. Z. Wan et al., "A game theoretic framework for analyzing
+    re-identification risk", 2015.
+    """
+    return replace(attacker, max_tries=1, discount=1.0)
+
+
+def prosecutor() -> Attacker:
+    """Knows that the target is in the data, pays nothing, tries one candidate: success 1 / g in a group of g.
+
+    The mean of it over the records of a file is the marketer's risk.
+    """
+    return journalist(1.0)
+
+
+def journalist(prior: float) -> Attacker:
+    """Pays nothing and tries one candidate; the target is in the data with chance `prior`: success prior / g.
+
+    >>> from unmask.economics import price_records
+    >>> price_records(journalist(0.5), [1, 2, 5]).success_probability
+    array([0.5 , 0.25, 0.1 ])
+    """
+    return Attacker(gain=1.0, max_fines=0, max_tries=1, prior=prior)

@@ -14,8 +14,8 @@ from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker
 from unmask.economics.chain import EXACT_STATES, Chains, Played, jointly, states
 from unmask.economics.exploitation import FINES, SUCCESS, TIE, TRIES, VALUE, Floats
+from unmask.economics.groups import Who
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
 
 ROUNDING = 1e-12
 """Share of the value without fines by which two bounds that meet may differ."""
@@ -48,10 +48,9 @@ class Campaign:
         return self.upper == self.payoff
 
 
-def campaign(attacker: Attacker, who: ArrayLike | Posterior, *, people: ArrayLike | None = None) -> Campaign:
+def campaign(attacker: Attacker, who: Who, *, people: ArrayLike | None = None) -> Campaign:
     """The attack on all targets together: access is paid once, `max_fines` and an arrest hold for the whole campaign.
 
-    who    : (n,) group sizes, or a belief, whose targets are attacked
     people : how many people each target stands for, whole numbers; None for one each
 
     Uncapped fines: once access is paid the targets are separate, and what is worth trying is tried; exact. Capped
@@ -67,17 +66,8 @@ def campaign(attacker: Attacker, who: ArrayLike | Posterior, *, people: ArrayLik
     a chain without return, `upper` the sum of what groups are worth alone. Targets are taken as independent given the
     release. Nothing is discounted, since the steps have no common clock; UnmaskError for a discount below 1.
 
-    >>> import math
-    >>> case = Attacker(
-    ...     gain=8000,
-    ...     access_cost=100,
-    ...     exploit_cost=10,
-    ...     fine=10_000,
-    ...     max_fines=1,
-    ...     prior=0.63,
-    ...     detection_base=-4.59,
-    ...     detection_growth=0.0,
-    ... )
+    >>> from unmask.economics import read_attacker
+    >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
     >>> [campaign(case, [100] * n).access for n in (1, 2, 50)]
     [False, True, True]
     >>> found = campaign(case, [60] * 50)

@@ -1,4 +1,4 @@
-"""Turned round: which fine, price or gain decides whether he attacks, and what a publisher should offer."""
+"""Turned round: which fine, price or gain decides whether they attack, and what a publisher should offer."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.campaign import attack, campaign, campaigner
 from unmask.economics.exploitation import Floats
+from unmask.economics.groups import Who
 from unmask.economics.prices import Thresholds, amounts, exploitation_table
 from unmask.economics.records import price_records
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
 
 PRECISION: Final = 1e-7
 """Relative width at which a bisection stops."""
@@ -29,7 +29,7 @@ LARGEST_AMOUNT: Final = 2.0**60
 
 def deter(
     attacker: Attacker,
-    who: ArrayLike | Posterior,
+    who: Who,
     budget: float,
     *,
     amount: Literal["fine", "access_cost"] = "fine",
@@ -90,7 +90,7 @@ class StoppingFine(NamedTuple):
     stops: float
 
 
-def stopping_fine(attacker: Attacker, who: ArrayLike | Posterior, *, people: ArrayLike | None = None) -> StoppingFine:
+def stopping_fine(attacker: Attacker, who: Who, *, people: ArrayLike | None = None) -> StoppingFine:
     """Between which fines the one lies that just stops a campaign against all targets; n fines of it in all.
 
     With F the value of the release to somebody who cannot be fined, n fines of C_p cost at most n C_p: the attack pays
@@ -115,9 +115,7 @@ def stopping_fine(attacker: Attacker, who: ArrayLike | Posterior, *, people: Arr
     return StoppingFine(pays[0], stops[1])
 
 
-def risk_by_fine(
-    attacker: Attacker, who: ArrayLike | Posterior, fines: ArrayLike, *, people: ArrayLike | None = None
-) -> Floats:
+def risk_by_fine(attacker: Attacker, who: Who, fines: ArrayLike, *, people: ArrayLike | None = None) -> Floats:
     """(n_fines, n_targets) the highest chance with which a best campaign re-identifies each target, at each fine."""
     arms = Arms.of(campaigner(attacker), who, people)
     return np.stack([attack(arms.facing(fine=float(fine))).most_success for fine in np.asarray(fines)])
@@ -209,7 +207,7 @@ def menu(
     benefit: float,
     loss: float,
 ) -> list[Offer]:
-    """Every protection with every instrument, the best for the publisher first: his side of a Stackelberg game.
+    """Every protection with every instrument, the best for the publisher first: their side of a Stackelberg game.
 
     protections : name -> (group size of each target in that release, share of utility lost)
     instruments : name -> (the attacker who faces this fine, price or audit, cost of it to the publisher)

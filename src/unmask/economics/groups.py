@@ -14,6 +14,11 @@ from unmask.economics.prices import distinct_sizes, group_sizes, plans_by_size
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, segment_max
 
+Who = ArrayLike | Posterior
+"""Who is attacked: (n,) group sizes, or a belief; of a belief what is found is (n_observations,) where one target is
+attacked at a time, and (n_targets,) where one campaign faces all.
+"""
+
 LOG_TIE = 1e-5
 """Candidates whose log-probabilities differ by less are alike: a few units of float32 in the last place."""
 
@@ -58,7 +63,7 @@ class Groups:
         return np.full((8, self.n), otherwise) if out is None else out
 
 
-def groups_of(attacker: Attacker, who: ArrayLike | Posterior) -> Groups:
+def groups_of(attacker: Attacker, who: Who) -> Groups:
     """The distinct games behind group sizes (with the attacker's prior) or behind the observations of a belief.
 
     Groups so large that the attacker would leave them alone even if the target were surely inside are left out.

@@ -1,17 +1,17 @@
-"""The game of y identities: where to put a secret so that he who finds some of the identities takes the wrong one.
+"""The game of y identities: where to put a secret so that who finds some of the identities takes the wrong one.
 
 A user has y identities and puts a sensitive attribute in one of them, i with probability r_i (`assignment`); the others
 carry a credible other value. An attacker finds some of them, identity i with chance P_i (`discovery`), independently,
-and believes one that he found, or none (`decision`). The user loses u_i (`loss`) when he believes the right one.
+and believes one of those found, or none (`decision`). The user loses u_i (`loss`) when the right one is believed.
 
 Three attackers: a strong one finds all and plays against the user (`equilibrium`); a weak one finds some and decides in
 a way that the user can foresee (`expected_loss`, `best_assignment`); of an unknown one there is a bound (`worst_loss`).
 What the r_i leave to 1 is r_0: the secret is stored nowhere, and nothing is lost.
 
 G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 6.4 and
-appendix A.3; equation numbers are his. Where the print slips, this is the reading taken:
+appendix A.3; equation numbers are theirs. Where the print slips, this is the reading taken:
 
-* (6.1) pays the attacker u_A^- where he is right and u_A^+ where he is wrong. Swapped back; r_i = r_j either way.
+* (6.1) pays the attacker u_A^- where they are right and u_A^+ where they are wrong. Swapped back; r_i = r_j either way.
 * The last row of (6.3) must end in 1, the sum of the r_i, not in 0.
 * u_n^- is a payoff in table 6.1 and a positive cost from (6.5) on: a cost here. m_i is 0 or 1, not in between.
 * A = 0 in (A.3) "means that there is no privacy breach": it means that r does not matter. The loss is (1 - q) P_2,
@@ -66,17 +66,17 @@ class Equilibrium:
 def equilibrium(y: int, *, loss: ArrayLike = 1.0, gain: ArrayLike = 1.0) -> Equilibrium:
     """The Nash equilibrium against a strong attacker, who finds all y identities and always believes one of them.
 
-    The user's r makes every choice of the attacker worth the same to him, r_i gain_i = r_j gain_j (6.2), and the
+    The user's r makes every choice of the attacker worth the same, r_i gain_i = r_j gain_j (6.2), and the
     attacker's q every choice of the user, q_i loss_i = q_j loss_j. Both sum to 1, so
 
         r_i = (1 / gain_i) / sum_j (1 / gain_j),   q_i = (1 / loss_i) / sum_j (1 / loss_j)
 
-    and the user expects to lose 1 / sum_i (1 / loss_i). Where nothing differs, r_i = q_i = 1 / y (theorem 1) and he
-    loses u / y (6.12). There is no other equilibrium: an identity that one side never takes is the best one, or a
+    and the user expects to lose 1 / sum_i (1 / loss_i). Where nothing differs, r_i = q_i = 1 / y (theorem 1), and
+    the loss is u / y (6.12). There is no other equilibrium: an identity that one side never takes is the best one, or a
     worthless one, for the other; so none is pure for y > 1.
 
-    loss : one number or (y,), what the user loses if the secret in i is believed, above 0: u^+ - u_i^- of his payoffs
-    gain : one number or (y,), what the attacker gains over a wrong belief when he believes i rightly, above 0. Where it
+    loss : one number or (y,), what the user loses if the secret in i is believed, above 0: u^+ - u_i^- of the payoffs
+    gain : one number or (y,), what the attacker gains over a wrong belief by believing i rightly, above 0. Where it
            is `loss` itself, the r_i are also those that no attacker whatsoever can make worse than the loss stated.
 
     >>> equilibrium(4).assignment
@@ -234,10 +234,10 @@ def best_assignment(discovery: ArrayLike, decision: Decision = "uniform", *, los
 
 
 def worst_loss(assignment: ArrayLike, *, discovery: ArrayLike | None = None, loss: ArrayLike = 1.0) -> float:
-    """The largest expected loss that any attacker brings: he who knows r and believes the costliest identity he finds.
+    """The largest expected loss that any attacker brings: who knows r and believes the costliest identity found.
 
     With v_i = r_i u_i in falling order, sum_k v_(k) P_(k) prod_{l < k} (1 - P_(l)). Where nothing is known of the
-    discovery, he finds all: max_i v_i, which for r_i = 1 / y and equal losses is the u / y of theorem 3 (6.11)-(6.15),
+    discovery, all are found: max_i v_i, which for r_i = 1 / y and equal losses is the u / y of theorem 3 (6.11)-(6.15),
     as the u / k of k-anonymity (6.10). Unequal losses: r_i proportional to 1 / u_i bring it down to 1 / sum_i 1 / u_i,
     the least there is.
 

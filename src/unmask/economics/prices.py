@@ -1,8 +1,8 @@
-"""What an attack is worth to the attacker and does to his targets: by size of group, and for a file of records."""
+"""What an attack is worth to the attacker and does to the targets: by size of group, and for a file of records."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -37,9 +37,9 @@ FIRST_PROBE = 64
 class Thresholds(NamedTuple):
     """First sizes of a group that escape; None where no size of the table does.
 
-    exhausted : smallest size of which he does not try every candidate, with the outside data at hand
-    attacked  : smallest size that he does not attack, with the outside data still to be paid for
-    sunk      : smallest size that he does not attack with the outside data at hand
+    exhausted : smallest size of which not every candidate is tried, with the outside data at hand
+    attacked  : smallest size that is not attacked, with the outside data still to be paid for
+    sunk      : smallest size that is not attacked with the outside data at hand
     """
 
     exhausted: int | None
@@ -51,17 +51,17 @@ class Thresholds(NamedTuple):
 class Prices:
     """The optimal attack on each of n targets, before the outside data is paid for and once that is sunk cost.
 
-    access                   : (n,) whether he pays for the outside data
-    payoff                   : (n,) his expected payoff, at least 0; discounted as `Attacker.discount` says
+    access                   : (n,) whether the outside data are paid for
+    payoff                   : (n,) expected payoff, at least 0; discounted as `Attacker.discount` says
     sunk_payoff              : (n,) the same with the outside data at hand
-    success_probability      : (n,) P_reid, chance that the target is named, equation (5); never discounted
+    success_probability      : (n,) P_reid, chance that the target is re-identified, equation (5); never discounted
     sunk_success_probability : (n,) the same with the outside data at hand
     expected_tries           : (n,) exploits to expect
-    clean_tries              : (n,) exploits if he is never caught and never lucky
-    expected_fines           : (n,) how often he is fined, on average
+    clean_tries              : (n,) exploits if never caught and never lucky
+    expected_fines           : (n,) fines to expect
 
     W. Xia et al., "Process-driven data privacy", 2015. Where access is decided on a belief about the size of the group,
-    `payoff` is his expectation and everything else is what happens at the size that he finds.
+    `payoff` is what they expect and everything else is what happens at the size that they find.
     """
 
     access: NDArray[np.bool_]
@@ -78,62 +78,26 @@ class Prices:
 
     def take(self, target: NDArray[np.int64]) -> Prices:
         """The prices of these targets, in their order."""
-        return Prices(**{name: values[target] for name, values in vars(self).items()})
+        return Prices(**{item.name: getattr(self, item.name)[target] for item in fields(Prices)})
 
     def risk(self, loss: ArrayLike = 1.0) -> Floats:
-        """(n,) P_reid times the publisher's loss when the target is named, equation (1)."""
+        """(n,) P_reid times the publisher's loss when the target is re-identified, equation (1)."""
         return self.success_probability * amounts(loss, len(self))
 
 
 @dataclass(frozen=True, eq=False)
-class ExploitationTable:
+class ExploitationTable(Prices):
     """`Prices` by size of the group, index 0..max_size, with the slopes of the payoff and the sizes that escape.
 
     slope : name of an amount -> (max_size + 1,) derivative of `payoff` in it: discounted success for the gain, minus
             discounted tries for exploit_cost, minus discounted fines for fine, minus 1 for access_cost, minus
-            the discount for link_cost; 0 where he does not access. The payoff is the sum of amount times slope
+            the discount for link_cost; 0 where access is not paid for. The payoff is the sum of amount times slope
             (envelope theorem).
     """
 
     attacker: Attacker
-    prices: Prices
     slope: dict[str, Floats]
     thresholds: Thresholds
-
-    @property
-    def payoff(self) -> Floats:
-        """Expected payoff with the outside data still to be paid for."""
-        return self.prices.payoff
-
-    @property
-    def sunk_payoff(self) -> Floats:
-        """Expected payoff with the outside data at hand."""
-        return self.prices.sunk_payoff
-
-    @property
-    def success_probability(self) -> Floats:
-        """P_reid."""
-        return self.prices.success_probability
-
-    @property
-    def sunk_success_probability(self) -> Floats:
-        """P_reid with the outside data at hand."""
-        return self.prices.sunk_success_probability
-
-    @property
-    def expected_tries(self) -> Floats:
-        """Exploits to expect."""
-        return self.prices.expected_tries
-
-    @property
-    def clean_tries(self) -> NDArray[np.int64]:
-        """Exploits if he is never caught and never lucky."""
-        return self.prices.clean_tries
-
-    @property
-    def expected_fines(self) -> Floats:
-        """How often he is fined, on average."""
-        return self.prices.expected_fines
 
     @property
     def rises(self) -> NDArray[np.int64]:
@@ -147,16 +111,8 @@ def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
     The value falls with the size whatever the detection and the cap on fines, so the table stops where it is 0.
     UnmaskError beyond 2 GiB, or beyond MAX_STEPS of recursion in all.
 
-    >>> case = Attacker(
-    ...     gain=8000,
-    ...     access_cost=100,
-    ...     exploit_cost=10,
-    ...     fine=10_000,
-    ...     max_fines=1,
-    ...     prior=0.63,
-    ...     detection_base=-4.59,
-    ...     detection_growth=0.0,
-    ... )
+    >>> from unmask.economics import read_attacker
+    >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
     >>> table = exploitation_table(case, 120)
     >>> table.thresholds
     Thresholds(exhausted=91, attacked=89, sunk=91)
@@ -167,12 +123,8 @@ def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
         raise UnmaskError(f"the largest group size is {max_size!r}, expected a whole number of at least 0")
     plan = plans_by_size(attacker, np.arange(max_size + 1))
     prices = prices_of(attacker, plan, plan[VALUE])
-    return ExploitationTable(
-        attacker=attacker,
-        prices=prices,
-        slope=_slopes(attacker, plan, prices.access),
-        thresholds=_thresholds(attacker, plan, prices.access),
-    )
+    slope, thresholds = _slopes(attacker, plan, prices.access), _thresholds(attacker, plan, prices.access)
+    return ExploitationTable(**vars(prices), attacker=attacker, slope=slope, thresholds=thresholds)
 
 
 def amounts(values: ArrayLike, n: int) -> Floats:
@@ -255,6 +207,15 @@ def bound_on_size(attacker: Attacker, most: int) -> int:
 
 def _one(attacker: Attacker, size: int) -> Alike:
     return Alike(np.array([size]), np.array([attacker.prior * attacker.confirmation]))
+
+
+def accessed(attacker: Attacker, games: Games, stakes: Stakes | None = None) -> Floats:
+    """(8, n_games) the optimal plan, worth less the price of linking and access; its discounted rows as of today."""
+    plan = exploit(attacker, games, stakes)
+    plan[[VALUE, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE]] *= attacker.discount ** (1 + attacker.link_delay)
+    plan[VALUE] -= attacker.discount * attacker.link_cost
+    plan[VALUE] -= attacker.access_cost
+    return plan
 
 
 def sunk_plans(attacker: Attacker, games: Games, stakes: Stakes | None = None) -> Floats:

@@ -16,7 +16,7 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.files import text_of
 
 EMBEDDED: Final = "case-study"
-"""The name of the attacker that comes with the package. His figures are an assumption, taken from the paper's case."""
+"""The name of the attacker that comes with the package. Its figures are an assumption, taken from the paper's case."""
 
 UNLIMITED: Final = "unlimited"
 
@@ -62,7 +62,7 @@ def attacker_of(table: Mapping[str, Any], name: str) -> Attacker:
             hint = f"did you mean {near[0]!r}?" if near else f"the parameters are {', '.join(known)}"
             raise UnmaskError(f"attacker {name!r} has a parameter {key!r} that does not exist; {hint}")
     if "gain" not in table:
-        raise UnmaskError(f"attacker {name!r} has no gain: give what one right name is worth to him")
+        raise UnmaskError(f"attacker {name!r} has no gain: give what re-identifying one target is worth")
     unlimited = {"max_fines": math.inf} if table.get("max_fines") == UNLIMITED else {}
     return Attacker(**{**table, **unlimited})
 

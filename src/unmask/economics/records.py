@@ -43,27 +43,19 @@ def price_records(
     """The optimal attack on each record of a file, given the size of its group in the outside data.
 
     sizes            : (n_records,) people of the outside data who match the record, whole numbers of at least 0
-    belief           : what he believes of the size before he pays for the data. "known": the size itself. "binomial":
-                       Bin(population, cell_probability), equation (6). "coherent": the same, and that the target is in
-                       the data with chance prior and then one of the group: 1 + Bin(population - 1, cell_probability)
-                       with that chance, and P(inside given g) = prior g / (prior g + (1 - prior) population p).
+    belief           : what is believed of the size before the data are paid for. "known": the size itself.
+                       "binomial": Bin(population, cell_probability), equation (6). "coherent": the same, and that the
+                       target is in the data with chance prior and then one of the group: 1 + Bin(population - 1,
+                       cell_probability) with that chance, and P(inside given g) = prior g / (prior g + (1 - prior)
+                       population p).
     population       : people in the outside data
     cell_probability : (n_records,) chance that somebody there matches the record
 
     The access decision rests on the belief, what follows on the size found. The cost does not depend on `population`:
     sizes that are worth nothing are never looked at. Records that look alike are priced once.
 
-    >>> case = Attacker(
-    ...     gain=8000,
-    ...     access_cost=100,
-    ...     exploit_cost=10,
-    ...     fine=10_000,
-    ...     max_fines=1,
-    ...     detection_base=-4.59,
-    ...     detection_growth=0.0,
-    ...     prior=0.63,
-    ...     discount=0.9,
-    ... )
+    >>> from unmask.economics import read_attacker
+    >>> case = replace(read_attacker("case-study"), detection_growth=0.0, discount=0.9)
     >>> price_records(case, [1, 50, 60]).success_probability
     array([0.63, 0.  , 0.  ])
     >>> unknown = price_records(case, [50, 50], population=6_000_000, cell_probability=[8e-6, 1e-5], belief="binomial")
@@ -135,7 +127,7 @@ def _binomial_mean(value: Floats, n: int, cells: Floats) -> Floats:
 
 
 def _coherent(attacker: Attacker, counts: NDArray[np.int64], n: int, p: Floats) -> Prices:
-    """Records whose belief counts the target in: the chance that he is inside depends on the size and on the cell.
+    """Records whose belief counts the target in: the chance of being inside depends on the size and on the cell.
 
     A group of g is worth at most what it is worth when the target is surely inside, which falls with g: sizes from
     the first worthless one of that case are not looked at.

@@ -3,7 +3,6 @@
 from unmask.pseudonyms import datasets
 from unmask.pseudonyms.attacks import (
     ExactMatch,
-    Family,
     FeatureClustering,
     Links,
     RecordLinkage,
@@ -16,7 +15,6 @@ from unmask.pseudonyms.release import Items
 
 __all__ = [
     "ExactMatch",
-    "Family",
     "FeatureClustering",
     "Items",
     "Links",

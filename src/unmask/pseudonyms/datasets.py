@@ -204,7 +204,7 @@ def synthetic_traces(
 ) -> Items:
     """Items of users with habits, made by a known law: a population to protect, whose pseudonyms are the users.
 
-    Every user has n_items items. With d the difficulty, from 0 (a user is his features) to 1 (they tell nothing):
+    Every user has n_items items. With d the difficulty, from 0 (a user is their features) to 1 (these tell nothing):
 
     x0, x1, ... : n_numeric features, sqrt(1 - d) * center of the user + sqrt(d) * noise, center and noise standard
         normal and independent; so each has variance 1 whatever d, of which the users explain 1 - d.

@@ -149,7 +149,10 @@ def contingencies(
     _check_met(engine, list(guesses), missing, unlabeled)
     everywhere = "" if missing != "drop" else "".join(f" and c{at} is not null" for at in range(1, len(files)))
     return {
-        name: _contingency(engine, at, everywhere, n_labels, array_bytes, dropped=unlabeled == "drop")
+        name: replace(
+            _contingency(engine, at, everywhere, n_labels, array_bytes, dropped=unlabeled == "drop"),
+            unknown=unlabeled == "unknown",
+        )
         for at, name in enumerate(guesses, 1)
     }
 

@@ -92,7 +92,7 @@ class PerContext:
 
 @dataclass(frozen=True)
 class Split:
-    """Identity separation: every user appears as up to k pseudonyms, between which his items are dealt at random.
+    """Identity separation: every user appears as up to k pseudonyms, between which their items are dealt at random.
 
     k  : pseudonyms of a user, at least 1; a user gets fewer where nothing is dealt to one. k = 1 only renames users.
     by : "item" deals each item by itself, "context" all items of a user in one context together

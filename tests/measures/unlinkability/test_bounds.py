@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import UnmaskError
-from unmask.measures.unlinkability import Contingency, bounds, evaluate, evaluate_contingency, merge_list
+from unmask.measures.unlinkability import Contingency, bounds, evaluate, merge_lists
 from unmask.view import Partition, View
 from verification import unlinkability_literal as literal
 
@@ -62,7 +62,7 @@ def test_e6_what_is_foreign_and_what_is_dropped_lie_within_the_bounds(sample, al
     said = {"alpha": float(alpha), "beta": float(beta)}
     found = bounds(sampled(subject, cluster, unlabeled="unknown"), **said)
     for unlabeled in ("foreign", "drop"):
-        one = evaluate_contingency(sampled(subject, cluster, unlabeled=unlabeled), **said)
+        one = evaluate(sampled(subject, cluster, unlabeled=unlabeled), **said)
         for measure in ("linked_now", "breached", "foreign_share"):
             low, high = getattr(found, measure)
             value = getattr(one, measure).astype(float)
@@ -74,7 +74,7 @@ def test_e6_what_is_foreign_and_what_is_dropped_lie_within_the_bounds(sample, al
 def test_e6_without_unlabeled_items_nothing_is_left_open(sample, alpha):
     subject, cluster = sample
     met = sampled(subject, cluster[: len(subject)], unlabeled="unknown")
-    found, sure = bounds(met, alpha=float(alpha)), evaluate_contingency(met, alpha=float(alpha))
+    found, sure = bounds(met, alpha=float(alpha)), evaluate(met, alpha=float(alpha))
     for measure in ("linked_now", "breached", "foreign_share"):
         assert getattr(found, measure) == pytest.approx(np.tile(getattr(sure, measure), (2, 1)).astype(float))
 
@@ -84,7 +84,7 @@ def test_e6_without_unlabeled_items_nothing_is_left_open(sample, alpha):
 def test_e6_complete_subjects_make_unlabeled_items_foreign_and_exact(sample, alpha, beta):
     subject, cluster = sample
     truth, guess = (Partition(one, items=np.arange(len(one))) for one in (subject, cluster))
-    found = evaluate(truth, guess, alpha=float(alpha), beta=float(beta), unlabeled="foreign")
+    found = evaluate(Contingency.of(truth, guess, unlabeled="foreign"), alpha=float(alpha), beta=float(beta))
     alone = [*subject, *range(10, 10 + len(cluster) - len(subject))]
     expected = literal.evaluate(alone, [(cluster, Fraction(1))], alpha=alpha, beta=beta)
     assert found.subjects.tolist() == sorted(set(subject))  # what nobody labeled is no subject
@@ -97,22 +97,24 @@ def test_e6_complete_subjects_make_unlabeled_items_foreign_and_exact(sample, alp
 def test_e6_an_item_that_nobody_labeled_is_asked_for_and_the_choices_are_named():
     truth, guess = Partition(["a", "a"], [1, 2]), Partition(["p", "p", "p"], [1, 2, 3])
     with pytest.raises(UnmaskError, match=r"1 item of the guess is not in the truth.*foreign.*unknown.*drop"):
-        evaluate(truth, guess)
+        Contingency.of(truth, guess)
     with pytest.raises(UnmaskError, match="no single value"):
-        evaluate(truth, guess, unlabeled="unknown")
+        evaluate(Contingency.of(truth, guess, unlabeled="unknown"))
     with pytest.raises(UnmaskError, match="unlabeled is 'mine'"):
-        evaluate(truth, guess, unlabeled="mine")
-    assert evaluate(truth, guess, unlabeled="foreign").include.tolist() == [1]
-    assert evaluate(truth, guess, unlabeled="drop").include.tolist() == [0]
-    assert merge_list(truth, guess, "a", unlabeled="foreign").foreign.tolist() == [1]
+        Contingency.of(truth, guess, unlabeled="mine")
+    foreign = Contingency.of(truth, guess, unlabeled="foreign")
+    assert evaluate(foreign).include.tolist() == [1]
+    assert evaluate(Contingency.of(truth, guess, unlabeled="drop")).include.tolist() == [0]
+    assert merge_lists(foreign, ["a"])[0].foreign.tolist() == [1]
 
 
 def test_e6_an_item_that_did_not_exist_is_dropped_and_not_taken_for_one_left_alone():
     truth, guess = Partition(["a", "a", "a", "b"], [1, 2, 3, 4]), Partition(["p", "p"], [1, 2])
-    assert evaluate(truth, guess, missing="singleton").miss.tolist() == [1, 0]
-    dropped = evaluate(truth, guess, missing="drop", subject_alpha=[0.1, 0.9])
+    assert evaluate(Contingency.of(truth, guess, missing="singleton")).miss.tolist() == [1, 0]
+    dropped = evaluate(Contingency.of(truth, guess, missing="drop", own={"alpha": [0.1, 0.9]}))
     assert (dropped.subjects.tolist(), dropped.miss.tolist()) == (["a"], [0])
-    assert evaluate(truth, guess, missing="drop", weights=[1, 0.5, 1, 1], alpha=1).size.tolist() == [2]
+    weighing = Contingency.of(truth, guess, missing="drop", weights=[1, 0.5, 1, 1])
+    assert evaluate(weighing, alpha=1).size.tolist() == [2]
 
 
 def test_bounds_of_a_view_are_expectations():

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unmask.measures.unlinkability import evaluate, merge_list
+from unmask.measures.unlinkability import Contingency, evaluate, merge_lists
 from unmask.view import Partition, View
 from verification import unlinkability_literal as literal
 
 SHARES = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), Fraction(9, 10), Fraction(1)]
 quick = settings(max_examples=80, deadline=None, derandomize=True)
 shares = st.sampled_from(SHARES)
-breached = st.sampled_from([None, "nan", "one", "limit"])
+breached = st.sampled_from([np.nan, 1.0])
 
 
 @st.composite
@@ -49,27 +49,22 @@ def views(draw):
     return draw(labels(n)), [(one, Fraction(c, sum(chances))) for one, c in zip(listed, chances, strict=True)]
 
 
-def agree(solution, view, alpha, beta, convention=None, ours=None, **told):
-    """Whether all that `evaluate` reports is what the oracle says; `ours`, where the two are told in other words."""
+def agree(solution, view, alpha, beta, convention=1.0, ours=None, **told):
+    """Whether all that `evaluate` reports is what the oracle says; `ours` is told to the contingency in other words."""
     partitions = [Partition(one) for one, _ in view]
     adversary = partitions[0] if len(view) == 1 else View(partitions, [float(p) for _, p in view])
-    found = evaluate(
-        Partition(solution),
-        adversary,
-        alpha=float(alpha),
-        beta=float(beta),
-        breached_slope=convention,
-        **{**told, **(ours or {})},
-    )
-    conventions = {"breached": convention or "nan", "breached_overall": convention or "one"}
-    expected = literal.evaluate(solution, view, alpha=alpha, beta=beta, **told, **conventions)
+    met = Contingency.of(Partition(solution), adversary, **(ours or {}))
+    policy = {name: told[name] for name in ("contamination_wanted", "min_size") if name in told}
+    found = evaluate(met, alpha=float(alpha), beta=float(beta), breached_slope=convention, **policy)
+    name = "nan" if np.isnan(convention) else "one"
+    expected = literal.evaluate(solution, view, alpha=alpha, beta=beta, **told, breached=name, breached_overall=name)
     assert literal.differences(found, expected) == []
 
 
 @quick
-@given(pairs(), shares, shares, breached, st.booleans(), st.sampled_from(["rest", "share"]))
-def test_counts(pair, alpha, beta, convention, wanted, mixed):
-    agree(pair[0], [(pair[1], 1)], alpha, beta, convention, contamination_wanted=wanted, mixed=mixed)
+@given(pairs(), shares, shares, breached, st.booleans())
+def test_counts(pair, alpha, beta, convention, wanted):
+    agree(pair[0], [(pair[1], 1)], alpha, beta, convention, contamination_wanted=wanted)
 
 
 @quick
@@ -77,23 +72,22 @@ def test_counts(pair, alpha, beta, convention, wanted, mixed):
 def test_axes_of_alpha_and_beta(pair, alpha, beta):
     solution, adversary = pair
     alphas, betas = [alpha, Fraction(1, 2), Fraction(0)], [Fraction(1), beta]
-    found = evaluate(Partition(solution), Partition(adversary), alpha=alphas, beta=betas)
+    found = evaluate(Contingency.of(Partition(solution), Partition(adversary)), alpha=alphas, beta=betas)
     for a, one in enumerate(alphas):
         for b, other in enumerate(betas):
-            expected = literal.evaluate(solution, [(adversary, 1)], alpha=one, beta=other)
+            expected = literal.evaluate(solution, [(adversary, 1)], alpha=one, beta=other, breached="one")
             assert literal.differences(found, expected, a, b) == []
 
 
 @quick
-@given(weighted(), shares, shares, st.sampled_from(["weight", "count"]), st.sampled_from(["rest", "share"]))
-def test_weights(case, alpha, beta, norm, mixed):
+@given(weighted(), shares, shares)
+def test_weights(case, alpha, beta):
     solution, adversary, weights, overrides = case
     ours = {
         "weights": [float(w) for w in weights],
         "overrides": [(subject, item, float(w)) for subject, item, w in overrides],
     }
-    told = {"weights": weights, "overrides": overrides, "norm": norm, "mixed": mixed}
-    agree(solution, [(adversary, 1)], alpha, beta, ours=ours, **told)
+    agree(solution, [(adversary, 1)], alpha, beta, ours=ours, weights=weights, overrides=overrides)
 
 
 @quick
@@ -115,18 +109,16 @@ def test_subjects_with_parameters_of_their_own(pair, data, beta):
         "subject_contamination_wanted": dict(zip(names, flags, strict=True)),
         **({} if betas is None else {"subject_beta": dict(zip(names, betas, strict=True))}),
     }
-    ours = {name: [value[subject] for subject in names] for name, value in told.items()}
-    agree(solution, [(adversary, 1)], Fraction(1, 2), beta, ours=ours, **told)
+    short = {"subject_contamination_wanted": "wanted", "subject_alpha": "alpha", "subject_beta": "beta"}
+    own = {short[name]: [value[subject] for subject in names] for name, value in told.items()}
+    agree(solution, [(adversary, 1)], Fraction(1, 2), beta, ours={"own": own}, **told)
 
 
 @quick
-@given(pairs(), shares, shares, st.sampled_from(["weight", "count"]), st.integers(1, 4), st.booleans())
-def test_small_subjects_left_out_and_floor_free(pair, alpha, beta, norm, min_size, floor_free):
+@given(pairs(), shares, shares, st.integers(1, 4))
+def test_small_subjects_left_out(pair, alpha, beta, min_size):
     largest = max(pair[0].count(name) for name in pair[0])
-    if floor_free and largest < 2:
-        return
-    told = {"min_size": max(min(min_size, largest), 1 + floor_free), "floor_free": floor_free, "norm": norm}
-    agree(pair[0], [(pair[1], 1)], alpha, beta, **told)
+    agree(pair[0], [(pair[1], 1)], alpha, beta, min_size=min(min_size, largest))
 
 
 @quick
@@ -134,8 +126,9 @@ def test_small_subjects_left_out_and_floor_free(pair, alpha, beta, norm, min_siz
 def test_merge_lists(pair, alpha):
     solution, adversary = pair
     expected = literal.evaluate(solution, [(adversary, 1)], alpha=alpha)
-    for one in expected.subjects:
-        found = merge_list(Partition(solution), Partition(adversary), one.name, alpha=float(alpha))
+    met = Contingency.of(Partition(solution), Partition(adversary))
+    lists = merge_lists(met, [one.name for one in expected.subjects], alpha=float(alpha))
+    for one, found in zip(expected.subjects, lists, strict=True):
         assert found.cluster.tolist() == one.merge_order[0]
         assert found.linked == pytest.approx([float(y) for y in one.linked])
         assert found.mixed == pytest.approx([float(y) for y in one.mixed])
@@ -148,7 +141,7 @@ def test_exact_thresholds_are_exact_for_many_subjects():
     place = np.arange(len(truth)) - np.repeat(np.cumsum(size) - size, size)
     guess = 4 * truth + np.where(place < np.repeat(size * 9 // 10, size), 0, 1 + place % 3)
     subjects, cut = Partition(truth), Partition(guess)
-    found = evaluate(subjects, cut, beta=[0.9, 0.9001])
+    found = evaluate(Contingency.of(subjects, cut), beta=[0.9, 0.9001])
     assert found.breached[0].all()
     assert not found.breached[1].any()
     single = found.mergings[1, size == 10]
@@ -164,8 +157,8 @@ def test_the_oracle_knows_the_paper():
     found = literal.evaluate(solution, [(adversary, 1)], beta=Fraction(9, 10))
     assert (found.miss_total, found.include_total, found.kind) == (12, 4, "conservative")
     assert found.subjects[3].mergings == Fraction(7, 5)
-    assert round(found.subjects[3].slope, 4) == 0.2320
+    assert round(found.subjects[3].risk_slope, 4) == 0.2320
     m, i, error, slopes, overall = literal.plain(solution, adversary, 0.5, 0.9)
     assert (m, i) == (12, 4)
     assert (error, overall) == pytest.approx((found.normalized_error, found.slope_overall))
-    assert slopes == pytest.approx([one.slope for one in found.subjects], nan_ok=True)
+    assert slopes == pytest.approx([one.risk_slope for one in found.subjects], nan_ok=True)

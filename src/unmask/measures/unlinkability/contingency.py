@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.overlap import Overlap, of_cells, overlap
-from unmask.measures.unlinkability.weighing import Override, Weighed, as_weights, counted, weighed
+from unmask.measures.unlinkability.weighing import Override, Weighed, as_fraction, as_weights, counted, weighed
 from unmask.view import Missing, Partition, Unlabeled, View, align_view, among
+
+OWN: Final = ("alpha", "beta", "wanted")
+"""What subjects may mind in place of what is said of all."""
 
 DRAWN_ITEMS: Final = 1 << 20
 """Items that one guess at random hands out at most; of more, the subjects are a random sample."""
@@ -22,27 +25,33 @@ DRAWN_ITEMS: Final = 1 << 20
 class Contingency:
     """How many items each subject and each cluster share, for every partition of a view (or the one there is).
 
-    tables      : of the partitions, over the same items; n_subjects rows each. Items of a cluster that are in no row
-                  belong to no subject of the truth, or nobody knows to whom: see `Overlap.nobodys`
+    weighed     : the tables of the partitions, over the same items, with the weights of these; n_subjects rows each.
+                  Items of a cluster that are in no row belong to no subject of the truth, or nobody knows to whom: see
+                  `Overlap.nobodys`
     probability : (n_partitions,) of each, sum 1
     block_size  : (n_blocks,) items that all partitions put into the same cluster; of one partition its cluster sizes
     cluster     : (n_partitions, n_blocks) the cluster that a block is in
-    subjects    : (n_subjects,) the number of each row's subject in the truth
+    subjects    : (n_subjects,) the label of each row's subject, or its number where labels are not known
     own         : "alpha", "beta" or "wanted" -> (n_subjects,) what each subject minds, where subjects differ
-    weighed     : the tables with the weights of items, in which every item weighs 1 unless it was said otherwise
     items       : truth, view and weights where items weigh differently, for `at_random`; else None
     names       : the labels of the clusters of each partition; none where they are not known
+    unknown     : whether an item that is in no row may yet belong to a subject, so that measures have `bounds` alone
     """
 
-    tables: tuple[Overlap, ...]
+    weighed: tuple[Weighed, ...]
     probability: NDArray[np.float64]
     block_size: NDArray[np.int64]
     cluster: NDArray[np.int64]
-    subjects: NDArray[np.int64]
-    weighed: tuple[Weighed, ...]
+    subjects: NDArray[Any]
     own: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     items: tuple[Partition, View, NDArray[np.float64]] | None = None
     names: tuple[NDArray[Any], ...] = ()
+    unknown: bool = False
+
+    @property
+    def tables(self) -> tuple[Overlap, ...]:
+        """Of the partitions, in counts."""
+        return tuple(one.table for one in self.weighed)
 
     @classmethod
     def of(
@@ -54,13 +63,15 @@ class Contingency:
         unlabeled: Unlabeled = "error",
         weights: ArrayLike | None = None,
         overrides: Sequence[Override] = (),
-        own: Mapping[str, NDArray[Any]] | None = None,
+        own: Mapping[str, ArrayLike] | None = None,
     ) -> Contingency:
         """Count partitions by the ids of their items; the order of these does not matter.
 
         missing, unlabeled : what an item is that only one of them has, see `unmask.view`
-        weights, overrides : (n,) of the solution's items, and exceptions, see `evaluate`
-        own                : what each subject of the solution minds, in their order
+        weights, overrides : (n,) sensitivity of each item of the solution in [0, 1], and exceptions (subject, item,
+            weight) in the eyes of one subject; section 3.3 of the paper
+        own : of the subjects of the solution, in their order: their "alpha", "beta", or whether foreign items are
+            "wanted", in place of what `evaluate` says of all
 
         >>> met = Contingency.of(Partition([0, 0, 1]), View([Partition([0, 0, 1]), Partition([0, 0, 0])]))
         >>> met.tables[1].own, met.block_size, met.cluster.tolist()
@@ -69,28 +80,26 @@ class Contingency:
         given = View([adversary]) if isinstance(adversary, Partition) else adversary
         ours, view = align_view(solution, given, missing=missing, unlabeled=unlabeled)
         kept = _kept(solution, ours)
-        subjects = np.arange(solution.n_clusters) if kept.all() else np.unique(solution.code[kept]).astype(np.int64)
-        tables = tuple(overlap(ours, partition).first(len(subjects)) for partition in view.partitions)
+        subjects = np.arange(solution.n_clusters) if kept.all() else np.unique(solution.code[kept])
+        tables = [overlap(ours, partition).first(len(subjects)) for partition in view.partitions]
         weight = None if weights is None else as_weights(weights, len(solution))[kept]
         if (weight is not None or overrides) and len(ours) > int(kept.sum()):
             raise UnmaskError("items that are not in the truth have no weight there; leave them out (unlabeled drop)")
-        item = np.ones(len(ours)) if weight is None else weight
+        of_item = None if weight is None and not overrides else (np.ones(len(ours)) if weight is None else weight)
         block_size, cluster = _blocks(view)
         return cls(
-            tables=tables,
+            weighed=tuple(
+                counted(table) if of_item is None else weighed(table, ours, partition, of_item, tuple(overrides))
+                for table, partition in zip(tables, view.partitions, strict=True)
+            ),
             probability=view.probability,
             block_size=block_size,
             cluster=cluster,
-            subjects=subjects,
-            weighed=tuple(map(counted, tables))
-            if weight is None and not overrides
-            else tuple(
-                weighed(table, ours, partition, item, tuple(overrides))
-                for table, partition in zip(tables, view.partitions, strict=True)
-            ),
-            own={name: values[subjects] for name, values in (own or {}).items()},
+            subjects=solution.names[subjects],
+            own={name: _minds(name, one, solution.n_clusters)[subjects] for name, one in (own or {}).items()},
             items=None if weight is None else (ours, view, weight),
             names=tuple(partition.names for partition in view.partitions),
+            unknown=unlabeled == "unknown",
         )
 
     @classmethod
@@ -108,7 +117,7 @@ class Contingency:
     ) -> Contingency:
         """Partitions of items that all weigh 1."""
         rows = np.arange(len(tables[0].subject_size))
-        return cls(tables, probability, block_size, cluster, rows, tuple(map(counted, tables)))
+        return cls(tuple(map(counted, tables)), probability, block_size, cluster, rows)
 
     def at_random(self, *, rng: np.random.Generator, min_size: int = 1, most: int = DRAWN_ITEMS) -> Contingency:
         """The same clusters with their items handed out at random, to subjects of the same sizes.
@@ -142,8 +151,26 @@ class Contingency:
             of_cells(subject, cluster[block], ones, subject_size=size, cluster_size=table.cluster_size)
             for cluster, table in zip(self.cluster, self.tables, strict=True)
         )
-        found = Contingency.of_tables(tables, self.probability, self.block_size, self.cluster)
-        return replace(found, own={name: values[row] for name, values in self.own.items()}, subjects=self.subjects[row])
+        return replace(
+            Contingency.of_tables(tables, self.probability, self.block_size, self.cluster),
+            own={name: values[row] for name, values in self.own.items()},
+            subjects=self.subjects[row],
+            unknown=self.unknown,
+        )
+
+
+def _minds(name: str, values: ArrayLike, n: int) -> NDArray[Any]:
+    """(n,) what each subject minds: whether foreign items are wanted, or a share, as a fraction."""
+    if name not in OWN:
+        raise UnmaskError(f"subjects have no {name!r} of their own; expected {', '.join(OWN)}")
+    each = list(cast(Any, values))
+    if len(each) != n:
+        raise UnmaskError(f"there are {len(each)} values of {name} for {n} subjects, expected as many")
+    if name == "wanted":
+        return np.asarray(each, dtype=bool)
+    shares = np.empty(n, dtype=object)
+    shares[:] = [as_fraction(name, share) for share in each]
+    return shares
 
 
 def _kept(solution: Partition, aligned: Partition) -> NDArray[np.bool_]:

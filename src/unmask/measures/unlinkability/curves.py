@@ -1,4 +1,4 @@
-"""Merging the clusters of each subject, most relevant first: what is linked and mixed in after each, and the risk."""
+"""Merging the clusters of each subject, most relevant first: what that links and mixes in, and the risk."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.measures.unlinkability.weighing import Weighed
-
-Floats = NDArray[np.float64]
-Norm = Literal["weight", "count"]
-Mixed = Literal["rest", "share"]
-BreachedSlope = Literal["nan", "one", "limit"]
+from unmask.measures.unlinkability.weighing import Floats, Weighed
 
 LINK_TIE: Final = 1e-12
 """Shares of a subject that differ by less are the same: counts below 1e12 never do."""
@@ -30,7 +25,7 @@ class Merging:
     """The cells of a table in the order in which each subject's clusters are merged, and what the first ones err.
 
     cell          : (n_cells,) cells, subject by subject, the most relevant first
-    rank          : (n_cells,) number of mergings before the cell is part of the whole, from 0
+    rank          : (n_cells,) number of merges before the cell is part of the whole, from 0
     miss, include : (n_subjects,) errors of the most relevant cluster, averaged over exact ties
     """
 
@@ -93,9 +88,9 @@ def _ordered(subject: NDArray[np.int32], *keys: NDArray[np.int64]) -> NDArray[np
 class Reached(NamedTuple):
     """Where each subject's linked curve reaches its threshold, all (n_subjects,).
 
-    mergings : until then, 0 where breached
+    mergings : merges until then, 0 where breached; fractions are interpolated
     mixed    : share mixed in by then
-    breached : whether it is reached before any merging
+    breached : whether it is reached before any merge
     """
 
     beta: Floats
@@ -106,10 +101,10 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Piecewise linear curves of all subjects: what is linked and mixed in after each merging.
+    """Piecewise linear curves of all subjects: what is linked and mixed in after each merge.
 
     subject, rank : (n_steps,) ascending by subject and then by rank, which runs from 0 without gaps
-    linked, mixed : (n_steps,) share linked, and share mixed in, after so many mergings
+    linked, mixed : (n_steps,) share linked, and share mixed in, after so many merges
     """
 
     subject: NDArray[np.int64]
@@ -124,7 +119,7 @@ class Steps:
         return np.flatnonzero(self.rank == 0)
 
     def rises(self, value: Floats) -> Floats:
-        """(n_steps,) what each merging adds to a curve."""
+        """(n_steps,) what each merge adds to a curve."""
         return np.asarray(value - np.where(self.rank == 0, 0.0, np.concatenate(([0.0], value[:-1]))))
 
     def at(self, beta: Floats) -> Reached:
@@ -153,32 +148,17 @@ class Steps:
         return np.minimum(linked, 1.0), np.clip(mixed, 0.0, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Shares:
-    """How weights become the shares that are drawn: see `evaluate`."""
+def steps_of(weighed: Weighed, order: Merging, wanted: NDArray[np.bool_]) -> Steps:
+    """Linked: the merged share of a subject's weight; mixed: of the weight of all other items, turned round where these
+    are wanted. Of no weight all is linked and nothing mixed in.
 
-    norm: Norm
-    mixed: Mixed
-    floor_free: bool
-    wanted: NDArray[np.bool_]
-
-    def steps(self, weighed: Weighed, order: Merging) -> Steps:
-        """What each merging adds to the curves."""
-        of = weighed.table.subject
-        own, foreign = (
-            _merged(value[order.cell], weighed.table.indptr, of) for value in (weighed.own, weighed.foreign)
-        )
-        size, rest = weighed.own_total, weighed.rest_total
-        if self.floor_free:
-            linked = _share(own - 1, (size - 1)[of], 1.0)
-        elif self.norm == "count":
-            whole = weighed.table.subject_size * weighed.unit
-            linked = _share(own + (whole - size)[of], whole[of], 1.0)
-            rest = weighed.table.n * weighed.unit - whole
-        else:
-            linked = _share(own, size[of], 1.0)
-        mixed = _share(foreign, own + foreign if self.mixed == "share" else rest[of], 0.0)
-        return Steps(of.astype(np.int64), order.rank, linked, np.where(self.wanted[of], 1.0 - mixed, mixed), len(size))
+    wanted : (n_subjects,)
+    """
+    of = weighed.table.subject
+    own, foreign = (_merged(value[order.cell], weighed.table.indptr, of) for value in (weighed.own, weighed.foreign))
+    linked, mixed = _share(own, weighed.own_total[of], 1.0), _share(foreign, weighed.rest_total[of], 0.0)
+    mixed = np.where(wanted[of], 1.0 - mixed, mixed)
+    return Steps(of.astype(np.int64), order.rank, linked, mixed, len(weighed.own_total))
 
 
 def _merged(units: NDArray[np.int64], indptr: NDArray[np.int64], of: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -220,32 +200,22 @@ def running_sums(value: Floats, rank: NDArray[np.int64]) -> Floats:
     return total
 
 
-def slope(steps: Steps, reached: Reached, alpha: Floats, breached_slope: BreachedSlope) -> Floats:
-    """(S,) 2 / pi (alpha atan(beta / x) + (1 - alpha) atan(y / x)), x mergings and y mixed in at the threshold beta.
+def slope(reached: Reached, alpha: Floats, breached_slope: float) -> Floats:
+    """(S,) 2 / pi (alpha atan(beta / x) + (1 - alpha) atan(y / x)), x merges and y mixed in at the threshold beta.
 
-    Where beta is linked at once, x is 0: nan, 1, or alpha + (1 - alpha) times 1 if anything is mixed in and otherwise
-    2 / pi atan of what the first merging mixes in.
+    breached_slope : where beta is linked at once, so that x is 0
     """
-    beta, mergings, mixed, breached = reached
-    x = np.where(breached, 1.0, mergings)
+    beta, merges, mixed, breached = reached
+    x = np.where(breached, 1.0, merges)
     risk = 2 / np.pi * (alpha * np.arctan(beta / x) + (1 - alpha) * np.arctan(mixed / x))
-    if breached_slope == "limit":
-        last = np.diff(np.concatenate([steps.start, [len(steps.rank)]])) - 1
-        now = steps.mixed[steps.start]
-        rise = np.maximum(steps.mixed[steps.start + np.minimum(1, last)] - now, 0.0)
-        filling = alpha + (1 - alpha) * np.where(now > 0, 1.0, 2 / np.pi * np.arctan(rise))
-    else:
-        filling = np.full(len(risk), 1.0 if breached_slope == "one" else np.nan)
-    return np.where(breached, filling, risk)
+    return np.where(breached, breached_slope, risk)
 
 
-def overall_slope(
-    linked: Floats, mixed: Floats, alpha: float, beta: float, breached_slope: BreachedSlope = "one"
-) -> float:
+def overall_slope(linked: Floats, mixed: Floats, alpha: float, beta: float, breached_slope: float = 1.0) -> float:
     """The risk slope of the curves of the average subject.
 
     linked, mixed : (J,) as in `Unlinkability`
     """
     first = np.zeros(len(linked), dtype=np.int64)
     steps = Steps(first, np.arange(len(linked)), linked, mixed, 1)
-    return float(slope(steps, steps.at(np.array([beta])), np.array([alpha]), breached_slope)[0])
+    return float(slope(steps.at(np.array([beta])), np.array([alpha]), breached_slope)[0])

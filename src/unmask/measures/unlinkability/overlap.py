@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from unmask.view import Partition
+from unmask.view import Missing, Partition, Unlabeled, align
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +81,18 @@ class Overlap:
         return Overlap(self.subject, cluster.astype(np.int32), self.own, self.indptr, self.subject_size, size)
 
 
-def overlap(solution: Partition, adversary: Partition) -> Overlap:
-    """The table of two partitions over the same items in the same order, in O(items + cells).
+def overlap(
+    solution: Partition, adversary: Partition, *, missing: Missing = "error", unlabeled: Unlabeled = "error"
+) -> Overlap:
+    """The table of two partitions, in O(items + cells).
+
+    missing, unlabeled : what an item is that only one of them has, see `unmask.view`; it is alone in the other if kept
 
     >>> table = overlap(Partition([0, 0, 1, 1]), Partition([0, 1, 1, 1]))
     >>> table.subject, table.cluster, table.own
     (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32), array([1, 1, 2]))
     """
+    solution, adversary = align(solution, adversary, missing=missing, unlabeled=unlabeled)
     ones = np.ones(len(solution), dtype=np.int64)
     return of_cells(solution.code, adversary.code, ones, subject_size=solution.sizes, cluster_size=adversary.sizes)
 

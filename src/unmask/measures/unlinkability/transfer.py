@@ -1,8 +1,7 @@
-"""Edit distances between partitions: items to move, and clusters to split and to merge."""
+"""The edit distance between partitions: items to move."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +15,6 @@ from scipy.sparse.csgraph import (
 )
 
 from unmask.measures.unlinkability.overlap import Overlap
-
-Sizes = NDArray[np.int64]
-Cost = Callable[[Sizes, Sizes], NDArray[np.float64]]
-"""What it costs to split a cluster into two of sizes x and y, or to merge these two; elementwise on arrays."""
 
 DENSE = 4096
 """Cells, empty ones included, of the largest matrix that is solved dense."""
@@ -46,22 +41,6 @@ def transfer_distance(table: Overlap) -> int:
     """
     cell = _matched_cells(_Cells.of(table))
     return table.n - int(table.own[cell].sum())
-
-
-def matched_cluster(table: Overlap) -> NDArray[np.int64]:
-    """(n_subjects,) the cluster in which each subject is found again by a matching that moves the fewest items, or -1.
-
-    It need not be the only such matching, so that a number per subject drawn from it is one of several possible.
-
-    >>> from unmask.measures.unlinkability.overlap import overlap
-    >>> from unmask.view import Partition
-    >>> matched_cluster(overlap(Partition([0, 0, 0, 1, 1]), Partition([0, 0, 1, 1, 1])))
-    array([0, 1])
-    """
-    cell = _matched_cells(_Cells.of(table))
-    out = np.full(len(table.subject_size), -1)
-    out[table.subject[cell]] = table.cluster[cell]
-    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,49 +171,3 @@ def _assign_sparse(cells: _Cells, n_rows: int, n_columns: int) -> NDArray[np.int
     partner = np.empty(n_rows, dtype=np.int64)
     partner[rows] = columns
     return partner
-
-
-def unit_cost(x: Sizes, y: Sizes) -> NDArray[np.float64]:
-    """1 for every split and every merge: the merge distance counts operations."""
-    return np.ones(np.broadcast(x, y).shape)
-
-
-def pair_cost(x: Sizes, y: Sizes) -> NDArray[np.float64]:
-    """x y, the pairs that are parted or joined: the merge distance counts pairs that are together in one only."""
-    return np.asarray(x * y, dtype=np.float64)
-
-
-def entropy_cost(x: Sizes, y: Sizes) -> NDArray[np.float64]:
-    """h(x + y) - h(x) - h(y) with h(z) = z log2 z, in bits: the merge distance is n times the VOI."""
-    total = x + y
-    return np.asarray(x * np.log2(total / x) + y * np.log2(total / y))
-
-
-def merge_distance(table: Overlap, *, split: Cost = unit_cost, merge: Cost = unit_cost) -> float:
-    """Generalized merge distance: the price of the splits and merges that turn the adversary's partition to the truth.
-
-    His clusters are split into the cells, and the cells merged into subjects; nothing is merged that is not of one
-    subject. The costs take the sizes of the two parts and must be symmetric and not depend on the order of operations,
-    f(x, y) + f(x + y, z) = f(y, z) + f(x, y + z), as `unit_cost`, `pair_cost`, `entropy_cost` and their multiples do;
-    for others the result depends on the order of the cells. Symmetric when both costs are the same.
-
-    >>> from unmask.measures.unlinkability.overlap import overlap
-    >>> from unmask.view import Partition
-    >>> table = overlap(Partition([0, 0, 0, 1]), Partition([0, 0, 1, 1]))
-    >>> merge_distance(table), merge_distance(table, split=pair_cost, merge=pair_cost)
-    (2.0, 3.0)
-
-    Menestrina, Whang and Garcia-Molina, "Evaluating entity resolution results", PVLDB 3, 2010 (algorithm Slice); not
-    checked against the paper.
-    """
-    by_cluster = np.argsort(table.cluster, kind="stable")
-    splits = _folded(table.own[by_cluster], table.cluster[by_cluster], split)
-    return splits + _folded(table.own, table.subject, merge)
-
-
-def _folded(x: Sizes, line: NDArray[np.int32], cost: Cost) -> float:
-    """The cost of joining the cells of each line one after the other."""
-    starts = np.append(True, line[1:] != line[:-1])
-    before = np.cumsum(x) - x
-    before -= np.repeat(before[starts], np.diff(np.append(np.flatnonzero(starts), len(x))))
-    return float(np.sum(cost(x[~starts], before[~starts])))

@@ -81,7 +81,7 @@ class FeatureClustering:
             raise UnmaskError(f"the mismatch is {self.mismatch}, expected a number of at least 0")
         check_scale(self.scale)
 
-    def __call__(self, release: Items) -> Partition:
+    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """The adversary's partition of the items."""
         library = extra("sklearn.cluster", "cluster")
         points = _points(profiles_of(release, self.features), self.scale, self.mismatch)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from unmask.pseudonyms.attacks.components import connected, grouped, over_items
 from unmask.pseudonyms.release import Items
 from unmask.view import Partition
@@ -28,7 +30,7 @@ class ExactMatch:
 
     features: tuple[str, ...] = ()
 
-    def __call__(self, release: Items) -> Partition:
+    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """The adversary's partition of the items."""
         group = grouped(release.chosen(self.features))
         unit = release.partition

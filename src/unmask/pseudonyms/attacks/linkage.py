@@ -61,7 +61,7 @@ class RecordLinkage:
 
     Pairs that agree on all features of a block rule are compared. Their log-odds of being one user's are the prior
     log-odds plus log(m / u) for each feature; pairs of at least `threshold` are linked and closed: the clusters are
-    the connected components of the links. `link` gives the pairs, from which come families and views.
+    the connected components of the links. `link` gives the pairs, from which other thresholds and views come.
 
     What is not `known` is estimated from the release alone. u: equal cells by their frequencies, near ones on up to a
     million pairs drawn with `seed`. m: by expectation maximization over the pairs of each block rule, u fixed, on the
@@ -100,7 +100,7 @@ class RecordLinkage:
         if not 0 < self.similar <= 1:
             raise UnmaskError(f"similar is {self.similar}, expected a coefficient above 0 and at most 1")
 
-    def __call__(self, release: Items) -> Partition:
+    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """The adversary's partition of the items at the threshold."""
         return self.link(release).clusters(self.threshold)
 

@@ -31,7 +31,7 @@ class SplinkLinkage:
     blocks    : rules, each the names of features; a pair that agrees on all features of a rule is compared
     threshold : the least probability of a link
     features  : names of the features to compare; all of them for none
-    least     : pairs below this probability are not kept; families and views below it are not to be had
+    least     : pairs below this probability are not kept; partitions below it are not to be had
     seed      : of the random pairs; Splink's own numbers may differ in the last digits with its threads
 
     Needs Splink: the extra [link] of unmask.
@@ -52,7 +52,7 @@ class SplinkLinkage:
         check_blocks(self.blocks, self.threshold)
         check_blocks(self.blocks, self.least)
 
-    def __call__(self, release: Items) -> Partition:
+    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """The adversary's partition of the items at the threshold."""
         return self.link(release).clusters(self.threshold)
 

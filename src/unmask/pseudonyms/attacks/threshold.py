@@ -56,7 +56,7 @@ class Threshold:
             raise UnmaskError(f"the metric is {self.metric!r}, expected one of {', '.join(_NORM)}")
         check_scale(self.scale)
 
-    def __call__(self, release: Items) -> Partition:
+    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """The adversary's partition of the items."""
         features = profiles_of(release, self.features)
         whole = np.flatnonzero(~np.any([feature.missing for feature in features], axis=0))

@@ -40,7 +40,7 @@ class Wing(Protocol):
     COLUMNS: tuple[str, ...]
     ROLES: Mapping[str, str]
 
-    def check(self, adversary: Part) -> None:
+    def check(self, adversary: Part) -> object:
         """Refuse what cannot be carried out."""
 
     def columns(self, file: Path) -> list[str]:
@@ -58,7 +58,7 @@ class Wing(Protocol):
 
 WINGS = {
     "tables": "unmask.studies.cells.tables",
-    "pseudonyms": "unmask.studies.cells.pseudonyms",
+    "pseudonyms": "unmask.cases.pseudonyms",
     "channels": "unmask.cases.channels",
     "graphs": "unmask.studies.cells.graphs",
 }

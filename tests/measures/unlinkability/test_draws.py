@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import chisquare
 
 from unmask.errors import UnmaskError
-from unmask.measures.unlinkability.random import baseline, random_partition, random_walk, shuffled, urn_law
 from unmask.view import Partition, View
+from verification.unlinkability_draws import baseline, random_partition, random_walk, shuffled, urn_law
 
 BELL = (1, 1, 2, 5, 15, 52, 203)
 LEAST_P = 1e-4  # of a chi-square test with a fixed seed

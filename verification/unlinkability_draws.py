@@ -1,4 +1,4 @@
-"""Partitions drawn at random, and what an adversary would achieve who knows how large his clusters are and guesses."""
+"""Partitions drawn at random, and what an adversary gets who knows how large their clusters are and guesses."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def baseline(
     repetitions: int = 100,
     rng: np.random.Generator,
 ) -> Lift:
-    """What the attack achieves beyond an adversary who knows how large his clusters are and not who is in them.
+    """What the attack achieves beyond an adversary who knows how large their clusters are and not who is in them.
 
     A guess is the attack's partition (or view) `shuffled`, so that the number and the sizes of all clusters, the
     solution's and the adversary's, are those of the case at hand; a uniformly random partition has sizes of its own.

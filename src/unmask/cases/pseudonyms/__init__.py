@@ -1,37 +1,47 @@
-"""Cells of pseudonyms: items are put under pseudonyms, and an adversary says which belong together."""
+"""Cases of pseudonyms: what adversaries who say which items belong together do to every subject.
+
+A case is a guess, the truth and what counts as linked too far; beside it stand guesses of the same shape at random.
+`unmask audit linkage` reports some (`report`), and a cell of a study is one (`attack`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.cases.pseudonyms.case import Case, Sensitivity, met_by
+from unmask.cases.pseudonyms.report import report
 from unmask.cases.rows import plain_row
 from unmask.errors import UnmaskError
+from unmask.measures.unlinkability.rates import RATES
 from unmask.plan import Cell, Part
 from unmask.pseudonyms import Items
 from unmask.pseudonyms.labels import numbers
 from unmask.pseudonyms.reading import column_names, read_columns
 from unmask.results import Row
-from unmask.studies.linkage import LINKAGE_MEASURES, Sensitivity, linkage_rows
 from unmask.view import Partition
+
+__all__ = ["Case", "Sensitivity", "met_by", "report"]
 
 DATASET = ("pseudonym", "features", "kinds", "item", "time", "context", "na", "own")
 COLUMNS = ("pseudonym", "features", "kinds", "item", "time", "context")
 ROLES: Mapping[str, str] = {"features": "features", "tolerance": "features"}
 ADVERSARY = ("alpha", "beta", "wanted", "min_size", "shuffles")
-MEASURES = (*(name for name, *_ in LINKAGE_MEASURES), "utility")
+MEASURES = (*(rate.name for rate in RATES), "utility")
 
 Released = tuple[Items, Partition]
 
 
-def check(adversary: Part) -> None:
-    """Refuse settings that nobody can be judged by."""
-    _sensitivity(adversary)
+def check(adversary: Part) -> Sensitivity:
+    """What counts as linked too far for an adversary of a plan; refused where nobody can be judged by it."""
+    asked = Sensitivity(**adversary.settings)
+    if not (0 <= asked.alpha <= 1 and 0 < asked.beta <= 1 and asked.min_size >= 1 and asked.shuffles >= 0):
+        raise UnmaskError("expected alpha from 0 to 1, beta above 0 to 1, min_size from 1 and shuffles from 0")
+    return asked
 
 
 def columns(file: Path) -> list[str]:
@@ -50,27 +60,20 @@ def load(dataset: Part, made: Any) -> Items | Released:
 def protect(population: Items | Released, protection: Any, rng: np.random.Generator) -> Released:
     """The items under new pseudonyms, and whose they are."""
     if isinstance(population, Items):
-        if protection is not None:
-            released, solution = protection(population, rng=rng)
-            return released, solution
-        return population, population.partition
+        return (population, population.partition) if protection is None else protection(population, rng=rng)
     if protection is not None:
         raise UnmaskError("this dataset is a release already: nothing can protect it further; use protection none")
     return population
 
 
 def attack(cell: Cell, _population: Items | Released, released: Released, attack: Any) -> list[Row]:
-    """The rows of his guess, over subjects, and how much stays linked for those who use the release."""
+    """The rows of the adversary's guess, over subjects, and how much stays linked for those who use the release."""
     items, solution = released
-    asked = _sensitivity(cell.adversary)
-    rows = linkage_rows(cell.adversary.name, solution, attack(items), asked, _own(cell.dataset, solution))
-    used = len(items) / max(items.partition.n_clusters, 1)
-    return [
-        *(replace(row, release=cell.protection.name) for row in rows),
-        plain_row(
-            cell, "utility", "items", used, prior=1.0, n=len(items), note="items that stay linked by a pseudonym"
-        ),
-    ]
+    name, asked = cell.adversary.name, check(cell.adversary)
+    met = met_by(solution, {name: attack(items)}, asked, _own(cell.dataset, solution))[name]
+    used, note = len(items) / max(items.partition.n_clusters, 1), "items that stay linked by a pseudonym"
+    utility = plain_row(cell, "utility", "items", used, prior=1.0, n=len(items), note=note)
+    return [*Case(name, met, asked).rows(cell.protection.name), utility]
 
 
 def _own(dataset: Part, solution: Partition) -> dict[str, NDArray[Any]]:
@@ -88,10 +91,3 @@ def _own(dataset: Part, solution: Partition) -> dict[str, NDArray[Any]]:
     place = {one: at for at, one in enumerate(ids)}
     rows = [place[one] for one in (range(len(solution)) if solution.items is None else solution.items.tolist())]
     return {name: numbers(name, columns[column][rows]) for name, column in own.items()}
-
-
-def _sensitivity(adversary: Part) -> Sensitivity:
-    asked = Sensitivity(**adversary.settings)
-    if not (0 <= asked.alpha <= 1 and 0 < asked.beta <= 1 and asked.min_size >= 1 and asked.shuffles >= 0):
-        raise UnmaskError("expected alpha from 0 to 1, beta above 0 to 1, min_size from 1 and shuffles from 0")
-    return asked

@@ -1,0 +1,291 @@
+"""One guess against the truth: rates of its subjects beside those of guesses at random, and what a page shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.measures.base import QUANTILES, gain_of, weighted_quantiles
+from unmask.measures.interval import Interval
+from unmask.measures.unlinkability import Contingency, Unlinkability, bounds, companions, evaluate, fairness
+from unmask.measures.unlinkability.contingency import OWN
+from unmask.measures.unlinkability.curves import LINK_TIE, overall_slope
+from unmask.measures.unlinkability.rates import RATES, Rate
+from unmask.measures.unlinkability.weighing import Floats
+from unmask.reports import GuessLinkage
+from unmask.reports.ledger import BOUNDS
+from unmask.results import Row
+from unmask.view import Missing, Partition, Unlabeled, View, in_all
+
+BETAS: Final = tuple(round(0.05 * i, 2) for i in range(1, 21))
+"""Thresholds of the curves in the report."""
+
+ALPHAS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Weights of linking against mixing for which the risk slope is drawn."""
+
+LONGEST_CURVE: Final = 200
+"""Merges that are drawn at most."""
+
+EVERY_ITEM: Final = 1 << 62
+"""No limit to the items that a guess at random hands out."""
+
+WHOLE: Final = {
+    "ari": "adjusted_rand",
+    "voi_over_log_n": "voi_over_log_n",
+    "transfer_over_n": "transfer_over_n",
+    "bcubed_precision": "bcubed.precision",
+    "bcubed_recall": "bcubed.recall",
+    "pair_precision": "pairs.precision",
+    "pair_recall": "pairs.recall",
+}
+"""Scores of a whole partition, and where `Companions` has them."""
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What counts as linked too far, for all guesses of an audit.
+
+    alpha, beta : weight of linking against mixing; share of a subject's items whose linking is a breach
+    wanted      : whether foreign items are welcome to the subjects
+    min_size    : items that a subject must have to be counted; one item is always linked
+    missing     : what an item of the truth is that a guess lacks, see `unmask.view.Missing`; "drop" leaves it out of
+                  every guess, so that all are compared on the same items
+    unlabeled   : what an item of a guess is that the truth lacks, see `unmask.view.Unlabeled`
+    shuffles    : guesses with the same cluster sizes and shuffled labels, for the baseline; see `Contingency.at_random`
+    seed        : of the shuffles
+    """
+
+    alpha: float = 0.5
+    beta: float = 0.8
+    wanted: bool = False
+    min_size: int = 2
+    missing: Missing = "error"
+    unlabeled: Unlabeled = "error"
+    shuffles: int = 20
+    seed: int = 0
+
+    def evaluate(self, met: Contingency, **other: Any) -> Unlinkability:
+        """One guess against the truth. other : what is to differ from this sensitivity, see `evaluate`."""
+        said = {"alpha": self.alpha, "beta": self.beta, "contamination_wanted": self.wanted, "min_size": self.min_size}
+        return evaluate(met, **(said | other))
+
+
+def met_by(
+    truth: Partition,
+    guesses: Mapping[str, Partition | View],
+    asked: Sensitivity,
+    own: Mapping[str, ArrayLike] | None = None,
+) -> dict[str, Contingency]:
+    """What every guess has in common with the truth.
+
+    own : of the truth's items, (n,) each: their "weight" in [0, 1], and what their subject minds in place of what the
+          sensitivity says of all: "alpha", "beta", "wanted", one value for all items of a subject. Section 3.3 of the
+          paper
+
+    What one guess gives does not depend on the others, unless items are dropped.
+    """
+    views = [View([guess]) if isinstance(guess, Partition) else guess for guess in guesses.values()]
+    if asked.missing == "drop":  # from all of them what one lacks
+        _, views = in_all(truth, views)
+    said: dict[str, Any] = {"missing": asked.missing, "unlabeled": asked.unlabeled}
+    said |= {"weights": (own or {}).get("weight"), "own": _of_subjects(truth, own or {})}
+    met = {}
+    for name, view in zip(guesses, views, strict=True):
+        try:
+            met[name] = Contingency.of(truth, view, **said)
+        except UnmaskError as error:
+            raise UnmaskError(f"guess {name}: {error}" if len(guesses) > 1 else str(error)) from None
+    return met
+
+
+def _of_subjects(truth: Partition, own: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+    """(S,) the one value of all items of each subject."""
+    found = {}
+    first = np.unique(truth.code, return_index=True)[1]
+    for name, values in own.items():
+        if name not in ("weight", *OWN):
+            raise UnmaskError(f"items and subjects have no {name!r} of their own; expected weight, {', '.join(OWN)}")
+        each = np.asarray(values)
+        if each.shape != (len(truth),):
+            raise UnmaskError(f"there are {each.size} values of {name} for {len(truth)} items, expected one for each")
+        if name != "weight":
+            found[name] = each[first]
+            if np.any(found[name][truth.code] != each):
+                raise UnmaskError(f"{name} differs between items of a subject, expected one value for all of them")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One guess against the truth: its rows, and what a page shows of it."""
+
+    name: str
+    met: Contingency
+    asked: Sensitivity
+
+    @cached_property
+    def found(self) -> Unlinkability:
+        """The measures of every subject; refused where items are unknown."""
+        return self.asked.evaluate(self.met)
+
+    @cached_property
+    def counted(self) -> NDArray[np.bool_]:
+        """(S,) the subjects that rates are over."""
+        return np.asarray(self.met.tables[0].subject_size >= self.asked.min_size)
+
+    @cached_property
+    def values(self) -> dict[str, Floats]:
+        """Rate -> (2, counted) the least and the most that it can be; those are the same unless items are unknown."""
+        asked = self.asked
+        if asked.unlabeled == "unknown":
+            open_ = bounds(self.met, alpha=asked.alpha, beta=asked.beta, min_size=asked.min_size)
+            return {rate.name: getattr(open_, rate.name)[:, self.counted] for rate in RATES if rate.bounded}
+        each = {rate.name: np.asarray(getattr(self.found, rate.name), dtype=np.float64) for rate in RATES}
+        return {name: np.stack([value[self.counted]] * 2) for name, value in each.items()}
+
+    @cached_property
+    def at_random(self) -> dict[str, float]:
+        """The mean of each rate over the counted subjects, or a random sample of them, under shuffled labels."""
+        asked, rng = self.asked, np.random.default_rng(self.asked.seed)
+        sampled = {"most": EVERY_ITEM} if asked.unlabeled == "unknown" else {}  # a sample takes owners from items
+        drawn = [
+            Case(self.name, self.met.at_random(rng=rng, min_size=asked.min_size, **sampled), asked).values
+            for _ in range(asked.shuffles)
+        ]
+        return {
+            rate.name: float(np.mean([rate.best(one[rate.name]).mean() for one in drawn])) if drawn else np.nan
+            for rate in RATES
+            if rate.name in self.values
+        }
+
+    def rows(self, release: str = "items") -> Iterator[Row]:
+        """Each rate over the counted subjects, beside its mean under shuffled labels; what some subject has no value of
+        is left out. Where items are unknown, the value is what the adversary would like best, between the bounds.
+        """
+        for rate in RATES:
+            values = self.values.get(rate.name)
+            if values is not None and not np.isnan(values).any():
+                yield self._row(release, rate, values)
+
+    def _row(self, release: str, rate: Rate, values: Floats) -> Row:
+        value, prior = rate.best(values), self.at_random[rate.name]
+        interval = _between(values) if self.asked.unlabeled == "unknown" else rate.interval(value)
+        worst = int(np.argmax(value) if rate.direction == "high" else np.argmin(value))
+        mean = float(value.mean())
+        return Row(
+            release=release,
+            adversary=self.name,
+            target="linkage",
+            measure=rate.name,
+            unit=rate.unit,
+            direction=rate.direction,
+            prior=prior,
+            posterior=mean,
+            gain=gain_of(prior, mean, rate.direction),
+            low=interval.low,
+            high=interval.high,
+            interval=interval.over.replace("targets", "subjects"),
+            n=len(value),
+            n_observations=len(value),
+            worst=float(value[worst]),
+            worst_observation=int(np.flatnonzero(self.counted)[worst]),
+            quantiles=weighted_quantiles(value, np.full(len(value), 1 / len(value)), QUANTILES),
+            status="exact",
+            note="prior: the same clusters with shuffled labels",
+        )
+
+    def shown(self) -> GuessLinkage:
+        """What a page shows: rates, curves, and scores of the whole partition.
+
+        Where items are unknown, the most of each rate, beside the least, and nothing of merges.
+        """
+        rate = {name: self.values[name].mean(axis=1).tolist() for name in ("breached", "clean_breach")}
+        first = self.met.tables[int(np.argmax(self.met.probability))]
+        decided = self.asked.unlabeled != "unknown"
+        most = {"breached": rate["breached"][1], "clean": rate["clean_breach"][1]}
+        least = {"breached": rate["breached"][0], "clean": rate["clean_breach"][0]}
+        return GuessLinkage(
+            name=self.name,
+            clusters=len(first.cluster_size),
+            partitions=len(self.met.tables),
+            guessing=self.at_random["breached"],
+            whole=_whole(self.met),
+            unlabeled=int(self.met.tables[0].nobodys.sum()),
+            **most,
+            **(self._of_merges() if decided else _NO_MERGES | {"at_least": least}),
+        )
+
+    def _of_merges(self) -> dict[str, Any]:
+        found, keep = self.found, self.counted
+        fair = fairness(np.where(keep, found.risk_slope, np.nan))
+        worst = self.asked.evaluate(self.met, only=np.isin(np.arange(len(keep)), fair.worst))
+        merges, linked = found.mergings[keep], found.linked_now[keep]
+        return {
+            "one_away": float(((merges > 0) & (merges <= 1)).mean()),
+            "median_mergings": float(np.median(merges)),
+            "most_mergings": float(merges.max()),
+            "gini": fair.gini,
+            "jain": fair.jain,
+            "linked_curve": _curve(found.linked_curve),
+            "mixed_curve": _curve(found.mixed_curve),
+            "worst_linked": _curve(worst.linked_curve),
+            "worst_mixed": _curve(worst.mixed_curve),
+            "slopes": tuple(self._slopes()),
+            "breach_rates": tuple(float((linked >= beta - LINK_TIE).mean()) for beta in BETAS),
+            "miss_include": _counts(found.miss[keep], found.include[keep]),
+            "kind": str(found.kind),
+            "recovered": _recovered(self.met, keep),
+        }
+
+    def _slopes(self) -> Iterator[tuple[float, tuple[float, ...]]]:
+        """Of the average subject, for each weight of linking and each threshold, the same for all subjects."""
+        alike = replace(self.met, own={name: minds for name, minds in self.met.own.items() if name == "wanted"})
+        for alpha in ALPHAS:
+            found = self.asked.evaluate(alike, alpha=alpha)
+            yield alpha, tuple(overall_slope(found.linked_curve, found.mixed_curve, alpha, beta) for beta in BETAS)
+
+
+_NO_MERGES: Final[dict[str, Any]] = (
+    dict.fromkeys(("one_away", "median_mergings", "most_mergings", "gini", "jain"), float("nan"))
+    | dict.fromkeys(("linked_curve", "mixed_curve", "worst_linked", "worst_mixed"), ())
+    | {"slopes": (), "breach_rates": (), "miss_include": (), "kind": ""}
+)
+
+
+def _between(values: Floats) -> Interval:
+    low, high = values.mean(axis=1).tolist()
+    return Interval(low, high, f"{BOUNDS} that can be: unlabeled items may be a subject's own or foreign")
+
+
+def _curve(curve: Floats) -> tuple[float, ...]:
+    return tuple(map(float, curve[:LONGEST_CURVE]))
+
+
+def _counts(miss: Floats, include: Floats) -> tuple[tuple[int, int, int], ...]:
+    """How many subjects have so many misses and includes, in whole items."""
+    pairs, counts = np.unique(np.rint(np.stack([miss, include])).astype(np.int64), axis=1, return_counts=True)
+    return tuple((int(m), int(i), int(c)) for m, i, c in zip(*pairs, counts, strict=True))
+
+
+def _recovered(met: Contingency, keep: NDArray[np.bool_]) -> float:
+    """Expected over the partitions of a view."""
+    each = []
+    for table in met.tables:
+        whole = (table.own == table.subject_size[table.subject]) & (table.own == table.cluster_size[table.cluster])
+        each.append(float(np.isin(np.flatnonzero(keep), table.subject[whole]).mean()))
+    return float(met.probability @ each)
+
+
+def _whole(met: Contingency) -> dict[str, float]:
+    """What whole-partition scores say of the labeled items; there are none of a view of several."""
+    if len(met.tables) > 1:
+        return {}
+    scores = companions(met.tables[0].labeled)
+    return {name: float(attrgetter(place)(scores)) for name, place in WHOLE.items()}
