@@ -186,7 +186,7 @@ def test_an_audit_without_an_attacker_has_no_price(release):
 def test_the_coverage_of_the_register_takes_the_place_of_the_prior():
     people = census()
     released, origin = Mondrian(k=5)(people, rng=np.random.default_rng(1))
-    register = Register(coverage=0.5)(people, origin, rng=np.random.default_rng(2)).auxiliary
+    register = Register(coverage=0.5)(people, origin, rng=np.random.default_rng(2)).people
     found = study_tables({"r": released}, Evidence(people, {"r": origin}, register, coverage=0.5), motive=Motive(PLAIN))
     assert found.price is not None
     assert found.price.parameters["prior"] == 0.5

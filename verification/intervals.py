@@ -32,7 +32,7 @@ from unmask.measures import (
     success_probability,
 )
 from unmask.posterior import equal_weights
-from unmask.tables import AttributeInference, ClassAttack, Knowledge, Mondrian, Table, datasets
+from unmask.tables import AttributeInference, Background, ClassAttack, Knowledge, Mondrian, Table, datasets
 from unmask.tables.knowledge import attribute_truth
 
 PEOPLE, SIZES = 2000, (50, 200, 800)
@@ -56,9 +56,9 @@ def attacked() -> dict[str, tuple[Posterior, Truth]]:
     release, origin = Mondrian(k=5)(people, rng=rng)
     known = Knowledge(targets=None)(people, origin, rng=rng)
     return {
-        "identity": (ClassAttack()(release, known.auxiliary), known.truth),
+        "identity": (ClassAttack()(release, known.background), known.truth),
         "diagnosis": (
-            AttributeInference("diagnosis")(release, known.auxiliary),
+            AttributeInference("diagnosis")(release, Background(known.people)),
             attribute_truth(people, known.person, release, "diagnosis"),
         ),
     }

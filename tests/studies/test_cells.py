@@ -49,7 +49,7 @@ def test_a_table(tmp_path):
     )
     release, _ = Mondrian(k=5)(census, rng=cell.rng("protection", cell.protection.content))
     known = Knowledge(targets=80, error=0.1)(census, rng=cell.rng("knowledge", {"targets": 80, "error": 0.1}))
-    expected = evaluate(success_probability, ClassAttack()(release, known.auxiliary), None)
+    expected = evaluate(success_probability, ClassAttack()(release, known.background), None)
     assert values(run_cell(cell))["success_probability"] == expected.posterior
 
 

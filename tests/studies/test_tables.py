@@ -25,7 +25,7 @@ def census(n=300, *, missing="own", gaps=0):
 def test_every_release_is_attacked_and_the_original_too():
     people, rng = census(), np.random.default_rng(1)
     made = {f"k={k}": Mondrian(k=k)(people, rng=rng) for k in (3, 20)}
-    register = Register(coverage=0.5)(people, made["k=3"][1], rng=rng).auxiliary
+    register = Register(coverage=0.5)(people, made["k=3"][1], rng=rng).people
     evidence = Evidence(people, {name: origin for name, (_, origin) in made.items()}, register, coverage=0.5)
     found = study_tables({name: release for name, (release, _) in made.items()}, evidence)
     heads = headlines(found)
@@ -77,7 +77,7 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     release, origin = Mondrian(k=5)(people, rng=rng)
     register = Register(coverage=0.5)(people, origin, rng=rng)
     motive = Motive(Attacker(gain=100, exploit_cost=5, max_fines=0))
-    evidence = Evidence(people, {"k=5": origin}, register.auxiliary, 0.5, register.person)
+    evidence = Evidence(people, {"k=5": origin}, register.people, 0.5, register.person)
     found = study_tables({"k=5": release}, evidence, motive=motive)
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("k=5", "register")}
     assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)

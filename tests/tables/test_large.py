@@ -19,7 +19,17 @@ from unmask.economics import Attacker
 from unmask.engines import open_engine
 from unmask.studies.large import Held, study_large
 from unmask.studies.tables import Evidence, study_tables
-from unmask.tables import ClassAttack, Hierarchy, Mondrian, RegisterAttack, Table, criteria, datasets, utility
+from unmask.tables import (
+    Background,
+    ClassAttack,
+    Hierarchy,
+    Mondrian,
+    RegisterAttack,
+    Table,
+    criteria,
+    datasets,
+    utility,
+)
 from unmask.tables.constraints import EntropyL, TCloseness
 from unmask.tables.criteria import risk
 from unmask.tables.criteria.risk import fitting_people
@@ -275,7 +285,7 @@ def test_a_register_is_linked_by_containment(engine, people):
     made, listed = generalize(reduced, protection).release, reduced.whole()
     for coverage in (1.0, 0.6):
         belief = attacks.register(made, listed, coverage=coverage)
-        same_belief(belief, RegisterAttack(coverage=coverage)(release, in_memory(people)))
+        same_belief(belief, RegisterAttack(coverage=coverage)(release, Background(in_memory(people))))
         assert belief.row_length.min() >= 9
 
 
@@ -410,11 +420,12 @@ def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
                 reduce(engine, str(tmp_path / f"{name}.csv"), given, name=name).whole() for name in cells
             )
             belief = attacks.register(release, register, coverage=0.4)
-            tables = (
-                Table.read(tmp_path / f"{name}.csv", quasi_identifiers=("age", "sex"), missing=missing)
+            tables = {
+                name: Table.read(tmp_path / f"{name}.csv", quasi_identifiers=("age", "sex"), missing=missing)
                 for name in cells
-            )
-            same_belief(belief, RegisterAttack(coverage=0.4)(*tables))  # some sums over matchings, some messages
+            }
+            expected = RegisterAttack(coverage=0.4)(tables["release"], Background(tables["register"]))
+            same_belief(belief, expected)  # some sums over matchings, some messages
             assert len(set(belief.row_length.tolist())) > 20
 
 

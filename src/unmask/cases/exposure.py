@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from unmask.posterior import Posterior, equal_weights
 from unmask.reports import COLUMNS, INSIDER, ORDER, ORIGINAL, Exposure
 from unmask.tables.attacks import AttributeInference, ClassAttack, OrderAttack
+from unmask.tables.background import Background
 from unmask.tables.exposure import column_facts, known_as_values, printed_values, restored_cells
 from unmask.tables.knowledge import Known
 from unmask.tables.release import Column, Table
@@ -32,14 +33,22 @@ def by_columns(release: Table, known: Known | None, original: Table | None) -> I
         yield COLUMNS, "identity", link
         for column in release.sensitive:
             population = knowing(original, column.name)
-            yield COLUMNS, column.name, AttributeInference(column.name).through(link, release, population=population)
+            yield (
+                COLUMNS,
+                column.name,
+                AttributeInference(column.name).through(link, release, Background(population=population)),
+            )
     if sensitive:
         yield INSIDER, "identity", _linked(release, [*kept, *sensitive], known, original)
     if len(sensitive) > 1:
         for column in sensitive:
             others = [other for other in sensitive if other is not column]
             link = _linked(release, [*kept, *others], known, original)
-            yield INSIDER, column.name, AttributeInference(column.name).through(link, release, population=original)
+            yield (
+                INSIDER,
+                column.name,
+                AttributeInference(column.name).through(link, release, Background(population=original)),
+            )
 
 
 def knowing(original: Table | None, column: str) -> Table | None:
@@ -49,10 +58,10 @@ def knowing(original: Table | None, column: str) -> Table | None:
 
 def by_order(release: Table, known: Known, original: Table, *, attack: OrderAttack | None = None) -> Posterior:
     """What the order of the rows tells of the people attacked; who attacks has the original in its order."""
-    names = {column.name for column in known.auxiliary.quasi_identifiers}
+    names = {column.name for column in known.people.quasi_identifiers}
     columns = tuple(column for column in original.quasi_identifiers if column.name in names)
     source = replace(original, quasi_identifiers=columns, sensitive=(), kept=(), weight=None)
-    belief, person = (attack or OrderAttack())(release, source), known.person
+    belief, person = (attack or OrderAttack())(release, Background(source)), known.person
     return replace(belief, observation=belief.observation[person], weight=equal_weights(len(person)))
 
 
@@ -79,7 +88,7 @@ def _linked(release: Table, more: Sequence[Column], known: Known | None, origina
     if known is None or original is None:
         return ClassAttack()(seen)
     people = [original.column(column.name).take(known.person) for column in more]
-    return ClassAttack()(seen, _with(known.auxiliary, people))
+    return ClassAttack()(seen, Background(_with(known.people, people)))
 
 
 def _with(table: Table, more: Sequence[Column]) -> Table:

@@ -384,7 +384,7 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     for k in (3, 10, 50):
         tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
     register = Register(columns=("age", "sex", "zip"), coverage=0.8)(census, origins["k=3"], rng=rng)
-    evidence = Evidence(census, origins, register.auxiliary, 0.8, register.person, seed=seed)
+    evidence = Evidence(census, origins, register.people, 0.8, register.person, seed=seed)
     found = study_tables(
         tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance()
     )

@@ -23,6 +23,7 @@ from unmask.results import Row
 from unmask.tables import criteria, utility
 from unmask.tables.attacks import AttributeInference, ClassAttack, RegisterAttack
 from unmask.tables.attacks.possible import overlapping
+from unmask.tables.background import Background
 from unmask.tables.counts import class_counts
 from unmask.tables.knowledge import Knowledge, Known, attribute_truth
 from unmask.tables.release import Table
@@ -197,7 +198,7 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence, own: Collection[
     known = None
     if evidence.original is not None:
         known = Knowledge(evidence.targets)(evidence.original, rng=np.random.default_rng(evidence.seed))
-    auxiliary = None if known is None else known.auxiliary
+    people_known = None if known is None else known.background
     for name, published in releases.items():
         kept = published.taking_part
         table = published if len(kept) == published.n_rows else published.take(kept)
@@ -205,11 +206,11 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence, own: Collection[
         records = kept if origin is None else origin[kept]
         truth = known.truth_in(records) if known is not None and origin is not None else None
         people = records if known is None else known.person
-        link = ClassAttack()(table, auxiliary)
+        link = ClassAttack()(table, people_known)
         yield Attack(name, PROSECUTOR, "identity", link, truth, people)
         for column in table.sensitive:
             population = knowing(evidence.original, column.name)
-            belief = AttributeInference(column.name).through(link, table, population=population)
+            belief = AttributeInference(column.name).through(link, table, Background(population=population))
             value = _value_truth(column.name, belief, known, evidence)
             yield Attack(name, PROSECUTOR, column.name, belief, value, people, prior_note(belief))
         for adversary, target, belief in by_columns(table, known, evidence.original):
@@ -218,7 +219,7 @@ def _attacks(releases: Mapping[str, Table], evidence: Evidence, own: Collection[
         if name in own:
             continue
         if evidence.register is not None:
-            belief = RegisterAttack(coverage=evidence.coverage)(table, evidence.register)
+            belief = RegisterAttack(coverage=evidence.coverage)(table, Background(evidence.register))
             owners = None if origin is None else _owners(evidence, records)
             yield Attack(name, REGISTER, "identity", belief, owners, records)
         if known is not None and evidence.original is not None:

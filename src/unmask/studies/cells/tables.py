@@ -107,10 +107,8 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         attack = replace(attack, coverage=knows.coverage)
     if isinstance(attack, OrderAttack):
         belief = by_order(release, known, population, attack=attack)
-    elif isinstance(attack, AttributeInference):
-        belief = attack(release, known.auxiliary, population=population)
     else:
-        belief = attack(release, known.auxiliary)
+        belief = attack(release, known.background)
     target, truth = _target(attack, population, belief, origin, known)
     found = audit(
         belief,

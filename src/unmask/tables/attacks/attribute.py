@@ -1,4 +1,4 @@
-"""Attribute inference: through whoever the target may be, what is his sensitive value?"""
+"""Attribute inference: through whoever the target may be, what is their sensitive value?"""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
 from unmask.inference import compose
 from unmask.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
-from unmask.tables.attacks.noisy import BayesAttack, NearestNeighbor
+from unmask.tables.background import Attack, Background, Rng
 from unmask.tables.release import Column, Table
-
-Linker = ClassAttack | BayesAttack | NearestNeighbor
 
 
 @dataclass(frozen=True)
@@ -42,19 +39,17 @@ class AttributeInference:
     """
 
     sensitive: str
-    link: Linker = field(default_factory=ClassAttack)
+    link: Attack = field(default_factory=ClassAttack)
 
-    def __call__(self, release: Table, auxiliary: Table | None = None, *, population: Table | None = None) -> Posterior:
-        """The belief about the sensitive value of each person of the auxiliary table; population : gives the prior."""
-        if auxiliary is None and not isinstance(self.link, ClassAttack):
-            raise UnmaskError(f"{self.link!r} needs auxiliary data and none were given; only ClassAttack does without")
-        link = self.link(release, auxiliary)  # type: ignore[arg-type]  # checked above
-        return self.through(link, release, population=population)
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
+        """The belief about the sensitive value of each person known."""
+        return self.through(self.link(release, knowledge, rng=rng), release, knowledge)
 
-    def through(self, link: Posterior, release: Table, *, population: Table | None = None) -> Posterior:
+    def through(self, link: Posterior, release: Table, knowledge: Background | None = None) -> Posterior:
         """The belief that follows from one about records that is there already, made by `link`."""
         column = release.column(self.sensitive)
         labels, prior = column.levels.labels, None
+        population = None if knowledge is None else knowledge.population
         if population is not None:
             labels, prior = _before(column, population.column(self.sensitive))
         source = "release" if prior is None else "population"

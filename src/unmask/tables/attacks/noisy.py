@@ -12,6 +12,7 @@ from unmask.errors import UnmaskError
 from unmask.inference import from_likelihood
 from unmask.posterior import Posterior
 from unmask.tables.attacks.pairing import pair, sums_over
+from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import compatible
 from unmask.tables.release import Column, Missing, Table
 
@@ -62,9 +63,9 @@ class BayesAttack:
     error: CellError | Mapping[str, CellError] = field(default_factory=lambda: CellError(redraw=0.05))
     prior_present: float = 1.0
 
-    def __call__(self, release: Table, auxiliary: Table) -> Posterior:
-        """The belief about each person of the auxiliary table."""
-        pairing = pair(auxiliary, release)
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about each person known."""
+        pairing = pair(people_of(knowledge, self), release)
         tables = [self.log_table(known, released, missing=release.missing) for known, released in pairing.columns]
         marginals = [_log_marginal(known, released) for known, released in pairing.columns]
         row, klass, log_likelihood = sums_over(pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - NEGLIGIBLE)
@@ -149,9 +150,9 @@ class NearestNeighbor:
     J. C. Gower, "A general coefficient of similarity and some of its properties", 1971.
     """
 
-    def __call__(self, release: Table, auxiliary: Table) -> Posterior:
-        """The belief about each person of the auxiliary table: the nearest records, alike."""
-        pairing = pair(auxiliary, release)
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about each person known: the nearest records, alike."""
+        pairing = pair(people_of(knowledge, self), release)
         tables = [
             _gower(known, released, wildcard=release.missing == "wildcard") for known, released in pairing.columns
         ]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.posterior import Posterior
 from unmask.tables.attacks.pairing import Pairing, pair, sums_over
+from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.release import Table
 
 TIE = 1e-9
@@ -47,9 +48,9 @@ class StringLinkage:
 
     neighbors: int = 3
 
-    def __call__(self, release: Table, auxiliary: Table) -> Posterior:
-        """The belief about each person of the auxiliary table: the records of the nearest classes, alike."""
-        pairing = pair(auxiliary, release)
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about each person known: the records of the nearest classes, alike."""
+        pairing = pair(people_of(knowledge, self), release)
         row, klass, _ = sums_over(pairing, _tables(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
         return pairing.all_alike(indptr, candidate, attack=repr(self))
