@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unmask.cases.tables import USEFUL
 from unmask.errors import UnmaskError
 from unmask.graphs import Nar09, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
@@ -10,7 +11,6 @@ from unmask.measures import evaluate, success_probability
 from unmask.reports.study.page import render_study
 from unmask.reports.study.words import findings
 from unmask.studies.cells import run_cell
-from unmask.studies.cells.tables import USEFUL
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from unmask.audit import audit
-from unmask.studies import Evidence, study_tables
+from unmask.cases.tables.audit import Evidence, audit_tables
+from unmask.cases.tables.case import OWN_PRIOR
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
-from unmask.studies.tables import OWN_PRIOR
 from unmask.tables import Background, criteria
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.knowledge import Knowledge, attribute_truth
@@ -37,7 +37,7 @@ def test_t5_suppression_does_not_move_the_prior_of_an_inference():
 def test_t5_neither_release_nor_sample_moves_the_prior_of_an_audit():
     release, origin = released()
     sample = np.arange(8, 19)
-    found = study_tables(
+    found = audit_tables(
         {"suppressed": release, "sample": ORIGINAL.take(sample)},
         Evidence(ORIGINAL, origins={"suppressed": origin, "sample": sample}),
     )
@@ -48,7 +48,7 @@ def test_t5_neither_release_nor_sample_moves_the_prior_of_an_audit():
 
 
 def test_t5_an_audit_without_the_original_says_whose_prior_it_is():
-    found = study_tables({"r": released()[0]})
+    found = audit_tables({"r": released()[0]})
     rows = [row for row in found.rows if row.target == "s"]
     assert {row.note for row in rows} == {OWN_PRIOR}
     assert not any(row.note for row in found.rows if row.target == "identity")
@@ -98,9 +98,9 @@ def test_t5_a_release_with_values_of_its_own_is_compared_with_itself():
 
 def test_t5_an_audit_takes_closeness_from_the_original_and_says_so():
     release, origin = released()
-    found = study_tables({"r": release}, Evidence(ORIGINAL, origins={"r": origin})).criteria["r"]
+    found = audit_tables({"r": release}, Evidence(ORIGINAL, origins={"r": origin})).criteria["r"]
     assert (found["reference"], found["t_equal"]) == ("original", pytest.approx(9 / 19))
-    assert study_tables({"r": release}).criteria["r"]["reference"] == "release"
+    assert audit_tables({"r": release}).criteria["r"]["reference"] == "release"
 
 
 PLAN = """

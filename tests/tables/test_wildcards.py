@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from unmask import Truth, UnmaskError, audit
+from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.engines import open_engine
 from unmask.reports.findings import sentences
 from unmask.reports.words import percent
-from unmask.studies import Evidence, study_tables
 from unmask.studies.cells import run_cell
 from unmask.studies.large import Held, study_large
 from unmask.studies.reading import read_plan
@@ -168,7 +168,7 @@ def test_t4_the_page_says_how_far_the_published_criterion_understates_the_advers
     rng = np.random.default_rng(3)
     people = {name: rng.choice([*"1234567"], 500) for name in ("a", "b")}
     release = Table.read(suppressed(people, 0.2, rng), **ROLES, missing="wildcard")
-    found = study_tables({"r": release})
+    found = audit_tables({"r": release})
     row = next(r for r in found.rows if (r.target, r.measure) == ("identity", "success_probability"))
     criterion = found.criteria["r"]["prosecutor_average"]
     assert row.status == "model"
@@ -177,7 +177,7 @@ def test_t4_the_page_says_how_far_the_published_criterion_understates_the_advers
     assert percent(criterion) in said
     assert f"{row.posterior / criterion:.1f}-fold" in said
     assert not found.column_risk  # classes without a column would be closed classes, which they are not
-    own = study_tables({"r": Table.read(suppressed(people, 0.2, rng), **ROLES)})
+    own = audit_tables({"r": Table.read(suppressed(people, 0.2, rng), **ROLES)})
     assert not any("suppressed" in line for line in sentences(own))
 
 
@@ -185,7 +185,7 @@ def test_t4_with_the_original_what_is_announced_comes_true():
     rng = np.random.default_rng(4)
     people = {name: rng.choice([*"1234567"], 2000) for name in ("a", "b")}
     release = Table.read(suppressed(people, 0.2, rng), **ROLES, missing="wildcard")
-    found = study_tables({"r": release}, Evidence(Table.read(people, **ROLES), origins={"r": np.arange(2000)}))
+    found = audit_tables({"r": release}, Evidence(Table.read(people, **ROLES), origins={"r": np.arange(2000)}))
     told, right = (
         next(r for r in found.rows if (r.release, r.adversary, r.measure) == ("r", "prosecutor", measure)).posterior
         for measure in ("success_probability", "realized_success")
@@ -213,7 +213,7 @@ def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):
     (cell,) = read_plan(tmp_path / "plan.toml").cells()
     (row,) = [row for row in run_cell(cell) if row.measure == "realized_success"]
     release = Table.read(str(file), quasi_identifiers=["a", "b"], sensitive="s", missing="excluded")
-    found = study_tables({"r": release}, Evidence(release, origins={"r": np.arange(60)}))
+    found = audit_tables({"r": release}, Evidence(release, origins={"r": np.arange(60)}))
     asked = ("r", "prosecutor", "identity", "realized_success")
     (same,) = [r for r in found.rows if (r.release, r.adversary, r.target, r.measure) == asked]
     assert row.posterior == pytest.approx(same.posterior)

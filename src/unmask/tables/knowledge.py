@@ -36,9 +36,18 @@ class Known:
 
     def truth_in(self, origin: NDArray[np.int64]) -> Truth:
         """The released record of each person in another release of the same population, ABSENT where they are not."""
-        record = np.full(max(int(self.person.max()), int(origin.max(initial=0))) + 1, ABSENT, dtype=np.int64)
-        record[origin] = np.arange(len(origin))
-        return Truth(record[self.person])
+        return found_in(self.person, origin)
+
+
+def found_in(wanted: NDArray[np.int64], listed: NDArray[np.int64]) -> Truth:
+    """The place in a list of each of some people, ABSENT where it lacks them.
+
+    wanted, listed : rows of one population; in the list below 0 for people who are none of it.
+    """
+    place = np.full(max(int(wanted.max(initial=0)), int(listed.max(initial=0))) + 1, ABSENT, dtype=np.int64)
+    there = np.flatnonzero(listed >= 0)
+    place[listed[there]] = there
+    return Truth(place[wanted])
 
 
 @dataclass(frozen=True)
@@ -148,12 +157,10 @@ class Register:
         ABSENT.
         """
         person = rng.permutation(population.n_rows)[: max(1, round(self.coverage * population.n_rows))]
-        listed = np.full(population.n_rows, ABSENT, dtype=np.int64)
-        listed[person] = np.arange(len(person))
         table = replace(population.take(person), sensitive=(), kept=(), weight=None)
         if self.columns is not None:
             table = replace(table, quasi_identifiers=tuple(table.column(name) for name in self.columns))
-        return Known(table, person, Truth(listed[origin]), population)
+        return Known(table, person, found_in(origin, person), population)
 
 
 def attribute_truth(population: Table, person: NDArray[np.int64], belief: Posterior, sensitive: str) -> Truth:

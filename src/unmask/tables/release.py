@@ -119,8 +119,7 @@ class Table:
             raise UnmaskError("0 quasi-identifiers given, expected at least 1; name what an adversary may know")
         if self.missing not in ("own", "wildcard", "excluded"):
             raise UnmaskError(f"missing is {self.missing!r}, expected 'own', 'wildcard' or 'excluded'")
-        names = [column.name for column in self.columns]
-        check_columns(names, (), where="the table")
+        check_columns(self.names, (), where="the table")
         lengths = {column.codes.size for column in self.columns}
         if self.weight is not None:
             lengths.add(self.weight.size)
@@ -138,6 +137,17 @@ class Table:
         return self.quasi_identifiers + self.sensitive + self.kept
 
     @property
+    def names(self) -> list[str]:
+        """Of all columns."""
+        return [column.name for column in self.columns]
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Name of each column -> its role: quasi-identifier, sensitive or keep."""
+        parts = (("quasi-identifier", self.quasi_identifiers), ("sensitive", self.sensitive), ("keep", self.kept))
+        return {column.name: role for role, columns in parts for column in columns}
+
+    @property
     def written(self) -> tuple[Column, ...]:
         """All columns as they stand in a file, the weight among them: in the order of the source."""
         columns = self.columns if self.weight is None else (*self.columns, self._weight_column(self.weight))
@@ -146,8 +156,7 @@ class Table:
 
     def _weight_column(self, weight: NDArray[np.float64]) -> Column:
         """The weight under its name in the source, the one that no other column has."""
-        names = [column.name for column in self.columns]
-        name = next((name for name in self.order if name not in names), "weight")
+        name = next((name for name in self.order if name not in self.names), "weight")
         values, codes = np.unique(weight, return_inverse=True)
         levels, code = read_levels([repr(value) for value in values.tolist()], as_type="number", column=name)
         return Column(name, code[codes], levels)
@@ -181,9 +190,8 @@ class Table:
         Traceback (most recent call last):
         unmask.errors.UnmaskError: column 'zpi' is not in the table; did you mean 'zip'? Its columns are age, zip
         """
-        names = [column.name for column in self.columns]
-        check_columns(names, [name], where="the table")
-        return self.columns[names.index(name)]
+        check_columns(self.names, [name], where="the table")
+        return self.columns[self.names.index(name)]
 
     def take(self, rows: Rows) -> Table:
         """The given rows (numbers, a mask or a slice) in their order; levels stay, so codes remain comparable."""
