@@ -146,27 +146,43 @@ def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64
 
 
 def chunks_where(pairing: Pairing, fits: Sequence[Fit]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """The pairs of `pairs_where` a chunk at a time, at least one.
+    """The pairs of `pairs_where` a chunk at a time, at least one."""
+    near = pairs_near(pairing.observed, pairing.classes, fits)
+    yield from _on_bits(pairing, [fit for fit in fits if not isinstance(fit, Same)]) if near is None else near
 
-    Columns are asked for the pairs that `separated` leaves, or, where it leaves too many, on bits for all pairs.
+
+def pairs_near(
+    left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
+    """The pairs of rows that all columns allow, by left row, a chunk at a time, asked for among those that `separated`
+    leaves; None where these are so many that all pairs are sooner asked for on bits. left, right : (n, d) codes.
     """
-    observed, candidate = separated(pairing.observed, pairing.classes, fits)
-    order = np.argsort(candidate, kind="stable")
-    first = np.searchsorted(candidate[order], observed, side="left")
-    size = np.searchsorted(candidate[order], observed, side="right") - first
-    tables = [fit for fit in fits if not isinstance(fit, Same)]
-    if len(tables) == len(fits) and ON_BITS * size.sum() > len(observed) * len(candidate):
-        yield from _on_bits(pairing, tables)
-        return
+    ours, theirs = separated(left, right, fits)
+    order = np.argsort(theirs, kind="stable")
+    first = np.searchsorted(theirs[order], ours, side="left")
+    size = np.searchsorted(theirs[order], ours, side="right") - first
+    on_bits = not any(isinstance(fit, Same) for fit in fits) and ON_BITS * size.sum() > len(left) * len(right)
+    return None if on_bits else _asked(left, right, fits, order, first, size)
+
+
+def _asked(
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    fits: Sequence[Fit],
+    order: NDArray[np.int64],
+    first: NDArray[np.int64],
+    size: NDArray[np.int64],
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Of the right rows `order[first]` and so on, `size` of them for each left row, those that fit it."""
     ends = np.cumsum(size)
     cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + CHUNK, CHUNK)))
-    for start, stop in zip(cuts, [*cuts[1:], len(observed)], strict=True):
+    for start, stop in zip(cuts, [*cuts[1:], len(left)], strict=True):
         part = size[start:stop]
         row = np.repeat(np.arange(start, stop), part)
         column = order[np.repeat(first[start:stop] - (np.cumsum(part) - part), part) + np.arange(part.sum())]
         for i, fit in enumerate(fits):
-            left, right = pairing.observed[row, i], pairing.classes[column, i]
-            good = fit.observed[left] == fit.candidate[right] if isinstance(fit, Same) else fit[left, right]
+            one, other = left[row, i], right[column, i]
+            good = fit.observed[one] == fit.candidate[other] if isinstance(fit, Same) else fit[one, other]
             row, column = row[good], column[good]
         yield row, column
 
