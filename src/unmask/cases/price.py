@@ -1,4 +1,4 @@
-"""The rational attacker in a study: what he does to each release, and what would stop him."""
+"""The rational attacker in a study: what they do to each release, and what would stop them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FINES = 20
 
 @dataclass(frozen=True)
 class Motive:
-    """The attacker of a study, where he comes from, and whether he is an assumption of ours."""
+    """The attacker of a study, where they come from, and whether they are an assumption of ours."""
 
     attacker: Attacker
     source: str = "attacker"
@@ -154,7 +154,7 @@ def _campaign(attacker: Attacker, belief: Posterior, people: int | None) -> _Tog
 
 
 def _spent(attacker: Attacker, prices: Prices) -> NDArray[np.float64]:
-    """What he lays out for each target that he attacks, undiscounted."""
+    """What they lay out for each target that they attack, undiscounted."""
     return (
         attacker.access_cost
         + attacker.link_cost * (prices.clean_tries > 0)
@@ -177,7 +177,7 @@ def _deterrence(
 
 
 def _typical_size(attacker: Attacker, beliefs: Iterable[Posterior]) -> int:
-    """The median group of the people whom he attacks in the first release where he attacks anybody, else 1."""
+    """The median group of the people attacked in the first release where anybody is, else 1."""
     for belief in beliefs:
         attacked = price_posterior(attacker, belief).access[belief.observation]
         if attacked.any():

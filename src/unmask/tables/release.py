@@ -16,11 +16,12 @@ from unicodedata import normalize
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from unmask.engines.sql import exact_path, literal, quoted
 from unmask.errors import UnmaskError
 from unmask.tables.cells import Levels, Missing, Type, plain_levels, read_levels
-from unmask.tables.counts import group
+from unmask.tables.counts import class_counts, group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.numerals import Decimal
 from unmask.tables.reading import Encoded, check_columns, engine, read_encoded
@@ -67,6 +68,11 @@ class Column:
         """What its values are: number, date, datetime, code, text, ordinal."""
         return self.levels.type
 
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """(L,) rows of each level."""
+        return np.bincount(self.codes, minlength=len(self.levels))
+
     def take(self, rows: Rows) -> Column:
         """The column at the given rows, in their order. The levels stay, so that codes remain comparable."""
         return replace(self, codes=self.codes[rows])
@@ -84,6 +90,15 @@ class Classes:
     of_row: NDArray[np.int32]
     sizes: NDArray[np.int64]
     levels: NDArray[np.int32]
+
+    def counts(self, column: Column) -> csr_array:
+        """(J, L) rows of each class with each level of a column."""
+        return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels))
+
+
+def classes_of(columns: Sequence[Column]) -> Classes:
+    """The rows that are alike in some columns."""
+    return Classes(*group([column.codes for column in columns], [len(column.levels) for column in columns]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,8 +195,7 @@ class Table:
     @cached_property
     def classes(self) -> Classes:
         """The equivalence classes of the quasi-identifiers, computed once."""
-        columns = self.quasi_identifiers
-        return Classes(*group([c.codes for c in columns], [len(c.levels) for c in columns]))
+        return classes_of(self.quasi_identifiers)
 
     def column(self, name: str) -> Column:
         """The column of that name.
@@ -446,12 +460,11 @@ def stored_type(column: Column) -> str:
     else text; exact values from text are whole numbers, doubles, dates or timestamps.
     """
     levels = column.levels
-    missing = np.arange(len(levels)) == levels.missing
-    if not (levels.atomic | missing).all():
+    if not (levels.atomic | levels.gaps).all():
         return "VARCHAR"
     if column.stored or levels.kind != "numeric":
         return column.stored.removesuffix(" WITH TIME ZONE") or "VARCHAR"
     if levels.type != "number":
         return "DATE" if levels.type == "date" else "TIMESTAMP"
-    low = levels.low[~missing]
+    low = levels.low[~levels.gaps]
     return "BIGINT" if bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all()) else "DOUBLE"

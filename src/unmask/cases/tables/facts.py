@@ -13,7 +13,6 @@ from unmask.measures import success_probability
 from unmask.reports import LIMITS, ColumnRisk, Distribution, Exposure, ValueRisk
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.possible import overlapping
-from unmask.tables.counts import class_counts
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
 from unmask.tables.release import Table
 
@@ -133,8 +132,7 @@ def _class_success(table: Table, *, foreign: bool) -> dict[str, float]:
     classes = table.classes
     found = {} if foreign else {"identity": len(classes.sizes) / table.n_rows}
     for column in table.sensitive:
-        counts = class_counts(classes.of_row, len(classes.sizes), column.codes, len(column.levels))
-        found[column.name] = 1.0 - criteria.map_error(counts)
+        found[column.name] = 1.0 - criteria.map_error(classes.counts(column))
     return found
 
 

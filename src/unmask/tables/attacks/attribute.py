@@ -64,7 +64,7 @@ def _before(released: Column, known: Column) -> tuple[tuple[str, ...], NDArray[n
     labels = tuple(dict.fromkeys(released.levels.labels + known.levels.labels))
     place = {label: at for at, label in enumerate(labels)}
     people = np.zeros(len(labels))
-    people[[place[label] for label in known.levels.labels]] = np.bincount(known.codes, minlength=len(known.levels))
+    people[[place[label] for label in known.levels.labels]] = known.counts
     occurs = np.bincount(released.codes, minlength=len(labels)) > 0
     people[occurs & (people == 0)] = 0.5
     return labels, people / people.sum()

@@ -42,8 +42,8 @@ class ClassAttack:
     (missing in the table of people) fits everything and tells nothing; a missing released cell obeys the release's rule
     for missing cells. A person whom no record fits is believed absent.
 
-    prior_present : chance that a person is in the release at all (prosecutor: 1). Below 1, an absent person's values
-                    are thought to be distributed as among the people attacked.
+    prior_present : probability that a person is in the release at all (prosecutor: 1). Below 1, an absent person's
+                    values are thought to be distributed as among the people attacked.
 
     >>> ClassAttack()
     ClassAttack(prior_present=1.0)
@@ -99,12 +99,12 @@ def _log_share(known: Column, cell: Column, fits: NDArray[np.bool_], *, missing:
 
     fits : of the same shape, whether the cell contains the value. It says nothing of cells that do not.
     """
-    stated = np.arange(len(known.levels)) != known.levels.missing
+    stated = ~known.levels.gaps
     log_volume = np.log(np.maximum(fits[stated].sum(axis=0), 1))
     table = np.where(stated[:, None], -log_volume, 0.0)
     anything = open_levels(cell.levels, missing=missing)
     if anything.any() and stated.any():
-        cells = np.where(anything, 0, np.bincount(cell.codes, minlength=len(cell.levels)))
+        cells = np.where(anything, 0, cell.counts)
         shared = (fits[stated] * np.exp(-log_volume)) @ cells
         weight = np.maximum(shared, 0.5)
         total = cells.sum() + (weight - shared).sum()

@@ -55,7 +55,7 @@ class BayesAttack:
     absent person's cells are thought to be distributed as the released columns, independently.
 
     error         : one error model for every column, or one for each by name
-    prior_present : chance that the person is in the release
+    prior_present : probability that the person is in the release
 
     Fellegi & Sunter, "A theory for record linkage", 1969, normalized over candidates and "none of these".
     """
@@ -87,7 +87,7 @@ class BayesAttack:
         """(n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
         error = self._error_of(known)
         kept = _kept(known, released, error, missing)
-        stated = np.arange(len(known.levels)) != known.levels.missing
+        stated = ~known.levels.gaps
         spread = np.maximum(kept[stated].sum(axis=0, keepdims=True), 1e-300)
         redrawn = np.exp(self.log_redrawn(known, released))[:, None]
         with np.errstate(divide="ignore"):
@@ -126,7 +126,7 @@ def _log_marginal(known: Column, released: Column) -> NDArray[np.float64]:
     """(n_known_levels,) log share of released cells that fit each known value, with half a record for what is never
     released.
     """
-    counts = np.bincount(released.codes, minlength=len(released.levels)).astype(np.float64)
+    counts = released.counts.astype(np.float64)
     fits = compatible(known.levels, released.levels, missing="own").astype(np.float64)
     share = (fits / np.maximum(fits.sum(axis=0, keepdims=True), 1.0)) @ counts
     log_share = np.log(np.maximum(share, 0.5) / counts.sum())

@@ -14,7 +14,7 @@ from unmask.errors import UnmaskError
 from unmask.inference import by_class
 from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.counts import group
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Column, Table, classes_of
 
 CHUNK = 1 << 22
 """Pairs of observation and candidate class that are held at once."""
@@ -103,16 +103,15 @@ def shared_columns(observed: Table, candidates: Table) -> tuple[tuple[Column, Co
 def pair(observed: Table, candidates: Table) -> Pairing:
     """Reduce two tables to distinct rows over the quasi-identifiers that they share, by name."""
     columns = shared_columns(observed, candidates)
-    observation, _, distinct = group([known.codes for known, _ in columns], [len(known.levels) for known, _ in columns])
-    klass, sizes, classes = group([c.codes for _, c in columns], [len(c.levels) for _, c in columns])
+    left, right = (classes_of(side) for side in zip(*columns, strict=True))
     return Pairing(
         columns=columns,
-        observation=observation,
-        observed=distinct,
-        klass=klass,
-        classes=classes,
-        members=by_class(klass, len(sizes)),
-        first=np.concatenate(([0], np.cumsum(sizes))),
+        observation=left.of_row,
+        observed=left.levels,
+        klass=right.of_row,
+        classes=right.levels,
+        members=by_class(right.of_row, len(right.sizes)),
+        first=np.concatenate(([0], np.cumsum(right.sizes))),
     )
 
 

@@ -11,6 +11,7 @@ from unmask.errors import UnmaskError
 from unmask.tables.attacks.pairing import pairs_near
 from unmask.tables.cells import compatible
 from unmask.tables.counts import group
+from unmask.tables.release import classes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,9 +150,8 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     A person fits when each of their quasi-identifier cells is compatible with the class's cell (equal value, value in
     the interval or set; missing cells by `table.missing`). Generalized classes may overlap: one person may fit several.
     """
-    people = [population.column(column.name) for column in table.quasi_identifiers]
-    _, sizes, known = group([c.codes for c in people], [len(c.levels) for c in people])
-    return fitting_people(table.classes.levels, known, sizes, fitting_cells(table, population))
+    people = classes_of([population.column(column.name) for column in table.quasi_identifiers])
+    return fitting_people(table.classes.levels, people.levels, people.sizes, fitting_cells(table, population))
 
 
 def own_rows(release: Table, original: Table) -> float:
@@ -169,8 +169,7 @@ def own_rows(release: Table, original: Table) -> float:
     >>> own_rows(Table.read({"age": ["41", "41", "50", "20"]}, quasi_identifiers="age"), people)
     0.5
     """
-    known = {column.name for column in original.columns}
-    columns = tuple(column for column in release.quasi_identifiers if column.name in known)
+    columns = tuple(column for column in release.quasi_identifiers if column.name in original.names)
     seen = replace(release, quasi_identifiers=columns, missing="wildcard")
     return float(np.minimum(seen.classes.sizes, population_sizes(seen, original)).sum() / release.n_rows)
 
