@@ -69,7 +69,7 @@ OF_TABLES = [name for name in ATTACKS if name.startswith("tables.") and name != 
 def test_tables(released, name):
     table, release, origin = released
     known = Knowledge(targets=None)(table, origin, rng=np.random.default_rng(2))
-    belief, truth = ATTACKS[name](release, known.auxiliary), known.truth
+    belief, truth = ATTACKS[name](release, known.background), known.truth
     if name == "tables.AttributeInference":
         judged(belief, attribute_truth(table, known.person, belief, "diagnosis"))
         return
@@ -86,7 +86,7 @@ def test_registers(released, coverage):
     known = Register(coverage=coverage)(table, origin, rng=np.random.default_rng(3))
     attack = replace(ATTACKS["tables.RegisterAttack"], coverage=coverage)
     assert isinstance(attack, RegisterAttack)
-    belief = attack(release, known.auxiliary)
+    belief = attack(release, known.background)
     judged(belief, known.truth)
     # records of one observation are alike, and each is another person's
     assert np.all(success_probability.self_assessed(belief) <= enumerated(belief) + 1e-9)

@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from unmask.cases.price import Motive
+from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cli import main
 from unmask.economics import Attacker, price_records, read_attacker, write_attacker
 from unmask.reports import headlines
-from unmask.studies.tables import Evidence, study_tables
 from unmask.tables import Mondrian, Register, Table
 
 SECRET = "SECRET77"
@@ -186,8 +186,8 @@ def test_an_audit_without_an_attacker_has_no_price(release):
 def test_the_coverage_of_the_register_takes_the_place_of_the_prior():
     people = census()
     released, origin = Mondrian(k=5)(people, rng=np.random.default_rng(1))
-    register = Register(coverage=0.5)(people, origin, rng=np.random.default_rng(2)).auxiliary
-    found = study_tables({"r": released}, Evidence(people, {"r": origin}, register, coverage=0.5), motive=Motive(PLAIN))
+    register = Register(coverage=0.5)(people, origin, rng=np.random.default_rng(2)).people
+    found = audit_tables({"r": released}, Evidence(people, {"r": origin}, register, coverage=0.5), motive=Motive(PLAIN))
     assert found.price is not None
     assert found.price.parameters["prior"] == 0.5
     assert {one.adversary for one in found.price.releases} == {"register"}
@@ -199,7 +199,7 @@ def test_e4_the_fine_that_stops_a_campaign_stops_it():
     from dataclasses import replace
 
     def priced(attacker):
-        found = study_tables({"r": census()}, motive=Motive(attacker)).price
+        found = audit_tables({"r": census()}, motive=Motive(attacker)).price
         assert found is not None
         return found.releases[0]
 

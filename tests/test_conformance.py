@@ -8,7 +8,7 @@ import pytest
 from unmask import Truth, audit
 from unmask.catalog import ATTACKS, MEASURES, PROTECTIONS
 from unmask.measures import evaluate, realized_success
-from unmask.tables import Generalize, Knowledge, Table
+from unmask.tables import Background, Generalize, Knowledge, Table
 from unmask.tables import attacks as attacks_module
 from unmask.tables import protections as protections_module
 
@@ -50,7 +50,7 @@ def by_target(belief, n):
 @pytest.mark.parametrize("name", OF_TABLES)
 def test_attack_is_reproducible_documented_and_leaves_its_input_alone(name):
     attack, table = ATTACKS[name], people(200)
-    known = known_of(table, np.arange(200)).auxiliary
+    known = known_of(table, np.arange(200)).background
     before = [column.codes.copy() for column in table.columns]
     same(attack(table, known), attack(table, known))
     assert all(np.array_equal(old, column.codes) for old, column in zip(before, table.columns, strict=True))
@@ -63,7 +63,7 @@ def test_attack_is_reproducible_documented_and_leaves_its_input_alone(name):
 @pytest.mark.parametrize("name", LINKS)
 def test_permuting_the_release_permutes_the_candidates(name):
     table = people(120)
-    known = known_of(table, np.arange(120)).auxiliary
+    known = known_of(table, np.arange(120)).background
     order = np.random.default_rng(2).permutation(120)
     plain = by_target(ATTACKS[name](table, known), 120)
     permuted = by_target(ATTACKS[name](table.take(order), known), 120)
@@ -74,7 +74,7 @@ def test_permuting_the_release_permutes_the_candidates(name):
 def test_all_rows_alike_give_no_gain(name):
     table = Table.read({"age": [30] * 40, "sex": ["f"] * 40}, quasi_identifiers=("age", "sex"))
     known = known_of(table, np.arange(40))
-    row = audit(ATTACKS[name](table, known.auxiliary), known.truth).row("realized_success")
+    row = audit(ATTACKS[name](table, known.background), known.truth).row("realized_success")
     assert row.gain == pytest.approx(0, abs=1e-7)
 
 
@@ -82,14 +82,14 @@ def test_all_rows_alike_give_no_gain(name):
 def test_full_knowledge_of_unique_rows_finds_everyone(name):
     table = people(60, distinct=True)
     known = known_of(table, np.arange(60))
-    assert audit(ATTACKS[name](table, known.auxiliary), known.truth).row("realized_success").posterior == 1
+    assert audit(ATTACKS[name](table, known.background), known.truth).row("realized_success").posterior == 1
 
 
 @pytest.mark.parametrize("name", LINKS)
 def test_a_release_about_other_people_gives_no_gain(name):
     released, others = people(300, seed=3), people(300, seed=4)
     known = known_of(others, np.arange(300))
-    belief = ATTACKS[name](released, known.auxiliary)
+    belief = ATTACKS[name](released, known.background)
     rng = np.random.default_rng(5)
     found = np.array([realized_success.per_target(belief, Truth(rng.integers(0, 300, 50))) for _ in range(40)])
     assert abs(found.mean() - 1 / 300) < 4 * found.std() / np.sqrt(found.size)
@@ -100,7 +100,7 @@ def test_suppressed_targets_are_never_found():
     known = known_of(table, np.arange(100))
     rest = np.flatnonzero(~np.isin(np.arange(100), known.person))
     for name in LINKS:
-        belief = ATTACKS[name](table.take(rest), known.auxiliary)
+        belief = ATTACKS[name](table.take(rest), known.background)
         found = evaluate(realized_success, belief, known.truth_in(rest))
         assert found.posterior == 0, name
 
@@ -126,7 +126,7 @@ def test_containment_never_loses_a_released_person(name):
     table = people(400)
     released, origin = PROTECTIONS[name](table, rng=np.random.default_rng(0))
     known = Knowledge(targets=None)(table, origin, rng=np.random.default_rng(1))
-    belief = ATTACKS["tables.ClassAttack"](released, known.auxiliary)
+    belief = ATTACKS["tables.ClassAttack"](released, known.background)
     row = audit(belief, known.truth).row("log_loss_bits")
     assert np.isfinite(row.posterior)
 
@@ -152,6 +152,6 @@ def test_measure_declares_itself(name):
 def test_exact_beliefs_average_to_the_prior():
     """E_Y p(x given y) = p(x): the martingale test, on targets who are the population."""
     table = people(300)
-    belief = ATTACKS["tables.ClassAttack"](table, replace(table, sensitive=()))
+    belief = ATTACKS["tables.ClassAttack"](table, Background(replace(table, sensitive=())))
     mean = belief.weight @ by_target(belief, 300)
     assert np.allclose(mean, 1 / 300, atol=1e-8)

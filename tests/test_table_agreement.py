@@ -56,8 +56,8 @@ def in_python(columns, k):
     table = Table.read(columns, **ROLES)
     release, origin = Mondrian(k=k)(table)
     known = Knowledge()(table, origin, rng=np.random.default_rng(0))
-    link = ClassAttack()(release, known.auxiliary)
-    value = AttributeInference("ill")(release, known.auxiliary, population=table)
+    link = ClassAttack()(release, known.background)
+    value = AttributeInference("ill")(release, known.background)
     found = {
         "identity": audit(link, known.truth),
         "ill": audit(value, attribute_truth(table, known.person, value, "ill"), target="ill"),

@@ -32,7 +32,7 @@ from unmask.measures import (
     success_probability,
 )
 from unmask.posterior import equal_weights
-from unmask.tables import AttributeInference, ClassAttack, Knowledge, Mondrian, Table, datasets
+from unmask.tables import AttributeInference, Background, ClassAttack, Knowledge, Mondrian, Table, datasets
 from unmask.tables.knowledge import attribute_truth
 
 PEOPLE, SIZES = 2000, (50, 200, 800)
@@ -55,9 +55,9 @@ def attacked() -> dict[str, tuple[Posterior, Truth]]:
     people = Table.read(columns, quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis")
     release, origin = Mondrian(k=5)(people, rng=rng)
     known = Knowledge(targets=None)(people, origin, rng=rng)
-    belief = AttributeInference("diagnosis")(release, known.auxiliary)
+    belief = AttributeInference("diagnosis")(release, Background(known.people))
     return {
-        "identity": (ClassAttack()(release, known.auxiliary), known.truth),
+        "identity": (ClassAttack()(release, known.background), known.truth),
         "diagnosis": (belief, attribute_truth(people, known.person, belief, "diagnosis")),
     }
 

@@ -53,7 +53,7 @@ def attacks() -> tuple[NearestNeighbor, BayesAttack]:
 
 def occupation(attack: NearestNeighbor | BayesAttack, release: Table, population: Table, known: Known) -> Audit:
     """The audit of what the attack says about occupations."""
-    belief = AttributeInference("occupation", link=attack)(release, known.auxiliary, population=population)
+    belief = AttributeInference("occupation", link=attack)(release, known.background)
     return audit(belief, attribute_truth(population, known.person, belief, "occupation"))
 
 
@@ -66,7 +66,7 @@ def linked() -> Section:
     rows, verdicts = [], []
     for attack in attacks():
         name = type(attack).__name__
-        found = {row.measure: row for row in audit(attack(release, known.auxiliary), known.truth).rows}
+        found = {row.measure: row for row in audit(attack(release, known.background), known.truth).rows}
         realized, announced = found["realized_success"], found.get("success_probability")  # scores announce nothing
         value = occupation(attack, release, population, known).row("realized_success")
         told = "-" if announced is None else f"{announced.posterior:.3f}"

@@ -21,7 +21,7 @@ from unmask import Truth, audit
 from unmask.graphs.protections import IdentitySeparation
 from unmask.graphs.release import SocialGraph
 from unmask.pseudonyms import Items, PerItem
-from unmask.tables import Mondrian, Table, datasets
+from unmask.tables import Background, Mondrian, Table, datasets
 from unmask.tables.attacks import OrderAttack
 
 RELEASES = 20
@@ -159,7 +159,7 @@ def _leaks(release: Table, origin: NDArray[np.int64], people: Table) -> Iterator
 
 
 def _success(attack: OrderAttack, release: Table, people: Table, origin: NDArray[np.int64]) -> tuple[float, float]:
-    found = audit(attack(release, people), Truth(np.argsort(origin)))
+    found = audit(attack(release, Background(people)), Truth(np.argsort(origin)))
     return found.row("success_probability").posterior, found.row("realized_success").posterior
 
 

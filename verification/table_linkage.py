@@ -120,7 +120,7 @@ def _targets(people: Table, inside: NDArray[np.int64]) -> list[Targets]:
 
 def _attack(people: Table, cell: Cell, release: Table, origin: NDArray[np.int64], targets: Targets) -> Outcome:
     identity, occupation = ClassAttack(), AttributeInference(SENSITIVE)
-    who, control = targets.members.auxiliary, targets.control.auxiliary
+    who, control = targets.members.background, targets.control.background
     belief, about_control = identity(release, who), identity(release, control)
     truth = targets.members.truth_in(origin)
     disclosed = criteria.evaluate(release).columns[SENSITIVE]
@@ -134,9 +134,9 @@ def _attack(people: Table, cell: Cell, release: Table, origin: NDArray[np.int64]
         mode=1 - disclosed.prior_error,
         identity=_realized(belief, truth),
         announced=_announced(belief),
-        occupation=_value(occupation(release, who, population=people), people, targets.members),
+        occupation=_value(occupation(release, who), people, targets.members),
         control_announced=_announced(about_control),
-        control_occupation=_value(occupation(release, control, population=people), people, targets.control),
+        control_occupation=_value(occupation(release, control), people, targets.control),
         found=float((success_probability.per_target(about_control) > 0).mean()),
     )
 

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from show import Section, Verdict
 
 from unmask.errors import FailedError
 from unmask.tables import datasets
-from unmask.tables.attacks import StringLinkage
+from unmask.tables.attacks.pairing import pair, sums_over
+from unmask.tables.attacks.strings import TIE, differences, equal_texts
 from unmask.tables.protections import Mondrian
 from unmask.tables.release import Table
 
@@ -117,12 +119,59 @@ def adult() -> Table:
 
 
 def attacker(rows: tuple[tuple[str, ...], ...]) -> Table:
-    """The published attacker rows as an auxiliary table."""
+    """The published attacker rows as a table of people."""
     columns = {name: np.array(cells) for name, cells in zip(QUASI_IDENTIFIERS, zip(*rows, strict=True), strict=True)}
     return Table.read(columns, quasi_identifiers=QUASI_IDENTIFIERS, types=TYPES)
 
 
 # --- the published tally -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StringMatches:
+    """What the published procedure counts.
+
+    matches       : cells of kept targets whose text equals the text of a linked class
+    tie_averaged  : the same, expected over a random choice among classes at equal distance
+    kept          : targets whose nearest class is at most the median distance away
+    possible      : kept x neighbors x columns
+    """
+
+    matches: int
+    tie_averaged: float
+    kept: int
+    possible: int
+
+
+def count(release: Table, people: Table, *, neighbors: int = 3) -> StringMatches:
+    """The tally over targets: keep those whose nearest distance is at most the median, link each to its nearest
+    classes in class order, count the cells that match as text.
+
+    neighbors : classes linked to each target
+    """
+    pairing = pair(people, release)
+    row, _, distance = sums_over(pairing, differences(pairing), lambda s: np.ones(s.shape, dtype=bool))
+    n_classes, d = len(pairing.classes), len(pairing.columns)
+    assert len(row) == len(pairing.observed) * n_classes
+    distances = distance.reshape(-1, n_classes)[pairing.observation]
+    equal = np.zeros((len(pairing.observation), n_classes))
+    for i, table in enumerate(equal_texts(pairing)):
+        equal += table[pairing.observed[pairing.observation, i]][:, pairing.classes[:, i]]
+    nearest = distances.min(axis=1)
+    kept = np.flatnonzero(nearest <= np.median(nearest))
+    k = min(neighbors, n_classes)
+    order = np.argsort(distances[kept], axis=1, kind="stable")[:, :k]
+    matches = np.take_along_axis(equal[kept], order, axis=1).sum()
+    averaged = sum(_expected_matches(distances[t], equal[t], k) for t in kept)
+    return StringMatches(int(matches), float(averaged), len(kept), len(kept) * k * d)
+
+
+def _expected_matches(distance: NDArray[np.float64], equal: NDArray[np.float64], k: int) -> float:
+    """Expected matching cells over the k nearest classes when classes at equal distance are drawn at random."""
+    last = np.partition(distance, k - 1)[k - 1]
+    sure = distance < last - TIE
+    tied = np.abs(distance - last) <= TIE
+    return float(equal[sure].sum() + (k - sure.sum()) * equal[tied].mean())
 
 
 @dataclass(frozen=True)
@@ -143,7 +192,7 @@ def tally(people: Table, cell: Cell) -> Tally | str:
         release, _ = cell.protection(people, rng=np.random.default_rng(SEED))
     except FailedError as error:
         return str(error)
-    one, two = (StringLinkage().count(release, attacker(rows)) for rows in (FULL, PARTIAL))
+    one, two = (count(release, attacker(rows)) for rows in (FULL, PARTIAL))
     return Tally(
         cell,
         len(release.classes.sizes),

@@ -109,7 +109,7 @@ def linked(k, coverage, *, n, seed):
     people = Table.read(datasets.synthetic_census(n, rng=rng), quasi_identifiers=columns)
     release, origin = Mondrian(k=k)(people, rng=rng) if k else (people, np.arange(n))
     known = Register(coverage=coverage)(people, origin, rng=rng)
-    belief = RegisterAttack(coverage=coverage)(release, known.auxiliary)
+    belief = RegisterAttack(coverage=coverage)(release, known.background)
     return audit(belief, known.truth, measures=price_measures(CASE), drawn_from=math.inf)
 
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from tests.reports.test_graph_section import attack, graph, row
 from tests.reports.test_html import sample, sections
 from tests.reports.test_linkage import guess, linkage
+from unmask.cases.tables.audit import Evidence, audit_tables
+from unmask.cases.tables.case import PROSECUTOR
 from unmask.reports import (
     AnonymityLink,
     DegreeRisk,
@@ -23,7 +25,6 @@ from unmask.reports import (
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import CertaintyBin
 from unmask.reports.sections.tables import quantile_tables
-from unmask.studies.tables import PROSECUTOR, Evidence, study_tables
 from unmask.tables import Table
 
 EDGES = (0.0, 0.1, 0.5, 1.0)
@@ -52,7 +53,7 @@ def tables(draw):
 @settings(max_examples=25, deadline=None)
 @given(tables(), st.integers(2, 20))
 def test_no_count_of_few_people_is_in_what_is_shown(table, least):  # R7
-    found = replace(study_tables({"release": table}), least=least)
+    found = replace(audit_tables({"release": table}), least=least)
     told = without_small(found)
     sizes = table.classes.sizes
     for item, exact in zip(told.distribution, found.distribution, strict=True):
@@ -161,7 +162,7 @@ def test_the_original_attacked_beside_its_release_is_counted_alike():
         {"zip": [f"z{value}" for value in rng.integers(0, 40, 120)], "job": ["a", "b"] * 60},
         quasi_identifiers=("zip",), sensitive="job",
     )  # fmt: skip
-    found = study_tables({"r": original}, Evidence(original=original, origins={"r": np.arange(120)}))
+    found = audit_tables({"r": original}, Evidence(original=original, origins={"r": np.arange(120)}))
     above = {(item.release, item.adversary, item.target): item.above for item in found.distribution}
     assert above["original", PROSECUTOR, "identity"] == above["r", PROSECUTOR, "identity"]
     assert above["r", PROSECUTOR, "identity"][0.5] == int((original.classes.sizes == 1).sum())

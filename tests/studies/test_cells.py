@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unmask.cases.tables import USEFUL
 from unmask.errors import UnmaskError
 from unmask.graphs import Nar09, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
@@ -10,7 +11,6 @@ from unmask.measures import evaluate, success_probability
 from unmask.reports import render
 from unmask.reports.findings.study import findings
 from unmask.studies.cells import run_cell
-from unmask.studies.cells.tables import USEFUL
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
@@ -49,7 +49,7 @@ def test_a_table(tmp_path):
     )
     release, _ = Mondrian(k=5)(census, rng=cell.rng("protection", cell.protection.content))
     known = Knowledge(targets=80, error=0.1)(census, rng=cell.rng("knowledge", {"targets": 80, "error": 0.1}))
-    expected = evaluate(success_probability, ClassAttack()(release, known.auxiliary), None)
+    expected = evaluate(success_probability, ClassAttack()(release, known.background), None)
     assert values(run_cell(cell))["success_probability"] == expected.posterior
 
 

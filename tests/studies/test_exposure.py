@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from unmask.cases.tables.audit import Evidence, audit_tables
+from unmask.cases.tables.case import PROSECUTOR
 from unmask.reports import COLUMNS, INSIDER, ORDER, headlines, render, sentences, without_small
 from unmask.reports.summary import summary
-from unmask.studies.tables import PROSECUTOR, Evidence, study_tables
 from unmask.tables import Mondrian, Table
 
 
@@ -19,7 +20,7 @@ def people(n=240, **kept):
 
 def audited(table, release, origin=None):
     evidence = Evidence(original=table, origins={} if origin is None else {"release": origin})
-    return study_tables({"release": release}, evidence)
+    return audit_tables({"release": release}, evidence)
 
 
 def success(found, adversary, target="identity", release="release"):
@@ -30,7 +31,7 @@ def success(found, adversary, target="identity", release="release"):
 def test_whoever_knows_a_column_that_tells_everybody_apart_leads_the_findings(with_original):  # T2, U3
     table = people(cost=np.arange(240) * 1.5)
     release, origin = Mondrian(k=10)(table)
-    found = audited(table, release, origin) if with_original else study_tables({"release": release})
+    found = audited(table, release, origin) if with_original else audit_tables({"release": release})
     assert success(found, COLUMNS) == 1
     assert success(found, COLUMNS, "ill") == 1
     assert success(found, PROSECUTOR) < 0.1
@@ -55,12 +56,12 @@ def test_nothing_beyond_the_quasi_identifiers_is_not_listed_twice():
     found = audited(table, *Mondrian(k=10)(table))
     assert {row.adversary for row in found.rows} == {PROSECUTOR, INSIDER, ORDER}
     bare = Table.read({"age": [1, 1, 2, 2]}, quasi_identifiers="age")
-    assert {row.adversary for row in study_tables({"release": bare}).rows} == {PROSECUTOR}
+    assert {row.adversary for row in audit_tables({"release": bare}).rows} == {PROSECUTOR}
 
 
 def test_sensitive_columns_give_each_other_away():  # T12: one class, l = 2 in both columns
     columns = {"age": ["[20, 29]"] * 4, "s1": list("xxyy"), "s2": list("uuvv")}
-    found = study_tables({"release": Table.read(columns, quasi_identifiers="age", sensitive=("s1", "s2"))})
+    found = audit_tables({"release": Table.read(columns, quasi_identifiers="age", sensitive=("s1", "s2"))})
     for column in ("s1", "s2"):
         assert success(found, PROSECUTOR, column) == pytest.approx(0.5)
         assert success(found, INSIDER, column) == pytest.approx(1)
@@ -117,7 +118,7 @@ def test_the_page_says_what_columns_restore_and_who_is_seen_inside():  # T2, U4
 
 def test_what_needs_an_original_is_not_run_without_one():
     release, _ = Mondrian(k=10)(people())
-    missing = dict(study_tables({"release": release}).not_run)
+    missing = dict(audit_tables({"release": release}).not_run)
     assert missing["The order of the rows"] == "needs the original table (--original)"
     assert (
         missing["Which generalized cells of release other columns restore"]

@@ -7,10 +7,10 @@ import pytest
 
 from unmask import UnmaskError
 from unmask.cases.price import Motive
+from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.economics import Attacker
 from unmask.reports import headlines, render, sentences, without_small
 from unmask.reports.words import percent
-from unmask.studies import Evidence, study_tables
 from unmask.tables import Mondrian, Register, Table
 
 
@@ -25,9 +25,9 @@ def census(n=300, *, missing="own", gaps=0):
 def test_every_release_is_attacked_and_the_original_too():
     people, rng = census(), np.random.default_rng(1)
     made = {f"k={k}": Mondrian(k=k)(people, rng=rng) for k in (3, 20)}
-    register = Register(coverage=0.5)(people, made["k=3"][1], rng=rng).auxiliary
+    register = Register(coverage=0.5)(people, made["k=3"][1], rng=rng).people
     evidence = Evidence(people, {name: origin for name, (_, origin) in made.items()}, register, coverage=0.5)
-    found = study_tables({name: release for name, (release, _) in made.items()}, evidence)
+    found = audit_tables({name: release for name, (release, _) in made.items()}, evidence)
     heads = headlines(found)
     assert {key[0] for key in heads} == {"original", "k=3", "k=20"}
     assert {row.adversary for row in found.rows if row.linked_to == "register"} == {"register"}
@@ -42,7 +42,7 @@ def test_every_release_is_attacked_and_the_original_too():
 
 
 def test_without_evidence_it_says_what_was_not_run():
-    found = study_tables({"r": census()})
+    found = audit_tables({"r": census()})
     assert {row.n for row in found.rows} == {300}
     reasons = " ".join(why for _, why in found.not_run)
     assert "--original" in reasons
@@ -51,7 +51,7 @@ def test_without_evidence_it_says_what_was_not_run():
 
 
 def test_excluded_rows_are_neither_counted_nor_attacked():
-    found = study_tables({"r": census(missing="excluded", gaps=40)})
+    found = audit_tables({"r": census(missing="excluded", gaps=40)})
     assert {row.n for row in found.rows} == {260}
     criteria = found.criteria["r"]
     assert (criteria["rows"], criteria["rows_excluded"]) == (260, 40)
@@ -61,13 +61,13 @@ def test_excluded_rows_are_neither_counted_nor_attacked():
 
 def test_all_rows_excluded_is_an_error():
     with pytest.raises(UnmaskError, match="leaves 0"):
-        study_tables({"r": Table.read({"age": ["", ""]}, quasi_identifiers="age", missing="excluded")})
+        audit_tables({"r": Table.read({"age": ["", ""]}, quasi_identifiers="age", missing="excluded")})
 
 
 def test_targets_are_the_same_people_in_every_release():
     people = census()
     evidence = Evidence(people, targets=50, seed=3)
-    found = study_tables({"one": people, "two": people}, evidence)
+    found = audit_tables({"one": people, "two": people}, evidence)
     success = {key[0]: row.posterior for key, row in headlines(found).items() if key[2] == "ill"}
     assert success["one"] == success["two"]
 
@@ -77,8 +77,8 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     release, origin = Mondrian(k=5)(people, rng=rng)
     register = Register(coverage=0.5)(people, origin, rng=rng)
     motive = Motive(Attacker(gain=100, exploit_cost=5, max_fines=0))
-    evidence = Evidence(people, {"k=5": origin}, register.auxiliary, 0.5, register.person)
-    found = study_tables({"k=5": release}, evidence, motive=motive)
+    evidence = Evidence(people, {"k=5": origin}, register.people, 0.5, register.person)
+    found = audit_tables({"k=5": release}, evidence, motive=motive)
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("k=5", "register")}
     assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)
     assert rows["realized_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
@@ -88,7 +88,7 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
         f"{percent(priced.realized)} ({percent(priced.success)} expected) are re-identified" in said
         for said in sentences(found)
     )
-    unknown = study_tables({"k=5": release}, replace(evidence, register_origin=None), motive=motive)
+    unknown = audit_tables({"k=5": release}, replace(evidence, register_origin=None), motive=motive)
     assert next(one for one in unknown.price.releases if one.release == "k=5").realized is None
     assert any(f"attack and {percent(priced.success)} are re-identified" in said for said in sentences(unknown))
 
@@ -96,7 +96,7 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
 def test_t6_the_page_says_for_whom_an_inference_is_exact():
     assert any(
         "exact for an adversary to whom the people of a class are exchangeable" in line
-        for line in study_tables({"r": census()}).assumptions
+        for line in audit_tables({"r": census()}).assumptions
     )
 
 
@@ -104,7 +104,7 @@ def test_u10_a_rare_value_is_not_hidden_behind_the_commonest():
     # 4 % are ill; in the small class three of four are, and the average says only that most people are healthy
     q = np.repeat(["a", "b"], [960, 40])
     ill = np.array(["no"] * 950 + ["yes"] * 10 + ["yes"] * 30 + ["no"] * 10)
-    found = study_tables({"r": Table.read({"q": q, "ill": ill}, quasi_identifiers="q", sensitive="ill")})
+    found = audit_tables({"r": Table.read({"q": q, "ill": ill}, quasi_identifiers="q", sensitive="ill")})
     told = {one.value: (round(one.prior, 3), round(one.highest, 3), one.people) for one in found.values}
     assert list(told) == ["no. 2", "no. 1"]
     assert told == {"no. 2": (0.04, 0.75, 40), "no. 1": (0.96, 0.99, 960)}
@@ -114,7 +114,7 @@ def test_u10_a_rare_value_is_not_hidden_behind_the_commonest():
 
 def test_u10_a_page_names_no_value_that_few_people_have():
     ill = np.array(["flu"] * 90 + ["gout"] * 7 + ["HIV"] * 3)
-    found = study_tables(
+    found = audit_tables(
         {"r": Table.read({"q": np.arange(100) % 5, "ill": ill}, quasi_identifiers="q", sensitive="ill")}
     )
     assert {one.value for one in found.values} == {"no. 1", "no. 2", "no. 3"}

@@ -1,16 +1,21 @@
 """Each attack against a literal computation on tables small enough to count by hand."""
 
+import importlib
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from unmask import ABSENT, Truth, UnmaskError, audit
 from unmask.tables import (
     AttributeInference,
+    Background,
     BayesAttack,
     ClassAttack,
     Knowledge,
     Mondrian,
     NearestNeighbor,
+    OrderAttack,
     Register,
     RegisterAttack,
     StringLinkage,
@@ -34,7 +39,7 @@ def ages(*cells, **more):
 def test_containment_reads_intervals_where_text_finds_nothing():
     release = ages("[20, 29]", "[20, 29]", "[30, 39]")
     known = ages(25, 35, 30)
-    assert dense(ClassAttack()(release, known)).tolist() == [
+    assert dense(ClassAttack()(release, Background(known))).tolist() == [
         pytest.approx([0.5, 0.5, 0]),
         pytest.approx([0, 0, 1]),
         pytest.approx([0, 0, 1]),
@@ -45,7 +50,7 @@ def test_overlapping_boxes_weigh_records_by_one_over_volume():
     # among the known ages 20, 22, 24, 26 the boxes hold 2 and 4 values: 24 is in both, (1/2 twice, 1/4 once) / (5/4)
     release = ages("[24, 26]", "[24, 26]", "[20, 26]")
     known = ages(20, 22, 24, 26)
-    belief = ClassAttack()(release, known)
+    belief = ClassAttack()(release, Background(known))
     assert belief.status == "model"
     assert dense(belief)[2] == pytest.approx([0.4, 0.4, 0.2])
     assert dense(belief)[0] == pytest.approx([0, 0, 1])
@@ -57,7 +62,7 @@ def test_what_the_adversary_does_not_know_changes_no_weight():
     release = Table.read(columns, quasi_identifiers=("age", "sex"))
     people = {"age": ["20", "", "30", "22", "45"], "sex": ["f", "f", "f", "f", "m"]}
     known = Table.read(people, quasi_identifiers=("age", "sex"))
-    assert dense(ClassAttack()(release, known))[1] == pytest.approx([0.5, 0.5, 0])
+    assert dense(ClassAttack()(release, Background(known)))[1] == pytest.approx([0.5, 0.5, 0])
 
 
 def test_wide_columns_of_exact_values_are_joined_as_a_table_of_them_says(monkeypatch):
@@ -70,22 +75,22 @@ def test_wide_columns_of_exact_values_are_joined_as_a_table_of_them_says(monkeyp
         columns = {name: rng.integers(0, n_values, 50).astype(str) for name in "ab"}
         known = Table.read(columns | {"age": rng.integers(20, 40, 50)}, quasi_identifiers=("a", "b", "age"))
         holder = RegisterAttack(coverage=0.1)
-        by_table, register_by_table = dense(ClassAttack()(released, known)), dense(holder(released, known))
+        by_table, register_by_table = (dense(attack(released, Background(known))) for attack in (ClassAttack(), holder))
         with monkeypatch.context() as patch:
             patch.setattr("unmask.tables.attacks.classes._WIDE", 0)
-            assert np.array_equal(dense(ClassAttack()(released, known)), by_table)
-            assert np.array_equal(dense(holder(released, known)), register_by_table)
+            assert np.array_equal(dense(ClassAttack()(released, Background(known))), by_table)
+            assert np.array_equal(dense(holder(released, Background(known))), register_by_table)
 
 
 def test_a_person_nobody_fits_is_believed_absent():
-    belief = ClassAttack()(ages("[20, 29]"), ages(50))
+    belief = ClassAttack()(ages("[20, 29]"), Background(ages(50)))
     assert belief.unlisted.tolist() == [1.0]
     assert audit(belief, Truth([ABSENT])).row("realized_success").posterior == 0
 
 
 def test_open_world_prosecutor_by_bayes_rule():
     # prior 0.5 of being in; 25 fits 1 of 2 records, P(25 given absent) = 1/2: 0.25 against 0.25
-    belief = ClassAttack(prior_present=0.5)(ages(25, 35), ages(25, 35))
+    belief = ClassAttack(prior_present=0.5)(ages(25, 35), Background(ages(25, 35)))
     assert belief.unlisted == pytest.approx([0.5, 0.5])
     assert dense(belief)[0] == pytest.approx([0.5, 0])
 
@@ -93,7 +98,7 @@ def test_open_world_prosecutor_by_bayes_rule():
 def test_register_gives_marketer_and_journalist():
     # El Emam: marketer (1 / n) sum n_c / N_c = (2 / 4 + 1 / 1) / 3, journalist 1 / min N_c = 1
     release = ages("[20, 29]", "[20, 29]", "[30, 39]")
-    row = audit(RegisterAttack()(release, ages(21, 22, 23, 24, 35))).row("success_probability")
+    row = audit(RegisterAttack()(release, Background(ages(21, 22, 23, 24, 35)))).row("success_probability")
     assert row.posterior == pytest.approx((2 / 4 + 1) / 3)
     assert row.worst == 1
     assert row.prior == pytest.approx(1 / 5)
@@ -101,14 +106,14 @@ def test_register_gives_marketer_and_journalist():
 
 def test_register_coverage_caps_the_belief():
     release, register = ages("[20, 29]"), ages(21, 22, 35, 36)
-    belief = RegisterAttack(coverage=0.8)(release, register)
+    belief = RegisterAttack(coverage=0.8)(release, Background(register))
     assert belief.unlisted == pytest.approx([0.2])
     assert dense(belief)[0] == pytest.approx([0.4, 0.4, 0, 0])
 
 
 def test_attribute_inference_is_the_histogram_of_the_class():
     release = ages("[20, 29]", "[20, 29]", "[20, 29]", "40", ill=["flu", "flu", "gout", "gout"])
-    belief = AttributeInference("ill")(release, ages(25, 40, 77))
+    belief = AttributeInference("ill")(release, Background(ages(25, 40, 77)))
     assert belief.candidate_label == ("flu", "gout")
     assert dense(belief) == pytest.approx(np.array([[2 / 3, 1 / 3], [0, 1], [0.5, 0.5]]), abs=1e-6)
 
@@ -118,34 +123,35 @@ def test_missing_release_cells_obey_the_rule_and_unknown_cells_fit_everything():
     own = Table.read(columns, quasi_identifiers="age")
     wild = Table.read(columns, quasi_identifiers="age", missing="wildcard")
     known = Table.read({"age": ["20", ""]}, quasi_identifiers="age")
-    assert dense(ClassAttack()(own, known))[0] == pytest.approx([1, 0, 0])
+    assert dense(ClassAttack()(own, Background(known)))[0] == pytest.approx([1, 0, 0])
     # the wildcard is 20 as often as the stated cells are: one of two
-    assert dense(ClassAttack()(wild, known))[0] == pytest.approx([2 / 3, 0, 1 / 3])
-    assert np.count_nonzero(dense(ClassAttack()(own, known))[1]) == 3
+    assert dense(ClassAttack()(wild, Background(known)))[0] == pytest.approx([2 / 3, 0, 1 / 3])
+    assert np.count_nonzero(dense(ClassAttack()(own, Background(known)))[1]) == 3
 
 
 def test_bayes_attack_equals_the_formula():
     release, known = ages("1", "1", "2", "4"), ages(1)
     redraw = 0.2
-    belief = BayesAttack(error=CellError(redraw=redraw))(release, known)
+    belief = BayesAttack(error=CellError(redraw=redraw))(release, Background(known))
     likelihood = np.array([1 - redraw + redraw / 2] * 2 + [redraw / 2] * 2)
     assert dense(belief)[0] == pytest.approx(likelihood / likelihood.sum(), abs=1e-6)
 
 
 def test_jitter_lets_a_moved_age_be_found():
     release, known = ages("31", "40"), ages(30, 40)
-    belief = BayesAttack(error=CellError(redraw=0.01, jitter=0.5, width=2))(release, known)
+    belief = BayesAttack(error=CellError(redraw=0.01, jitter=0.5, width=2))(release, Background(known))
     assert dense(belief)[0, 0] > 0.9
-    assert dense(BayesAttack(error=CellError(redraw=0.01))(release, known))[0, 0] == pytest.approx(0.5)
+    assert dense(BayesAttack(error=CellError(redraw=0.01))(release, Background(known)))[0, 0] == pytest.approx(0.5)
 
 
 def test_nearest_neighbors_share_ties():
-    belief = NearestNeighbor()(ages("10", "20", "30"), ages(15, 29))
+    belief = NearestNeighbor()(ages("10", "20", "30"), Background(ages(15, 29)))
     assert belief.status == "scores"
     assert dense(belief) == pytest.approx(np.array([[0.5, 0.5, 0], [0, 0, 1]]))
 
 
-def test_string_linkage_counts_text_that_matches():
+def test_string_linkage_counts_text_that_matches(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "verification"))
     # By construction: ten classes of two rows; the person of "30" is found as text, those in an interval are not.
     cells = [f"[{10 * i}, {10 * i + 5}]" for i in range(9)] + ["30"]
     release = Table.read({"age": cells * 2, "sex": ["f"] * 20}, quasi_identifiers=("age", "sex"), types={"age": "text"})
@@ -154,7 +160,7 @@ def test_string_linkage_counts_text_that_matches():
         quasi_identifiers=("age", "sex"),
         types={"age": "text"},
     )
-    found = StringLinkage(neighbors=3).count(release, known)
+    found = importlib.import_module("table_strings").count(release, known, neighbors=3)
     # nearest distances 0, 1, 2: median 1 keeps two; 30/f matches 2 + 1 + 1 cells, 12/f matches sex in each of three
     assert (found.kept, found.possible) == (2, 12)
     assert found.matches == 4 + 3
@@ -163,7 +169,7 @@ def test_string_linkage_counts_text_that_matches():
 
 def test_no_shared_column_is_an_error():
     with pytest.raises(UnmaskError, match="share no quasi-identifier"):
-        ClassAttack()(ages("20"), Table.read({"zip": ["1"]}, quasi_identifiers="zip"))
+        ClassAttack()(ages("20"), Background(Table.read({"zip": ["1"]}, quasi_identifiers="zip")))
 
 
 @pytest.mark.parametrize("strict", [True, False])
@@ -172,7 +178,7 @@ def test_mondrian_is_linked_at_classes_over_people_when_boxes_do_not_overlap(str
     people = Table.read({"age": rng.integers(0, 80, 500), "n": rng.integers(0, 9, 500)}, quasi_identifiers=("age", "n"))
     release, origin = Mondrian(k=5, strict=strict)(people, rng=rng)
     known = Knowledge(targets=None)(people, origin, rng=rng)
-    belief = ClassAttack()(release, known.auxiliary)
+    belief = ClassAttack()(release, known.background)
     row = audit(belief, known.truth).row("realized_success")
     if strict:
         assert belief.status == "exact"
@@ -185,7 +191,7 @@ def test_knowledge_draws_do_not_depend_on_its_rates():
     plain = Knowledge(targets=20)(people, np.arange(50), rng=np.random.default_rng(3))
     blurred = Knowledge(targets=20, missing=0.5)(people, np.arange(50), rng=np.random.default_rng(3))
     assert plain.person.tolist() == blurred.person.tolist()
-    unknown = blurred.auxiliary.column("age").codes == blurred.auxiliary.column("age").levels.missing
+    unknown = blurred.people.column("age").codes == blurred.people.column("age").levels.missing
     assert 0 < unknown.sum() < 20
 
 
@@ -202,7 +208,7 @@ def test_register_truth_points_at_the_person():
     people = ages(*range(50))
     origin = np.random.default_rng(1).permutation(50)
     drawn = Register(coverage=0.6)(people, origin, rng=np.random.default_rng(2))
-    assert drawn.auxiliary.n_rows == 30
+    assert drawn.people.n_rows == 30
     listed = drawn.truth.candidate >= 0
     assert drawn.person[drawn.truth.candidate[listed]].tolist() == origin[listed].tolist()
     assert (drawn.truth.candidate == ABSENT).sum() == 20
@@ -222,10 +228,18 @@ def test_error_rates_are_recovered_without_the_truth():
     noisy = {name: np.where(rng.random(n) < rate, rng.integers(0, 40, n), true[name]) for name, rate in rates.items()}
     people = Table.read(true, quasi_identifiers=tuple(rates))
     release = Table.read(noisy, quasi_identifiers=tuple(rates))
-    fitted = fit_errors(release, people, people=600, rounds=15)
+    fitted = fit_errors(release, Background(people), people=600, rounds=15)
     for name, rate in rates.items():
         assert fitted.error[name].redraw == pytest.approx(rate, abs=0.05)
     known = Knowledge(targets=300)(people, np.arange(n), rng=rng)
-    found = audit(fitted(release, known.auxiliary), known.truth)
+    found = audit(fitted(release, known.background), known.truth)
     assert found.row("realized_success").posterior > 0.8
     assert found.row("calibration_error").posterior < 0.05
+
+
+def test_an_attack_that_needs_people_says_so():
+    release = ages("20", "21")
+    for attack in (RegisterAttack(), BayesAttack(), NearestNeighbor(), StringLinkage(), OrderAttack()):
+        for knowledge in (None, Background(population=release)):
+            with pytest.raises(UnmaskError, match="was told of no people"):
+                attack(release, knowledge, rng=np.random.default_rng(0))

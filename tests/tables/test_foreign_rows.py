@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from unmask.cases.price import Motive
+from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cli import main
 from unmask.economics import read_attacker
 from unmask.reports import render
-from unmask.studies import Evidence, study_tables
 from unmask.tables import Mondrian, Table, criteria
 from unmask.tables.cells import compatible
 
@@ -39,7 +39,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     rng = np.random.default_rng(0)
     columns = people(rng)
     original, synthetic = Table.read(columns, **ROLES), Table.read(made_up(columns, rng), **ROLES)
-    found = study_tables(
+    found = audit_tables(
         {"syn": synthetic},
         Evidence(original, register=original),
         motive=Motive(read_attacker("case-study")),
@@ -70,7 +70,7 @@ def test_t3_rows_that_were_only_generalized_or_suppressed_are_asked_for_their_pe
     gaps = {**gaps, "a": ["" if rng.random() < 0.3 else str(a) for a in gaps["a"]]}
     suppressed = Table.read(gaps, **ROLES, types={"a": "number"})
     assert criteria.own_rows(release, original) == criteria.own_rows(suppressed, original) == 1.0
-    found = study_tables({"r": release}, Evidence(original))
+    found = audit_tables({"r": release}, Evidence(original))
     assert any((row.release, row.target) == ("r", "identity") for row in found.rows)
 
 
@@ -78,7 +78,7 @@ def test_t3_a_stated_origin_is_taken_at_its_word():
     rng = np.random.default_rng(2)
     columns = people(rng)
     original, noisy = Table.read(columns, **ROLES), Table.read(made_up(columns, rng), **ROLES)
-    found = study_tables({"r": noisy}, Evidence(original, origins={"r": np.arange(PEOPLE)}))
+    found = audit_tables({"r": noisy}, Evidence(original, origins={"r": np.arange(PEOPLE)}))
     assert any((row.release, row.target) == ("r", "identity") for row in found.rows)
 
 

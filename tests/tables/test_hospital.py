@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.errors import UnmaskError
-from unmask.tables import criteria, utility
+from unmask.tables import Background, criteria, utility
 from unmask.tables.attacks import ClassAttack
 from unmask.tables.cells import compatible
 from unmask.tables.exposure import printed_values
@@ -141,7 +141,7 @@ def test_a_written_release_reads_back_cell_by_cell(people, released, tmp_path):
                 assert np.array_equal(other.levels.low, one.levels.low[used], equal_nan=True)
                 assert np.array_equal(other.levels.high, one.levels.high[used], equal_nan=True)
         assert criteria.evaluate(again).k == criteria.evaluate(release).k
-        belief = ClassAttack()(again, people)
+        belief = ClassAttack()(again, Background(people))
         assert np.exp(belief.log_probability).max() <= 1 / 5 + 1e-6
 
 

@@ -14,12 +14,22 @@ from click.testing import CliRunner
 from tests.engines import QUIET, opened
 from unmask import FailedError, UnmaskError
 from unmask.cases.price import Motive
+from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cli import main
 from unmask.economics import Attacker
 from unmask.engines import open_engine
 from unmask.studies.large import Held, study_large
-from unmask.studies.tables import Evidence, study_tables
-from unmask.tables import ClassAttack, Hierarchy, Mondrian, RegisterAttack, Table, criteria, datasets, utility
+from unmask.tables import (
+    Background,
+    ClassAttack,
+    Hierarchy,
+    Mondrian,
+    RegisterAttack,
+    Table,
+    criteria,
+    datasets,
+    utility,
+)
 from unmask.tables.constraints import EntropyL, TCloseness
 from unmask.tables.criteria import risk
 from unmask.tables.criteria.risk import fitting_people
@@ -208,7 +218,7 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, co
     held = {"r": Held(reduce(engine, str(people), known))}
     found = study_large(held, register=register, coverage=coverage)
     named = in_memory(people, missing=missing, quasi_identifiers=QUASI[:2], sensitive=())
-    expected = in_engine_too(study_tables({"r": table}, Evidence(register=named, coverage=coverage)))
+    expected = in_engine_too(audit_tables({"r": table}, Evidence(register=named, coverage=coverage)))
     assert len(found.rows) == len(expected.rows) == 40
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert (row.adversary, row.target, row.measure, row.n, row.n_observations, row.interval) == (
@@ -248,7 +258,7 @@ def in_engine_too(found):
 def test_whoever_knows_every_released_column_is_the_one_in_memory(engine, people, missing, keep):
     more = {"missing": missing, "sensitive": ("ill",), "keep": keep, "hierarchies": {"zip": TREE}}
     found = study_large({"r": Held(reduce(engine, str(people), roles(**more)))})
-    expected = study_tables({"r": in_memory(people, **more)})
+    expected = audit_tables({"r": in_memory(people, **more)})
 
     def identified(audited):
         return {r.measure: r for r in audited.rows if (r.adversary, r.target) == ("all columns", "identity")}
@@ -275,7 +285,7 @@ def test_a_register_is_linked_by_containment(engine, people):
     made, listed = generalize(reduced, protection).release, reduced.whole()
     for coverage in (1.0, 0.6):
         belief = attacks.register(made, listed, coverage=coverage)
-        same_belief(belief, RegisterAttack(coverage=coverage)(release, in_memory(people)))
+        same_belief(belief, RegisterAttack(coverage=coverage)(release, Background(in_memory(people))))
         assert belief.row_length.min() >= 9
 
 
@@ -410,11 +420,12 @@ def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
                 reduce(engine, str(tmp_path / f"{name}.csv"), given, name=name).whole() for name in cells
             )
             belief = attacks.register(release, register, coverage=0.4)
-            tables = (
-                Table.read(tmp_path / f"{name}.csv", quasi_identifiers=("age", "sex"), missing=missing)
+            tables = {
+                name: Table.read(tmp_path / f"{name}.csv", quasi_identifiers=("age", "sex"), missing=missing)
                 for name in cells
-            )
-            same_belief(belief, RegisterAttack(coverage=0.4)(*tables))  # some sums over matchings, some messages
+            }
+            expected = RegisterAttack(coverage=0.4)(tables["release"], Background(tables["register"]))
+            same_belief(belief, expected)  # some sums over matchings, some messages
             assert len(set(belief.row_length.tolist())) > 20
 
 
@@ -427,14 +438,14 @@ def test_the_price_is_that_of_the_table_in_memory(people, parts, coverage):
         found = study_large({"r": held}, motive=motive)
         whole = reduce(engine, str(people), replace(known, **register), name="register").whole()
         linked = study_large({"r": held}, register=whole, coverage=coverage, motive=motive)
-    expected = in_engine_too(study_tables({"r": in_memory(people)}, motive=motive))
+    expected = in_engine_too(audit_tables({"r": in_memory(people)}, motive=motive))
     check_price(found.price, expected.price)
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert row.measure == other.measure
         assert alike(row.posterior, other.posterior), row.measure
     assert not any("campaign" in what for what, _ in found.not_run)
     named = Evidence(register=in_memory(people, **register), coverage=coverage)
-    check_price(linked.price, study_tables({"r": in_memory(people)}, named, motive=motive).price)
+    check_price(linked.price, audit_tables({"r": in_memory(people)}, named, motive=motive).price)
 
 
 def check_price(found, expected, *, rel=1e-6):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask import ABSENT, Truth, UnmaskError, audit
-from unmask.tables import Identity, Mondrian, OrderAttack, Suppress, Table, datasets
+from unmask.tables import Background, Identity, Mondrian, OrderAttack, Suppress, Table, datasets
 from unmask.tables.attacks.shuffles import SHUFFLES, LastPlaces
 from unmask.tables.attacks.sortedness import sorted_by_content
 
@@ -43,7 +43,7 @@ def found(attack, release, origin, source):
     """What the adversary announces, and what is true of it."""
     record = np.full(source.n_rows, ABSENT)
     record[origin] = np.arange(len(origin))
-    result = audit(attack(release, source), Truth(record), drawn_from=np.inf)
+    result = audit(attack(release, Background(source)), Truth(record), drawn_from=np.inf)
     return result.row("success_probability"), result.row("realized_success")
 
 
@@ -151,7 +151,7 @@ def test_releases_of_adult_tell_nothing_by_their_order():  # the published claim
 def test_a_sample_is_not_put_in_order():
     source = people()
     some = np.sort(np.random.default_rng(4).choice(N, N // 2, replace=False))
-    assert FEW(in_source_order(source).take(some), source).provenance["order"] == "sampled"
+    assert FEW(in_source_order(source).take(some), Background(source)).provenance["order"] == "sampled"
 
 
 def test_seeds_below_zero_are_refused():
@@ -278,7 +278,7 @@ def test_the_belief_is_bayes_rule_over_all_permutations(ages, secrets, order):
     contents = [(classes[i], secrets[i]) for i in order]
     columns = {"age": [cell for cell, _ in contents], "secret": [secret for _, secret in contents]}
     release = Table.read(columns, quasi_identifiers="age", sensitive="secret")
-    belief = OrderAttack(seeds=20)(release, Table.read({"age": ages}, quasi_identifiers="age"))
+    belief = OrderAttack(seeds=20)(release, Background(Table.read({"age": ages}, quasi_identifiers="age")))
     assert belief.provenance["order"] != "sorted"
     dense = np.zeros((len(ages), len(ages)))
     owner = np.repeat(np.arange(belief.n_observations), belief.row_length)

@@ -6,7 +6,7 @@ import pytest
 from unmask import Posterior, Truth, audit
 from unmask.inference import from_match_probabilities
 from unmask.measures import evaluate, realized_error, realized_success
-from unmask.tables import AttributeInference, ClassAttack, Knowledge, NearestNeighbor, StringLinkage, Table
+from unmask.tables import AttributeInference, Background, ClassAttack, Knowledge, NearestNeighbor, StringLinkage, Table
 from unmask.tables.knowledge import attribute_truth
 
 # Anonymeter 1.1.0
@@ -23,7 +23,7 @@ def test_the_baseline_of_inference_is_the_share_of_the_mode():
     # its random guesses are re-indexed to the targets and mostly lost: 1.3 % where guessing scores 54.5 %
     table = people(1000, distinct=False)
     known = Knowledge(targets=300)(table, np.arange(1000), rng=np.random.default_rng(1))
-    belief = AttributeInference("sex")(table, known.auxiliary)
+    belief = AttributeInference("sex")(table, Background(known.people))
     row = evaluate(realized_success, belief, attribute_truth(table, known.person, belief, "sex"))
     drawn = table.column("sex").codes[known.person]
     assert row.prior == pytest.approx(np.mean(drawn == 0))
@@ -36,7 +36,7 @@ def test_control_people_are_counted_among_the_people_attacked():
     rng = np.random.default_rng(1)
     origin = rng.permutation(1000)[:500]
     control = Knowledge(targets=100, outside=1.0)(table, origin, rng=rng)
-    belief = AttributeInference("sex")(table.take(origin), control.auxiliary)
+    belief = AttributeInference("sex")(table.take(origin), Background(control.people))
     truth = attribute_truth(table, control.person, belief, "sex")
     row = evaluate(realized_success, belief, truth, drawn_from=np.inf)
     assert row.n == 100
@@ -58,14 +58,14 @@ def test_a_release_that_is_the_data_is_linked_at_classes_over_people(distinct, c
     order = np.random.default_rng(2).permutation(200)
     known = Knowledge(targets=None)(table, order, rng=np.random.default_rng(3))
     for attack in (ClassAttack(), NearestNeighbor()):
-        found = audit(attack(table.take(order), known.auxiliary), known.truth).row("realized_success")
+        found = audit(attack(table.take(order), known.background), known.truth).row("realized_success")
         assert found.posterior == pytest.approx(classes / 200)
 
 
 def test_an_attack_that_always_succeeds_has_an_interval():
     # square root of a negative number when the release equals the original
     table = people(200, distinct=True)
-    row = evaluate(realized_success, ClassAttack()(table, table), Truth(np.arange(200)), drawn_from=np.inf)
+    row = evaluate(realized_success, ClassAttack()(table, Background(table)), Truth(np.arange(200)), drawn_from=np.inf)
     assert (row.posterior, row.high) == (1.0, 1.0)
     assert 0.97 < row.low < 1.0
 
@@ -76,7 +76,7 @@ def test_two_missing_values_are_equal_and_poison_no_distance():
     table = Table.read(columns, quasi_identifiers=("age", "income"))
     own = ClassAttack()(table)
     assert own.n_observations == 3
-    found = NearestNeighbor()(table, table.take([2]))
+    found = NearestNeighbor()(table, Background(table.take([2])))
     assert found.candidate.tolist() == [2]
 
 
@@ -107,8 +107,8 @@ def test_a_person_inside_an_interval_is_linked_to_it_and_text_is_not():
     release = Table.read({"age": ["28-40", "28-40", "50-60"]}, quasi_identifiers="age")
     known = Table.read({"age": ["35"]}, quasi_identifiers="age")
     truth = Truth([0])
-    contained = audit(ClassAttack()(release, known), truth).row("realized_success").posterior
-    as_text = audit(StringLinkage()(release, known), truth).row("realized_success").posterior
+    contained = audit(ClassAttack()(release, Background(known)), truth).row("realized_success").posterior
+    as_text = audit(StringLinkage()(release, Background(known)), truth).row("realized_success").posterior
     assert contained == pytest.approx(1 / 2)
     assert as_text == pytest.approx(1 / 3)
 
@@ -117,5 +117,5 @@ def test_the_order_of_the_file_identifies_nobody():
     # ties go to whichever class comes first in the tree
     table = Table.read({"age": [30] * 400}, quasi_identifiers="age")
     for attack in (ClassAttack(), NearestNeighbor(), StringLinkage()):
-        row = evaluate(realized_success, attack(table, table), Truth(np.arange(400)))
+        row = evaluate(realized_success, attack(table, Background(table)), Truth(np.arange(400)))
         assert row.posterior == pytest.approx(1 / 400)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from unmask.audit import audit
-from unmask.studies import Evidence, study_tables
+from unmask.cases.tables.audit import Evidence, audit_tables
+from unmask.cases.tables.case import OWN_PRIOR
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
-from unmask.studies.tables import OWN_PRIOR
-from unmask.tables import criteria
+from unmask.tables import Background, criteria
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.knowledge import Knowledge, attribute_truth
 from unmask.tables.protections import Suppress
@@ -28,7 +28,7 @@ def released(table=ORIGINAL):
 
 def test_t5_suppression_does_not_move_the_prior_of_an_inference():
     release, _ = released()
-    belief = AttributeInference("s")(release, population=ORIGINAL)
+    belief = AttributeInference("s")(release, Background(population=ORIGINAL))
     row = audit(belief).row("success_probability")
     assert (row.prior, row.posterior) == (pytest.approx(10 / 19), pytest.approx(1.0))
     assert audit(AttributeInference("s")(release)).row("success_probability").prior == 1.0  # no other source was named
@@ -37,7 +37,7 @@ def test_t5_suppression_does_not_move_the_prior_of_an_inference():
 def test_t5_neither_release_nor_sample_moves_the_prior_of_an_audit():
     release, origin = released()
     sample = np.arange(8, 19)
-    found = study_tables(
+    found = audit_tables(
         {"suppressed": release, "sample": ORIGINAL.take(sample)},
         Evidence(ORIGINAL, origins={"suppressed": origin, "sample": sample}),
     )
@@ -48,7 +48,7 @@ def test_t5_neither_release_nor_sample_moves_the_prior_of_an_audit():
 
 
 def test_t5_an_audit_without_the_original_says_whose_prior_it_is():
-    found = study_tables({"r": released()[0]})
+    found = audit_tables({"r": released()[0]})
     rows = [row for row in found.rows if row.target == "s"]
     assert {row.note for row in rows} == {OWN_PRIOR}
     assert not any(row.note for row in found.rows if row.target == "identity")
@@ -58,10 +58,10 @@ def test_t5_an_audit_without_the_original_says_whose_prior_it_is():
 def test_t5_a_value_that_nobody_released_is_a_candidate_of_those_who_know_the_population():
     original = people("aaaab", "xxxyz")
     release = people("aaaa", "xxxy")  # read anew: it does not know z
-    belief = AttributeInference("s")(release, Knowledge(None)(original, rng=np.random.default_rng(0)).auxiliary)
-    assert belief.candidate_label == ("x", "y")
     known = Knowledge(None)(original, rng=np.random.default_rng(0))
-    belief = AttributeInference("s")(release, known.auxiliary, population=original)
+    belief = AttributeInference("s")(release, Background(known.people))
+    assert belief.candidate_label == ("x", "y")
+    belief = AttributeInference("s")(release, known.background)
     assert belief.candidate_label == ("x", "y", "z")
     assert np.exp(belief.log_prior) == pytest.approx([3 / 5, 1 / 5, 1 / 5])
     truth = attribute_truth(original, known.person, belief, "s")
@@ -71,13 +71,13 @@ def test_t5_a_value_that_nobody_released_is_a_candidate_of_those_who_know_the_po
 def test_t5_those_who_are_believed_absent_have_the_values_of_the_population():
     release, _ = released()
     belief = AttributeInference("s", link=ClassAttack(prior_present=0.5))(
-        release, people("b", "y"), population=ORIGINAL
+        release, Background(people("b", "y"), ORIGINAL)
     )
     assert np.exp(belief.log_probability) == pytest.approx([10 / 19, 9 / 19])
 
 
 def test_t5_a_value_that_the_population_lacks_weighs_half_a_person():
-    belief = AttributeInference("s")(people("aa", "xz"), population=people("aaa", "xxx"))
+    belief = AttributeInference("s")(people("aa", "xz"), Background(population=people("aaa", "xxx")))
     assert np.exp(belief.log_prior) == pytest.approx([3 / 3.5, 0.5 / 3.5])
 
 
@@ -98,9 +98,9 @@ def test_t5_a_release_with_values_of_its_own_is_compared_with_itself():
 
 def test_t5_an_audit_takes_closeness_from_the_original_and_says_so():
     release, origin = released()
-    found = study_tables({"r": release}, Evidence(ORIGINAL, origins={"r": origin})).criteria["r"]
+    found = audit_tables({"r": release}, Evidence(ORIGINAL, origins={"r": origin})).criteria["r"]
     assert (found["reference"], found["t_equal"]) == ("original", pytest.approx(9 / 19))
-    assert study_tables({"r": release}).criteria["r"]["reference"] == "release"
+    assert audit_tables({"r": release}).criteria["r"]["reference"] == "release"
 
 
 PLAN = """

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from unmask import Truth, audit
 from unmask.errors import UnmaskError
-from unmask.tables import ClassAttack, Mondrian, Register, RegisterAttack, Table, datasets
+from unmask.tables import Background, ClassAttack, Mondrian, Register, RegisterAttack, Table, datasets
 from unmask.tables.attacks.owners import expected_inside, in_boxes, owners, propagate, sum_matchings
 from unmask.truth import ABSENT
 
@@ -124,7 +124,7 @@ CELLS = ("[0, 3]", "[0, 3]", "[4, 7]", "[4, 7]", "[2, 5]", "1", "6", "[8, 9]")
 def test_u1_no_belief_that_enumeration_refutes(cells, people, coverage):
     release, register = ages(*cells), ages(*people)
     try:
-        belief = RegisterAttack(coverage=coverage)(release, register)
+        belief = RegisterAttack(coverage=coverage)(release, Background(register))
     except UnmaskError:  # the counts contradict the coverage
         return
     table = table_of(belief)
@@ -151,16 +151,16 @@ def counted(release, register):
 
 
 def test_u1_three_equal_records_and_one_person_of_the_register():
-    belief = RegisterAttack(coverage=0.33)(ages(*["[20, 29]"] * 3), ages(25))
+    belief = RegisterAttack(coverage=0.33)(ages(*["[20, 29]"] * 3), Background(ages(25)))
     assert audit(belief).row("success_probability").worst == pytest.approx(0.33)
-    belief = RegisterAttack(coverage=0.8)(ages(*["[20, 29]"] * 3, "40", "41"), ages(25, 40, 41))
+    belief = RegisterAttack(coverage=0.8)(ages(*["[20, 29]"] * 3, "40", "41"), Background(ages(25, 40, 41)))
     assert audit(belief).row("success_probability").posterior == pytest.approx(3 / 5)
     assert table_of(belief)[:3].sum() <= 1
 
 
 def test_u1_a_unique_match_raises_the_probability_of_being_in_the_register():
     # two records fit one person each, one fits nobody: that one's owner is not in the register, so the others' are
-    belief = RegisterAttack(coverage=0.6)(ages(1, 2, 3), ages(1, 2, 7, 8, 9))
+    belief = RegisterAttack(coverage=0.6)(ages(1, 2, 3), Background(ages(1, 2, 7, 8, 9)))
     assert 1 - belief.unlisted[belief.observation] == pytest.approx([0.9, 0.9, 0.0])
 
 
@@ -168,16 +168,16 @@ def test_u1_a_unique_match_raises_the_probability_of_being_in_the_register():
 def test_u1_counts_that_contradict_the_coverage_are_refused(coverage, people):
     release = ages(*[25] * 10 * people)
     with pytest.raises(UnmaskError, match=r"people fit \d+ of them one to one at most; give a coverage of at most 0"):
-        RegisterAttack(coverage=coverage)(release, ages(*[25] * people * 3))
+        RegisterAttack(coverage=coverage)(release, Background(ages(*[25] * people * 3)))
 
 
 def test_u1_a_register_of_everybody_must_have_somebody_for_each_record():
     with pytest.raises(UnmaskError, match=r"behind 3 of 3 records, and its people fit 2 of them .* at most 0.666"):
-        RegisterAttack()(ages("[20, 29]", "[20, 29]", "30"), ages(21, 30, 31, 32))
+        RegisterAttack()(ages("[20, 29]", "[20, 29]", "30"), Background(ages(21, 30, 31, 32)))
     with pytest.raises(UnmaskError, match="fit 2 of them one to one"):  # of overlapping boxes as well
-        RegisterAttack()(ages("[20, 29]", "[25, 35]", "[20, 35]"), ages(26, 27, 90))
+        RegisterAttack()(ages("[20, 29]", "[25, 35]", "[20, 35]"), Background(ages(26, 27, 90)))
     with pytest.raises(UnmaskError, match="check that both have the same cells"):
-        RegisterAttack(coverage=0.9)(ages(*range(50)), ages(*range(100, 200)))
+        RegisterAttack(coverage=0.9)(ages(*range(50)), Background(ages(*range(100, 200))))
 
 
 def test_u1_a_register_that_is_nearly_used_up_leaves_nobody_outside():
@@ -189,7 +189,7 @@ def test_u1_a_register_that_is_nearly_used_up_leaves_nobody_outside():
 
 def test_in_overlapping_boxes_a_record_counts_by_the_people_who_fit_both():
     # two people of 1, one of 2: box "1" has 2 people, 1 record and 2/3 of the other; box "[1, 2]" 3 people, 2 records
-    belief = table_of(RegisterAttack(coverage=0.5)(ages("1", "[1, 2]"), ages(1, 1, 2)))
+    belief = table_of(RegisterAttack(coverage=0.5)(ages("1", "[1, 2]"), Background(ages(1, 1, 2))))
     size = np.array([2 + 1 + 2 / 3, 3 + 2])
 
     def of_all(z):
@@ -204,15 +204,15 @@ def test_in_overlapping_boxes_a_record_counts_by_the_people_who_fit_both():
 
 def test_a_deviation_that_chance_explains_is_no_contradiction():
     release = ages(*range(100))
-    found = RegisterAttack(coverage=0.5)(release, ages(*range(35)))  # 50 expected, 5 the deviation
+    found = RegisterAttack(coverage=0.5)(release, Background(ages(*range(35))))  # 50 expected, 5 the deviation
     assert (1 - found.unlisted).sum() == 35
     with pytest.raises(UnmaskError, match=r"give a coverage of at most 0\.34"):
-        RegisterAttack(coverage=0.5)(release, ages(*range(34)))
+        RegisterAttack(coverage=0.5)(release, Background(ages(*range(34))))
 
 
 def test_outsiders_are_spread_like_records_and_people():
     # one record each: inside = t N / (1 + t N) with t = 1 / (z (n + N)), and one z for both boxes
-    belief = RegisterAttack(coverage=0.6)(ages(1, 2), ages(1, 2, 2, 2))
+    belief = RegisterAttack(coverage=0.6)(ages(1, 2), Background(ages(1, 2, 2, 2)))
     first, second = 1 - belief.unlisted[belief.observation]
     assert first + second == pytest.approx(1.2)
     assert (1 / first - 1) / 2 == pytest.approx(3 * (1 / second - 1) / 4)
@@ -230,7 +230,7 @@ def linked(released, columns, known, k, coverage, *, people=3000, seed=0):
     if k:
         release, origin = Mondrian(k=k)(release, rng=rng)
     register = Register(coverage=coverage, columns=known)(population, some[origin], rng=rng)
-    belief = RegisterAttack(coverage=coverage)(release, register.auxiliary)
+    belief = RegisterAttack(coverage=coverage)(release, register.background)
     return audit(belief, register.truth), audit(ClassAttack()(release)), belief, register.truth
 
 
@@ -261,9 +261,9 @@ def test_u1_announced_is_realized_where_the_register_has_outsiders(k, coverage, 
 def test_the_order_of_records_and_people_is_no_information():
     rng = np.random.default_rng(3)
     cells, people = rng.choice(CELLS, 30), rng.integers(0, 10, 40)
-    one = table_of(RegisterAttack(coverage=0.6)(ages(*cells), ages(*people)))
+    one = table_of(RegisterAttack(coverage=0.6)(ages(*cells), Background(ages(*people))))
     rows, columns = rng.permutation(30), rng.permutation(40)
-    other = table_of(RegisterAttack(coverage=0.6)(ages(*cells[rows]), ages(*people[columns])))
+    other = table_of(RegisterAttack(coverage=0.6)(ages(*cells[rows]), Background(ages(*people[columns]))))
     assert other == pytest.approx(one[rows][:, columns], abs=1e-9)
 
 
@@ -274,6 +274,6 @@ def test_a_coverage_is_a_probability_above_0(coverage):
 
 
 def test_a_record_that_nobody_fits_has_no_candidate():
-    belief = RegisterAttack(coverage=0.5)(ages(1, 2), ages(1, 7))
+    belief = RegisterAttack(coverage=0.5)(ages(1, 2), Background(ages(1, 7)))
     assert belief.unlisted[belief.observation] == pytest.approx([0.0, 1.0])
     assert audit(belief, Truth([0, ABSENT])).row("realized_success").posterior == 0.5

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from unmask import Truth, UnmaskError, audit
+from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.engines import open_engine
 from unmask.reports import sentences
 from unmask.reports.words import percent
-from unmask.studies import Evidence, study_tables
 from unmask.studies.cells import run_cell
 from unmask.studies.large import Held, study_large
 from unmask.studies.reading import read_plan
-from unmask.tables import BayesAttack, ClassAttack, Table, criteria
+from unmask.tables import Background, BayesAttack, ClassAttack, Table, criteria
 from unmask.tables.attacks import CellError, NearestNeighbor
 from unmask.tables.attacks.possible import possible_people
 from unmask.tables.large import Roles, reduce
@@ -59,7 +59,7 @@ def test_t4_a_belief_under_wildcards_is_that_of_all_possible_originals(rows):
     for original, chance in originals(rows):
         for record, person in enumerate(original):
             mass.setdefault(person, np.zeros(len(rows)))[record] += chance
-        belief = ClassAttack()(table(rows), table(original))
+        belief = ClassAttack()(table(rows), Background(table(original)))
         found = audit(belief, Truth(np.arange(len(rows))))
         told += chance * found.row("success_probability").posterior
         right += chance * found.row("realized_success").posterior
@@ -67,7 +67,7 @@ def test_t4_a_belief_under_wildcards_is_that_of_all_possible_originals(rows):
     assert total == pytest.approx(1.0)
     assert told == pytest.approx(right)
     for person, of_record in mass.items():
-        belief = dense(ClassAttack()(table(rows), table([person])))[0]
+        belief = dense(ClassAttack()(table(rows), Background(table([person]))))[0]
         assert belief == pytest.approx(of_record / of_record.sum())
 
 
@@ -77,7 +77,7 @@ def test_t4_an_adversary_without_an_original_honors_the_rule():
     assert (own.status, wild.status) == ("exact", "model")
     people = possible_people(table(T4))
     told = audit(wild).row("success_probability").posterior
-    assert told == audit(ClassAttack()(table(T4), people)).row("success_probability").posterior
+    assert told == audit(ClassAttack()(table(T4), Background(people))).row("success_probability").posterior
     assert criteria.evaluate(table(T4)).prosecutor_average < 2 / 7 < told < 5 / 7  # 2 / 7: complete classes alone
 
 
@@ -92,7 +92,7 @@ def test_t4_what_is_announced_without_an_original_is_the_mean_over_possible_orig
         for j in (0, 1):
             gaps, stated = filled[:, j] == "", filled[:, j][filled[:, j] != ""]
             filled[gaps, j] = rng.choice(stated, gaps.sum())
-        belief = ClassAttack()(release, table([tuple(row) for row in filled.tolist()]))
+        belief = ClassAttack()(release, Background(table([tuple(row) for row in filled.tolist()])))
         found = audit(belief, Truth(np.arange(400)))
         expected.append([found.row(name).posterior for name in ("success_probability", "realized_success")])
     told, right = np.mean(expected, axis=0)
@@ -137,7 +137,7 @@ def test_t4_every_attack_lets_a_suppressed_cell_be_any_value():
     release, known = table([("1", "x"), ("", "x"), ("2", "y")]), table([("1", "x")])
     exact = BayesAttack(error=CellError(redraw=0.0))
     for attack in (ClassAttack(), NearestNeighbor(), exact):
-        found = dense(attack(release, known))[0]
+        found = dense(attack(release, Background(known)))[0]
         assert found[0] >= found[1] > 0
         assert found[2] == pytest.approx(0, abs=1e-6)
 
@@ -168,7 +168,7 @@ def test_t4_the_page_says_how_far_the_published_criterion_understates_the_advers
     rng = np.random.default_rng(3)
     people = {name: rng.choice([*"1234567"], 500) for name in ("a", "b")}
     release = Table.read(suppressed(people, 0.2, rng), **ROLES, missing="wildcard")
-    found = study_tables({"r": release})
+    found = audit_tables({"r": release})
     row = next(r for r in found.rows if (r.target, r.measure) == ("identity", "success_probability"))
     criterion = found.criteria["r"]["prosecutor_average"]
     assert row.status == "model"
@@ -177,7 +177,7 @@ def test_t4_the_page_says_how_far_the_published_criterion_understates_the_advers
     assert percent(criterion) in said
     assert f"{row.posterior / criterion:.1f}-fold" in said
     assert not found.column_risk  # classes without a column would be closed classes, which they are not
-    own = study_tables({"r": Table.read(suppressed(people, 0.2, rng), **ROLES)})
+    own = audit_tables({"r": Table.read(suppressed(people, 0.2, rng), **ROLES)})
     assert not any("suppressed" in line for line in sentences(own))
 
 
@@ -185,7 +185,7 @@ def test_t4_with_the_original_what_is_announced_comes_true():
     rng = np.random.default_rng(4)
     people = {name: rng.choice([*"1234567"], 2000) for name in ("a", "b")}
     release = Table.read(suppressed(people, 0.2, rng), **ROLES, missing="wildcard")
-    found = study_tables({"r": release}, Evidence(Table.read(people, **ROLES), origins={"r": np.arange(2000)}))
+    found = audit_tables({"r": release}, Evidence(Table.read(people, **ROLES), origins={"r": np.arange(2000)}))
     told, right = (
         next(r for r in found.rows if (r.release, r.adversary, r.measure) == ("r", "prosecutor", measure)).posterior
         for measure in ("success_probability", "realized_success")
@@ -213,7 +213,7 @@ def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):
     (cell,) = read_plan(tmp_path / "plan.toml").cells()
     (row,) = [row for row in run_cell(cell) if row.measure == "realized_success"]
     release = Table.read(str(file), quasi_identifiers=["a", "b"], sensitive="s", missing="excluded")
-    found = study_tables({"r": release}, Evidence(release, origins={"r": np.arange(60)}))
+    found = audit_tables({"r": release}, Evidence(release, origins={"r": np.arange(60)}))
     asked = ("r", "prosecutor", "identity", "realized_success")
     (same,) = [r for r in found.rows if (r.release, r.adversary, r.target, r.measure) == asked]
     assert row.posterior == pytest.approx(same.posterior)
@@ -222,9 +222,9 @@ def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):
 
 def test_t4_a_belief_that_cannot_find_suppressed_people_is_not_exact():
     release = table([("1", "x"), ("", "x"), ("2", "y")], missing="own")
-    belief = ClassAttack()(release, table([("1", "x"), ("1", "x"), ("2", "y")]))
+    belief = ClassAttack()(release, Background(table([("1", "x"), ("1", "x"), ("2", "y")])))
     found = audit(belief, Truth([0, 1, 2]))
     assert found.row("success_probability").posterior > found.row("realized_success").posterior
     assert (belief.status, found.row("success_probability").status) == ("model", "refuted")  # sure, and wrong
     missed_before = table([("1", "x"), ("", "x"), ("2", "y")]).take([0, 2])  # a value of its own, of somebody else
-    assert ClassAttack()(release, missed_before).status == "exact"
+    assert ClassAttack()(release, Background(missed_before)).status == "exact"

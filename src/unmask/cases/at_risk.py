@@ -49,13 +49,13 @@ class Watched:
     def see(self, belief: Posterior, rows: NDArray[np.int64], *, release: str, adversary: str, target: str) -> None:
         """Keep those at risk; rows : (n_targets,) the row of each target."""
         assert success_probability.self_assessed is not None
-        chance = success_probability.self_assessed(belief)
+        success = success_probability.self_assessed(belief)
         guess = float(success_probability.self_assessed(belief.prior())[0])
         limit = LIMITS["identity" if target == "identity" else "value"]
-        reasons = _fitting(belief) if target == "identity" else _shares(chance, guess)
-        risky = np.flatnonzero((chance > max(limit, guess) + SURER)[belief.observation])
+        reasons = _fitting(belief) if target == "identity" else _shares(success, guess)
+        risky = np.flatnonzero((success > max(limit, guess) + SURER)[belief.observation])
         self.found += [
-            AtRisk(release, row, adversary, target, float(chance[seen]), reasons[seen])
+            AtRisk(release, row, adversary, target, float(success[seen]), reasons[seen])
             for row, seen in zip(rows[risky].tolist(), belief.observation[risky].tolist(), strict=True)
         ]
 
@@ -85,6 +85,6 @@ def _fitting(belief: Posterior) -> list[str]:
     return ["1 candidate fits" if n == 1 else f"{n:,} candidates fit" for n in listed.tolist()]
 
 
-def _shares(chance: NDArray[np.float64], guess: float) -> list[str]:
+def _shares(shares: NDArray[np.float64], guess: float) -> list[str]:
     """What share of the candidates have the value that is inferred."""
-    return [f"{share:.1%} of those who fit share one value; guessing gives {guess:.1%}" for share in chance]
+    return [f"{share:.1%} of those who fit share one value; guessing gives {guess:.1%}" for share in shares]

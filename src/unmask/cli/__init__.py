@@ -52,9 +52,9 @@ from unmask.writing import STANDARD_OUTPUT, together
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from unmask.cases.tables.audit import Evidence
     from unmask.reports import ReportData
     from unmask.reports.words import Value
-    from unmask.studies.tables import Evidence
     from unmask.tables import Mondrian, Table
     from unmask.tables.formulas import Formulas
 
@@ -122,7 +122,7 @@ def audit(
     unmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml
     unmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB
     """
-    from unmask.studies.tables import study_tables
+    from unmask.cases.tables.audit import audit_tables
 
     paths = tuple(map(Path, releases))
     names = stems(paths)
@@ -141,7 +141,7 @@ def audit(
         for name, path in zip(names, paths, strict=True):
             tables[name], without_role = read_released(path, of_release)
             unused.update(without_role)
-        found = study_tables(
+        found = audit_tables(
             tables,
             _evidence(tables, before, origins, register=people, coverage=coverage, targets=targets, seed=seed),
             title=f"Audit of {', '.join(names)}",
@@ -187,7 +187,7 @@ def _check_at_risk(output: Output, original: Path | None, origins: tuple[Path, .
 
 def _evidence(tables: dict[str, Table], original: Table | None, origins: tuple[Path, ...], **more: Any) -> Evidence:
     """What the auditor has besides the releases."""
-    from unmask.studies.tables import Evidence
+    from unmask.cases.tables.audit import Evidence
 
     if original is None:
         return Evidence(**more)
@@ -375,7 +375,7 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     """Make a census, protect it with k = 3, 10 and 50, attack every release, write the report. Needs no files."""
     import numpy as np
 
-    from unmask.studies.tables import Evidence, study_tables
+    from unmask.cases.tables.audit import Evidence, audit_tables
     from unmask.tables import Mondrian, Register, Table, datasets
 
     refuse_to_overwrite(report, force=force)
@@ -387,8 +387,8 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     for k in (3, 10, 50):
         tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
     register = Register(columns=("age", "sex", "zip"), coverage=0.8)(census, origins["k=3"], rng=rng)
-    evidence = Evidence(census, origins, register.auxiliary, 0.8, register.person, seed=seed)
-    found = study_tables(
+    evidence = Evidence(census, origins, register.people, 0.8, register.person, seed=seed)
+    found = audit_tables(
         tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance()
     )
     with together(report) as places:

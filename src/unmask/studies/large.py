@@ -1,4 +1,4 @@
-"""The audit of tables that stay in an engine: as in `studies.tables`, from combinations, not people."""
+"""The audit of tables that stay in an engine: as in `cases.tables`, from combinations, not people."""
 
 from __future__ import annotations
 
@@ -7,27 +7,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, fields, replace
 
 from unmask.audit import SELF_ASSESSED, price_measures
-from unmask.cases.exposure import knows_all
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
+from unmask.cases.tables.audit import Evidence, facing, priced_adversary
+from unmask.cases.tables.case import OWN_PRIOR, PROSECUTOR, REGISTER, Case
+from unmask.cases.tables.facts import distribution
+from unmask.cases.tables.words import adversaries, assumptions, knows_all, who
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
 from unmask.reports import COLUMNS, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
-from unmask.studies.tables import (
-    OWN_PRIOR,
-    PROSECUTOR,
-    REGISTER,
-    Attack,
-    Evidence,
-    adversaries,
-    assumptions,
-    distribution,
-    facing,
-    priced_adversary,
-    who,
-)
 from unmask.tables import criteria
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.possible import columns_that_overlap
@@ -60,7 +50,7 @@ def study_large(
 
     coverage : probability that the person behind a record is in the register
 
-    The adversaries, measures and numbers are those of `study_tables` without an original, whose beliefs list every
+    The adversaries, measures and numbers are those of `audit_tables` without an original, whose beliefs list every
     record: equal to 1e-12, and to 1e-6 where the records are so many that they are held in single precision. Where the
     combinations exceed the memory they are taken in parts, and what the parts say is added up; not so where a cell of
     the register fits several of a release, whose people may then own records of several parts. The register stays in
@@ -147,7 +137,7 @@ class _Said:
     status: str
 
     @classmethod
-    def of(cls, attack: Attack, people: int, measures: Sequence[Measure]) -> _Said:
+    def of(cls, attack: Case, people: int, measures: Sequence[Measure]) -> _Said:
         """Take measures of a belief."""
         found = {one: tally(one, attack.belief, people) for one in measures}
         return cls(found, distribution(attack, people), attack.belief.status)
@@ -178,7 +168,7 @@ def _attacked(
     def hear(adversary: str, target: str, belief: Posterior, people: int) -> None:
         measures = SELF_ASSESSED + (acting if (adversary, target) == (priced, "identity") else ())
         whom = adversary, target
-        found = _Said.of(Attack(name, *whom, belief, None), people, measures)
+        found = _Said.of(Case(name, *whom, belief, None), people, measures)
         said[whom] = said[whom].and_then(found) if whom in said else found
 
     examined, counts = _by_class(held, hear)

@@ -10,6 +10,7 @@ from unmask.tables.attacks import (
     RegisterAttack,
     StringLinkage,
 )
+from unmask.tables.background import Background
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.knowledge import Knowledge, Register
 from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
@@ -17,6 +18,7 @@ from unmask.tables.release import Table
 
 __all__ = [
     "AttributeInference",
+    "Background",
     "BayesAttack",
     "ClassAttack",
     "Generalize",

@@ -7,7 +7,7 @@ downloaded there when it is in neither. Every file is checked against its SHA-25
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -22,7 +22,6 @@ from unmask.tables.release import Table
 
 __all__ = [
     "ADULT_COLUMNS",
-    "LOADERS",
     "Q5",
     "adult",
     "adult_control",
@@ -279,16 +278,3 @@ def linkage(name: str) -> Table:
     truth = [column for column in header if column in ("rec_id", "unique_id", "cluster")]
     names = [column for column in header if column not in truth]
     return Table.read(path, quasi_identifiers=names, keep=truth, types=dict.fromkeys(names, "text"))
-
-
-LOADERS: Mapping[str, Callable[[], Table]] = {
-    "adult": adult,
-    "adult-cut": adult_cut,
-    "adult-synthetic": adult_synthetic,
-    "adult-control": adult_control,
-    "nist-national2019": nist_national2019,
-    "fertility1980": fertility1980,
-    "voter-register": voter_register,
-    "zip-demography": zip_demography,
-}
-"""Loaders that need no argument, by the name the command line uses."""

@@ -86,8 +86,7 @@ def _secret(column: Column, distances: set[Any]) -> Secret:
 
 
 def _ranked(column: Column) -> NDArray[np.int32]:
-    used = np.bincount(column.codes, minlength=len(column.levels)) > 0
-    rank = None if (used & ~column.levels.atomic).any() else rank_order(column)
+    rank = None if ((column.counts > 0) & ~column.levels.atomic).any() else rank_order(column)
     if rank is None:
         raise UnmaskError(
             f"the ordered distance is asked for, but sensitive column {column.name!r} has no order, or missing or "

@@ -12,6 +12,9 @@ from os import PathLike
 from pathlib import Path
 from unicodedata import normalize
 
+import numpy as np
+from numpy.typing import NDArray
+
 from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.errors import FailedError, UnmaskError
@@ -93,6 +96,16 @@ class Hierarchy:
     def levels(self) -> int:
         """Number of levels, leaves and root included."""
         return len(self.ancestor)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int32]:
+        """(levels, leaves) the node above each leaf at each level, numbered from 0 by name."""
+        return np.stack([np.unique(labels, return_inverse=True)[1] for labels in self.ancestor]).astype(np.int32)
+
+    @property
+    def height(self) -> int:
+        """Levels below the root, whether it is written or understood."""
+        return self.levels - (len(set(self.ancestor[-1])) == 1)
 
     @cached_property
     def nodes(self) -> dict[str, frozenset[int]]:

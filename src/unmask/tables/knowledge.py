@@ -1,4 +1,4 @@
-"""What an adversary may know, and about whom: draws auxiliary tables, and the truth that goes with them."""
+"""What an adversary may know, and about whom: draws people, and the truth that goes with them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
+from unmask.tables.background import Background
 from unmask.tables.cells import MISSING, Levels
 from unmask.tables.release import Column, Table
 from unmask.truth import ABSENT, UNKNOWN, Truth
@@ -16,21 +17,37 @@ from unmask.truth import ABSENT, UNKNOWN, Truth
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What was drawn: the auxiliary table, the person (row of the population) behind each of its rows, and the
-    truth.
+    """What was drawn.
+
+    people : what is known of each of them; person : the row of the population that each is
+    truth  : the released record of each person; of a register, the person behind each record
+    population : from which they were drawn
     """
 
-    auxiliary: Table
+    people: Table
     person: NDArray[np.int64]
     truth: Truth
+    population: Table
+
+    @property
+    def background(self) -> Background:
+        """What an attack is told of it."""
+        return Background(self.people, self.population)
 
     def truth_in(self, origin: NDArray[np.int64]) -> Truth:
-        """The released record of each person in another release of the same population; ABSENT where he is not in
-        it.
-        """
-        record = np.full(max(int(self.person.max()), int(origin.max(initial=0))) + 1, ABSENT, dtype=np.int64)
-        record[origin] = np.arange(len(origin))
-        return Truth(record[self.person])
+        """The released record of each person in another release of the same population, ABSENT where they are not."""
+        return found_in(self.person, origin)
+
+
+def found_in(wanted: NDArray[np.int64], listed: NDArray[np.int64]) -> Truth:
+    """The place in a list of each of some people, ABSENT where it lacks them.
+
+    wanted, listed : rows of one population; in the list below 0 for people who are none of it.
+    """
+    place = np.full(max(int(wanted.max(initial=0)), int(listed.max(initial=0))) + 1, ABSENT, dtype=np.int64)
+    there = np.flatnonzero(listed >= 0)
+    place[listed[there]] = there
+    return Truth(place[wanted])
 
 
 @dataclass(frozen=True)
@@ -38,9 +55,9 @@ class Knowledge:
     """The adversary knows some people's quasi-identifiers, some columns of them, with gaps and mistakes.
 
     targets : how many people; None: everyone. Drawn without replacement and shuffled.
-    columns : the quasi-identifiers he knows; None: all
-    missing : chance that a cell is unknown to him, each on its own
-    error   : chance that a cell is replaced by a draw from its column
+    columns : the quasi-identifiers they know; None: all
+    missing : probability that a cell is unknown to them, each on its own
+    error   : probability that a cell is replaced by a draw from its column
     outside : share of targets who are not in the release (control people): an attack that "finds" them finds nothing.
               It needs a population with people who were not released.
 
@@ -65,7 +82,7 @@ class Knowledge:
         self, population: Table, origin: NDArray[np.int64] | None = None, *, rng: np.random.Generator
     ) -> Known:
         """population : the original table; origin : (n_released,) the population row behind each released record.
-        Without it anyone may be a target, and his record is UNKNOWN.
+        Without it anyone may be a target, and their record is UNKNOWN.
         """
         released = np.full(population.n_rows, ABSENT if origin is not None else UNKNOWN, dtype=np.int64)
         if origin is not None:
@@ -74,7 +91,7 @@ class Knowledge:
         table = replace(population.take(person), sensitive=(), kept=(), weight=None)
         names = [c.name for c in table.quasi_identifiers] if self.columns is None else list(self.columns)
         columns = tuple(self._blur(table.column(name), population.column(name), rng) for name in names)
-        return Known(replace(table, quasi_identifiers=columns), person, Truth(released[person]))
+        return Known(replace(table, quasi_identifiers=columns), person, Truth(released[person]), population)
 
     def _people(self, released: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         inside, outside = np.flatnonzero(released != ABSENT), np.flatnonzero(released == ABSENT)
@@ -140,12 +157,10 @@ class Register:
         ABSENT.
         """
         person = rng.permutation(population.n_rows)[: max(1, round(self.coverage * population.n_rows))]
-        listed = np.full(population.n_rows, ABSENT, dtype=np.int64)
-        listed[person] = np.arange(len(person))
         table = replace(population.take(person), sensitive=(), kept=(), weight=None)
         if self.columns is not None:
             table = replace(table, quasi_identifiers=tuple(table.column(name) for name in self.columns))
-        return Known(table, person, Truth(listed[origin]))
+        return Known(table, person, found_in(origin, person), population)
 
 
 def attribute_truth(population: Table, person: NDArray[np.int64], belief: Posterior, sensitive: str) -> Truth:

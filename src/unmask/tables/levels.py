@@ -71,6 +71,11 @@ class Levels:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @cached_property
+    def gaps(self) -> NDArray[np.bool_]:
+        """(L,) whether a level stands for a missing cell."""
+        return np.asarray(np.arange(len(self)) == self.missing)
+
     @property
     def kind(self) -> Kind:
         """How its values compare."""

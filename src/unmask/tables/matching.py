@@ -42,7 +42,7 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
         match = _intersect(known, _as_values(released, known.domain))
     else:
         match = _intersect(known, released)
-    rows, columns = _is_missing(known), _is_missing(released)
+    rows, columns = known.gaps, released.gaps
     match[rows] = match[:, columns] = False
     if missing == "wildcard":
         match[rows] = match[:, columns] = True
@@ -50,11 +50,6 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
         match[np.ix_(rows, columns)] = True
     assert match.shape == (len(known), len(released))
     return match
-
-
-def _is_missing(levels: Levels) -> NDArray[np.bool_]:
-    where: NDArray[np.bool_] = np.arange(len(levels)) == levels.missing
-    return where
 
 
 def _intersect(known: Levels, released: Levels) -> NDArray[np.bool_]:

@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 from unmask.errors import FailedError, UnmaskError
 from unmask.randomness import secret_unless
 from unmask.tables.constraints import Constraint, KAnonymity
-from unmask.tables.counts import group
 from unmask.tables.demands import check_whole, demands_of, secrets_of
 from unmask.tables.mondrian import mondrian
 from unmask.tables.recoding import Recoded, axis, generalized, merged, points_of_classes, points_of_rows
-from unmask.tables.release import Table
+from unmask.tables.release import Table, classes_of
 from unmask.tables.suppression import suppress_cells, with_star
 
 Released = tuple[Table, NDArray[np.int64]]
@@ -268,13 +267,7 @@ def _rows(table: Table) -> NDArray[np.int64]:
     """The rows that take part: all, or under "excluded" those without a missing quasi-identifier."""
     if not table.n_rows:
         raise FailedError("the table has 0 rows, expected at least 1; check the file and how it was read")
-    if table.missing != "excluded":
-        return np.arange(table.n_rows)
-    gaps = [column.codes == column.levels.missing for column in table.quasi_identifiers if column.levels.missing >= 0]
-    rows = np.flatnonzero(~np.any(gaps, axis=0)) if gaps else np.arange(table.n_rows)
-    if not rows.size:
-        raise FailedError("every row has a missing quasi-identifier and is excluded; read the table with missing='own'")
-    return rows
+    return table.taking_part
 
 
 def _release(
@@ -291,9 +284,7 @@ def _release(
 def _ordered(release: Table, origin: NDArray[np.int64], rng: np.random.Generator | None) -> Released:
     """The rows in the order of what is released of them, equal ones in random order; origin : the row behind each."""
     shuffled = secret_unless(rng).permutation(release.n_rows)
-    columns = release.written
-    content, _, _ = group([column.codes for column in columns], [len(column.levels) for column in columns])
-    order = shuffled[np.argsort(content[shuffled], kind="stable")]
+    order = shuffled[np.argsort(classes_of(release.written).of_row[shuffled], kind="stable")]
     return release.take(order), origin[order]
 
 

@@ -131,12 +131,7 @@ def _nodes(levels: Levels, hierarchy: Hierarchy) -> NDArray[np.int32]:
     """Node number of every level's ancestors, (levels of the tree, L), in file order; -1 where it is no leaf."""
     leaf_of = {label: at for at, label in enumerate(hierarchy.leaves)}
     leaf = np.array([leaf_of.get(label, -1) for label in levels.labels], dtype=np.intp)
-    nodes = np.empty((hierarchy.levels, len(levels)), dtype=np.int32)
-    for height, labels in enumerate(hierarchy.ancestor):
-        number = {label: at for at, label in enumerate(dict.fromkeys(labels))}
-        of_leaf = np.array([*(number[label] for label in labels), -1], dtype=np.int32)
-        nodes[height] = of_leaf[leaf]
-    return nodes
+    return np.where(leaf < 0, np.int32(-1), hierarchy.numbers[:, leaf])
 
 
 # --- one cell for a box -----------------------------------------------------------------------------------------------

@@ -16,11 +16,12 @@ from unicodedata import normalize
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from unmask.engines.sql import exact_path, literal, quoted
 from unmask.errors import UnmaskError
 from unmask.tables.cells import Levels, Missing, Type, plain_levels, read_levels
-from unmask.tables.counts import group
+from unmask.tables.counts import class_counts, group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.numerals import Decimal
 from unmask.tables.reading import Encoded, check_columns, engine, read_encoded
@@ -67,6 +68,11 @@ class Column:
         """What its values are: number, date, datetime, code, text, ordinal."""
         return self.levels.type
 
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """(L,) rows of each level."""
+        return np.bincount(self.codes, minlength=len(self.levels))
+
     def take(self, rows: Rows) -> Column:
         """The column at the given rows, in their order. The levels stay, so that codes remain comparable."""
         return replace(self, codes=self.codes[rows])
@@ -84,6 +90,15 @@ class Classes:
     of_row: NDArray[np.int32]
     sizes: NDArray[np.int64]
     levels: NDArray[np.int32]
+
+    def counts(self, column: Column) -> csr_array:
+        """(J, L) rows of each class with each level of a column."""
+        return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels))
+
+
+def classes_of(columns: Sequence[Column]) -> Classes:
+    """The rows that are alike in some columns."""
+    return Classes(*group([column.codes for column in columns], [len(column.levels) for column in columns]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +134,7 @@ class Table:
             raise UnmaskError("0 quasi-identifiers given, expected at least 1; name what an adversary may know")
         if self.missing not in ("own", "wildcard", "excluded"):
             raise UnmaskError(f"missing is {self.missing!r}, expected 'own', 'wildcard' or 'excluded'")
-        names = [column.name for column in self.columns]
-        check_columns(names, (), where="the table")
+        check_columns(self.names, (), where="the table")
         lengths = {column.codes.size for column in self.columns}
         if self.weight is not None:
             lengths.add(self.weight.size)
@@ -138,6 +152,17 @@ class Table:
         return self.quasi_identifiers + self.sensitive + self.kept
 
     @property
+    def names(self) -> list[str]:
+        """Of all columns."""
+        return [column.name for column in self.columns]
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Name of each column -> its role: quasi-identifier, sensitive or keep."""
+        parts = (("quasi-identifier", self.quasi_identifiers), ("sensitive", self.sensitive), ("keep", self.kept))
+        return {column.name: role for role, columns in parts for column in columns}
+
+    @property
     def written(self) -> tuple[Column, ...]:
         """All columns as they stand in a file, the weight among them: in the order of the source."""
         columns = self.columns if self.weight is None else (*self.columns, self._weight_column(self.weight))
@@ -146,8 +171,7 @@ class Table:
 
     def _weight_column(self, weight: NDArray[np.float64]) -> Column:
         """The weight under its name in the source, the one that no other column has."""
-        names = [column.name for column in self.columns]
-        name = next((name for name in self.order if name not in names), "weight")
+        name = next((name for name in self.order if name not in self.names), "weight")
         values, codes = np.unique(weight, return_inverse=True)
         levels, code = read_levels([repr(value) for value in values.tolist()], as_type="number", column=name)
         return Column(name, code[codes], levels)
@@ -171,8 +195,7 @@ class Table:
     @cached_property
     def classes(self) -> Classes:
         """The equivalence classes of the quasi-identifiers, computed once."""
-        columns = self.quasi_identifiers
-        return Classes(*group([c.codes for c in columns], [len(c.levels) for c in columns]))
+        return classes_of(self.quasi_identifiers)
 
     def column(self, name: str) -> Column:
         """The column of that name.
@@ -181,9 +204,8 @@ class Table:
         Traceback (most recent call last):
         unmask.errors.UnmaskError: column 'zpi' is not in the table; did you mean 'zip'? Its columns are age, zip
         """
-        names = [column.name for column in self.columns]
-        check_columns(names, [name], where="the table")
-        return self.columns[names.index(name)]
+        check_columns(self.names, [name], where="the table")
+        return self.columns[self.names.index(name)]
 
     def take(self, rows: Rows) -> Table:
         """The given rows (numbers, a mask or a slice) in their order; levels stay, so codes remain comparable."""
@@ -438,12 +460,11 @@ def stored_type(column: Column) -> str:
     else text; exact values from text are whole numbers, doubles, dates or timestamps.
     """
     levels = column.levels
-    missing = np.arange(len(levels)) == levels.missing
-    if not (levels.atomic | missing).all():
+    if not (levels.atomic | levels.gaps).all():
         return "VARCHAR"
     if column.stored or levels.kind != "numeric":
         return column.stored.removesuffix(" WITH TIME ZONE") or "VARCHAR"
     if levels.type != "number":
         return "DATE" if levels.type == "date" else "TIMESTAMP"
-    low = levels.low[~missing]
+    low = levels.low[~levels.gaps]
     return "BIGINT" if bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all()) else "DOUBLE"

@@ -26,7 +26,7 @@ def rank_order(column: Column) -> NDArray[np.int32] | None:
     array([0, 1, 2], dtype=int32)
     """
     levels = column.levels
-    used = np.bincount(column.codes, minlength=len(levels)) > 0
+    used = column.counts > 0
     if levels.kind == "categorical" or (levels.missing >= 0 and used[levels.missing]):
         return None
     if levels.kind == "numeric":
@@ -56,27 +56,22 @@ def hierarchy_paths(column: Column, *, rank: NDArray[np.int32] | None = None) ->
     >>> tree = Hierarchy.from_paths([("flu", "lung", "*"), ("ulcer", "gut", "*"), ("asthma", "lung", "*")])
     >>> roles = {"quasi_identifiers": "age", "sensitive": "ill", "hierarchies": {"ill": tree}}
     >>> hierarchy_paths(Table.read({"age": [1, 2, 3], "ill": ["flu", "ulcer", "asthma"]}, **roles).column("ill"))
-    array([[2, 0, 1], [0, 0, 1]], dtype=int32)
+    array([[0, 1, 2], [1, 1, 0]], dtype=int32)
     """
     hierarchy = column.hierarchy
     if hierarchy is None:
         return None
     leaf = {label: i for i, label in enumerate(hierarchy.leaves)}
-    used = np.bincount(column.codes, minlength=len(column.levels)) > 0
+    used = column.counts > 0
     index = np.array([leaf.get(label, -1) for label in column.levels.labels])
-    outside = int(np.count_nonzero((index < 0) & used & (np.arange(len(index)) != column.levels.missing)))
+    outside = int(np.count_nonzero((index < 0) & used & ~column.levels.gaps))
     if outside:
         raise UnmaskError(
             f"{outside} values of sensitive column {column.name!r} are not leaves of its hierarchy, expected none; "
             "add them to the hierarchy or leave it out"
         )
-    rooted = len(set(hierarchy.ancestor[-1])) == 1
-    heights = hierarchy.ancestor[: len(hierarchy.ancestor) - rooted]
-    paths = np.zeros((len(heights), len(index)), dtype=np.int32)
-    for h, nodes in enumerate(heights):
-        number = {node: i for i, node in enumerate(dict.fromkeys(nodes))}
-        of_leaf = np.array([number[node] for node in nodes])
-        paths[h] = np.where(index >= 0, of_leaf[index], len(number))
+    numbers = hierarchy.numbers[: hierarchy.height]
+    paths = np.where(index >= 0, numbers[:, index], numbers.max(axis=1, initial=-1)[:, None] + 1).astype(np.int32)
     if rank is not None:
         paths[:, rank] = paths.copy()
     return paths

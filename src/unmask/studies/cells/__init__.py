@@ -57,7 +57,7 @@ class Wing(Protocol):
 
 
 WINGS = {
-    "tables": "unmask.studies.cells.tables",
+    "tables": "unmask.cases.tables",
     "pseudonyms": "unmask.cases.pseudonyms",
     "channels": "unmask.cases.channels",
     "graphs": "unmask.studies.cells.graphs",

@@ -5,7 +5,7 @@ from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
 from unmask.tables.attacks.fitting import fit_errors
 from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbor
 from unmask.tables.attacks.order import OrderAttack
-from unmask.tables.attacks.strings import StringLinkage, StringMatches
+from unmask.tables.attacks.strings import StringLinkage
 
 __all__ = [
     "AttributeInference",
@@ -16,6 +16,5 @@ __all__ = [
     "OrderAttack",
     "RegisterAttack",
     "StringLinkage",
-    "StringMatches",
     "fit_errors",
 ]

@@ -1,4 +1,4 @@
-"""Attribute inference: through whoever the target may be, what is his sensitive value?"""
+"""Attribute inference: through whoever the target may be, what is their sensitive value?"""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
 from unmask.inference import compose
 from unmask.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
-from unmask.tables.attacks.noisy import BayesAttack, NearestNeighbor
+from unmask.tables.background import Attack, Background, Rng
 from unmask.tables.release import Column, Table
-
-Linker = ClassAttack | BayesAttack | NearestNeighbor
 
 
 @dataclass(frozen=True)
@@ -28,8 +25,9 @@ class AttributeInference:
 
     The prior is the histogram of `population`: of the table before protection, of a named population, of people who
     were not released. It is what is believed of a target who is believed absent, and neither suppression nor sampling
-    moves it. A released value that the population lacks weighs half a person. Without a population the release's own
-    histogram stands in for it, and the provenance says so: `prior` is "population" or "release".
+    moves it. A released value that the population lacks weighs half a person. Without a population that has
+    the column the release's own histogram stands in for it, and the provenance says so: `prior` is "population" or
+    "release".
 
     sensitive : the column
     link      : how the adversary finds the target's record
@@ -42,20 +40,18 @@ class AttributeInference:
     """
 
     sensitive: str
-    link: Linker = field(default_factory=ClassAttack)
+    link: Attack = field(default_factory=ClassAttack)
 
-    def __call__(self, release: Table, auxiliary: Table | None = None, *, population: Table | None = None) -> Posterior:
-        """The belief about the sensitive value of each person of the auxiliary table; population : gives the prior."""
-        if auxiliary is None and not isinstance(self.link, ClassAttack):
-            raise UnmaskError(f"{self.link!r} needs auxiliary data and none were given; only ClassAttack does without")
-        link = self.link(release, auxiliary)  # type: ignore[arg-type]  # checked above
-        return self.through(link, release, population=population)
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
+        """The belief about the sensitive value of each person known."""
+        return self.through(self.link(release, knowledge, rng=rng), release, knowledge)
 
-    def through(self, link: Posterior, release: Table, *, population: Table | None = None) -> Posterior:
+    def through(self, link: Posterior, release: Table, knowledge: Background | None = None) -> Posterior:
         """The belief that follows from one about records that is there already, made by `link`."""
         column = release.column(self.sensitive)
         labels, prior = column.levels.labels, None
-        if population is not None:
+        population = None if knowledge is None else knowledge.population
+        if population is not None and self.sensitive in population.names:
             labels, prior = _before(column, population.column(self.sensitive))
         source = "release" if prior is None else "population"
         return compose(
@@ -68,7 +64,7 @@ def _before(released: Column, known: Column) -> tuple[tuple[str, ...], NDArray[n
     labels = tuple(dict.fromkeys(released.levels.labels + known.levels.labels))
     place = {label: at for at, label in enumerate(labels)}
     people = np.zeros(len(labels))
-    people[[place[label] for label in known.levels.labels]] = np.bincount(known.codes, minlength=len(known.levels))
+    people[[place[label] for label in known.levels.labels]] = known.counts
     occurs = np.bincount(released.codes, minlength=len(labels)) > 0
     people[occurs & (people == 0)] = 0.5
     return labels, people / people.sum()

@@ -14,6 +14,7 @@ from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.owners import owners
 from unmask.tables.attacks.pairing import Fit, Same, pair, pairs_where
 from unmask.tables.attacks.possible import open_levels, overlapping, possible_people
+from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Levels, compatible
 from unmask.tables.release import Column, Missing, Table
 
@@ -36,13 +37,13 @@ class ClassAttack:
     known of a person is preferred to one that hides it. Under another rule than "wildcard" a missing cell fits nobody
     whose value is known, so that people who were suppressed are looked for among others: a `model`, too.
 
-    Without auxiliary data the people are those of the release, the prosecutor's best case: what their classes say,
+    Told of no people, they take those of the release, the prosecutor's best case: what their classes say,
     and where cells overlap one possible original, see `possible_people`. A cell that the adversary does not know
-    (missing in the auxiliary table) fits everything and tells nothing; a missing released cell obeys the release's rule
+    (missing in the table of people) fits everything and tells nothing; a missing released cell obeys the release's rule
     for missing cells. A person whom no record fits is believed absent.
 
-    prior_present : chance that a person is in the release at all (prosecutor: 1). Below 1, an absent person's values
-                    are thought to be distributed as among the people attacked.
+    prior_present : probability that a person is in the release at all (prosecutor: 1). Below 1, an absent person's
+                    values are thought to be distributed as among the people attacked.
 
     >>> ClassAttack()
     ClassAttack(prior_present=1.0)
@@ -52,15 +53,16 @@ class ClassAttack:
 
     prior_present: float = 1.0
 
-    def __call__(self, release: Table, auxiliary: Table | None = None) -> Posterior:
-        """The belief about each person of the auxiliary table, or about every record's own person without one."""
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about each person known, or about every record's own person without any."""
         provenance = {"attack": repr(self), "missing": release.missing}
-        if auxiliary is None:
-            auxiliary = possible_people(release) if overlapping(release) else release
-        if auxiliary is release and self.prior_present == 1.0:
+        people = None if knowledge is None else knowledge.people
+        if people is None:
+            people = possible_people(release) if overlapping(release) else release
+        if people is release and self.prior_present == 1.0:
             classes = release.classes
             return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)
-        pairing = pair(auxiliary, release)
+        pairing = pair(people, release)
         tables = fits_of(pairing.columns, missing=release.missing)
         row, klass = pairs_where(pairing, tables)
         log_stated = np.zeros(len(row))
@@ -97,12 +99,12 @@ def _log_share(known: Column, cell: Column, fits: NDArray[np.bool_], *, missing:
 
     fits : of the same shape, whether the cell contains the value. It says nothing of cells that do not.
     """
-    stated = np.arange(len(known.levels)) != known.levels.missing
+    stated = ~known.levels.gaps
     log_volume = np.log(np.maximum(fits[stated].sum(axis=0), 1))
     table = np.where(stated[:, None], -log_volume, 0.0)
     anything = open_levels(cell.levels, missing=missing)
     if anything.any() and stated.any():
-        cells = np.where(anything, 0, np.bincount(cell.codes, minlength=len(cell.levels)))
+        cells = np.where(anything, 0, cell.counts)
         shared = (fits[stated] * np.exp(-log_volume)) @ cells
         weight = np.maximum(shared, 0.5)
         total = cells.sum() + (weight - shared).sum()
@@ -114,7 +116,7 @@ def _log_share(known: Column, cell: Column, fits: NDArray[np.bool_], *, missing:
 class RegisterAttack:
     """Which person is this released record? The adversary links records to a register of named people.
 
-    The targets are the released records, the candidates the people of the register (the auxiliary table). The n records
+    The targets are the released records, the candidates the people of the register. The n records
     and the N people who share a box compete for each other: with E[I] of the n owners in the register, each of the N is
     each record's owner with probability E[I] / (n N). `owners` has the formula, and what is done where boxes overlap.
     So no three records that look alike are ever all believed to be of one person, and of the records with a unique
@@ -138,9 +140,9 @@ class RegisterAttack:
         if not 0.0 < self.coverage <= 1.0:
             raise UnmaskError(f"coverage is {self.coverage}, expected above 0 and at most 1")
 
-    def __call__(self, release: Table, auxiliary: Table) -> Posterior:
-        """The belief about the person behind each released record; the auxiliary table is the register."""
-        pairing = pair(release, auxiliary)
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about the person behind each released record; the people known are the register."""
+        pairing = pair(release, people_of(knowledge, self))
         row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing, observed_is_release=True))
         found = owners(np.bincount(pairing.observation), pairing.sizes, row, klass, coverage=self.coverage)
         likely = found.each > LEAST

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 from unmask.tables.attacks.noisy import BayesAttack, CellError
+from unmask.tables.background import Background, people_of
 from unmask.tables.release import Table
 
 START = 0.1
@@ -18,7 +19,7 @@ SMALLEST, LARGEST = 1e-4, 0.999
 
 def fit_errors(
     release: Table,
-    auxiliary: Table,
+    knowledge: Background,
     *,
     error: CellError | None = None,
     prior_present: float = 1.0,
@@ -29,7 +30,7 @@ def fit_errors(
 
     Expectation-maximization: with p(x given v) under the present rates, the new rate of a column is the expected share
     of cells that were redrawn, p(redrawn given v, x) = redraw q(v) / p(v given x), over people who are not believed
-    absent. It uses no truth, and only the first `people` rows of the auxiliary table: shuffle them if their order means
+    absent. It uses no truth, and only the first `people` of the people known: shuffle them if their order means
     something.
 
     error  : the form of the error (jitter is kept as given); its redraw rate is where the fit starts, 0.1 by default
@@ -40,13 +41,13 @@ def fit_errors(
     """
     if people < 1 or rounds < 1:
         raise UnmaskError(f"{people} people and {rounds} rounds were asked for, expected at least 1 of each")
-    known = auxiliary.take(slice(0, people))
+    known = people_of(knowledge, BayesAttack()).take(slice(0, people))
     start = error or CellError(redraw=START)
     names = {column.name for column in known.quasi_identifiers}
     rates = {column.name: start for column in release.quasi_identifiers if column.name in names}
     for _ in range(rounds):
         attack = BayesAttack(error=rates, prior_present=prior_present)
-        belief = attack(release, known)
+        belief = attack(release, Background(known))
         rates = {
             name: replace(rate, redraw=_redrawn(attack, belief, release, known, name)) for name, rate in rates.items()
         }
@@ -68,7 +69,7 @@ def _redrawn(attack: BayesAttack, belief: Posterior, release: Table, known: Tabl
 
 
 def _responsibility(attack: BayesAttack, known: Table, release: Table, name: str) -> NDArray[np.float64]:
-    """(n_known_levels, n_released_levels) chance that a cell was redrawn, given the true value and the released one."""
+    """(n_known_levels, n_released_levels) probability that a cell was redrawn, given the true and the released value."""
     mine, theirs = known.column(name), release.column(name)
     total = np.exp(attack.log_table(mine, theirs, missing=release.missing))
     return np.clip(np.exp(attack.log_redrawn(mine, theirs))[:, None] / np.maximum(total, 1e-300), 0.0, 1.0)

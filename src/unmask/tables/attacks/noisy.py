@@ -12,6 +12,7 @@ from unmask.errors import UnmaskError
 from unmask.inference import from_likelihood
 from unmask.posterior import Posterior
 from unmask.tables.attacks.pairing import pair, sums_over
+from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import compatible
 from unmask.tables.release import Column, Missing, Table
 
@@ -54,7 +55,7 @@ class BayesAttack:
     absent person's cells are thought to be distributed as the released columns, independently.
 
     error         : one error model for every column, or one for each by name
-    prior_present : chance that the person is in the release
+    prior_present : probability that the person is in the release
 
     Fellegi & Sunter, "A theory for record linkage", 1969, normalized over candidates and "none of these".
     """
@@ -62,9 +63,9 @@ class BayesAttack:
     error: CellError | Mapping[str, CellError] = field(default_factory=lambda: CellError(redraw=0.05))
     prior_present: float = 1.0
 
-    def __call__(self, release: Table, auxiliary: Table) -> Posterior:
-        """The belief about each person of the auxiliary table."""
-        pairing = pair(auxiliary, release)
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about each person known."""
+        pairing = pair(people_of(knowledge, self), release)
         tables = [self.log_table(known, released, missing=release.missing) for known, released in pairing.columns]
         marginals = [_log_marginal(known, released) for known, released in pairing.columns]
         row, klass, log_likelihood = sums_over(pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - NEGLIGIBLE)
@@ -86,7 +87,7 @@ class BayesAttack:
         """(n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
         error = self._error_of(known)
         kept = _kept(known, released, error, missing)
-        stated = np.arange(len(known.levels)) != known.levels.missing
+        stated = ~known.levels.gaps
         spread = np.maximum(kept[stated].sum(axis=0, keepdims=True), 1e-300)
         redrawn = np.exp(self.log_redrawn(known, released))[:, None]
         with np.errstate(divide="ignore"):
@@ -125,7 +126,7 @@ def _log_marginal(known: Column, released: Column) -> NDArray[np.float64]:
     """(n_known_levels,) log share of released cells that fit each known value, with half a record for what is never
     released.
     """
-    counts = np.bincount(released.codes, minlength=len(released.levels)).astype(np.float64)
+    counts = released.counts.astype(np.float64)
     fits = compatible(known.levels, released.levels, missing="own").astype(np.float64)
     share = (fits / np.maximum(fits.sum(axis=0, keepdims=True), 1.0)) @ counts
     log_share = np.log(np.maximum(share, 0.5) / counts.sum())
@@ -149,9 +150,9 @@ class NearestNeighbor:
     J. C. Gower, "A general coefficient of similarity and some of its properties", 1971.
     """
 
-    def __call__(self, release: Table, auxiliary: Table) -> Posterior:
-        """The belief about each person of the auxiliary table: the nearest records, alike."""
-        pairing = pair(auxiliary, release)
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about each person known: the nearest records, alike."""
+        pairing = pair(people_of(knowledge, self), release)
         tables = [
             _gower(known, released, wildcard=release.missing == "wildcard") for known, released in pairing.columns
         ]

@@ -17,6 +17,7 @@ from unmask.tables.attacks.classes import fits_of
 from unmask.tables.attacks.pairing import Pairing, pair, pairs_where
 from unmask.tables.attacks.shuffles import SHUFFLES, LastPlaces, Shuffle
 from unmask.tables.attacks.sortedness import grouped, sorted_by_content
+from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.release import Table
 
 NEGLIGIBLE = 1e-9
@@ -58,7 +59,7 @@ class OrderAttack:
 
     >>> ages = {"age": [31, 57, 22, 43, 68, 19]}
     >>> people = Table.read(ages, quasi_identifiers="age")
-    >>> belief = OrderAttack()(people, people)  # released as it was
+    >>> belief = OrderAttack()(people, Background(people))  # released as it was
     >>> bool(np.exp(belief.log_probability).min() > 0.99), belief.candidate
     (True, array([0, 1, 2, 3, 4, 5], dtype=int32))
 
@@ -71,14 +72,15 @@ class OrderAttack:
         if not 0 <= self.seeds < 2**32:
             raise UnmaskError(f"seeds is {self.seeds}, expected a largest seed from 0 to {2**32 - 1}")
 
-    def __call__(self, release: Table, auxiliary: Table) -> Posterior:
-        """The belief about each person of the auxiliary table, which is the source in its order."""
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about each person known, who are the source in its order."""
+        source = people_of(knowledge, self)
         provenance = {"attack": repr(self), "missing": release.missing}
         if sorted_by_content(release):
-            return _guess(release.n_rows, auxiliary.n_rows, provenance | {"order": "sorted"})
-        scene = _Scene.of(release, auxiliary)
+            return _guess(release.n_rows, source.n_rows, provenance | {"order": "sorted"})
+        scene = _Scene.of(release, source)
         if len(scene.people) != release.n_rows:
-            return _guess(release.n_rows, auxiliary.n_rows, provenance | {"order": "sampled"})
+            return _guess(release.n_rows, source.n_rows, provenance | {"order": "sampled"})
         found = list(_explanations(scene, self.seeds))
         chance = np.log(0.25)  # of the four, the one that the others are weighed against
         if scene.grouped:
@@ -86,9 +88,9 @@ class OrderAttack:
         total = np.logaddexp.reduce([chance, *(one.log_weight for one in found)])
         kept = [(one, float(np.exp(one.log_weight - total))) for one in found if one.log_weight - total > _LOG_LEAST]
         if not kept:
-            return _guess(release.n_rows, auxiliary.n_rows, provenance | {"order": "chance"})
+            return _guess(release.n_rows, source.n_rows, provenance | {"order": "chance"})
         best = max(kept, key=lambda pair: pair[1])[0].kind
-        return _belief(scene, kept, auxiliary.n_rows, provenance | {"order": best})
+        return _belief(scene, kept, source.n_rows, provenance | {"order": best})
 
 
 _LOG_LEAST = float(np.log(NEGLIGIBLE))
@@ -123,7 +125,7 @@ class _Explanation:
 class _Scene:
     """The release and the people who may be in it, in the order of the source, by distinct rows.
 
-    people : (n,) rows of the auxiliary table that some record fits
+    people : (n,) rows of the source that some record fits
     seen   : (n,) observation of each of them;  klass : (n_rows,) class of each record
     key    : sorted observation * n_classes + class of every pair that fits
     rows   : (n_observations,) records that fit each observation
@@ -141,8 +143,8 @@ class _Scene:
     known: tuple[NDArray[np.int32], ...]
 
     @classmethod
-    def of(cls, release: Table, auxiliary: Table) -> _Scene:
-        pairing = pair(auxiliary, release)
+    def of(cls, release: Table, source: Table) -> _Scene:
+        pairing = pair(source, release)
         observation, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
         n_classes = len(pairing.classes)
         rows = np.bincount(observation, weights=pairing.sizes[klass], minlength=len(pairing.observed)).astype(np.int64)

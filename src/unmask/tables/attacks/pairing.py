@@ -14,7 +14,7 @@ from unmask.errors import UnmaskError
 from unmask.inference import by_class
 from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.counts import group
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Column, Table, classes_of
 
 CHUNK = 1 << 22
 """Pairs of observation and candidate class that are held at once."""
@@ -103,16 +103,15 @@ def shared_columns(observed: Table, candidates: Table) -> tuple[tuple[Column, Co
 def pair(observed: Table, candidates: Table) -> Pairing:
     """Reduce two tables to distinct rows over the quasi-identifiers that they share, by name."""
     columns = shared_columns(observed, candidates)
-    observation, _, distinct = group([known.codes for known, _ in columns], [len(known.levels) for known, _ in columns])
-    klass, sizes, classes = group([c.codes for _, c in columns], [len(c.levels) for _, c in columns])
+    left, right = (classes_of(side) for side in zip(*columns, strict=True))
     return Pairing(
         columns=columns,
-        observation=observation,
-        observed=distinct,
-        klass=klass,
-        classes=classes,
-        members=by_class(klass, len(sizes)),
-        first=np.concatenate(([0], np.cumsum(sizes))),
+        observation=left.of_row,
+        observed=left.levels,
+        klass=right.of_row,
+        classes=right.levels,
+        members=by_class(right.of_row, len(right.sizes)),
+        first=np.concatenate(([0], np.cumsum(right.sizes))),
     )
 
 
@@ -146,27 +145,43 @@ def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64
 
 
 def chunks_where(pairing: Pairing, fits: Sequence[Fit]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """The pairs of `pairs_where` a chunk at a time, at least one.
+    """The pairs of `pairs_where` a chunk at a time, at least one."""
+    near = pairs_near(pairing.observed, pairing.classes, fits)
+    yield from _on_bits(pairing, [fit for fit in fits if not isinstance(fit, Same)]) if near is None else near
 
-    Columns are asked for the pairs that `separated` leaves, or, where it leaves too many, on bits for all pairs.
+
+def pairs_near(
+    left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
+    """The pairs of rows that all columns allow, by left row, a chunk at a time, asked for among those that `separated`
+    leaves; None where these are so many that all pairs are sooner asked for on bits. left, right : (n, d) codes.
     """
-    observed, candidate = separated(pairing.observed, pairing.classes, fits)
-    order = np.argsort(candidate, kind="stable")
-    first = np.searchsorted(candidate[order], observed, side="left")
-    size = np.searchsorted(candidate[order], observed, side="right") - first
-    tables = [fit for fit in fits if not isinstance(fit, Same)]
-    if len(tables) == len(fits) and ON_BITS * size.sum() > len(observed) * len(candidate):
-        yield from _on_bits(pairing, tables)
-        return
+    ours, theirs = separated(left, right, fits)
+    order = np.argsort(theirs, kind="stable")
+    first = np.searchsorted(theirs[order], ours, side="left")
+    size = np.searchsorted(theirs[order], ours, side="right") - first
+    on_bits = not any(isinstance(fit, Same) for fit in fits) and ON_BITS * size.sum() > len(left) * len(right)
+    return None if on_bits else _asked(left, right, fits, order, first, size)
+
+
+def _asked(
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    fits: Sequence[Fit],
+    order: NDArray[np.int64],
+    first: NDArray[np.int64],
+    size: NDArray[np.int64],
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Of the right rows `order[first]` and so on, `size` of them for each left row, those that fit it."""
     ends = np.cumsum(size)
     cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + CHUNK, CHUNK)))
-    for start, stop in zip(cuts, [*cuts[1:], len(observed)], strict=True):
+    for start, stop in zip(cuts, [*cuts[1:], len(left)], strict=True):
         part = size[start:stop]
         row = np.repeat(np.arange(start, stop), part)
         column = order[np.repeat(first[start:stop] - (np.cumsum(part) - part), part) + np.arange(part.sum())]
         for i, fit in enumerate(fits):
-            left, right = pairing.observed[row, i], pairing.classes[column, i]
-            good = fit.observed[left] == fit.candidate[right] if isinstance(fit, Same) else fit[left, right]
+            one, other = left[row, i], right[column, i]
+            good = fit.observed[one] == fit.candidate[other] if isinstance(fit, Same) else fit[one, other]
             row, column = row[good], column[good]
         yield row, column
 

@@ -62,7 +62,7 @@ def open_levels(levels: Levels, *, missing: Missing) -> NDArray[np.bool_]:
 
 
 def _disjoint(column: Column, missing: Missing) -> bool:
-    used = _used(column)
+    used = np.flatnonzero(column.counts)
     if _exact_but_missing(column, used):
         return missing != "wildcard" or not (used == column.levels.missing).any() or len(used) == 1
     levels = column.levels.select(used)
@@ -73,7 +73,7 @@ def _resolved(column: Column, missing: Missing, drawn: NDArray[np.float64]) -> C
     """The column with each cell that contains others replaced by one of these; drawn : (n_rows,) from 0 to 1."""
     if _disjoint(column, missing):
         return column
-    codes, count = column.codes.copy(), np.bincount(column.codes, minlength=len(column.levels))
+    codes, count = column.codes.copy(), column.counts
     anything = open_levels(column.levels, missing=missing)
     for level, narrower in _contained(column, missing):
         rows = column.codes == level
@@ -84,7 +84,7 @@ def _resolved(column: Column, missing: Missing, drawn: NDArray[np.float64]) -> C
 
 def _contained(column: Column, missing: Missing) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """The levels that contain others, and the narrowest that each contains."""
-    used, gap = _used(column), column.levels.missing
+    used, gap = np.flatnonzero(column.counts), column.levels.missing
     if _exact_but_missing(column, used):
         yield gap, used[used != gap]
         return
@@ -98,10 +98,6 @@ def _contained(column: Column, missing: Missing) -> Iterator[tuple[int, NDArray[
     wide = [at for at, narrower in inside.items() if len(narrower)]
     for at in wide:
         yield int(used[at]), used[np.setdiff1d(inside[at], wide)]
-
-
-def _used(column: Column) -> NDArray[np.int64]:
-    return np.flatnonzero(np.bincount(column.codes, minlength=len(column.levels)))
 
 
 def _exact_but_missing(column: Column, used: NDArray[np.int64]) -> bool:

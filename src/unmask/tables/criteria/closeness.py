@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
-from unmask.tables.criteria.histograms import Histograms
+from unmask.tables.criteria.histograms import Dense, view_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unmask.tables.criteria.histograms import CountMatrix, Floats
+    from unmask.tables.criteria.histograms import CountMatrix, Floats, Histograms
 
 
 def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
@@ -27,7 +26,7 @@ def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) ->
 
     N. Li, T. Li, S. Venkatasubramanian, "t-closeness", ICDE 2007, section 4.1.
     """
-    view = Histograms.of(counts, overall=overall)
+    view = view_of(counts, overall=overall)
     return view.add(np.maximum(view.p - view.q, 0.0))
 
 
@@ -45,9 +44,12 @@ def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) 
 
     Li et al. 2007, section 4.1 (ordered distance).
     """
-    view = Histograms.of(counts, overall=overall)
+    view = view_of(counts, overall=overall)
     if view.domain < 2:
         return np.zeros(len(view.width))
+    if isinstance(view, Dense):
+        gap = np.cumsum(view.p - view.q, axis=1)[:, view.overall > 0]
+        return np.asarray(np.abs(gap).sum(axis=1) / (view.domain - 1))
     position = np.cumsum(view.overall > 0) - 1
     # rounded once, like the shares of a class: equal distributions are at distance 0, not 1e-17
     Q = np.cumsum(view.overall[view.overall > 0])[:-1] / view.overall.sum()
@@ -92,18 +94,10 @@ def t_hierarchical(
 
     Li et al. 2007, section 4.2 (hierarchical distance).
     """
-    view = Histograms.of(counts, overall=overall)
-    height = len(paths)
-    if height == 0:
+    view = view_of(counts, overall=overall)
+    if not len(paths):
         return np.zeros(len(view.width))
-    return np.asarray(sum(t_equal(_recode(view, nodes)) for nodes in paths) / height, dtype=np.float64)
-
-
-def _recode(view: Histograms, nodes: NDArray[np.int32]) -> Histograms:
-    n_nodes = int(nodes.max()) + 1
-    to_node = sparse.csr_array((np.ones(len(nodes), np.int64), (np.arange(len(nodes)), nodes)), (len(nodes), n_nodes))
-    total = np.bincount(nodes, view.overall, n_nodes).astype(np.int64)
-    return Histograms.of(view.matrix @ to_node, overall=total)
+    return np.asarray(sum(t_equal(view.merged(nodes)) for nodes in paths) / len(paths), dtype=np.float64)
 
 
 def t_kl(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
@@ -116,8 +110,8 @@ def t_kl(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Fl
 
     D. Rebollo-Monedero, J. Forné, J. Domingo-Ferrer, TKDE 22 (2010), section 4.
     """
-    view = Histograms.of(counts, overall=overall)
-    return np.maximum(view.add(view.p * np.log(view.p / view.q)), 0.0)
+    view = view_of(counts, overall=overall)
+    return np.maximum(view.add(view.p * _log_ratio(view)), 0.0)
 
 
 def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
@@ -131,8 +125,8 @@ def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None =
 
     J. Brickell, V. Shmatikov, "The cost of privacy", KDD 2008, definition 2.
     """
-    view = Histograms.of(counts, overall=overall)
-    largest = view.largest(np.abs(np.log(view.p / view.q)))
+    view = view_of(counts, overall=overall)
+    largest = view.largest(np.abs(_log_ratio(view)))
     largest[view.width < view.domain] = np.inf
     return largest
 
@@ -146,8 +140,8 @@ def delta_up(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -
     >>> delta_up(np.array([[3, 0], [0, 3]]))
     array([0.69..., 0.69...])
     """
-    view = Histograms.of(counts, overall=overall)
-    return np.maximum(view.largest(np.log(view.p / view.q)), 0.0)
+    view = view_of(counts, overall=overall)
+    return np.maximum(view.largest(_log_ratio(view)), 0.0)
 
 
 def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
@@ -161,9 +155,9 @@ def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = No
 
     J. Cao, P. Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 5 (2012), definition 3.
     """
-    view = Histograms.of(counts, overall=overall)
+    view = view_of(counts, overall=overall)
     gain = _relative_gain(view)
-    bound = -np.log(view.q)
+    bound = -np.log(view.q, out=np.full_like(view.q, -np.inf), where=view.q > 0)
     return view.largest(np.where(gain > bound * (1 + 1e-12), np.inf, gain))
 
 
@@ -175,9 +169,15 @@ def beta_basic(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None)
 
     Cao and Karras 2012, definition 2.
     """
-    view = Histograms.of(counts, overall=overall)
+    view = view_of(counts, overall=overall)
     return view.largest(_relative_gain(view))
 
 
-def _relative_gain(view: Histograms) -> Floats:
-    return np.maximum((view.p - view.q) / view.q, 0.0)
+def _relative_gain(view: Histograms | Dense) -> Floats:
+    return np.maximum(view.over_q(view.p - view.q), 0.0)
+
+
+def _log_ratio(view: Histograms | Dense) -> Floats:
+    """ln(p_s / q_s), 0 for absent values."""
+    ratio = view.over_q(view.p)
+    return np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)

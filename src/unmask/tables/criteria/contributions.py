@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.tables.counts import group, rank
+from unmask.tables.counts import rank
+from unmask.tables.release import classes_of
 
 if TYPE_CHECKING:
     from unmask.tables.release import Table
@@ -43,8 +44,8 @@ class Contribution:
 def contributions(table: Table) -> tuple[Contribution, ...]:
     """Every quasi-identifier for every target, the largest Shapley value first.
 
-    The adversary knows the columns S of a random record's person and that he is in the table. His success, one minus
-    his estimation error under Hamming loss, is v(S) = (classes of S) / n for identity, and sum_c max_s n_cs / n for a
+    The adversary knows the columns S of a random record's person and that they are in the table. The success, one minus
+    the estimation error under Hamming loss, is v(S) = (classes of S) / n for identity, and sum_c max_s n_cs / n for a
     sensitive column; v(none) is 1 / n, and the share of the commonest value. With d columns the Shapley value is
     sum over S without j of |S|! (d - |S| - 1)! / d! (v(S + j) - v(S)), computed from all 2^d subsets: exact, up to 16
     columns. Only distinct combinations of cells are looked at, each subset once.
@@ -89,23 +90,19 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
 
 def _plain(table: Table) -> Table:
     """The rows that the rule for missing cells leaves; a cell that fits any value makes classes that overlap."""
-    missing = np.zeros(table.n_rows, dtype=np.bool_)
-    for column in table.quasi_identifiers:
-        missing |= column.codes == column.levels.missing
-    if table.missing == "wildcard" and missing.any():
+    if table.missing == "wildcard" and any(
+        column.counts[column.levels.gaps].any() for column in table.quasi_identifiers
+    ):
         raise UnmaskError("missing cells stand for any value, so classes overlap; use the rule own or excluded")
-    if table.missing != "excluded" or not missing.any():
-        return table
-    if missing.all():
-        raise UnmaskError("every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule")
-    return table.take(np.flatnonzero(~missing))
+    return table.take(table.taking_part)
 
 
 def _values(table: Table) -> dict[str, NDArray[np.float64]]:
     """Target -> (2^d,) success of the adversary who knows the columns of each subset, bit j for column j."""
     columns, secrets = table.quasi_identifiers, table.sensitive
     every = [*columns, *secrets]
-    _, weight, codes = group([c.codes for c in every], [len(c.levels) for c in every])
+    combinations = classes_of(every)
+    weight, codes = combinations.sizes, combinations.levels
     value = {name: np.empty(1 << len(columns)) for name in (IDENTITY, *(column.name for column in secrets))}
     for subset, of_row, n_classes in _subsets(table, codes):
         value[IDENTITY][subset] = n_classes / table.n_rows

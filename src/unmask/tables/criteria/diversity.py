@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.tables.criteria.histograms import Histograms
+from unmask.tables.criteria.histograms import view_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ def l_distinct(counts: CountMatrix) -> NDArray[np.int64]:
 
     A. Machanavajjhala et al., "l-diversity", TKDD 1 (2007), section 3.
     """
-    return Histograms.of(counts).width
+    return view_of(counts).width
 
 
 def l_entropy(counts: CountMatrix) -> Floats:
@@ -42,9 +42,10 @@ def l_entropy(counts: CountMatrix) -> Floats:
 
     Machanavajjhala et al. 2007, definition 4.1.
     """
-    view = Histograms.of(counts)
-    count = view.matrix.data.astype(np.float64)
-    effective = np.exp(np.log(view.sizes) - view.add(count * np.log(count)) / view.sizes)
+    view = view_of(counts)
+    count = np.asarray(view.count, dtype=np.float64)
+    log = np.log(count, out=np.zeros_like(count), where=count > 0)
+    effective = np.exp(np.log(view.sizes) - view.add(count * log) / view.sizes)
     whole = np.rint(effective)
     return np.asarray(np.where(np.abs(effective - whole) <= _WHOLE * whole, whole, effective), dtype=np.float64)
 
@@ -63,36 +64,25 @@ def l_recursive(counts: CountMatrix, *, l: int = 2) -> Floats:  # noqa: E741 - t
     """
     if l < 1:
         raise UnmaskError(f"l is {l}, expected at least 1")
-    view = Histograms.of(counts)
-    data = view.matrix.data
-    top = np.maximum.reduceat(data, view.start)
-    if l <= 2:
-        tail = view.sizes - (top if l == 2 else 0)
-    else:
-        limit = int(data.max()) + 1
-        word = np.repeat(np.arange(len(view.width)), view.width) * limit + (limit - 1 - data)
-        word.sort()
-        descending = np.concatenate(([0], np.cumsum(limit - 1 - word % limit)))
-        end = view.start + view.width
-        tail = descending[end] - descending[np.minimum(view.start + l - 1, end)]
-    needed = np.full(len(tail), np.inf)
-    np.divide(top, tail, out=needed, where=tail > 0)
-    return needed
+    view = view_of(counts)
+    top = view.largest(view.count)
+    tail = view.beyond(l - 1) if l > 2 else view.sizes - (top if l == 2 else 0)
+    return np.asarray(np.divide(top, tail, out=np.full(len(tail), np.inf), where=tail > 0))
 
 
 def alpha(counts: CountMatrix) -> Floats:
     """Largest share max_s p_s of one value, per class (J,), 1/m to 1: the alpha of (alpha, k)-anonymity.
 
     It is also the success probability of an adversary who knows the class and guesses its commonest value; ties do not
-    matter, for he succeeds with the same probability whichever of them he names.
+    matter: whichever of them is guessed, the probability is the same.
 
     >>> alpha(np.array([[97, 1, 1, 1]]))
     array([0.97])
 
     R. C.-W. Wong et al., "(alpha, k)-anonymity", KDD 2006.
     """
-    view = Histograms.of(counts)
-    return np.asarray(np.maximum.reduceat(view.matrix.data, view.start) / view.sizes, dtype=np.float64)
+    view = view_of(counts)
+    return np.asarray(view.largest(view.count) / view.sizes, dtype=np.float64)
 
 
 def map_error(counts: CountMatrix, *, rows: NDArray[np.int64] | None = None) -> float:
@@ -104,6 +94,6 @@ def map_error(counts: CountMatrix, *, rows: NDArray[np.int64] | None = None) -> 
     >>> round(map_error(np.array([[97, 1, 1, 1]])), 12)
     0.03
     """
-    view = Histograms.of(counts)
+    view = view_of(counts)
     weight = view.sizes if rows is None else rows
     return float(1 - np.sum(alpha(view) * weight) / weight.sum())

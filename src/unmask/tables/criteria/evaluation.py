@@ -78,8 +78,8 @@ class Criteria:
     """Every criterion of one release.
 
     rows : evaluated rows; classes : distinct quasi-identifier combinations among them; k : the fewest candidates of any
-    row; unique_rows : rows with one candidate; prosecutor_average, prosecutor_max : chance of naming a row, mean over
-    rows and worst.
+    row; unique_rows : rows with one candidate; prosecutor_average, prosecutor_max : probability of re-identifying a
+    row, mean over rows and worst.
     journalist_*, marketer : None without a population; a prosecutor's number is then an upper bound of them.
     sample_weight_* : None without weights.
     The fields named like those of `Disclosure` are the weakest over the sensitive columns, each column judged alone
@@ -138,7 +138,7 @@ def evaluate(
 
     sensitive : columns to judge, all sensitive columns of the table unless given.
     population : a table of everybody who could be in the release, with the same quasi-identifiers; a person belongs to
-    a class when each of his cells is compatible with it (an age with an interval). For journalist and marketer.
+    a class when each of their cells is compatible with it (an age with an interval). For journalist and marketer.
     reference : the table before protection. Its sensitive values are q, with which classes are compared: those of a
     release move with what was suppressed. Where a released value is not among them, q is the release's own, and
     `Criteria.reference` says so, as it does without a reference.

@@ -27,7 +27,12 @@ class Histograms:
     overall: NDArray[np.int64]
 
     @classmethod
-    def of(cls, counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Histograms:
+    def of(
+        cls,
+        counts: NDArray[np.int64] | sparse.csr_array[Any, Any] | Histograms,
+        *,
+        overall: NDArray[np.int64] | None = None,
+    ) -> Histograms:
         """Read a dense or sparse count matrix; classes without rows are left out.
 
         overall : rows per value; the column sums of the matrix unless given (classes that overlap count rows twice).
@@ -71,10 +76,15 @@ class Histograms:
         """(m,) overall shares."""
         return np.asarray(self.overall / self.overall.sum(), dtype=np.float64)
 
+    @property
+    def count(self) -> NDArray[np.int64]:
+        """(nnz,) rows with each stored value."""
+        return self.matrix.data
+
     @cached_property
     def p(self) -> Floats:
         """(nnz,) share of each stored value in its class."""
-        return np.asarray(self.matrix.data / np.repeat(self.sizes, self.width), dtype=np.float64)
+        return np.asarray(self.count / np.repeat(self.sizes, self.width), dtype=np.float64)
 
     @cached_property
     def q(self) -> Floats:
@@ -85,10 +95,96 @@ class Histograms:
         """Sum over the stored values of each class."""
         return np.asarray(np.add.reduceat(values, self.start), dtype=np.float64)
 
-    def largest(self, values: Floats) -> Floats:
-        """Maximum over the stored values of each class."""
+    def largest(self, values: NDArray[Any]) -> Floats:
+        """Maximum over the stored values of each class, of numbers from 0."""
         return np.asarray(np.maximum.reduceat(values, self.start), dtype=np.float64)
 
+    def over_q(self, values: Floats) -> Floats:
+        """Numbers of the stored values over their overall shares."""
+        return values / self.q
 
-CountMatrix: TypeAlias = "NDArray[np.int64] | sparse.csr_array[Any, Any] | Histograms"
+    def beyond(self, n: int) -> NDArray[np.int64]:
+        """(J,) rows without one of the n commonest values of their class."""
+        data, limit = self.count, int(self.count.max()) + 1
+        word = np.repeat(np.arange(len(self.width)), self.width) * limit + (limit - 1 - data)
+        word.sort()
+        descending = np.concatenate(([0], np.cumsum(limit - 1 - word % limit)))
+        end = self.start + self.width
+        return np.asarray(descending[end] - descending[np.minimum(self.start + n, end)])
+
+    def merged(self, nodes: NDArray[np.int32]) -> Histograms:
+        """The same with values of one node as one; nodes : (m,)."""
+        return Histograms.of(self.matrix @ _to_nodes(nodes), overall=np.bincount(nodes, self.overall).astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """The same of few values, absent ones written out: while a table is cut, halves are judged by the thousand.
+
+    count : (J, m) rows, of any dtype; a class without rows has p = 0. overall : as in `Histograms`.
+    """
+
+    count: NDArray[Any]
+    overall: NDArray[Any]
+
+    @cached_property
+    def sizes(self) -> NDArray[Any]:
+        """(J,) rows of each class, 1 for one without."""
+        return np.asarray(np.maximum(self.count.sum(axis=1), 1))
+
+    @property
+    def width(self) -> NDArray[np.int64]:
+        """(J,) number of different values in each class."""
+        return np.asarray(np.count_nonzero(self.count, axis=1))
+
+    @property
+    def domain(self) -> int:
+        """Number m of values that occur."""
+        return int(np.count_nonzero(self.overall))
+
+    @cached_property
+    def p(self) -> Floats:
+        """(J, m) share of each value in its class."""
+        return np.asarray(self.count / self.sizes[:, None], dtype=np.float64)
+
+    @cached_property
+    def q(self) -> Floats:
+        """(m,) overall shares."""
+        return np.asarray(self.overall / max(self.overall.sum(), 1), dtype=np.float64)
+
+    def add(self, values: Floats) -> Floats:
+        """Sum over the values of each class."""
+        return np.asarray(values.sum(axis=1))
+
+    def largest(self, values: NDArray[Any]) -> Floats:
+        """Maximum over the values of each class, of numbers from 0."""
+        return np.asarray(values.max(axis=1, initial=0.0))
+
+    def over_q(self, values: Floats) -> Floats:
+        """(J, m) numbers over overall shares; 0 / 0 is 0."""
+        if self.domain == len(self.q):
+            return values / self.q
+        return np.divide(values, self.q, out=np.where(values > 0, np.inf, 0.0), where=self.q > 0)
+
+    def beyond(self, n: int) -> NDArray[Any]:
+        """(J,) rows without one of the n commonest values of their class."""
+        return np.asarray(np.sort(self.count, axis=1)[:, ::-1][:, n:].sum(axis=1))
+
+    def merged(self, nodes: NDArray[np.int32]) -> Dense:
+        """The same with values of one node as one; nodes : (m,)."""
+        return Dense(self.count @ _to_nodes(nodes), np.bincount(nodes, self.overall))
+
+
+def view_of(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Histograms | Dense:
+    """What the criteria are computed on."""
+    return counts if isinstance(counts, Dense) else Histograms.of(counts, overall=overall)
+
+
+def _to_nodes(nodes: NDArray[np.int32]) -> sparse.csr_array[Any, Any]:
+    ones = np.ones(len(nodes), dtype=np.int64)
+    return sparse.csr_array((ones, (np.arange(len(nodes)), nodes)), (len(nodes), int(nodes.max()) + 1))
+
+
+Counts: TypeAlias = "NDArray[np.int64] | sparse.csr_array[Any, Any]"
+CountMatrix: TypeAlias = "Counts | Histograms | Dense"
 """(n_classes, n_values) rows of each value in each class: dense, sparse, or read already."""

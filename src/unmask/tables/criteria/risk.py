@@ -1,4 +1,4 @@
-"""Chance that a record is named: by candidates in the release, by people in the population, by survey weights."""
+"""Probability that a record is re-identified: among the release, the population, or by survey weights."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.errors import UnmaskError
+from unmask.tables.attacks.pairing import pairs_near
 from unmask.tables.cells import compatible
 from unmask.tables.counts import group
+from unmask.tables.release import classes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,14 +29,14 @@ many."""
 
 @dataclass(frozen=True)
 class Risk:
-    """Probability that a record is named: of the worst-off record and on average over records."""
+    """Probability that a record is re-identified: of the worst-off record and on average over records."""
 
     maximum: float
     average: float
 
 
 def prosecutor(sizes: NDArray[np.int64], *, rows: NDArray[np.int64] | None = None) -> Risk:
-    """Risk from an adversary who knows that his target is in the release: 1/f for a record with f candidates.
+    """Risk from an adversary who knows that the target is in the release: 1/f for a record with f candidates.
 
     sizes : (J,) candidates f of the records of each class; rows : (J,) number of such records, `sizes` unless given.
     The average is over records, (1/n) sum_c n_c / f_c, which is J/n for ordinary classes.
@@ -51,7 +53,7 @@ def prosecutor(sizes: NDArray[np.int64], *, rows: NDArray[np.int64] | None = Non
 
 
 def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> Risk:
-    """Risk from an adversary who knows that his target is in the population, and wants to name any record.
+    """Risk from an adversary who knows that the target is in the population, and wants to re-identify any record.
 
     sizes, population_sizes : (J,) rows n_c of each class in the release, N_c in the population, N_c >= n_c.
 
@@ -69,7 +71,7 @@ def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) ->
 
 
 def marketer(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> float:
-    """Share of the release an adversary names who links all of it to the population: (1/n) sum_c n_c / N_c, 0 to 1.
+    """Share of the release that is re-identified by linking all of it to the population: (1/n) sum_c n_c / N_c, 0 to 1.
 
     >>> marketer(np.array([1, 3]), np.array([4, 6]))
     0.1875
@@ -145,12 +147,11 @@ def _second_ratio(x: Floats) -> Floats:
 def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     """People N_c of the population who fit each class of the release, (J,).
 
-    A person fits when each of his quasi-identifier cells is compatible with the class's cell (equal value, value in the
-    interval or set; missing cells by `table.missing`). Generalized classes may overlap, so one person may fit several.
+    A person fits when each of their quasi-identifier cells is compatible with the class's cell (equal value, value in
+    the interval or set; missing cells by `table.missing`). Generalized classes may overlap: one person may fit several.
     """
-    people = [population.column(column.name) for column in table.quasi_identifiers]
-    _, sizes, known = group([c.codes for c in people], [len(c.levels) for c in people])
-    return fitting_people(table.classes.levels, known, sizes, fitting_cells(table, population))
+    people = classes_of([population.column(column.name) for column in table.quasi_identifiers])
+    return fitting_people(table.classes.levels, people.levels, people.sizes, fitting_cells(table, population))
 
 
 def own_rows(release: Table, original: Table) -> float:
@@ -168,8 +169,7 @@ def own_rows(release: Table, original: Table) -> float:
     >>> own_rows(Table.read({"age": ["41", "41", "50", "20"]}, quasi_identifiers="age"), people)
     0.5
     """
-    known = {column.name for column in original.columns}
-    columns = tuple(column for column in release.quasi_identifiers if column.name in known)
+    columns = tuple(column for column in release.quasi_identifiers if column.name in original.names)
     seen = replace(release, quasi_identifiers=columns, missing="wildcard")
     return float(np.minimum(seen.classes.sizes, population_sizes(seen, original)).sum() / release.n_rows)
 
@@ -187,15 +187,18 @@ def fitting_people(
 
     levels : (J, d) of the classes. known, people : (m, d), (m,) combinations and the people of each. fits : for each
     column (known levels, released levels), whether the two go together. People of whom every cell fits at most one
-    released cell are joined, others compared with every class.
+    released cell are joined, others compared with the classes near them, or, where these are many, with every class.
     """
     simple = np.ones(len(known), dtype=np.bool_)
     for j, fit in enumerate(fits):
         simple &= (fit.sum(axis=1) <= 1)[known[:, j]]
     found = _join(levels, known[simple], people[simple], fits)
     rest = np.flatnonzero(~simple)
+    near = pairs_near(known[rest], levels, fits) if rest.size else ()
+    for row, klass in near or ():
+        found += np.bincount(klass, people[rest[row]], len(levels)).astype(np.int64)
     width = max(1, 8 * _CHUNK // sum(fit.shape[1] for fit in fits))
-    for begin in range(0, len(rest), width):
+    for begin in range(0, len(rest), width) if near is None else ():
         some = rest[begin : begin + width]
         found += _compared(levels, known[some], people[some], fits)
     return found

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.facts import ColumnFacts, Role
 from unmask.tables.cells import plain_levels
-from unmask.tables.counts import class_counts, group
 from unmask.tables.exposure.dependence import dependencies
 from unmask.tables.exposure.names import meant_by
-from unmask.tables.release import Column
+from unmask.tables.release import Column, classes_of
 
 DISTINCT = 0.999
 """Share of distinct values from which on a column is taken to number the people."""
@@ -37,11 +35,11 @@ def column_facts(columns: Sequence[Column], *, roles: Mapping[str, str]) -> tupl
     A suggestion is made from what was counted and from the column's name; it is a place to start from, no finding.
     """
     quasi = [column for column in columns if roles.get(column.name) == "quasi-identifier"]
-    classes = group([column.codes for column in quasi], [len(column.levels) for column in quasi]) if quasi else None
+    classes = classes_of(quasi) if quasi else None
     found = dependencies(columns)
     facts: list[ColumnFacts] = []
     for column in columns:
-        sizes = np.bincount(column.codes, minlength=len(column.levels))
+        sizes = column.counts
         missing = int(sizes[column.levels.missing]) if column.levels.missing >= 0 else 0
         alone = int(np.count_nonzero(sizes == 1)) - (missing == 1)
         counted = ColumnFacts(
@@ -51,7 +49,7 @@ def column_facts(columns: Sequence[Column], *, roles: Mapping[str, str]) -> tupl
             distinct=int(np.count_nonzero(sizes)) - (missing > 0),
             missing=missing,
             alone=alone,
-            together=None if classes is None else _alone_with(classes[0], len(classes[1]), column),
+            together=None if classes is None else int(np.count_nonzero(classes.counts(column).data == 1)),
             determines=tuple(one for one in found if one.by == column.name),
             suggestion="quasi-identifier",
             reason="",
@@ -59,10 +57,6 @@ def column_facts(columns: Sequence[Column], *, roles: Mapping[str, str]) -> tupl
         role, reason = _suggested(counted, column, facts, roles, present=counted.rows - missing, alone=alone)
         facts.append(replace(counted, suggestion=role, reason=reason))
     return tuple(facts)
-
-
-def _alone_with(of_row: NDArray[np.int32], n_classes: int, column: Column) -> int:
-    return int(np.count_nonzero(class_counts(of_row, n_classes, column.codes, len(column.levels)).data == 1))
 
 
 def _suggested(

@@ -69,8 +69,7 @@ class _Side:
     """A column and how its own cells are guessed."""
 
     def __init__(self, column: Column) -> None:
-        self.column, self.n_levels = column, len(column.levels)
-        self.sizes = np.bincount(column.codes, minlength=self.n_levels)
+        self.column, self.n_levels, self.sizes = column, len(column.levels), column.counts
         counts = csr_array(self.sizes[None, :])
         self.right = np.zeros(self.n_levels)
         self.right[counts.indices] = np.nan_to_num(right_by_others(counts))
@@ -109,11 +108,10 @@ def restored_cells(original: Table, release: Table, origin: NDArray[np.int64]) -
     origin : (n_released,) the row of the original behind each record
     """
     beside = release.sensitive + release.kept
-    names = {column.name for column in original.columns}
     found = [
         one
         for cell in release.quasi_identifiers
-        if cell.name in names
+        if cell.name in original.names
         for one in _restored(original.column(cell.name).take(origin), cell, beside)
     ]
     return tuple(found)

@@ -25,7 +25,7 @@ def printed_values(release: Table, original: Table | None = None) -> tuple[Print
     >>> printed_values(release)[0].values
     3
     """
-    names = set() if original is None else {column.name for column in original.columns}
+    names = [] if original is None else original.names
     return tuple(
         _printed(column, original.column(column.name) if original is not None and column.name in names else None)
         for column in release.quasi_identifiers
@@ -36,7 +36,7 @@ def _printed(column: Column, original: Column | None) -> Printed:
     texts = {text for at in np.unique(column.codes).tolist() for text in _texts(column.levels, at)}
     if original is None:
         return Printed(column.name, len(texts), None, len(column.codes))
-    sizes = np.bincount(original.codes, minlength=len(original.levels))
+    sizes = original.counts
     people = {original.levels.labels[at]: int(sizes[at]) for at in np.flatnonzero((sizes > 0) & original.levels.atomic)}
     inside = [people[text] for text in texts if text in people]
     return Printed(column.name, len(inside), sum(n == 1 for n in inside), len(original.codes))

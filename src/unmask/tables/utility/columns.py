@@ -56,7 +56,7 @@ class Cells:
     @classmethod
     def of(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Cells:
         """Put the cells of both columns on common atoms; origin : the original row of each released row."""
-        counts = np.bincount(original.codes, minlength=len(original.levels))
+        counts = original.counts
         if original.levels.kind == "numeric":
             sides = numeric(original.levels, released.levels, counts)
         else:
@@ -222,15 +222,12 @@ def joint(a: Cells, b: Cells) -> Compared:
 
 def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
     """Height of the lowest node above all leaves a level may be (the root's, if it is none), and that of the root."""
-    rooted = len(set(hierarchy.ancestor[-1])) == 1
-    root = len(hierarchy.ancestor) - rooted
+    root = hierarchy.height
     covers = compatible(singletons(hierarchy.leaves), levels, missing="own").T
     height = np.full(len(levels), float(root))
     for h in reversed(range(root)):
-        names = hierarchy.ancestor[h]
-        number = {name: i for i, name in enumerate(dict.fromkeys(names))}
-        node = np.array([number[name] for name in names])
-        lowest = np.where(covers, node, len(number)).min(axis=1)
+        node = hierarchy.numbers[h]
+        lowest = np.where(covers, node, len(node)).min(axis=1)
         highest = np.where(covers, node, -1).max(axis=1)
         height[lowest == highest] = h
     return height, root

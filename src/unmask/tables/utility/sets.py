@@ -47,7 +47,7 @@ def numeric(original: Levels, released: Levels, counts: Ints) -> Sides:
     """Atoms are the exact values; counts : rows per original level. Widths are differences."""
     if released.kind == "numeric":
         original, released = original.on_scale_of(released), released.on_scale_of(original)
-    used = (counts > 0) & ~gaps(original)
+    used = (counts > 0) & ~original.gaps
     exact = original.low[used & (original.low == original.high)]
     ends = np.concatenate((original.low[used], original.high[used]))
     ends = ends[np.isfinite(ends)]
@@ -55,7 +55,7 @@ def numeric(original: Levels, released: Levels, counts: Ints) -> Sides:
         atoms = _atoms(exact, (original,))
         labels, no_members = tuple(map(repr, atoms.tolist())), np.zeros((len(atoms), 0), dtype=np.bool_)
         known = Levels(labels, original.type, atoms, atoms, (), no_members, -1)
-        target = _runs_of(compatible(known, released, missing="own").T, gaps(released))
+        target = _runs_of(compatible(known, released, missing="own").T, released.gaps)
         span = max(float(atoms[-1] - atoms[0]), 0.0)
         width = atoms[target.end - 1] - atoms[target.begin]
         return Sides(atoms, _between(atoms, original), target, _ratio(width, span), width, span)
@@ -74,7 +74,7 @@ def _atoms(exact: Floats, columns: tuple[Levels, ...]) -> Floats:
     """Exact values, and a point for every released cell that holds none of them: the value itself or its middle."""
     atoms = np.unique(exact)
     for levels in columns:
-        low, high = levels.low[~gaps(levels)], levels.high[~gaps(levels)]
+        low, high = levels.low[~levels.gaps], levels.high[~levels.gaps]
         empty = np.searchsorted(atoms, low, side="left") == np.searchsorted(atoms, high, side="right")
         low, high = low[empty], high[empty]
         middle = np.where(np.isfinite(low), np.where(np.isfinite(high), low / 2 + high / 2, low), high)
@@ -84,7 +84,7 @@ def _atoms(exact: Floats, columns: tuple[Levels, ...]) -> Floats:
 
 
 def _between(atoms: Floats, levels: Levels) -> Sets:
-    gone = gaps(levels)
+    gone = levels.gaps
     begin = np.searchsorted(atoms, levels.low, side="left")
     end = np.searchsorted(atoms, levels.high, side="right")
     whole = np.isinf(levels.low) & np.isinf(levels.high)
@@ -95,8 +95,8 @@ def _between(atoms: Floats, levels: Levels) -> Sets:
 def ordinal(original: Levels, released: Levels) -> Sides:
     """Atoms are the ranks of the declared domain. Widths are numbers of values."""
     known = singletons(original.domain)
-    source = _runs_of(compatible(known, original, missing="own").T, gaps(original))
-    target = _runs_of(compatible(known, released, missing="own").T, gaps(released))
+    source = _runs_of(compatible(known, original, missing="own").T, original.gaps)
+    target = _runs_of(compatible(known, released, missing="own").T, released.gaps)
     size = target.size()
     position = np.arange(max(1, len(original.domain)), dtype=np.float64)
     penalty = np.where(size > 1, size / len(position), 0.0)
@@ -118,7 +118,7 @@ def categorical(original: Levels, released: Levels) -> Sides:
     """
     known = singletons(original.domain)
     sides = [(levels, compatible(known, levels, missing="own").T) for levels in (original, released)]
-    stray = [np.flatnonzero(~covers.any(axis=1) & ~gaps(levels)) for levels, covers in sides]
+    stray = [np.flatnonzero(~covers.any(axis=1) & ~levels.gaps) for levels, covers in sides]
     label = dict.fromkeys(levels.labels[i] for (levels, _), at in zip(sides, stray, strict=True) for i in at)
     extra = {text: len(original.domain) + i for i, text in enumerate(label)}
     n_atoms = max(1, len(original.domain) + len(extra))
@@ -129,7 +129,7 @@ def categorical(original: Levels, released: Levels) -> Sides:
         column = np.concatenate((column, np.array([extra[levels.labels[i]] for i in at], dtype=np.int64)))
         members = sparse.csr_array((np.ones(len(row), np.bool_), (row, column)), shape=(len(levels), n_atoms))
         empty = np.zeros(0, dtype=np.int64)
-        sets.append(Sets(empty, empty, members, gaps(levels)))
+        sets.append(Sets(empty, empty, members, levels.gaps))
     size = sets[1].size()
     penalty = np.where(size > 1, size / max(1, len(original.domain)), 0.0)
     width, whole = size.astype(np.float64), float(n_atoms)
@@ -154,8 +154,3 @@ def singletons(values: tuple[str, ...]) -> Levels:
     """One level for each value, that covers it and nothing else."""
     empty = np.zeros(0)
     return Levels(values, "text", empty, empty, values, np.eye(len(values), dtype=np.bool_), -1)
-
-
-def gaps(levels: Levels) -> NDArray[np.bool_]:
-    """(L,) whether the level stands for a missing cell."""
-    return np.asarray(np.arange(len(levels)) == levels.missing)

@@ -1,4 +1,6 @@
-"""Cells of tables: a table is protected, some of its people are known, and their records or values are looked for."""
+"""Cases of tables. Here a cell of a study: a table is protected, some of its people are known, and their records or
+values are looked for; in `audit` the standard adversaries of releases that are there.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import STANDARD, audit, campaign_measures, price_measures
-from unmask.cases.exposure import by_order
+from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.rows import plain_row
+from unmask.cases.tables.case import Scene
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.plan import Cell, Part, unknown
-from unmask.posterior import Posterior
 from unmask.results import Row
-from unmask.studies.tables import REGISTER
 from unmask.tables import utility
-from unmask.tables.attacks import AttributeInference, OrderAttack, RegisterAttack
-from unmask.tables.knowledge import Knowledge, Known, Register, attribute_truth
+from unmask.tables.knowledge import Knowledge, Register
 from unmask.tables.reading import column_names
 from unmask.tables.release import Table
-from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 DATASET = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
@@ -95,41 +93,17 @@ def protect(population: Table, protection: Any, rng: np.random.Generator) -> Rel
 
 def attack(cell: Cell, population: Table, released: Released, attack: Any) -> list[Row]:
     """The rows of the belief, and what the protection cost."""
-    published, source = released
-    release, origin = published.take(published.taking_part), source[published.taking_part]
-    knows = _known(cell.adversary)
+    scene, knows = Scene.of(cell.protection.name, *released), _known(cell.adversary)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     if isinstance(knows, Knowledge) and not knows.outside:  # the same people, whatever the release left out
-        known = knows(population, rng=rng)
+        known, drawn_from = knows(population, rng=rng), float(population.n_rows)
     else:
-        known = knows(population, origin, rng=rng)
+        known, drawn_from = knows(population, scene.origin, rng=rng), math.inf
     if isinstance(knows, Register):
         attack = replace(attack, coverage=knows.coverage)
-    if isinstance(attack, OrderAttack):
-        belief = by_order(release, known, population, attack=attack)
-    elif isinstance(attack, AttributeInference):
-        belief = attack(release, known.auxiliary, population=population)
-    else:
-        belief = attack(release, known.auxiliary)
-    target, truth = _target(attack, population, belief, origin, known)
-    found = audit(
-        belief,
-        truth,
-        release=cell.protection.name,
-        adversary=cell.adversary.name,
-        target=target,
-        drawn_from=_drawn_from(knows, population),
-        measures=[measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)],
-    )
-    linked_to = REGISTER if isinstance(attack, RegisterAttack) else ""
-    return [*(replace(row, linked_to=linked_to) for row in found.rows), *_utility(cell, population, published, source)]
-
-
-def _drawn_from(knows: Knowledge | Register, population: Table) -> float | None:
-    """How many people the targets were drawn from; with people who were kept back as many as are wanted."""
-    if isinstance(knows, Register):
-        return None
-    return math.inf if knows.outside else population.n_rows
+    case = replace(scene, known=known, drawn_from=drawn_from).case(cell.adversary.name, attack)
+    wanted = [measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)]
+    return [*case.audited(wanted).rows, *_utility(cell, population, *released)]
 
 
 def _known(adversary: Part) -> Knowledge | Register:
@@ -143,18 +117,8 @@ def _known(adversary: Part) -> Knowledge | Register:
     return Register(**{**adversary.parameters, **given})
 
 
-def _target(
-    attack: Any, population: Table, belief: Posterior, origin: NDArray[np.int64], known: Known
-) -> tuple[str, Truth]:
-    if isinstance(attack, AttributeInference):
-        return attack.sensitive, attribute_truth(population, known.person, belief, attack.sensitive)
-    if isinstance(attack, RegisterAttack):
-        return "identity", known.truth
-    return "identity", known.truth_in(origin)
-
-
 def _attacker(adversary: Part) -> Attacker | None:
-    """The rational attacker: "case-study", or a table of his parameters."""
+    """The rational attacker: "case-study", or a table of their parameters."""
     given = adversary.settings.get("attacker")
     if given is None or given == EMBEDDED:
         return None if given is None else read_attacker(EMBEDDED)

@@ -1,0 +1,176 @@
+"""One release, one adversary, one target: the belief, the truth it is held against, and the rows that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.audit import Audit, audit
+from unmask.measures import Measure
+from unmask.posterior import Posterior, equal_weights
+from unmask.tables.attacks import AttributeInference, ClassAttack, OrderAttack, RegisterAttack
+from unmask.tables.background import Attack, Background
+from unmask.tables.exposure import known_as_values
+from unmask.tables.knowledge import Known, attribute_truth, found_in
+from unmask.tables.release import Column, Table
+from unmask.truth import UNKNOWN, Truth
+
+PROSECUTOR = "prosecutor"
+REGISTER = "register"
+
+OWN_PRIOR = (
+    "The prior of a value is the release's own share of it: no original says what was believed before, and the gain "
+    "leaves out what suppression or sampling did to the shares."
+)
+
+ORDERS: Mapping[str, str] = {
+    "sorted": "the rows stand in the order of what they say",
+    "chance": "no order that was tried explains the rows",
+    "sampled": "rows were drawn from the original, so that no order was tried",
+    "unshuffled": "the rows stand in the order of the original, or of one of its columns",
+    "seeded": "the rows were shuffled with a seed that can be tried",
+    "grouped": "the rows of a class stand together, perhaps in the order of the original",
+}
+"""How an attack on the order says that the rows came to stand as they do -> the same in words."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What one adversary believes of one target, identity or a sensitive column, and what that is held against.
+
+    truth      : None where it is not known
+    rows       : (n_targets,) the row of each target: of the original where the release's origin is known, else of the
+                 release
+    drawn_from : how many people the targets were drawn from, as in `audit`
+    linked_to  : the other data that names are from, as in `Row`
+    """
+
+    release: str
+    adversary: str
+    target: str
+    belief: Posterior
+    truth: Truth | None = None
+    rows: NDArray[np.int64] | None = None
+    drawn_from: float | None = None
+    linked_to: str = ""
+    note: str = ""
+
+    def audited(self, measures: Sequence[Measure]) -> Audit:
+        """The rows of these measures."""
+        found = audit(
+            self.belief,
+            self.truth,
+            release=self.release,
+            adversary=self.adversary,
+            target=self.target,
+            note=self.note,
+            drawn_from=self.drawn_from,
+            measures=measures,
+        )
+        return replace(found, rows=tuple(replace(row, linked_to=self.linked_to) for row in found.rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A release as its adversaries find it, and the people they look for.
+
+    table  : its rows that take part
+    origin : (n_rows,) the row of the original behind each, or of the release, where that is not known (traced)
+    known  : what is known of whom, in which population; None: everybody of the release by their own rows
+    drawn_from : as in `Case`
+    foreign : the rows are not people of the original, so nobody asks whose they are
+    """
+
+    release: str
+    table: Table
+    origin: NDArray[np.int64]
+    traced: bool = False
+    known: Known | None = None
+    drawn_from: float | None = None
+    foreign: bool = False
+
+    @classmethod
+    def of(cls, release: str, table: Table, origin: NDArray[np.int64] | None, known: Known | None = None) -> Self:
+        """The rows that the table's rule for missing cells leaves; origin : the row of the original behind each."""
+        kept = table.taking_part
+        part = table if len(kept) == table.n_rows else table.take(kept)
+        drawn_from = None if known is None else known.population.n_rows
+        return cls(release, part, kept if origin is None else origin[kept], origin is not None, known, drawn_from)
+
+    def case(self, adversary: str, attack: Attack) -> Case:
+        """What somebody believes who attacks the people known."""
+        if isinstance(attack, AttributeInference):
+            return self.value(adversary, attack, attack.link(self.table, self.background))
+        if isinstance(attack, OrderAttack):
+            return self.order(adversary, attack)
+        if isinstance(attack, RegisterAttack):
+            assert self.known is not None
+            return self.linked(adversary, attack, self.known.people, self.known.person)
+        return self.identity(adversary, attack(self.table, self.background))
+
+    @property
+    def background(self) -> Background | None:
+        """What the adversary is told of the people and the population."""
+        return None if self.known is None else self.known.background
+
+    def identity(self, adversary: str, belief: Posterior, note: str = "") -> Case:
+        """Which record is theirs?"""
+        truth = self.known.truth_in(self.origin) if self.known is not None and self.traced else None
+        return self._of_people(adversary, "identity", belief, truth, note)
+
+    def value(self, adversary: str, attack: AttributeInference, link: Posterior) -> Case:
+        """What is their sensitive value? link : the belief about their records."""
+        belief, column = attack.through(link, self.table, self.background), attack.sensitive
+        truth = None
+        if self.known is not None and column in self.known.population.names:
+            truth = attribute_truth(self.known.population, self.known.person, belief, column)
+            truth = truth if np.any(truth.candidate != UNKNOWN) else None
+        if self.foreign:
+            belief = replace(belief, status="model")
+        note = OWN_PRIOR if belief.provenance["prior"] == "release" else ""
+        return self._of_people(adversary, column, belief, truth, note)
+
+    def order(self, adversary: str, attack: OrderAttack) -> Case:
+        """Which record is theirs, by the order of the rows? The adversary has the population in its order."""
+        assert self.known is not None
+        named = {column.name for column in self.known.people.quasi_identifiers}
+        columns = tuple(column for column in self.known.population.quasi_identifiers if column.name in named)
+        source = replace(self.known.population, quasi_identifiers=columns, sensitive=(), kept=(), weight=None)
+        belief, person = attack(self.table, Background(source)), self.known.person
+        note = ORDERS[belief.provenance["order"]]
+        belief = replace(belief, observation=belief.observation[person], weight=equal_weights(len(person)))
+        return self.identity(adversary, belief, note)
+
+    def linked(self, adversary: str, attack: Attack, register: Table, person: NDArray[np.int64] | None) -> Case:
+        """Which person of a register is each record? person : the row of the original that each is, below 0 for others;
+        None where that is not known.
+        """
+        truth = found_in(self.origin, person) if self.traced and person is not None else None
+        belief = attack(self.table, Background(register))
+        return Case(self.release, adversary, "identity", belief, truth, self.origin, linked_to=REGISTER)
+
+    def _of_people(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> Case:
+        rows = self.origin if self.known is None else self.known.person
+        return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, note=note)
+
+    # ----- those who know released columns as they were released
+
+    def comparable(self, columns: Sequence[Column]) -> list[Column]:
+        """The columns that the original has, so that what people know of them can be compared; all without one."""
+        return [column for column in columns if self.known is None or column.name in self.known.population.names]
+
+    def link(self, more: Sequence[Column] = ()) -> Posterior:
+        """Whose record is whose, for those who know quasi-identifiers and compare more columns as exact values."""
+        if self.known is None or not more:
+            return ClassAttack()(_with(self.table, more) if more else self.table, self.background)
+        people = [self.known.population.column(column.name).take(self.known.person) for column in more]
+        return ClassAttack()(_with(self.table, more), Background(_with(self.known.people, people)))
+
+
+def _with(table: Table, more: Sequence[Column]) -> Table:
+    columns = table.quasi_identifiers + tuple(known_as_values(column) for column in more)
+    return replace(table, quasi_identifiers=columns, sensitive=(), kept=())

@@ -1,0 +1,126 @@
+"""What an audit of tables says in words: who attacks, what is taken for granted, what was not run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from unmask.cases.tables.case import PROSECUTOR, REGISTER
+from unmask.reports import COLUMNS, INSIDER, ORDER
+from unmask.reports.words import release_name
+from unmask.tables.release import Column, Table
+
+if TYPE_CHECKING:
+    from unmask.cases.tables.audit import Evidence
+
+
+def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
+    """What each adversary knows, in words that complete "an adversary who ..."."""
+    register, original = evidence.register, evidence.original
+    words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are in the table"}
+    if register is not None:
+        shared = [column for column in table.quasi_identifiers if column.name in register.names]
+        words[REGISTER] = f"holds a register of {register.n_rows:,} people with {_listed(shared)}"
+    known = None if original is None else original.names
+    kept, sensitive = ([c for c in some if known is None or c.name in known] for some in (table.kept, table.sensitive))
+    if kept:
+        words[COLUMNS] = knows_all(len(kept) + len(table.quasi_identifiers))
+    if sensitive:
+        words[INSIDER] = "knows every released column, sensitive ones too, except the one they ask for"
+    if original is not None:
+        words[ORDER] = "has the original in its order and reads nothing but the order of the rows"
+    return words
+
+
+def knows_all(n: int) -> str:
+    """What somebody knows who knows every one of the n released columns that are not sensitive."""
+    return f"knows all {n} released columns that are not sensitive of people who are in the table"
+
+
+def _listed(columns: Sequence[Column]) -> str:
+    names = [column.name for column in columns]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def who(table: Table, evidence: Evidence) -> str:
+    """The first line of the report: who attacks what, knowing what."""
+    after = " and ".join(["which record is theirs", *(f"what their {column.name} is" for column in table.sensitive)])
+    text = f"An adversary who knows {_listed(table.quasi_identifiers)} of people in the table asks {after}"
+    if evidence.register is None:
+        return text + "."
+    return text + f"; another links every record to a register of {evidence.register.n_rows:,} people."
+
+
+def assumptions(table: Table, evidence: Evidence) -> Iterator[str]:
+    """What the numbers take for granted, a sentence each."""
+    prior = "the release's own" if evidence.original is None else "the original's"
+    yield f"Missing cells: {_MISSING[table.missing]}."
+    yield "The prosecutor knows that the target is in the table and reads generalized cells by containment."
+    yield f"Attribute inference uses the sensitive values of the records that fit; its prior is {prior}."
+    yield _EXCHANGEABLE
+    if evidence.original is None:
+        yield "Without the original, every row is taken as a target whose class the adversary sees."
+    if evidence.register is not None:
+        yield (
+            f"The person behind a record is in the register with probability {evidence.coverage:g}, on average over "
+            "all records; nobody there is behind two of them."
+        )
+
+
+_MISSING = {
+    "own": "a missing quasi-identifier is a value of its own",
+    "wildcard": "a missing quasi-identifier may be any value",
+    "excluded": "rows with a missing quasi-identifier are left out",
+}
+
+_EXCHANGEABLE = (
+    "It is exact for an adversary to whom the people of a class are exchangeable; one who learns from other classes "
+    "who of them has which value may do better."
+)
+
+KNOWN_COLUMNS = "Every released column may be known; those that leave unchanged are compared as exact values."
+
+
+# --- what was not run -------------------------------------------------------------------------------------------------
+
+_NEEDS_ORIGIN = "needs the origin of the records (--origin)"
+
+
+def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What could not be asked, and what it needs."""
+    without = ", ".join(name for name in releases if name not in evidence.origins)
+    if evidence.original is None:
+        yield "Realized success", "needs the original table (--original)"
+        yield "The order of the rows", "needs the original table (--original)"
+    if without:
+        yield f"Which generalized cells of {without} other columns restore", _NEEDS_ORIGIN
+    if evidence.original is not None and without:
+        yield f"Realized identity success and utility of {without}", _NEEDS_ORIGIN
+    if evidence.register is None:
+        yield "Linkage to a register of named people", "needs a register (--register)"
+    yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
+
+
+def of_nobody(foreign: Iterable[str]) -> Iterator[str]:
+    """For the head of a page: releases whose rows are nobody's of the original."""
+    if names := " and ".join(map(release_name, foreign)):
+        yield f"The rows of {names} are not people of the original, so nobody asks there which record is theirs."
+
+
+def nobodys(foreign: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    """What is not run of such releases, and why. foreign : release -> share of rows that may be people's."""
+    for name, share in foreign.items():
+        why = (
+            f"its rows are not people of the original: at most {share:.1%} of them can be, by the quasi-identifiers. "
+            "They are synthetic, perturbed or other people's; if each is somebody's all the same, say whose (--origin)"
+        )
+        yield f"Whose record is whose in {name}", why
+
+
+def grouped(not_run: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
+    """Measures that were not taken, one line for each adversary and reason; not_run : (measure, of whom, why)."""
+    measures: dict[tuple[str, str], dict[str, None]] = {}
+    for measure, whose, why in not_run:
+        measures.setdefault((whose, why), {})[measure] = None
+    for (whose, why), names in measures.items():
+        yield f"{', '.join(names)} ({whose})", why

@@ -1,0 +1,49 @@
+"""What an adversary brings to a release of a table, and the one way in which every attack is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
+from unmask.tables.release import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """What the adversary knows besides the release.
+
+    people     : those they look for, a row each with what is known of them: targets, the people of a register, the
+                 source in its order. None: everybody of the release itself, each known by their own cells.
+    population : whose values say what is believed of anybody before the release; None: the release itself.
+
+    >>> from unmask.tables import ClassAttack
+    >>> release = Table.read({"age": ["20-29", "20-29"]}, quasi_identifiers="age")
+    >>> ClassAttack()(release, Background(Table.read({"age": [25]}, quasi_identifiers="age"))).candidate
+    array([0, 1], dtype=int32)
+    """
+
+    people: Table | None = None
+    population: Table | None = None
+
+
+class Attack(Protocol):
+    """From a release and what is known to a belief about each target. rng : of an attack that draws; none here does."""
+
+    def __call__(
+        self, release: Table, knowledge: Background | None = None, *, rng: np.random.Generator | None = None
+    ) -> Posterior:
+        """The belief."""
+
+
+Rng = np.random.Generator | None
+
+
+def people_of(knowledge: Background | None, attack: Attack) -> Table:
+    """The people whom an attack needs to be told of."""
+    if knowledge is None or knowledge.people is None:
+        raise UnmaskError(f"{attack!r} was told of no people; give Background(people), or use ClassAttack")
+    return knowledge.people
