@@ -144,8 +144,8 @@ def test_the_identity_setting_of_a_protection_is_the_identity():
 def test_measure_declares_itself(name):
     measure = MEASURES[name]
     assert measure.name == name
-    assert measure.unit
-    assert measure.source
+    assert measure.label
+    assert measure.meaning
     assert measure.range[0] < measure.range[1]
 
 

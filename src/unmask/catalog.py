@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from unmask import channels, graphs, pseudonyms, tables
-from unmask.audit import STANDARD, price_measures
+from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
-from unmask.measures import Measure
+from unmask.measures import Quantity, registry
 from unmask.pseudonyms import (
     ExactMatch,
     FeatureClustering,
@@ -27,9 +27,13 @@ from unmask.pseudonyms import (
 )
 from unmask.tables import attacks, protections
 
-MEASURES: Mapping[str, Measure] = {
-    measure.name: measure for measure in (*STANDARD, *price_measures(read_attacker(EMBEDDED)))
+_CASE = read_attacker(EMBEDDED)
+
+MEASURES: Mapping[str, Quantity] = registry.MEASURES | {
+    measure.name: measure for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))
 }
+"""Everything that is measured of a belief, a clustering or a matching; what a rational attacker does, by the published
+case study."""
 
 ATTACKS: Mapping[str, object] = {
     "tables.ClassAttack": attacks.ClassAttack(),

@@ -336,7 +336,7 @@ def list_(as_json: bool) -> None:
     shown = {
         "attacks": {name: _first_line(item) for name, item in ATTACKS.items()},
         "protections": {name: _first_line(item) for name, item in PROTECTIONS.items()},
-        "measures": {name: f"{item.unit}; {item.source}" for name, item in MEASURES.items()},
+        "measures": {name: item.meaning for name, item in MEASURES.items()},
     }
     if as_json:
         click.echo(json.dumps(shown))

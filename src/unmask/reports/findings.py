@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unmask.measures.registry import needs_truth
 from unmask.reports.channel.words import channel_findings
 from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
 from unmask.reports.exposure.words import exposure_findings, leading
 from unmask.reports.graph.words import TOLD, graph_findings
 from unmask.reports.linkage.words import linkage_findings
 from unmask.reports.price.words import price_findings
-from unmask.reports.words import IDENTITY, SECRET, needs_truth, percent, release_name, row_estimate, row_value
+from unmask.reports.words import IDENTITY, SECRET, percent, release_name, row_estimate, row_value
 from unmask.results import Row
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask.errors import visible
+from unmask.measures.registry import CRITERIA, UTILITIES
 from unmask.reports import canvas, ledger, sections
 from unmask.reports.channel import sections as channel_sections
 from unmask.reports.channel.words import impersonal, of_cases
@@ -21,7 +22,7 @@ from unmask.reports.graph import sections as graph_sections
 from unmask.reports.linkage import sections as linkage_sections
 from unmask.reports.price import sections as price_sections
 from unmask.reports.small import handed_on, without_small
-from unmask.reports.words import CRITERIA, UTILITIES, letter
+from unmask.reports.words import letter
 
 
 def render(data: ReportData) -> str:

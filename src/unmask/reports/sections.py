@@ -6,17 +6,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from unmask.measures.registry import UTILITIES, Quantity, needs_truth
 from unmask.reports import plots
 from unmask.reports.data import ColumnRisk, Heads, ReportData, Scope
 from unmask.reports.words import (
     FAILURES,
     SPACE,
-    UTILITIES,
     Value,
     lettered,
     measure_name,
     name_of,
-    needs_truth,
     number,
     percent,
     row_estimate,
@@ -292,7 +291,7 @@ def plane_figures(data: ReportData, scope: Scope, heads: Heads) -> list[Figure]:
     return figures
 
 
-def listing(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, tuple[str, str]], what: str) -> list[Grid]:
+def listing(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, Quantity], what: str) -> list[Grid]:
     """Names by releases, with a line of meaning; at most six releases side by side, then another table.
 
     What has a value in no release is no line of its own, see `nowhere`.
@@ -307,13 +306,13 @@ def listing(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, tuple
         for name in dict.fromkeys(name for release in shown for name in values[release] if name not in unknown):
             stem = name.partition(" ")[0]
             cells = (written(stem, values[release].get(name)) for release in shown)
-            rows.append((name_of(name, names), names.get(stem, ("", ""))[1], *cells))
+            rows.append((name_of(name, names), names[stem].meaning if stem in names else "", *cells))
         if rows:
             tables.append(Grid((what, "Meaning", *shown), (("", tuple(rows)),), text=2, meaning=True))
     return tables
 
 
-def nowhere(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, tuple[str, str]]) -> str:
+def nowhere(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, Quantity]) -> str:
     """What was not run for any release, as one line."""
     return "; ".join(name_of(name, names) for name in _without_value(values))
 

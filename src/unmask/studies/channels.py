@@ -17,13 +17,14 @@ from unmask.channels.design.answers import among_candidates
 from unmask.channels.design.linear import largest_error, matched
 from unmask.errors import UnmaskError
 from unmask.measures import (
-    confirmation,
+    delta_down,
+    delta_up,
     effective_set_size,
     estimation_error,
-    information_gain,
-    refutation,
-    renyi_entropy,
-    shannon_entropy,
+    hartley_entropy_bits,
+    information_gain_bits,
+    min_entropy_bits,
+    shannon_entropy_bits,
     success_probability,
     total_variation,
 )
@@ -179,14 +180,14 @@ def _rows(name: str, belief: Posterior, stakes: Stakes) -> tuple[Row, ...]:
     measures = (
         replace(estimation_error(loss, coordinates=stakes.coordinates), unit=stakes.unit),
         success_probability,
-        renyi_entropy(0),
-        shannon_entropy,
-        renyi_entropy(np.inf),
+        hartley_entropy_bits,
+        shannon_entropy_bits,
+        min_entropy_bits,
         effective_set_size,
-        information_gain,
+        information_gain_bits,
         total_variation,
-        confirmation,
-        refutation,
+        delta_up,
+        delta_down,
     )
     found = audit(belief, release=name, adversary=BAYES, target="secret", measures=measures).rows
     noise = 8 * float(np.finfo(belief.log_probability.dtype).eps)  # of a belief, relative to its values

@@ -14,7 +14,7 @@ import numpy as np
 from unmask.engines.sql import exact_path
 from unmask.errors import FailedError
 from unmask.files import engine
-from unmask.reports.words import SHARES
+from unmask.measures.registry import SHARES
 from unmask.studies.run import RESULTS
 
 SAME = 1e-9

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from unmask.measures.registry import SHARES
 from unmask.reports.canvas import (
     CHARACTER,
     COLORS,
@@ -28,7 +29,6 @@ from unmask.reports.canvas import (
     short,
 )
 from unmask.reports.channel.words import figure, titled
-from unmask.reports.words import SHARES
 
 HEIGHT = 250.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from unmask.measures.registry import SHARES
 from unmask.reports.canvas import short
 from unmask.reports.channel import plots
 from unmask.reports.channel.plots import Rule, Spot, marked
@@ -19,7 +20,7 @@ from unmask.reports.channel.words import (
 )
 from unmask.reports.data import Scope
 from unmask.reports.sections import Figure, Grid
-from unmask.reports.words import SHARES, percent
+from unmask.reports.words import percent
 
 CROWDED = 8
 """Mechanisms from which on the chart may not have room for all names."""

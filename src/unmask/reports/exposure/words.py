@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from unmask.facts import Count, Printed, Restored
+from unmask.measures.registry import needs_truth
 from unmask.reports.data import Heads, Scope
 from unmask.reports.exposure.values import APART, INSIDER, ORDER, Exposure
-from unmask.reports.words import IDENTITY, needs_truth, percent, release_name, row_estimate
+from unmask.reports.words import IDENTITY, percent, release_name, row_estimate
 from unmask.results import Row
 
 SHOWN = 3

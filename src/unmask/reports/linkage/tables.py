@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from unmask.measures.linkage import WHOLE
 from unmask.reports.data import Scope
 from unmask.reports.linkage.values import GuessLinkage, Linkage
-from unmask.reports.linkage.words import ALIASES, WHOLE, rate, score, strongest_first
+from unmask.reports.linkage.words import ALIASES, rate, score, strongest_first
 from unmask.reports.sections import Grid, listing
 from unmask.reports.words import lettered, number, percent
 

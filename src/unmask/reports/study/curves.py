@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from unmask.measures.registry import SHARES, described
 from unmask.reports.graph.plots import classes, panel
 from unmask.reports.lines import Line
 from unmask.reports.sections import Figure
 from unmask.reports.study.values import Headlines, StudyData, headlines
 from unmask.reports.study.words import spoken
-from unmask.reports.words import SHARES, described, lettered
+from unmask.reports.words import lettered
 
 BESIDE = ("adopter_recall", "disclosure", "exposed", "discovery")
 """What is drawn beside success, where people have several identities."""
@@ -155,7 +156,7 @@ def _points(family: Family, adversary: str, target: str, heads: Headlines) -> tu
 
 def _name(measure: str) -> str:
     named = described(measure)
-    return named[0] if named else measure
+    return named.label if named else measure
 
 
 def _figure(drawn: _Chart, key: str, dataset: str) -> Figure:

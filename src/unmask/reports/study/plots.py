@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from unmask.measures.registry import SHARES
 from unmask.reports.canvas import Frame, altair, axis, short
 from unmask.reports.plots import PLANE_WIDTH, Point, draw_plane, plane_mark
 from unmask.reports.study.curves import settings
 from unmask.reports.study.values import Plane, Spot
-from unmask.reports.words import SHARES
 
 NAMED = 10
 """Names that a chart has room for; the table has all."""

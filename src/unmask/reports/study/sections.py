@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from unmask.measures.registry import described, needs_truth, quantity
 from unmask.reports.data import FEWEST
 from unmask.reports.ledger import LEADING
 from unmask.reports.sections import Figure, Grid
@@ -23,16 +24,7 @@ from unmask.reports.study.words import (
     utility_words,
     who,
 )
-from unmask.reports.words import (
-    described,
-    estimate,
-    gain,
-    letter,
-    needs_truth,
-    quantity,
-    row_estimate,
-    what,
-)
+from unmask.reports.words import estimate, gain, letter, row_estimate, what
 from unmask.results import Row
 
 CHARTS = 30

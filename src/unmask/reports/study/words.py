@@ -5,19 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from unmask.measures.registry import SHARES, described, needs_truth, quantity
 from unmask.reports.study.values import OTHERWISE, RATIONAL, Headlines, Measured, Plane, StudyData, spoken_of
-from unmask.reports.words import (
-    IDENTITY,
-    SECRET,
-    SHARES,
-    described,
-    needs_truth,
-    number,
-    percent,
-    quantity,
-    release_name,
-    row_estimate,
-)
+from unmask.reports.words import IDENTITY, SECRET, number, percent, release_name, row_estimate
 from unmask.results import Row
 
 LINKAGE = "linkage"
@@ -207,7 +197,8 @@ def utility_words(unit: str, value: float) -> str:
 
 def line(stem: str, rows: Sequence[Row]) -> str:
     """The line above the rows of one measure: its name, its meaning where it is known, its unit."""
-    name, meaning = described(stem) or (stem.replace("_", " "), "")
+    known = described(stem)
+    name, meaning = (known.label, known.meaning) if known else (stem.replace("_", " "), "")
     row = rows[0]
     unit = f" ({row.unit})" if row.unit and row.unit not in SHARES and row.unit not in meaning else ""
     stands_for = f" \u2013 {meaning}" if meaning else ""
