@@ -172,7 +172,9 @@ def realized_success_at(k: int) -> Measure:
     return Measure(
         name="realized_success" if k == 1 else f"realized_success_at_{k}",
         label="Success" if k == 1 else f"Success within {k} guesses",
-        meaning=f"probability that the truth is among the adversary's {k} likeliest candidates",
+        meaning="share of people for whom the adversary's best guess is right"
+        if k == 1
+        else f"probability that the truth is among the adversary's {k} likeliest candidates",
         realizes="success_probability" if k == 1 else "",
         unit="probability",
         direction="high",
