@@ -3,8 +3,10 @@
 import sys
 
 import pytest
+from click.testing import CliRunner
 
 from unmask.catalog import domain_of, find, kind_of, listed
+from unmask.cli import main
 from unmask.errors import UnmaskError
 from unmask.reports.study.page import render_study
 from unmask.studies.graph_attacks import parse_attacks
@@ -136,3 +138,11 @@ def test_a_plug_in_is_named_on_the_command_line(mine, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (made,) = parse_attacks([f"{mine}:ByOneColumn:column=age"]).values()
     assert repr(made) == "ByOneColumn(column='age')"
+
+
+def test_both_pass_the_check_that_ours_pass(mine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("EveryOther", "ByOneColumn"):
+        done = CliRunner().invoke(main, ["check", f"{mine}:{name}"])
+        assert done.exit_code == 0, done.output
+        assert "0 of" in done.output

@@ -205,6 +205,16 @@ def find(use: str, kind: Kind, folder: Path | None = None) -> Any:
     raise UnmaskError(f"use is {use!r}, which is none of the {kind}; {nearest(use, near)}")
 
 
+def find_any(use: str, folder: Path | None = None) -> Any:
+    """The same, of whatever kind it is; a measure by its name, or as "module:measure"."""
+    of_kind = next((kind for kind, known in KINDS.items() if use in known), None)
+    if of_kind is not None:
+        return KINDS[of_kind][use]
+    if use in MEASURES:
+        return MEASURES[use]
+    return load(use, folder) if ":" in use else _installed(use)
+
+
 def is_plugin(use: str) -> bool:
     """Whether a name is "module:Class", or that of an installed package."""
     return ":" in use or use in metadata.entry_points(group="unmask").names

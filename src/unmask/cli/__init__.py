@@ -12,6 +12,7 @@ import click
 
 from unmask.cli.advise import advise
 from unmask.cli.channel import audit_channel, design
+from unmask.cli.check import check
 from unmask.cli.choose import choose, choose_columns
 from unmask.cli.columns import columns, read_original, read_released
 from unmask.cli.files import (
@@ -319,6 +320,7 @@ main.add_command(design)
 main.add_command(price)
 main.add_command(study)
 main.add_command(report_command)
+main.add_command(check)
 main.add_command(choose)
 main.add_command(choose_columns)
 main.add_command(audit_graph)
