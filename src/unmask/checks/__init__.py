@@ -94,8 +94,12 @@ def _ground(thing: Any, domain: str, grounds: Mapping[str, Ground]) -> Ground:
 
 
 def _checked(thing: Any, laws: Sequence[Law], ground: Ground | None) -> tuple[Verdict, ...]:
-    found = [_verdict(law, thing, ground) for law in laws]
-    return tuple(verdict for verdict in found if verdict is not None)
+    posed = ground is None or ground.poses(thing)
+    tried = laws if posed else [law for law in laws if law in WITHOUT_PROBLEM]
+    found = [verdict for law in tried if (verdict := _verdict(law, thing, ground)) is not None]
+    if not posed:
+        found.append(Verdict("the other laws", "not run", "there is no problem for what its call is annotated with"))
+    return tuple(found)
 
 
 def _verdict(law: Law, thing: Any, ground: Ground | None) -> Verdict | None:
@@ -128,7 +132,8 @@ def repr_rebuilds_it(thing: Any, _ground: Ground) -> str:
         again = eval(repr(thing), known)
     except (SyntaxError, NameError, TypeError):
         return f"{repr(thing)[:80]} is no call that rebuilds it; make the class a frozen dataclass"
-    return "" if repr(again) == repr(thing) else f"{repr(thing)[:80]} rebuilds another one"
+    same = repr(again) == repr(thing) if any(True for _ in _arrays(thing)) else again == thing
+    return "" if same else f"{repr(thing)[:80]} rebuilds another one"
 
 
 def same_seed_same_answer(thing: Any, ground: Ground) -> str:
@@ -162,8 +167,8 @@ def belief_is_about_the_targets(attack: Any, ground: Ground) -> str:
 
 
 def renumbering_the_release_renumbers_the_candidates(attack: Any, ground: Ground) -> str | None:
-    """The order of a release is no information."""
-    if ground.moved is None or getattr(attack, "reads_order", False) or type(attack).__name__ == "OrderAttack":
+    """The order of a release is no information, but to an attack that says `reads_order = True` of its class."""
+    if ground.moved is None or getattr(attack, "reads_order", False):
         return None
     scene = ground.given()
     before = ground.call(attack, scene, np.random.default_rng(0))
@@ -239,6 +244,8 @@ def release_is_valid(protection: Any, ground: Ground) -> str | None:
     """What a release of the domain must be: its people are those of the population, and nothing is made up."""
     return ground.fault and ground.fault(ground.given(), _run(protection, ground))
 
+
+WITHOUT_PROBLEM = (says_what_it_does, repr_rebuilds_it)
 
 ATTACK_LAWS = (
     says_what_it_does,

@@ -43,6 +43,7 @@ class Ground:
     strangers : the release is about other people
     judged    : scenes on which announced success is compared with realized success, for an attack
     fault     : (population, release) -> what is wrong with the release of a protection, "" for nothing
+    types     : what is annotated in a call for which these are problems; others of the domain need other problems
     """
 
     call: Callable[[Any, Any, Rng], Any]
@@ -52,6 +53,15 @@ class Ground:
     strangers: Callable[[], Scene] | None = None
     judged: Callable[[Any], Iterator[Scene]] | None = None
     fault: Callable[[Any, Any], str] | None = None
+    types: tuple[str, ...] = ()
+
+    def poses(self, thing: Any) -> bool:
+        """Whether these are problems for what the call of a thing is annotated with; it is, where that says nothing."""
+        if not self.types:
+            return True
+        parameters = list(inspect.signature(thing).parameters.values())[:2]
+        said = " ".join(getattr(one.annotation, "__name__", str(one.annotation)) for one in parameters)
+        return any(word in said for word in (*self.types, "_empty _empty"))
 
 
 def by_target(belief: Posterior) -> NDArray[np.float64]:
@@ -275,6 +285,7 @@ ATTACKS = {
         lambda: _plain_table(40, alike=True),
         _strange_table,
         _tables_judged,
+        types=("Table",),
     ),
     "pseudonyms": Ground(_attack_items, _items_scene),
     "channels": Ground(
@@ -283,12 +294,14 @@ ATTACKS = {
         alike=lambda: _channel_scene(alike=True),
         strangers=lambda: _channel_scene(1),
         judged=lambda _: (_channel_scene(seed, n=3000) for seed in range(5)),
+        types=("Channel", "NDArray"),
     ),
     "graphs": Ground(
         _attack_graph,
         lambda: _graph_scene(_sparse_graph(), (0.8, 0.8), "random.25", 20),
         _graph_moved,
         judged=lambda _: (_graph_scene(_graph(400, 6), (0.9, overlap), "top", 25) for overlap in (0.7, 0.9)),
+        types=("SocialGraph",),
     ),
 }
 """Domain -> where its attacks are tried."""
