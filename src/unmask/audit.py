@@ -26,6 +26,7 @@ from unmask.measures import (
     log_loss_bits,
     min_entropy_bits,
     rank,
+    rational,
     realized_error,
     realized_success,
     realized_success_at,
@@ -33,7 +34,6 @@ from unmask.measures import (
     success_probability,
     total_variation,
 )
-from unmask.measures.rational import RATIONAL
 from unmask.measures.success import standing
 from unmask.posterior import Posterior
 from unmask.promise import Check
@@ -84,13 +84,12 @@ def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
         place = standing(belief, truth)
         return play_out(attacker, belief, place.better, place.tied)
 
-    access, success, realized, payoff, tries, _ = RATIONAL
     return (
-        of(access, lambda prices: prices.access.astype(np.float64)),
-        of(success, lambda prices: prices.success_probability),
-        _measure(realized, realized=played),
-        of(payoff, lambda prices: prices.payoff),
-        of(tries, lambda prices: prices.expected_tries),
+        of(rational.ACCESS, lambda prices: prices.access.astype(np.float64)),
+        of(rational.SUCCESS, lambda prices: prices.success_probability),
+        _measure(rational.REALIZED, realized=played),
+        of(rational.PAYOFF, lambda prices: prices.payoff),
+        of(rational.TRIES, lambda prices: prices.expected_tries),
     )
 
 
@@ -114,7 +113,7 @@ def campaign_measures(attacker: Attacker) -> tuple[Measure, ...]:
         of_row[belief.observation] = most
         return of_row
 
-    return (_measure(RATIONAL[-1], self_assessed=success),)
+    return (_measure(rational.CAMPAIGN, self_assessed=success),)
 
 
 @dataclass(frozen=True)

@@ -36,95 +36,50 @@ def _named(domain: str, *examples: object) -> dict[str, object]:
 
 
 ATTACKS: Mapping[str, object] = {
-    **_named(
-        "tables",
-        tables.ClassAttack(),
-        tables.RegisterAttack(coverage=0.2),
-        tables.BayesAttack(),
-        tables.NearestNeighbor(),
-        tables.StringLinkage(),
-        tables.OrderAttack(),
-        tables.AttributeInference("diagnosis"),
+    **_named("tables",
+        tables.ClassAttack(), tables.RegisterAttack(coverage=0.2), tables.BayesAttack(), tables.NearestNeighbor(),
+        tables.StringLinkage(), tables.OrderAttack(), tables.AttributeInference("diagnosis"),
     ),
-    **_named(
-        "pseudonyms",
-        pseudonyms.ExactMatch(),
-        pseudonyms.Threshold(0.1),
-        pseudonyms.FeatureClustering("kmeans", n_clusters=12),
-        pseudonyms.RecordLinkage((("place",), ("x0",))),
-        pseudonyms.SplinkLinkage((("place",), ("x0",))),
+    **_named("pseudonyms",
+        pseudonyms.ExactMatch(), pseudonyms.Threshold(0.1), pseudonyms.FeatureClustering("kmeans", n_clusters=12),
+        pseudonyms.RecordLinkage((("place",), ("x0",))), pseudonyms.SplinkLinkage((("place",), ("x0",))),
     ),
     **_named("channels", channels.BayesChannelAttack(channels.Channel(np.eye(2)))),
-    **_named(
-        "graphs",
-        graphs.Nar09(),
-        graphs.Grasshopper(),
-        graphs.Bumblebee(),
-        graphs.KorulaLattanzi(),
-        graphs.Irma(),
-        graphs.Rematch(),
-        graphs.GraphMatching(),
-        graphs.Iterated(graphs.Nar09()),
+    **_named("graphs",
+        graphs.Nar09(), graphs.Grasshopper(), graphs.Bumblebee(), graphs.KorulaLattanzi(), graphs.Irma(),
+        graphs.Rematch(), graphs.GraphMatching(), graphs.Iterated(graphs.Nar09()),
     ),
-}
+}  # fmt: skip
 """Name -> an example of each attack."""
 
 PROTECTIONS: Mapping[str, object] = {
-    **_named(
-        "tables",
-        tables.Mondrian(),
-        tables.Suppress(),
-        tables.SuppressCells(),
-        tables.Generalize(),
-        tables.Identity(),
+    **_named("tables",
+        tables.Mondrian(), tables.Suppress(), tables.SuppressCells(), tables.Generalize(), tables.Identity(),
     ),
-    **_named(
-        "pseudonyms",
-        pseudonyms.PerItem(),
-        pseudonyms.PerPeriod(0.25),
-        pseudonyms.PerContext(),
-        pseudonyms.Split(2),
+    **_named("pseudonyms",
+        pseudonyms.PerItem(), pseudonyms.PerPeriod(0.25), pseudonyms.PerContext(), pseudonyms.Split(2),
     ),
-    **_named(
-        "channels",
-        channels.RandomizedResponse(1.0, 4),
-        channels.Geometric(1.0, 4),
-        channels.Coin(0.5),
-        channels.PlanarLaplace(0.001),
-        channels.PlanarGaussian(1000.0),
-        channels.Shrink(1000.0, 3000.0),
+    **_named("channels",
+        channels.RandomizedResponse(1.0, 4), channels.Geometric(1.0, 4), channels.Coin(0.5),
+        channels.PlanarLaplace(0.001), channels.PlanarGaussian(1000.0), channels.Shrink(1000.0, 3000.0),
     ),
-    **_named(
-        "graphs",
-        graphs.IdentitySeparation(),
-        graphs.Decoy(),
-        graphs.EgoPatterns(),
+    **_named("graphs",
+        graphs.IdentitySeparation(), graphs.Decoy(), graphs.EgoPatterns(),
         graphs.Together(((0.5, graphs.IdentitySeparation()), (0.5, graphs.Decoy()))),
     ),
-}
+}  # fmt: skip
 """Name -> an example of each protection."""
 
 DATASETS: Mapping[str, Callable[..., Any]] = {
     f"{function.__module__.split('.')[1]}.{function.__name__}": function
     for function in (
-        tables.datasets.synthetic_census,
-        tables.datasets.adult,
-        tables.datasets.fertility1980,
-        tables.datasets.nist_national2019,
-        pseudonyms.datasets.synthetic_traces,
-        pseudonyms.datasets.gowalla,
-        pseudonyms.datasets.rldata,
-        pseudonyms.datasets.febrl,
-        channels.datasets.alphabet,
-        channels.datasets.grid,
-        channels.datasets.gowalla,
-        graphs.datasets.network,
-        graphs.datasets.pair,
-        graphs.datasets.barabasi_albert,
-        graphs.datasets.erdos_renyi,
-        graphs.datasets.watts_strogatz,
+        tables.datasets.synthetic_census, tables.datasets.adult, tables.datasets.fertility1980,
+        tables.datasets.nist_national2019, pseudonyms.datasets.synthetic_traces, pseudonyms.datasets.gowalla,
+        pseudonyms.datasets.rldata, pseudonyms.datasets.febrl, channels.datasets.alphabet, channels.datasets.grid,
+        channels.datasets.gowalla, graphs.datasets.network, graphs.datasets.pair, graphs.datasets.barabasi_albert,
+        graphs.datasets.erdos_renyi, graphs.datasets.watts_strogatz,
     )
-}
+}  # fmt: skip
 """Public sets and generators by name; `rng` is given to those that draw."""
 
 _CASE = read_attacker(EMBEDDED)

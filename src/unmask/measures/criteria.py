@@ -23,20 +23,15 @@ declare_all(
     Quantity("prosecutor_max", "Prosecutor risk, largest", "the same for the worst-off row, 1 / k", "probability"),
     Quantity("journalist_average", "Journalist risk, average", f"{REIDENTIFY} population", "probability"),
     Quantity("journalist_max", "Journalist risk, largest", "the same for the worst-off row", "probability"),
-    Quantity(
-        "marketer", "Marketer risk", "share of rows re-identified by linking all of them to the population", "share"
-    ),
-    Quantity(
-        "sample_weight_average",
-        "Sample risk, average",
-        "probability of re-identifying a row by survey weights; too low where many people are unique in the population",
-        "probability",
-    ),
+    Quantity("marketer", "Marketer risk",
+             "share of rows re-identified by linking all of them to the population", "share"),
+    Quantity("sample_weight_average", "Sample risk, average",
+             "probability of re-identifying a row by survey weights; too low where many are unique in the population",
+             "probability"),
     Quantity("sample_weight_max", "Sample risk, largest", "the same for the worst-off row", "probability"),
     Quantity("l_distinct", "l, distinct", "fewest different sensitive values in a class", "values", "low"),
-    Quantity(
-        "l_entropy", "l, entropy", "equally likely values that the least diverse class amounts to", "values", "low"
-    ),
+    Quantity("l_entropy", "l, entropy",
+             "equally likely values that the least diverse class amounts to", "values", "low"),
     Quantity("l_recursive", "c, recursive", "rows with the commonest value for each row with a rarer one, worst class"),
     Quantity("p_sensitive", "p-sensitive", "fewest different values in a class", "values", "low"),
     Quantity("alpha", "α", "largest share of one sensitive value in a class", "share"),
@@ -44,29 +39,19 @@ declare_all(
     Quantity("t_ordered", "t, ordered", "the same, where distant values count more"),
     Quantity("t_hierarchical", "t, hierarchical", "the same, over the value hierarchy"),
     Quantity("t_kl", "t, Kullback-Leibler", "the same as a relative entropy, in nats", "nats"),
-    Quantity(
-        "delta_disclosure",
-        "δ-disclosure",
-        "largest log change of a value's frequency; unbounded if a class lacks a value",
-        "nats",
-    ),
+    Quantity("delta_disclosure", "δ-disclosure",
+             "largest log change of a value's frequency; unbounded if a class lacks a value", "nats"),
     Quantity("delta_up", "δ, upward", "largest log rise of a value's frequency in a class, in nats", "nats"),
     Quantity("beta_likeness", "β-likeness", "largest relative rise of a value's frequency, against its own bound"),
     Quantity("beta_basic", "β, basic", "largest relative rise of a value's frequency"),
     Quantity("map_error", "Error by class", "how often the commonest value of the class is wrong", "share", "low"),
-    Quantity(
-        "average_privacy_risk", "Average privacy risk", "how often the commonest value of the class is right", "share"
-    ),
-    Quantity(
-        "prior_error",
-        "Error without the release",
-        "how often the commonest value of the table is wrong",
-        "share",
-        "low",
-    ),
+    Quantity("average_privacy_risk", "Average privacy risk",
+             "how often the commonest value of the class is right", "share"),
+    Quantity("prior_error", "Error without the release", "how often the commonest value of the table is wrong",
+             "share", "low"),
     Quantity("information_bits", "Information", "bits that the class tells about the value, on average", "bits"),
     among=CRITERIA,
-)
+)  # fmt: skip
 
 declare_all(
     Quantity(
