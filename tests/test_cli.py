@@ -231,6 +231,9 @@ def test_list_shows_the_catalog():
     assert shown["attacks"].keys() == ATTACKS.keys()
     assert shown["protections"].keys() == PROTECTIONS.keys()
     assert shown["measures"].keys() == MEASURES.keys()
+    assert {"datasets", "criteria", "utilities"} < shown.keys()
+    lines = [line for kind in ("attacks", "protections") for line in shown[kind].values()]
+    assert all(line.endswith((".", "?")) for line in lines)  # whole, none cut in the middle
     text = unmask("list").stdout
     assert all(name in text for items in shown.values() for name in items)
 

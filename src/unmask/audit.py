@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +14,23 @@ from unmask.economics import Attacker, Prices, campaign, campaigner, play_out, p
 from unmask.errors import UnmaskError
 from unmask.measures import (
     Measure,
+    Quantity,
     calibration_error,
-    confirmation,
+    delta_down,
+    delta_up,
     effective_set_size,
     estimation_error,
     evaluate,
-    information_gain,
-    log_loss,
+    hartley_entropy_bits,
+    information_gain_bits,
+    log_loss_bits,
+    min_entropy_bits,
     rank,
+    rational,
     realized_error,
     realized_success,
-    refutation,
-    renyi_entropy,
-    shannon_entropy,
-    success_at,
+    realized_success_at,
+    shannon_entropy_bits,
     success_probability,
     total_variation,
 )
@@ -39,23 +43,23 @@ from unmask.truth import UNKNOWN, Truth
 SELF_ASSESSED: tuple[Measure, ...] = (
     success_probability,
     estimation_error(),
-    renyi_entropy(0),
-    shannon_entropy,
-    renyi_entropy(np.inf),
+    hartley_entropy_bits,
+    shannon_entropy_bits,
+    min_entropy_bits,
     effective_set_size,
-    information_gain,
+    information_gain_bits,
     total_variation,
-    confirmation,
-    refutation,
+    delta_up,
+    delta_down,
 )
 """What can be said without knowing the truth."""
 
 REALIZED: tuple[Measure, ...] = (
     realized_success,
     realized_error(),
-    success_at(3),
+    realized_success_at(3),
     rank,
-    log_loss,
+    log_loss_bits,
     calibration_error,
 )
 """What needs the truth."""
@@ -73,30 +77,24 @@ def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
     """
     priced = lru_cache(maxsize=2)(lambda belief: price_posterior(attacker, belief))  # once for all measures
 
-    def of(name: str, unit: str, largest: float, value: Callable[[Prices], NDArray[np.float64]]) -> Measure:
-        return Measure(
-            name=name,
-            unit=unit,
-            direction="high",
-            range=(0.0, largest),
-            source="W. Xia et al., 'Process-driven data privacy', 2015, sections 4 and 5",
-            self_assessed=lambda belief: value(priced(belief)),
-            needs_probabilities=True,
-        )
+    def of(declared: Quantity, value: Callable[[Prices], NDArray[np.float64]]) -> Measure:
+        return _measure(declared, self_assessed=lambda belief: value(priced(belief)))
 
     def played(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
         place = standing(belief, truth)
         return play_out(attacker, belief, place.better, place.tied)
 
-    expected = of("rational_success", "probability", 1.0, lambda prices: prices.success_probability)
-    realized = replace(expected, name="realized_rational_success", self_assessed=None, realized=played)
     return (
-        of("rational_access", "share", 1.0, lambda prices: prices.access.astype(np.float64)),
-        expected,
-        realized,
-        of("rational_payoff", "money", np.inf, lambda prices: prices.payoff),
-        of("rational_tries", "tries", np.inf, lambda prices: prices.expected_tries),
+        of(rational.ACCESS, lambda prices: prices.access.astype(np.float64)),
+        of(rational.SUCCESS, lambda prices: prices.success_probability),
+        _measure(rational.REALIZED, realized=played),
+        of(rational.PAYOFF, lambda prices: prices.payoff),
+        of(rational.TRIES, lambda prices: prices.expected_tries),
     )
+
+
+def _measure(declared: Quantity, **value: Any) -> Measure:
+    return Measure(**vars(declared), **value, needs_probabilities=True)
 
 
 def campaign_measures(attacker: Attacker) -> tuple[Measure, ...]:
@@ -115,17 +113,7 @@ def campaign_measures(attacker: Attacker) -> tuple[Measure, ...]:
         of_row[belief.observation] = most
         return of_row
 
-    return (
-        Measure(
-            name="campaign_success",
-            unit="probability",
-            direction="high",
-            range=(0.0, 1.0),
-            source="W. Xia et al., 'Process-driven data privacy', 2015, sections 4 and 5, for all targets together",
-            self_assessed=success,
-            needs_probabilities=True,
-        ),
-    )
+    return (_measure(rational.CAMPAIGN, self_assessed=success),)
 
 
 @dataclass(frozen=True)

@@ -27,26 +27,32 @@ class Part:
     """A dataset, protection or adversary with one choice of parameters.
 
     name       : as shown; the values of its grid stand behind it
-    use        : its name in the catalog, such as "tables.Mondrian"
+    use        : its name in the catalog, such as "tables.Mondrian", or "module:Class"
     parameters : what the thing of that name is made with
-    settings   : whatever else the plan says of it, for the wing to read
+    settings   : whatever else the plan says of it, for the domain to read
+    domain     : of a plug-in, whose name does not say it
+    beside     : the folder of the plan, where the module of a plug-in is looked for first
+    sha256     : of the file of that module: a plug-in that changes is another one
     """
 
     name: str
     use: str
     parameters: Settings
     settings: Settings
+    domain: str = ""
+    beside: str = ""
+    sha256: str = ""
 
     @property
     def wing(self) -> str:
-        """The wing it belongs to; "" for a protection that is none and fits every wing."""
-        return "" if self.use == NOTHING else self.use.partition(".")[0]
+        """The domain it belongs to; "" for a protection that is none and fits every domain."""
+        return self.domain or ("" if self.use == NOTHING else self.use.partition(".")[0])
 
     @property
     def content(self) -> dict[str, Any]:
         """All that its results depend on: neither its name nor the places of its files are, their digests are."""
         kept = {key: value for key, value in self.settings.items() if key not in PLACES}
-        return {"use": self.use, "with": self.parameters, **kept}
+        return {"use": self.use, "with": self.parameters, **kept, **({"sha256": self.sha256} if self.sha256 else {})}
 
 
 @dataclass(frozen=True)

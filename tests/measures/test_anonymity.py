@@ -10,7 +10,7 @@ from unmask.measures.anonymity import (
     ReiterRubin,
     berthold,
     clauss_schiffner,
-    diaz,
+    diaz_degree,
     effective_set_size,
     reiter_rubin,
     reiter_rubin_degree,
@@ -90,7 +90,7 @@ def test_toth_bounds_the_entropy_and_diaz_is_a_share(table):
     theta = toth_local_of(belief)
     assert theta == pytest.approx(table.max(), abs=1e-6)
     assert np.all(serjantov_danezis.per_target(belief) >= -np.log2(theta) - 1e-6)
-    degree = diaz().per_target(belief)
+    degree = diaz_degree().per_target(belief)
     assert np.all((degree >= 0) & (degree <= 1))
     assert degree == pytest.approx(serjantov_danezis.per_target(belief) / berthold(belief), abs=1e-6)
     assert effective_set_size.per_target(belief) == pytest.approx(2 ** serjantov_danezis.per_target(belief))
@@ -107,15 +107,15 @@ def test_a_high_entropy_does_not_bound_theta():
 
 def test_diaz_at_the_edges():
     # N = 1 is 0/0 and counts as 0; N is the set before the attack, prior zeros left out
-    assert diaz().per_target(Posterior.from_dense(np.array([[1.0]]))).tolist() == [0]
+    assert diaz_degree().per_target(Posterior.from_dense(np.array([[1.0]]))).tolist() == [0]
     belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0]]), prior=np.array([0.5, 0.5, 0.0]))
-    assert diaz().per_target(belief) == pytest.approx([1])
+    assert diaz_degree().per_target(belief) == pytest.approx([1])
     assert berthold(belief) == 1
     assert berthold(Posterior.from_dense(np.array([[0.2, 0.2]]), prior=np.array([0.4, 0.4]))) == pytest.approx(
         np.log2(3)
     )
     with pytest.raises(UnmaskError, match="0 users"):
-        diaz(0)
+        diaz_degree(0)
 
 
 def test_toth_looks_only_at_observations_that_happen():

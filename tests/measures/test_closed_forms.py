@@ -10,19 +10,19 @@ from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.inference import from_classes
 from unmask.measures import (
     calibration_error,
-    confirmation,
+    delta_down,
+    delta_up,
     effective_set_size,
     estimation_error,
     evaluate,
-    information_gain,
-    log_loss,
+    information_gain_bits,
+    log_loss_bits,
     rank,
     realized_error,
     realized_success,
-    refutation,
+    realized_success_at,
     renyi_entropy,
-    shannon_entropy,
-    success_at,
+    shannon_entropy_bits,
     success_probability,
     total_variation,
 )
@@ -40,19 +40,19 @@ def value(measure, belief, truth=None):
         (success_probability, 1, 0.25),
         (estimation_error(), 0, 0.75),
         (renyi_entropy(0), 0, 2),
-        (shannon_entropy, 0, 2),
+        (shannon_entropy_bits, 0, 2),
         (renyi_entropy(2), 0, 2),
         (renyi_entropy(np.inf), 0, 2),
         (effective_set_size, 1, 4),
-        (information_gain, 2, 0),
+        (information_gain_bits, 2, 0),
         (total_variation, 0.75, 0),
-        (confirmation, np.log(4), 0),
-        (refutation, np.inf, 0),
+        (delta_up, np.log(4), 0),
+        (delta_down, np.inf, 0),
         (realized_success, 1, 0.25),
         (realized_error(), 0, 0.75),
-        (success_at(3), 1, 0.75),
+        (realized_success_at(3), 1, 0.75),
         (rank, 1, 2.5),
-        (log_loss, 0, 2),
+        (log_loss_bits, 0, 2),
         (calibration_error, 0, 0),
     ],
     ids=lambda m: getattr(m, "name", ""),
@@ -80,7 +80,7 @@ def test_binary_symmetric_channel():
     belief = Posterior.from_dense(np.array([[1 - p, p], [p, 1 - p]]))
     assert evaluate(estimation_error(), belief).posterior == pytest.approx(p, abs=1e-7)
     h = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
-    assert evaluate(information_gain, belief).posterior == pytest.approx(1 - h, abs=1e-6)
+    assert evaluate(information_gain_bits, belief).posterior == pytest.approx(1 - h, abs=1e-6)
 
 
 def test_none_of_these_is_no_guess():
@@ -88,13 +88,13 @@ def test_none_of_these_is_no_guess():
     assert value(success_probability, belief) == pytest.approx(0.1)
     assert value(realized_success, belief, Truth([ABSENT])) == 0
     assert value(rank, belief, Truth([ABSENT])) == 3
-    assert value(log_loss, belief, Truth([ABSENT])) == pytest.approx(-np.log2(0.8))
+    assert value(log_loss_bits, belief, Truth([ABSENT])) == pytest.approx(-np.log2(0.8))
 
 
 def test_scores_are_refused_as_probabilities():
     belief = Posterior.from_dense(np.array([[0.5, 0.5]]), status="scores")
     with pytest.raises(UnmaskError, match="calibrate"):
-        evaluate(shannon_entropy, belief)
+        evaluate(shannon_entropy_bits, belief)
 
 
 def test_overconfidence_shows_as_calibration_error():
@@ -124,7 +124,7 @@ def test_realized_measures_equal_enumeration(table, data):
         assert rank.per_target(belief, Truth(truth))[t] == pytest.approx(better + (tied + 1) / 2)
         for k in (1, 2, 3):
             expected = np.clip((k - better) / tied, 0, 1)
-            assert success_at(k).per_target(belief, Truth(truth))[t] == pytest.approx(expected)
+            assert realized_success_at(k).per_target(belief, Truth(truth))[t] == pytest.approx(expected)
 
 
 @settings(max_examples=150, deadline=None)
@@ -151,7 +151,7 @@ def test_merging_two_candidates_never_hurts_the_adversary(table):
     merged = np.column_stack([table[:, 0] + table[:, 1], table[:, 2:]])
     before, after = Posterior.from_dense(table), Posterior.from_dense(merged)
     assert np.all(success_probability.per_target(after) >= success_probability.per_target(before) - 1e-6)
-    assert np.all(shannon_entropy.per_target(after) <= shannon_entropy.per_target(before) + 1e-6)
+    assert np.all(shannon_entropy_bits.per_target(after) <= shannon_entropy_bits.per_target(before) + 1e-6)
 
 
 @settings(max_examples=60, deadline=None)

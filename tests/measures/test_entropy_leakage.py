@@ -10,19 +10,20 @@ from unmask import Posterior, Truth, UnmaskError
 from unmask.measures import (
     confidence_set_size,
     earth_mover,
-    epsilon,
+    epsilon_nats,
     evaluate,
     guessing_entropy,
-    information_gain,
+    information_gain_bits,
     leakages,
-    min_entropy_average,
+    min_entropy_bits,
     min_entropy_smith,
     mutual_information,
     rank,
     renyi_entropy,
+    shannon_entropy_bits,
 )
 from unmask.measures.differential import channel_epsilon
-from unmask.measures.entropy import conditional_entropy, renyi_entropies
+from unmask.measures.entropy import renyi_entropies
 from unmask.measures.leakage import min_entropy_leakage, sibson_leakage
 from unmask.measures.transport import transport
 
@@ -71,16 +72,16 @@ def test_a_high_order_does_not_underflow():
 @given(joints())
 def test_smith_is_below_the_average_and_gives_the_success(joint):
     belief = exact(joint)
-    assert min_entropy_smith(belief) <= min_entropy_average(belief) + 1e-9
+    assert min_entropy_smith(belief) <= min_entropy_bits(belief) + 1e-9
     assert 2.0 ** -min_entropy_smith(belief) == pytest.approx(joint.max(axis=1).sum(), abs=1e-6)
 
 
 def test_the_two_conditional_min_entropies_differ():
     # one observation tells all, the other nothing about 2: -log2 (1/2 * 1 + 1/2 * 1/2) = 0.415 against 1/2
     belief = Posterior.from_dense(np.array([[0.5, 0.5], [1.0, 0.0]]))
-    assert min_entropy_average(belief) == pytest.approx(0.5)
+    assert min_entropy_bits(belief) == pytest.approx(0.5)
     assert min_entropy_smith(belief) == pytest.approx(np.log2(4 / 3))
-    assert conditional_entropy(belief) == pytest.approx(0.5)
+    assert shannon_entropy_bits(belief) == pytest.approx(0.5)
 
 
 @settings(max_examples=80, deadline=None)
@@ -169,7 +170,7 @@ def test_mutual_information_equals_the_difference_of_entropies(joint):
     belief = exact(joint)
     prior = joint.sum(axis=0)
     h = -(prior[prior > 0] * np.log2(prior[prior > 0])).sum()
-    assert mutual_information(belief) == pytest.approx(h - conditional_entropy(belief), abs=1e-5)
+    assert mutual_information(belief) == pytest.approx(h - shannon_entropy_bits(belief), abs=1e-5)
     assert leakages(belief).mutual_information_bits == pytest.approx(mutual_information(belief))
 
 
@@ -180,7 +181,7 @@ def test_delta_at_most_epsilon_at_most_twice_delta_and_r_t_delta(joint):
     assert both.delta <= both.epsilon + 1e-6
     assert both.epsilon <= 2 * both.delta + 1e-6
     assert both.epsilon == pytest.approx(channel_epsilon((joint / joint.sum(axis=0)).T), abs=1e-5)
-    assert both.epsilon == pytest.approx(each(epsilon, belief).max())
+    assert both.epsilon == pytest.approx(each(epsilon_nats, belief).max())
     assert both.mutual_information_bits <= both.t_divergence_bits + 1e-9
     assert both.t_divergence_bits * np.log(2) <= both.delta_up + 1e-6
     assert both.t_equal <= np.sqrt(both.t_divergence_bits * np.log(2) / 2) + 1e-12  # Pinsker
@@ -237,7 +238,7 @@ def test_t_closeness_of_the_salaries():
     belief = Posterior.from_dense(table)
     assert each(earth_mover(coordinates=np.arange(9) / 8), belief) == pytest.approx([0.375, 1 / 6], abs=1e-5)
     # the divergence cannot tell them apart
-    assert np.ptp(each(information_gain, belief)) == pytest.approx(0, abs=1e-6)
+    assert np.ptp(each(information_gain_bits, belief)) == pytest.approx(0, abs=1e-6)
 
 
 def test_earth_mover_refuses_an_open_world_and_two_grounds():
@@ -259,6 +260,6 @@ def test_transport_prefers_the_cheap_way_round():
 
 def test_scores_are_refused():
     belief = Posterior.from_dense(np.array([[0.5, 0.5]]), status="scores")
-    for measured in (mutual_information, leakages, min_entropy_smith, min_entropy_average, renyi_entropies):
+    for measured in (mutual_information, leakages, min_entropy_smith, min_entropy_bits, renyi_entropies):
         with pytest.raises(UnmaskError, match="calibrate"):
             measured(belief)

@@ -12,11 +12,11 @@ from unmask.cli.files import as_text
 from unmask.measures import (
     bayes,
     earth_mover,
-    epsilon,
+    epsilon_nats,
     estimation_error,
     evaluate,
     leakages,
-    log_loss,
+    log_loss_bits,
     mutual_information,
     realized_success,
     success_probability,
@@ -43,7 +43,7 @@ def test_c4_leakage_of_a_nearly_private_channel(away):
     assert evaluate(total_variation, belief).posterior == pytest.approx(away, rel=1e-8)
     assert leakages(belief).maximal_bits == pytest.approx(np.log1p(2 * away) / np.log(2), rel=1e-8)
     assert evaluate(earth_mover(coordinates=[0.0, 1.0]), belief).posterior == pytest.approx(away, rel=1e-8)
-    assert epsilon.per_target(belief)[0] > 0
+    assert epsilon_nats.per_target(belief)[0] > 0
 
 
 def test_c4_table_of_the_finding():
@@ -152,4 +152,4 @@ def test_a_rare_candidate_that_is_ruled_out_is_ruled_out():
     belief = Posterior.from_dense(np.array([[1.0, 0.0]]), prior=np.array([1 - 1e-11, 1e-11]))
     assert leakages(belief).delta_down == np.inf
     assert leakages(belief).t_equal == pytest.approx(1e-11, rel=1e-5)
-    assert evaluate(log_loss, belief, Truth([0])).posterior == 0
+    assert evaluate(log_loss_bits, belief, Truth([0])).posterior == 0

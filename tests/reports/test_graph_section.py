@@ -480,9 +480,9 @@ def test_precision_ghosts_and_hops_are_leading_measures_with_names():
     text = whole().replace("\u00a0", " ").partition("<details>")[2].partition('<section id="measures">')[2]
     leading = text.partition("<details>")[0]
     for line in (
-        "Names right – share of all names",
-        "Ghosts – share of all names",
-        "Distance to the right person – ties",
+        "Precision – share of all matches",
+        "False positives – share of all matches",
+        "Distance to the right person – edges",
     ):
         assert line in leading
 

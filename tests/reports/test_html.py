@@ -11,7 +11,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from unmask.catalog import MEASURES
 from unmask.errors import UnmaskError
 from unmask.reports import ColumnRisk, Distribution, ReportData, render, words
 from unmask.reports.sections.tables import column_notes, column_tables
@@ -370,14 +369,13 @@ def test_a_reason_that_begins_with_failed_is_shown_as_a_failure(page):
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_has_a_name_and_a_meaning(name):
-    measure = MEASURES[name]
-    known = words.described(words.quantity(name))
-    assert known is not None
-    assert all(known)
-    text = said(replace(single(), rows=(row(), row(measure=name, unit=measure.unit, direction=measure.direction))))
-    assert f"{known[0]} \u2013 {known[1]}" in text
+    known = MEASURES[quantity(name)]
+    assert known.label
+    assert known.meaning
+    shown = row(measure=name, unit=MEASURES[name].unit, direction=MEASURES[name].direction)
+    text = said(replace(single(), rows=(row(), shown)))
+    assert f"{known.label} \u2013 {known.meaning}" in text
     assert "_" not in text
-    assert words.needs_truth(name) is measure.needs_truth
 
 
 def test_measures_beside_the_leading_ones_are_folded_away(page):

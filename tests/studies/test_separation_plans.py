@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unmask.catalog import ATTACKS
 from unmask.errors import UnmaskError
 from unmask.files import engine
 from unmask.graphs import (
@@ -175,7 +174,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
     )
     (tmp_path / "plan.toml").write_text(PEOPLE + text)
     (cell,) = read_plan(tmp_path / "plan.toml").cells()
-    assert made(cell.adversary, ATTACKS) == Iterated(Nar09(theta=0.5))
+    assert made(cell.adversary, "attacks") == Iterated(Nar09(theta=0.5))
 
 
 @pytest.mark.parametrize(

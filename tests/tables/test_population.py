@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from unmask.errors import UnmaskError
-from unmask.reports.words import CRITERIA
+from unmask.measures.registry import CRITERIA
 from unmask.tables import criteria, datasets, population
 from unmask.tables.counts import group
 
@@ -183,4 +183,4 @@ def test_t8_sample_weights_understate_where_uniques_are_many(adult):
         assert weight @ risk == pytest.approx(told, rel=0.05)
         assert weight @ (1 / people[seen]) == pytest.approx(true, rel=0.15)
         assert weight @ risk < weight @ (1 / people[seen])
-    assert "too low" in CRITERIA["sample_weight_average"][1]
+    assert "too low" in CRITERIA["sample_weight_average"].meaning

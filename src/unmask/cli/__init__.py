@@ -12,6 +12,7 @@ import click
 
 from unmask.cli.advise import advise
 from unmask.cli.channel import audit_channel, design
+from unmask.cli.check import check
 from unmask.cli.choose import choose, choose_columns
 from unmask.cli.columns import columns, read_original, read_released
 from unmask.cli.documents import AsPlan
@@ -322,6 +323,7 @@ main.add_command(design)
 main.add_command(price)
 main.add_command(study)
 main.add_command(report_command)
+main.add_command(check)
 main.add_command(choose)
 main.add_command(choose_columns)
 main.add_command(audit_graph)
@@ -333,14 +335,10 @@ main.add_command(audit_linkage)
 @main.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print the lists as one JSON object.")
 def list_(as_json: bool) -> None:
-    """Show what there is: attacks, protections, measures."""
-    from unmask.catalog import ATTACKS, MEASURES, PROTECTIONS
+    """Show what there is, plug-ins included: attacks, protections, datasets, measures, criteria, losses of utility."""
+    from unmask.catalog import listed
 
-    shown = {
-        "attacks": {name: _first_line(item) for name, item in ATTACKS.items()},
-        "protections": {name: _first_line(item) for name, item in PROTECTIONS.items()},
-        "measures": {name: f"{item.unit}; {item.source}" for name, item in MEASURES.items()},
-    }
+    shown = listed()
     if as_json:
         click.echo(json.dumps(shown))
         return
@@ -395,10 +393,6 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
         write_report(found, places[report])
         say_findings(found)
     click.echo(f"wrote {report} (seed {seed})", err=True)
-
-
-def _first_line(item: object) -> str:
-    return (type(item).__doc__ or "").strip().splitlines()[0]
 
 
 def _audit_json(

@@ -9,9 +9,16 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
-from unmask.measures.entropy import effective_set_size, refuse_scores, renyi_entropies, renyi_entropy, shannon_entropy
+from unmask.measures.entropy import (
+    effective_set_size,
+    refuse_scores,
+    renyi_entropies,
+    renyi_entropy,
+    shannon_entropy_bits,
+)
 from unmask.measures.error import check_truth
 from unmask.measures.losses.discrete import nameable
+from unmask.measures.registry import declare_all
 from unmask.measures.rows import per_row
 from unmask.measures.success import best_guess
 from unmask.posterior import Posterior
@@ -21,7 +28,7 @@ __all__ = [
     "ReiterRubin",
     "berthold",
     "clauss_schiffner",
-    "diaz",
+    "diaz_degree",
     "effective_set_size",
     "reiter_rubin",
     "reiter_rubin_degree",
@@ -47,10 +54,10 @@ def reiter_rubin(belief: Posterior, sender: Truth, *, exposed: float = 0.95) -> 
 
       provably exposed    p_i = 1
       exposed             p_i >= `exposed`, which the authors leave open
-      possible innocence  1/2 < p_i < `exposed`: a chance worth naming that it was someone else
+      possible innocence  1/2 < p_i < `exposed`: a probability worth naming that it was someone else
       probable innocence  p_i <= 1/2: no likelier to be the sender than not to be
       beyond suspicion    and p_i <= p_j for every other candidate j: no likelier than anybody else
-      absolute privacy    p_i = 0: nothing points to him
+      absolute privacy    p_i = 0: nothing points to them
 
     sender : every target needs a candidate; a sender outside the candidates has no place on the scale
     Trap: the scale is per user and per message, given that the observation was made, and a small p_i does not imply
@@ -96,6 +103,8 @@ def _least(belief: Posterior) -> NDArray[np.float64]:
 
 reiter_rubin_degree = Measure(
     name="reiter_rubin_degree",
+    label="Degree of anonymity (Reiter & Rubin)",
+    meaning="probability that somebody other than the true sender sent the message",
     unit="probability",
     direction="low",
     range=(0.0, 1.0),
@@ -121,18 +130,18 @@ def berthold(belief: Posterior) -> float:
 
 
 def anonymity_set(belief: Posterior) -> int:
-    """N, the symbols of positive prior: candidates, and "no candidate" where the prior leaves it a chance."""
+    """N, the symbols of positive prior: candidates, and "no candidate" where the prior leaves it something."""
     return belief.n_possible + int(belief.prior_none > 0)
 
 
-serjantov_danezis = shannon_entropy
+serjantov_danezis = shannon_entropy_bits
 """S = -sum_x p log2 p, in bits, for each observation. Trap: the authors call S the effective *size* of the anonymity
 set, but it is in bits; 2^S, `effective_set_size`, is in users.
 
 A. Serjantov and G. Danezis, "Towards an information theoretic metric for anonymity", 2002."""
 
 
-def diaz(n: int | None = None) -> Measure:
+def diaz_degree(n: int | None = None) -> Measure:
     """d = H(X given y) / log2 N, the degree of anonymity: 1 for a uniform belief over N, 0 for certainty.
 
     n : N, the size of the anonymity set before the attack; the candidates of positive prior when left out. N = 1 is
@@ -142,7 +151,7 @@ def diaz(n: int | None = None) -> Measure:
 
     >>> from unmask import Posterior
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0, 0.0]]))
-    >>> float(diaz().per_target(belief)[0]), float(diaz(2).per_target(belief)[0])
+    >>> float(diaz_degree().per_target(belief)[0]), float(diaz_degree(2).per_target(belief)[0])
     (0.5, 1.0)
 
     C. Diaz, S. Seys, J. Claessens and B. Preneel, "Towards measuring anonymity", 2002.
@@ -158,6 +167,8 @@ def diaz(n: int | None = None) -> Measure:
 
     return Measure(
         name="diaz_degree",
+        label="Degree of anonymity (Diaz)",
+        meaning="uncertainty about the sender, as a share of what it was before",
         unit="share",
         direction="low",
         range=(0.0, 1.0),
@@ -169,6 +180,8 @@ def diaz(n: int | None = None) -> Measure:
 
 toth_local = Measure(
     name="toth_local",
+    label="Local anonymity (Tóth)",
+    meaning="probability of the likeliest sender of one message",
     unit="probability",
     direction="high",
     range=(0.0, 1.0),
@@ -209,3 +222,6 @@ def clauss_schiffner(alpha: float) -> Measure:
     S. Clauß and S. Schiffner, "Structuring anonymity metrics", 2006.
     """
     return renyi_entropy(alpha)
+
+
+declare_all(reiter_rubin_degree, toth_local)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.interval import EVERYBODY, Interval, of_targets
+from unmask.measures.registry import Quantity
 from unmask.posterior import Posterior
 from unmask.results import Row
 from unmask.truth import UNKNOWN, Truth
@@ -19,25 +19,18 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A number about a belief: what it is called, what it is of, and its value for each observation or each target.
+class Measure(Quantity):
+    """A number about a belief: what it is called and means (`Quantity`), and its value at each observation or target.
 
-    name, unit      : as printed
-    direction       : what the adversary wants, "high" or "low"
-    range           : smallest and largest value possible
-    source          : paper and section or equation
-    self_assessed   : posterior -> (n_observations,), needs no truth
-    realized        : posterior, truth -> (n_targets,), needs it. Exactly one of the two is given.
-    rate            : the mean over targets is a proportion, so that Wilson's interval is the right one
+    self_assessed : posterior -> (n_observations,), needs no truth
+    realized      : posterior, truth -> (n_targets,), needs it. Exactly one of the two is given.
+    rate          : the mean over targets is a proportion, so that Wilson's interval is the right one
     needs_probabilities : meaningless for a posterior whose status is `scores`
-    has_interval    : its mean over a sample of people is an unbiased estimate of that over all
+    has_interval  : its mean over a sample of people is an unbiased estimate of that over all
+
+    Called with a belief it is the mean over targets, by weight; `evaluate` gives it beside the prior.
     """
 
-    name: str
-    unit: str
-    direction: Literal["high", "low"]
-    range: tuple[float, float]
-    source: str
     self_assessed: Callable[[Posterior], NDArray[np.float64]] | None = None
     realized: Callable[[Posterior, Truth], NDArray[np.float64]] | None = None
     rate: bool = False
@@ -49,11 +42,19 @@ class Measure:
             raise UnmaskError(
                 f"measure {self.name!r} needs either a self-assessed or a realized value, not both or none"
             )
+        object.__setattr__(self, "needs_truth", self.realized is not None)
 
-    @property
-    def needs_truth(self) -> bool:
-        """Whether it is a realized measure."""
-        return self.realized is not None
+    def __call__(self, belief: Posterior, truth: Truth | None = None) -> float:
+        """The mean over targets, by weight; targets whose truth is UNKNOWN are left out of realized measures."""
+        self.check(belief)
+        every = self.per_target(belief, truth)
+        known = slice(None) if self.realized is None else _known(self, truth)
+        return _mean(every[known], belief.weight[known] / belief.weight[known].sum())
+
+    def check(self, belief: Posterior) -> None:
+        """Refuse a belief of mere scores where probabilities are needed."""
+        if self.needs_probabilities and belief.status == "scores":
+            raise UnmaskError(f"{self.name} needs probabilities, and this attack gives scores: calibrate them first")
 
     def per_target(self, belief: Posterior, truth: Truth | None = None) -> NDArray[np.float64]:
         """(n_targets,) the value at each target."""
@@ -87,8 +88,7 @@ def evaluate(
                  release and has no interval. inf: the interval is for people like these, without end. See `of_targets`.
     A measure that needs probabilities is refused for a belief made of mere scores.
     """
-    if measure.needs_probabilities and belief.status == "scores":
-        raise UnmaskError(f"{measure.name} needs probabilities, and this attack gives scores: calibrate them first")
+    measure.check(belief)
     if measure.self_assessed is not None:  # targets of one observation have one value, so observations are sorted
         each, seen = measure.self_assessed(belief), belief.seen
         after, weight = each[belief.observation], belief.weight / belief.weight.sum()
@@ -153,7 +153,7 @@ def _mean(value: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
 
 
 def gain_of(prior: float, posterior: float, direction: str) -> float:
-    """What the adversary wins, positive when he profits; 0 where nothing changes, infinite values included."""
+    """What the adversary wins, positive when they profit; 0 where nothing changes, infinite values included."""
     if prior == posterior:
         return 0.0
     return posterior - prior if direction == "high" else prior - posterior

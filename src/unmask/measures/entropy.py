@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.losses.cells import blocks, inside, rectangle
+from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows, chunks, per_row, unpack
 from unmask.posterior import Posterior
 
@@ -64,12 +65,20 @@ def renyi_entropy(alpha: float) -> Measure:
     [1.585, 1.5, 1.0]
     """
     _check_order(alpha)
-    name = {0: "hartley_entropy", 1: "shannon_entropy", np.inf: "min_entropy"}.get(alpha, f"renyi_entropy_{alpha:g}")
+    name, label, meaning = _NAMED.get(
+        alpha,
+        (
+            f"renyi_entropy_{alpha:g}_bits",
+            f"R\u00e9nyi entropy of order {alpha:g}",
+            "bits the adversary still lacks; the higher the order, the more the likeliest candidates count",
+        ),
+    )
     return Measure(
-        name=f"{name}_bits",
+        name=name,
+        label=label,
+        meaning=meaning,
         unit="bits",
         direction="low",
-        range=(0.0, np.inf),
         source=SOURCE,
         self_assessed=lambda belief: per_row(belief, lambda rows: _renyi(rows, alpha)),
         needs_probabilities=True,
@@ -83,11 +92,43 @@ def _check_order(alpha: float) -> None:
         )
 
 
-shannon_entropy = renyi_entropy(1)
-"""H(X given y) = -sum_x p(x given y) log2 p(x given y): the average case of `renyi_entropy`, at alpha = 1."""
+_NAMED = {
+    0.0: (
+        "hartley_entropy_bits",
+        "Candidates left",
+        "Hartley entropy: log2 of the candidates still possible, in bits",
+    ),
+    1.0: (
+        "shannon_entropy_bits",
+        "Uncertainty",
+        "Shannon entropy: bits the adversary still lacks on average",
+    ),
+    np.inf: ("min_entropy_bits", "Min-entropy", "minus log2 of the best guess's probability"),
+}
+
+FAMILIES[r"renyi_entropy_(.+)_bits"] = renyi_entropy
+
+hartley_entropy_bits = renyi_entropy(0)
+"""log2 of the number of candidates still possible: `renyi_entropy` at alpha = 0."""
+
+shannon_entropy_bits = renyi_entropy(1)
+"""H(X given y) = -sum_x p(x given y) log2 p(x given y): `renyi_entropy` at alpha = 1; its mean over targets is the
+equivocation H(X given Y)."""
+
+min_entropy_bits = renyi_entropy(np.inf)
+"""-log2 max_x p(x given y): `renyi_entropy` at alpha = inf. Its mean over targets is at least as large as
+`min_entropy_smith`, by Jensen; neither is wrong. This one does not tell how often a guess is right.
+
+>>> from unmask import Posterior
+>>> belief = Posterior.from_dense(np.array([[0.5, 0.5], [1.0, 0.0]]))
+>>> min_entropy_bits(belief), round(min_entropy_smith(belief), 4)
+(0.5, 0.415)
+"""
 
 effective_set_size = Measure(
     name="effective_set_size",
+    label="Effective anonymity set",
+    meaning="how many equally likely candidates the uncertainty amounts to",
     unit="candidates",
     direction="low",
     range=(1.0, np.inf),
@@ -119,34 +160,8 @@ def refuse_scores(belief: Posterior, what: str) -> None:
         raise UnmaskError(f"{what} needs probabilities, and this attack gives scores: calibrate them first")
 
 
-def conditional_entropy(belief: Posterior, alpha: float = 1) -> float:
-    """E H_alpha(X given y) in bits, the mean over targets; for alpha = 1 Shannon's H(X given Y), the equivocation.
-
-    >>> from unmask import Posterior
-    >>> conditional_entropy(Posterior.from_dense(np.array([[0.5, 0.5], [1.0, 0.0]])))
-    0.5
-
-    Other orders have other conditional forms too, by Arimoto and by Sibson; see `min_entropy_smith`.
-    """
-    return float(belief.observation_weight @ renyi_entropies(belief, (alpha,))[0])
-
-
-def min_entropy_average(belief: Posterior) -> float:
-    """E H_inf(X given y) = -E log2 max_x p(x given y), in bits: the mean over targets of the min-entropy.
-
-    At least as large as `min_entropy_smith`, by Jensen; neither is wrong, they answer different questions. This one
-    does not tell how often a guess is right.
-
-    >>> from unmask import Posterior
-    >>> belief = Posterior.from_dense(np.array([[0.5, 0.5], [1.0, 0.0]]))
-    >>> min_entropy_average(belief), round(min_entropy_smith(belief), 4)
-    (0.5, 0.415)
-    """
-    return conditional_entropy(belief, np.inf)
-
-
 def min_entropy_smith(belief: Posterior) -> float:
-    """-log2 E max_x p(x given y), in bits: the chance of a right guess is two to the minus this.
+    """-log2 E max_x p(x given y), in bits: the probability of a right guess is two to the minus this.
 
     "None of these" counts as a symbol that can be guessed, as in every entropy here.
 
@@ -195,6 +210,8 @@ def _guesses(belief: Posterior) -> NDArray[np.float64]:
 
 guessing_entropy = Measure(
     name="guessing_entropy",
+    label="Guesses expected",
+    meaning="guesses that the adversary expects to need, from most to least likely",
     unit="guesses",
     direction="low",
     range=(1.0, np.inf),
@@ -230,6 +247,8 @@ def confidence_set_size(level: float) -> Measure:
         raise UnmaskError(f"the level is {level}, expected above 0 and at most 1")
     return Measure(
         name=f"confidence_set_size_{level:g}",
+        label=f"Candidates for {100 * level:g} % confidence",
+        meaning="fewest candidates that together have this probability",
         unit="candidates",
         direction="low",
         range=(1.0, np.inf),
@@ -237,6 +256,9 @@ def confidence_set_size(level: float) -> Measure:
         self_assessed=lambda belief: _set_size(belief, level),
         needs_probabilities=True,
     )
+
+
+FAMILIES[r"confidence_set_size_(.+)"] = confidence_set_size
 
 
 def _set_size(belief: Posterior, level: float) -> NDArray[np.float64]:
@@ -270,3 +292,6 @@ def _with_shares(
     within = first + np.ceil((level - head) / np.where(share > 0, share, 1.0))
     rest = many + 1.0 + (below < level - (many * share)[:, None]).sum(axis=1)
     return np.asarray(np.where(level <= head, listed, np.where(level <= block, within, rest)))
+
+
+declare_all(effective_set_size, guessing_entropy, hartley_entropy_bits, shannon_entropy_bits, min_entropy_bits)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.base import QUANTILES, Measure, weighted_quantiles
 from unmask.measures.losses import Loss, Problem, decision_problem
+from unmask.measures.registry import declare_all
 from unmask.measures.rows import per_row
 from unmask.measures.success import missed, realized_success
 from unmask.posterior import Posterior
@@ -31,7 +32,7 @@ class ConditionalError:
     worst_observation : its number, the first one that has it
     quantiles         : of P(y) over targets at 5, 25, 50, 75, 95 %
     prior             : the error of the same adversary before the release
-    gain              : prior - average, what the release is worth to him. It may be negative for a belief that is not
+    gain              : prior - average, what the release is worth to them. It may be negative for a belief that is not
                         exact (then the prior is not its average), never for one that is and a Bayes adversary.
     """
 
@@ -46,7 +47,7 @@ class ConditionalError:
 
 @dataclass(frozen=True, eq=False)
 class BayesError(ConditionalError):
-    """The error of an adversary who decides best, with his decisions.
+    """The error of an adversary who decides best, with their decisions.
 
     answer       : (n_observations,) numbers of candidates (or of answers, for a matrix), or (n_observations,) or
                    (n_observations, n_dimensions) coordinates. Of candidates that tie the first is given; -1 stands
@@ -81,7 +82,7 @@ def bayes(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike |
     """The error of an adversary who decides best: P(y) = min_a sum_x p(x given y) d(a, x).
 
     loss, coordinates : see `unmask.measures.losses.decision_problem`
-    What is "none of these" (or an unknown number of unlisted candidates) costs the largest loss whatever he answers;
+    What is "none of these" (or an unknown number of unlisted candidates) costs the largest loss whatever the answer;
     mass shared by a known number of unlisted candidates costs their average. A belief in nobody is answered with the
     center of the candidates. Low priors make it blind: who is right 99 % of the time by saying "nobody" can hardly get
     better on average, so look at `worst` and at the rates of `unmask.measures.differential` too.
@@ -100,7 +101,7 @@ def bayes(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike |
 
 
 def gibbs(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> ConditionalError:
-    """The error of an adversary who answers with a candidate drawn from his belief: sum_a sum_x p(a) p(x) d(a, x).
+    """The error of an adversary who answers with a candidate drawn from their belief: sum_a sum_x p(a) p(x) d(a, x).
 
     It is what Shokri's correctness averages to. Exactly twice the Bayes error for squared error, between once and twice
     for a distance: comparing the two without that factor is wrong by up to 2.
@@ -184,16 +185,14 @@ def check_truth(belief: Posterior, truth: Truth) -> None:
         raise UnmaskError(f"the truth names candidate {truth.candidate.max()}, expected 0..{belief.n_candidates - 1}")
 
 
-def estimation_error(
-    loss: Loss | None = None, *, coordinates: ArrayLike | None = None, name: str = "estimation_error"
-) -> Measure:
-    """The adversary's expected loss when he decides best: P(y) = min_a sum_x p(x given y) d(x, a).
+def estimation_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = None) -> Measure:
+    """The adversary's expected loss when they decide best: P(y) = min_a sum_x p(x given y) d(x, a).
 
     loss : Hamming when left out, where P(y) = 1 - max_x p(x given y). A name or a callable as in
            `unmask.measures.losses.decision_problem`, or a matrix, HERE (n_candidates, n_answers), d >= 0: truths in
            the rows.
     The mean over targets is P_avg, the worst-off target P_min. What is "none of these" (or an unknown number of
-    unlisted candidates) costs him the largest loss whatever he answers; mass shared by a known number of unlisted
+    unlisted candidates) costs the largest loss whatever the answer; mass shared by a known number of unlisted
     candidates costs their average.
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
@@ -203,113 +202,91 @@ def estimation_error(
     >>> estimation_error(years).per_target(belief).round(6)
     array([10.,  1.])
     """
+    named = {"label": "Error", "meaning": "expected loss of the adversary's best estimate", "needs_probabilities": True}
     if _is_hamming(loss):
-        return Measure(
-            name=name,
-            unit="probability",
-            direction="low",
-            range=(0.0, 1.0),
-            source=SOURCE,
-            self_assessed=lambda belief: per_row(belief, missed),
-            rate=True,
-            needs_probabilities=True,
-        )
+        return _of_loss("estimation_error", loss, self_assessed=lambda belief: per_row(belief, missed), **named)
     measured = _truths_first(loss)
-    return Measure(
-        name=name,
-        unit=_unit(loss),
-        direction="low",
-        range=(0.0, _largest(measured)),
-        source=SOURCE,
+    return _of_loss(
+        "estimation_error",
+        measured,
         self_assessed=lambda belief: _problem(measured, belief, coordinates).best(belief)[0],
-        needs_probabilities=True,
+        **named,
     )
 
 
-def realized_error(
-    loss: Loss | None = None, *, coordinates: ArrayLike | None = None, name: str = "realized_error"
-) -> Measure:
-    """The loss that the adversary's best decision really costs him, d(x_true, a(y)), averaged over equally good
-    decisions.
+def realized_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = None) -> Measure:
+    """The loss that the adversary's best decision really costs, d(x_true, a(y)), averaged over equally good decisions.
 
     loss : as in `estimation_error`; under Hamming loss it is 1 - success of the best guess, ties shared. A target that
            is ABSENT costs the largest loss.
     """
+    named = {"label": "Error", "meaning": "loss of the adversary's best estimate", "realizes": "estimation_error"}
     if _is_hamming(loss):
         assert realized_success.realized is not None
         success = realized_success.realized
-        return Measure(
-            name=name,
-            unit="probability",
-            direction="low",
-            range=(0.0, 1.0),
-            source=SOURCE,
-            realized=lambda belief, truth: 1.0 - success(belief, truth),
-            rate=True,
-        )
+        return _of_loss("realized_error", loss, realized=lambda belief, truth: 1.0 - success(belief, truth), **named)
     measured = _truths_first(loss)
-    return Measure(
-        name=name,
-        unit=_unit(loss),
-        direction="low",
-        range=(0.0, _largest(measured)),
-        source=SOURCE,
+    return _of_loss(
+        "realized_error",
+        measured,
         realized=lambda belief, truth: _problem(measured, belief, coordinates).paid(belief, truth),
+        **named,
     )
 
 
-def sampling_error(
-    loss: Loss = "hamming", *, coordinates: ArrayLike | None = None, name: str = "sampling_error"
-) -> Measure:
-    """The expected loss of an adversary who answers with a draw from his belief; see `gibbs`. Here as everywhere but in
+def sampling_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Measure:
+    """The expected loss of an adversary who answers with a draw from the belief; see `gibbs`. Here as everywhere but in
     `estimation_error` and `realized_error` a matrix is (n_answers, n_candidates).
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
     >>> sampling_error().per_target(belief).round(6)
     array([0.5 , 0.18])
     """
-    return Measure(
-        name=name,
-        unit=_unit(loss),
-        direction="low",
-        range=(0.0, _largest(loss)),
+    return _of_loss(
+        "sampling_error",
+        loss,
+        label="Error of a draw",
+        meaning="expected loss of an answer that is drawn from the adversary's belief",
         source=SHOKRI,
         self_assessed=lambda belief: decision_problem(loss, belief.n_candidates, coordinates=coordinates).sampled(
             belief
         ),
+        rate=False,
         needs_probabilities=True,
     )
 
 
-def correctness(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None, name: str = "correctness") -> Measure:
+def correctness(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Measure:
     """Shokri's correctness, sum_x p(x given y) d(x, x_true): the realized side of `sampling_error`."""
-    return Measure(
-        name=name,
-        unit=_unit(loss),
-        direction="low",
-        range=(0.0, _largest(loss)),
+    return _of_loss(
+        "correctness",
+        loss,
+        label="Error of a draw",
+        meaning="loss of an answer that is drawn from the adversary's belief",
+        realizes="sampling_error",
         source=SHOKRI,
         realized=lambda belief, truth: decision_problem(
             loss, belief.n_candidates, coordinates=coordinates
         ).paid_sampling(belief, truth),
+        rate=False,
         needs_probabilities=True,
     )
+
+
+def _of_loss(name: str, loss: Loss | None, **declared: Any) -> Measure:
+    """A measure in the unit of a loss: a rate where that is an error or none."""
+    hamming = _is_hamming(loss)
+    unit = "meters" if isinstance(loss, str) and loss.startswith("haversine") else "probability" if hamming else "loss"
+    given = {"source": SOURCE, "rate": hamming, **declared}
+    return Measure(name, unit=unit, direction="low", range=(0.0, 1.0 if hamming else _largest(loss)), **given)
 
 
 def _is_hamming(loss: Loss | None) -> bool:
     return loss is None or (isinstance(loss, str) and loss == "hamming")
 
 
-def _unit(loss: Loss | None) -> str:
-    if _is_hamming(loss):
-        return "probability"
-    return "meters" if isinstance(loss, str) and loss.startswith("haversine") else "loss"
-
-
-def _largest(loss: Loss) -> float:
-    if isinstance(loss, str):
-        return 1.0 if loss == "hamming" else np.inf
-    return np.inf if callable(loss) else float(np.max(loss))
+def _largest(loss: Loss | None) -> float:
+    return np.inf if loss is None or isinstance(loss, str) or callable(loss) else float(np.max(loss))
 
 
 def _truths_first(loss: Loss | None) -> Loss:
@@ -332,3 +309,6 @@ def _problem(loss: Loss, belief: Posterior, coordinates: ArrayLike | None) -> Pr
             )
         loss = np.ascontiguousarray(loss.T)
     return decision_problem(loss, belief.n_candidates, coordinates=coordinates)
+
+
+declare_all(estimation_error(), realized_error(), sampling_error(), correctness())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.entropy import log_power_mean, min_entropy_smith, refuse_scores
+from unmask.measures.registry import declare_all
 from unmask.measures.rows import Rows, chunks, per_row, unpack
 from unmask.posterior import Posterior
 
@@ -88,21 +89,34 @@ def _per_row(belief: Posterior, distance: Callable[[_Against], NDArray[np.float6
     return per_row(belief, lambda rows: distance(_Against(rows)))
 
 
-information_gain = Measure(
+information_gain_bits = Measure(
     name="information_gain_bits",
+    label="Information gained",
+    meaning="bits the release adds to what was known before; the mean is the mutual information I(X; Y)",
     unit="bits",
     direction="high",
-    range=(0.0, np.inf),
     source=SOURCE + "2: the mean is I(X; Y), the worst-off observation is t read as a Kullback-Leibler divergence",
     self_assessed=lambda belief: _per_row(belief, _information),
     needs_probabilities=True,
 )
 """D(p(. given y) || prior) in bits. What is unlisted is compared as a whole, which is exact where its belief is
 proportional to the prior and a lower bound elsewhere. For identity over a uniform prior on n records it is log2 n -
-log2 k in a class of k."""
+log2 k in a class of k.
+
+The mean over targets is the mutual information I(X; Y) = H(X) - H(X given Y) where the prior is the mean of the rows,
+as it is for a belief that is exact.
+
+>>> round(mutual_information(Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))), 4)
+0.1887
+"""
+
+mutual_information = information_gain_bits
+"""The field's name of the mean of `information_gain_bits`."""
 
 total_variation = Measure(
     name="total_variation",
+    label="Shift of belief, t",
+    meaning="largest change of the probability of any event (total variation)",
     unit="probability",
     direction="high",
     range=(0.0, 1.0),
@@ -113,34 +127,37 @@ total_variation = Measure(
 """1/2 sum_x |p(x given y) - p(x)|: half of the largest bound on what the adversary can gain under any loss of range 1;
 its worst-off observation is t of t-closeness under the equal distance."""
 
-confirmation = Measure(
+delta_up = Measure(
     name="delta_up",
+    label="Strongest confirmation",
+    meaning="log ratio by which the likeliest rise of a candidate grew, in nats",
     unit="nats",
     direction="high",
-    range=(0.0, np.inf),
     source=SOURCE + "3, delta-disclosure, upward half",
     self_assessed=lambda belief: _per_row(belief, _confirmation),
     needs_probabilities=True,
 )
 """max_x log p(x given y) / p(x): how much surer of something the adversary gets; always finite."""
 
-refutation = Measure(
+delta_down = Measure(
     name="delta_down",
+    label="Strongest refutation",
+    meaning="log ratio by which a candidate became less likely, in nats",
     unit="nats",
     direction="high",
-    range=(0.0, np.inf),
     source=SOURCE + "3, delta-disclosure, downward half",
     self_assessed=lambda belief: _per_row(belief, _refutation),
     needs_probabilities=True,
 )
-"""max_x log p(x) / p(x given y): how firmly he can rule something out; infinite once a possible value is missing from a
-class, as it always is for identity. delta of delta-disclosure is the larger of the two."""
+"""max_x log p(x) / p(x given y): how firmly they can rule something out; infinite once a possible value is missing
+from a class, as it always is for identity. delta of delta-disclosure is the larger of the two."""
 
-epsilon = Measure(
+epsilon_nats = Measure(
     name="epsilon_nats",
+    label="Epsilon",
+    meaning="log ratio by which the observation tells any two candidates apart, in nats",
     unit="nats",
     direction="high",
-    range=(0.0, np.inf),
     source="C. Dwork, 'Differential privacy', 2006; local form: J. Duchi et al., 2013",
     self_assessed=lambda belief: _per_row(belief, lambda both: _confirmation(both) + _refutation(both)),
     needs_probabilities=True,
@@ -154,9 +171,9 @@ where a possible candidate is excluded."""
 class Leakage:
     """What each observation gave away, and what the release gave away as a whole.
 
-    information_bits : (n_observations,) D(p(. given y) || prior), see `information_gain`
+    information_bits : (n_observations,) D(p(. given y) || prior), see `information_gain_bits`
     total_variation  : (n_observations,) see `total_variation`
-    up, down         : (n_observations,) nats, see `confirmation` and `refutation`
+    up, down         : (n_observations,) nats, see `delta_up` and `delta_down`
     weight           : (n_observations,) p(y)
     The worst cases are over observations that a target of positive weight produced.
     """
@@ -206,8 +223,8 @@ class Leakage:
     def maximal_bits(self) -> float:
         """Maximal leakage log2 sum_y max_x p(y given x) = log2 E max_x p(x given y) / p(x), in bits.
 
-        It bounds what any adversary can multiply his chance of a right guess by, whatever he wants to know and whatever
-        his prior. I. Issa, A. Wagner and S. Kamath, "An operational approach to information leakage", 2020.
+        It bounds what any adversary can multiply their probability of a right guess by, whatever they want to know and
+        whatever their prior. I. Issa, A. Wagner and S. Kamath, "An operational approach to information leakage", 2020.
         """
         return float(np.log1p(self.weight @ np.expm1(self.up)) / LN2)
 
@@ -229,18 +246,6 @@ def leakages(belief: Posterior) -> Leakage:
     return Leakage(values[0], values[1], values[2], values[3], belief.observation_weight)
 
 
-def mutual_information(belief: Posterior) -> float:
-    """I(X; Y) in bits, the mean of `information_gain` over targets: the privacy risk R of the release.
-
-    The prior has to be the mean of the rows, as it is for a belief that is exact.
-
-    >>> round(mutual_information(Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))), 4)
-    0.1887
-    """
-    refuse_scores(belief, "mutual information")
-    return float(belief.observation_weight @ _per_row(belief, _information))
-
-
 def sibson_leakage(belief: Posterior, alpha: float) -> float:
     """Sibson's mutual information of order a, in bits: a / (a - 1) log2 sum_y (sum_x p(x) p(y given x)^a)^(1 / a).
 
@@ -255,9 +260,9 @@ def sibson_leakage(belief: Posterior, alpha: float) -> float:
     refuse_scores(belief, "leakage")
     if not alpha > 0:
         raise UnmaskError(f"alpha is {alpha}, expected above 0; 1 is mutual information and inf maximal leakage")
+    weight = belief.observation_weight
     if alpha == 1:
         return mutual_information(belief)
-    weight = belief.observation_weight
     if alpha == np.inf:
         return leakages(belief).maximal_bits
     log_mean = _per_row(belief, lambda both: log_power_mean(both.rows, both.ratio, both.log_rest, alpha - 1.0) / alpha)
@@ -273,3 +278,6 @@ def min_entropy_leakage(belief: Posterior) -> float:
     G. Smith, "On the foundations of quantitative information flow", 2009.
     """
     return min_entropy_smith(belief.prior()) - min_entropy_smith(belief)
+
+
+declare_all(information_gain_bits, total_variation, delta_up, delta_down, epsilon_nats)

@@ -1,4 +1,4 @@
-"""How often the adversary is right: by his own account, and once his belief meets the truth."""
+"""How often the adversary is right: by their own account, and once the belief meets the truth."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
+from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows, chunks, per_row
 from unmask.posterior import LogProbabilities, Posterior
 from unmask.promise import TENTHS
@@ -36,6 +37,8 @@ def _nameable_share(rows: Rows) -> NDArray[np.float64]:
 
 success_probability = Measure(
     name="success_probability",
+    label="Success",
+    meaning="probability that the adversary's best guess is right (Bayes vulnerability)",
     unit="probability",
     direction="high",
     range=(0.0, 1.0),
@@ -44,10 +47,14 @@ success_probability = Measure(
     rate=True,
     needs_probabilities=True,
 )
-"""max_x p(x given y): the chance that the adversary's best single guess is right, as he himself sees it.
+"""max_x p(x given y), Bayes vulnerability: the probability that the adversary's best single guess is right, by their
+own belief.
 
 Over a class of k alike it is 1/k. "None of these" is no guess: a belief that is all "none" has success 0. The worst-off
-target is the one he is surest of (min-entropy); the mean is 1 - P_avg."""
+target is the one they are surest of (min-entropy); the mean is 1 - P_avg."""
+
+bayes_vulnerability = success_probability
+"""The field's name of `success_probability`."""
 
 
 class Standing(NamedTuple):
@@ -148,22 +155,27 @@ def _success_at(belief: Posterior, truth: Truth, k: int) -> NDArray[np.float64]:
     return np.where(place.tied > 0, np.clip((k - place.better) / np.maximum(place.tied, 1), 0.0, 1.0), 0.0)
 
 
-def success_at(k: int) -> Measure:
-    """Chance that the true candidate is among the adversary's k likeliest, ties broken at random: clip((k - better) /
-    tied, 0, 1).
+def realized_success_at(k: int) -> Measure:
+    """Probability that the true candidate is among the adversary's k likeliest, ties broken at random:
+    clip((k - better) / tied, 0, 1).
 
     `better` counts the candidates strictly likelier than the true one, `tied` those equal to it, itself included. A
     target that is ABSENT can never be found: 0.
 
     >>> from unmask import Posterior, Truth
     >>> belief = Posterior.from_dense(np.array([[0.25, 0.25, 0.5]]))
-    >>> [float(success_at(k).per_target(belief, Truth([0]))[0]) for k in (1, 2, 3)]
+    >>> [float(realized_success_at(k).per_target(belief, Truth([0]))[0]) for k in (1, 2, 3)]
     [0.0, 0.5, 1.0]
     """
     if k < 1:
         raise UnmaskError(f"k is {k}, expected at least 1 guess")
     return Measure(
         name="realized_success" if k == 1 else f"realized_success_at_{k}",
+        label="Success" if k == 1 else f"Success within {k} guesses",
+        meaning="share of people for whom the adversary's best guess is right"
+        if k == 1
+        else f"probability that the truth is among the adversary's {k} likeliest candidates",
+        realizes="success_probability" if k == 1 else "",
         unit="probability",
         direction="high",
         range=(0.0, 1.0),
@@ -173,8 +185,10 @@ def success_at(k: int) -> Measure:
     )
 
 
-realized_success = success_at(1)
-"""The chance that his best single guess is right, ties shared: the realized side of `success_probability`."""
+realized_success = realized_success_at(1)
+"""The probability that the best single guess is right, ties shared: the realized side of `success_probability`."""
+
+FAMILIES[r"realized_success_at_(\d+)"] = lambda k: realized_success_at(int(k))
 
 
 def _rank(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
@@ -184,13 +198,15 @@ def _rank(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
 
 rank = Measure(
     name="rank",
+    label="Guesses needed",
+    meaning="place of the truth among the candidates, from most to least likely",
     unit="guesses",
     direction="low",
     range=(1.0, np.inf),
     source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
     realized=_rank,
 )
-"""How many guesses, from most to least likely, until the true candidate is named: better + (tied + 1) / 2; the number
+"""How many guesses, from most to least likely, until the true candidate comes: better + (tied + 1) / 2; the number
 of candidates plus 1 where the target is ABSENT."""
 
 
@@ -199,11 +215,12 @@ def _log_loss(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
         return -np.log2(standing(belief, truth).probability) + 0.0
 
 
-log_loss = Measure(
+log_loss_bits = Measure(
     name="log_loss_bits",
+    label="Log loss",
+    meaning="minus log2 of the probability given to the truth",
     unit="bits",
     direction="low",
-    range=(0.0, np.inf),
     source="I. J. Good, 'Rational decisions', 1952",
     realized=_log_loss,
     needs_probabilities=True,
@@ -236,6 +253,8 @@ def _in_bins(bins: NDArray[np.int64], values: NDArray[np.generic]) -> NDArray[np
 
 calibration_error = Measure(
     name="calibration_error",
+    label="Calibration error",
+    meaning="how far announced success is from success that came true",
     unit="probability",
     direction="low",
     range=(0.0, 1.0),
@@ -252,3 +271,5 @@ A gap is a finding about the attack, not about privacy. It has no interval: an e
 one; `unmask.promise.Check` tests it.
 
 A. Kumar, P. Liang & T. Ma, "Verified uncertainty calibration", 2019, section 4 (debiasing)."""
+
+declare_all(success_probability, rank, log_loss_bits, calibration_error, realized_success)

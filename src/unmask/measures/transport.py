@@ -14,9 +14,7 @@ from unmask.measures.losses.coordinates import along_places
 from unmask.posterior import Posterior
 
 
-def earth_mover(
-    *, coordinates: ArrayLike | None = None, ground: ArrayLike | None = None, name: str = "earth_mover"
-) -> Measure:
+def earth_mover(*, coordinates: ArrayLike | None = None, ground: ArrayLike | None = None) -> Measure:
     """How far mass has to be carried to turn the prior into the belief: t-closeness as its authors mean it, per
     observation; the worst-off is t.
 
@@ -42,10 +40,11 @@ def earth_mover(
     else:
         distance = _by_transport(np.asarray(ground, dtype=np.float64))
     return Measure(
-        name=name,
+        name="earth_mover",
+        label="Shift of belief, t by distance",
+        meaning="how far mass has to be carried to turn the prior into the belief (earth mover's distance)",
         unit="distance",
         direction="high",
-        range=(0.0, np.inf),
         source="N. Li et al., 't-Closeness', 2007, section 5",
         self_assessed=distance,
         needs_probabilities=True,

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from unmask.measures.registry import SHARES
 from unmask.reports.svg import PANEL
-from unmask.reports.words import MINUS, SHARES, SPACE
+from unmask.reports.words import MINUS, SPACE
 
 WIDE = 30.0
 """Values whose largest is more than so many times the smallest are drawn on a logarithmic scale."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
+from unmask.catalog import find
 from unmask.errors import UnmaskError
 from unmask.graphs import Bumblebee, GraphMatching, Grasshopper, Irma, KorulaLattanzi, Nar09, Rematch
 from unmask.studies.graph_trials import GraphAttack
@@ -40,11 +42,14 @@ def parse_attacks(texts: Iterable[str]) -> dict[str, GraphAttack]:
 
 def _attack(text: str) -> GraphAttack:
     name, *given = text.split(":")
-    if name not in ATTACKS:
+    if name in ATTACKS:
+        kind = ATTACKS[name]
+    elif given and "=" not in given[0]:  # module:Class
+        kind = find(f"{name}:{given.pop(0)}", "attacks", Path.cwd())
+    else:
         near = difflib.get_close_matches(name, ATTACKS, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise UnmaskError(f"the attack {name!r} is unknown; {hint}The attacks are {', '.join(ATTACKS)}")
-    kind = ATTACKS[name]
     known = {field.name: field.default for field in fields(kind)} if isinstance(kind, type) else {}
     parameters = dict(_parameter(name, item, known) for item in given)
     return kind(**parameters)

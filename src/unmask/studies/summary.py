@@ -14,8 +14,8 @@ import numpy as np
 from unmask.engines.sql import exact_path
 from unmask.errors import FailedError
 from unmask.files import engine
+from unmask.measures.registry import SHARES
 from unmask.reports.facts.study import Missing
-from unmask.reports.words import SHARES
 from unmask.studies.run import RESULTS
 
 SAME = 1e-9

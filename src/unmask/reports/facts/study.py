@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from unmask.errors import UnmaskError
-from unmask.reports.words import SHARES
+from unmask.measures.registry import SHARES
 from unmask.results import Row
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from unmask.measures.registry import SHARES
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.channel import BEST, ROUNDING, BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
-from unmask.reports.words import IDENTITY, SHARES, SPACE, number, percent, release_name
+from unmask.reports.words import IDENTITY, SPACE, number, percent, release_name
 
 ADVERSARIES = {
     "gibbs": "answers with a draw from the posterior",

@@ -7,29 +7,6 @@ import math
 from unmask.reports.facts.linkage import GuessLinkage, Linkage
 from unmask.reports.words import number, percent, release_name
 
-WHOLE = {
-    "ari": ("ARI", "adjusted Rand index, pairs treated alike beyond chance; 1 equal, 0 as by chance"),
-    "rand": ("Rand index", "share of the pairs of items that guess and truth treat alike"),
-    "pair_precision": ("Pair precision", "share of the pairs put together that belong together"),
-    "pair_recall": ("Pair recall", "share of the pairs that belong together and are put together"),
-    "voi": ("VOI, bits", "variation of information between guess and truth; 0 equal"),
-    "voi_over_log_n": ("VOI / log2 n", "variation of information as a share of its maximum; 0 equal"),
-    "transfer": ("Items to move", "items that must change their cluster until guess and truth are equal"),
-    "transfer_over_n": (
-        "Items to move / (n \u2212 1)",
-        "items that must change their cluster until both are equal, as a share of the most; 0 equal",
-    ),
-    "bcubed_precision": ("B\u00b3 precision", "mean over items: share of the item's cluster that is of its subject"),
-    "bcubed_recall": ("B\u00b3 recall", "mean over items: share of the item's subject that is in its cluster"),
-    "bcubed_f": ("B\u00b3 F", "harmonic mean of the two"),
-    "homogeneity": ("Homogeneity", "1 where clusters hold one subject only"),
-    "completeness": ("Completeness", "1 where subjects are in one cluster only"),
-    "nmi": ("NMI", "mutual information over the mean entropy; 1 equal"),
-    "expected_missing": ("Missing items", "mean over items: items of the same subject that are not in its cluster"),
-    "expected_extra": ("Foreign items", "mean over items: items of other subjects in its cluster"),
-}
-"""Measure of the whole partition -> name and meaning for readers."""
-
 ALIASES = {
     "adjusted_rand": "ari",
     "transfer_distance": "transfer",

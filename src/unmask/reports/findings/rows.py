@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from unmask.measures.registry import SHARES, needs_truth
 from unmask.reports.facts.study import OTHERWISE, RATIONAL
-from unmask.reports.words import IDENTITY, SECRET, SHARES, needs_truth, number, percent, row_estimate
+from unmask.reports.words import IDENTITY, SECRET, number, percent, row_estimate
 from unmask.results import Row
 
 LINKAGE = "linkage"

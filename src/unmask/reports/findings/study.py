@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from unmask.measures.registry import SHARES
 from unmask.reports.facts.study import OTHERWISE, Headlines, Measured, Plane, StudyData, spoken_of
 from unmask.reports.findings.rows import did, risky, without
-from unmask.reports.words import SHARES, number, percent, release_name, row_estimate
+from unmask.reports.words import number, percent, release_name, row_estimate
 from unmask.results import Row
 
 ACCESS, PAYOFF, UTILITY, CAMPAIGN = "rational_access", "rational_payoff", "utility", "campaign_success"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unmask.measures.registry import needs_truth
 from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
 from unmask.reports.findings.channel import channel_findings
 from unmask.reports.findings.exposure import exposure_findings, leading
@@ -11,7 +12,7 @@ from unmask.reports.findings.graph import TOLD, graph_findings
 from unmask.reports.findings.linkage import linkage_findings
 from unmask.reports.findings.price import price_findings
 from unmask.reports.findings.rows import did, without
-from unmask.reports.words import IDENTITY, needs_truth, percent, release_name, row_estimate, row_value
+from unmask.reports.words import IDENTITY, percent, release_name, row_estimate, row_value
 from unmask.results import Row
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from unmask.measures.registry import SHARES
 from unmask.reports.charts import Key, Line, Rule, Spot, plot, steps
 from unmask.reports.data import Scope
 from unmask.reports.facts.channel import BEST, ChannelRisk, MechanismRisk
 from unmask.reports.findings.channel import bound_ratio, figure, likeliest, quantity, titled, who
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, notes, parts
 from unmask.reports.scales import linear, shares
-from unmask.reports.words import SHARES, percent, short
+from unmask.reports.words import percent, short
 
 CROWDED = 8
 """Mechanisms from which on the chart may not have room for all names."""

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from unmask.measures.registry import SHARES, described
 from unmask.reports.charts import Line, plot
 from unmask.reports.facts.study import Headlines, StudyData, headlines
 from unmask.reports.findings.study import spoken
 from unmask.reports.parts import Figure
 from unmask.reports.scales import classes, linear
-from unmask.reports.words import SHARES, described, lettered
+from unmask.reports.words import lettered
 
 BESIDE = ("adopter_recall", "disclosure", "exposed", "discovery")
 """What is drawn beside success, where people have several identities."""
@@ -154,7 +155,7 @@ def _points(family: Family, adversary: str, target: str, heads: Headlines) -> tu
 
 def _name(measure: str) -> str:
     named = described(measure)
-    return named[0] if named else measure
+    return named.label if named else measure
 
 
 def _figure(drawn: _Chart, dataset: str) -> Figure:

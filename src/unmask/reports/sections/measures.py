@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from unmask.measures.registry import needs_truth, quantity
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.parts import Fold, Grid, Section, lead, notes, parts
-from unmask.reports.words import (
-    ADOPTERS,
-    BOUNDS,
-    FAILURES,
-    estimate,
-    gain,
-    letter,
-    measure_line,
-    needs_truth,
-    quantity,
-    row_estimate,
-    what,
-)
+from unmask.reports.words import ADOPTERS, BOUNDS, FAILURES, estimate, gain, letter, measure_line, row_estimate, what
 from unmask.results import Row
 
 LEADING = frozenset(
     {
-        "success",
-        "error",
+        "success_probability",
+        "estimation_error",
         "effective_set_size",
         "information_gain_bits",
         "total_variation",

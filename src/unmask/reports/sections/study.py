@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from unmask.measures.registry import SHARES, described, needs_truth, quantity
 from unmask.reports.charts import Spot, plane
 from unmask.reports.data import FEWEST
 from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
@@ -31,19 +32,7 @@ from unmask.reports.sections.closing import closing
 from unmask.reports.sections.families import curve_figures, settings
 from unmask.reports.sections.measures import LEADING, NO_VALUE, OTHERS, measure_cells
 from unmask.reports.small import handed_on
-from unmask.reports.words import (
-    SHARES,
-    SPACE,
-    described,
-    estimate,
-    letter,
-    measure_line,
-    needs_truth,
-    quantity,
-    row_estimate,
-    short,
-    what,
-)
+from unmask.reports.words import SPACE, estimate, letter, measure_line, row_estimate, short, what
 from unmask.results import Row
 
 CHARTS = 30

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from unmask.measures.registry import needs_truth
 from unmask.reports.bars import Absent, Dot, bars, dots
 from unmask.reports.data import ColumnRisk, Distribution, Heads, ReportData, Scope
 from unmask.reports.parts import Figure, Figures, Grid, Section, lead, notes, parts
-from unmask.reports.words import (
-    FAILURES,
-    SPACE,
-    lettered,
-    needs_truth,
-    number,
-    percent,
-    row_estimate,
-    what,
-)
+from unmask.reports.words import FAILURES, SPACE, lettered, number, percent, row_estimate, what
 from unmask.results import Row
 
 # --- success ---------------------------------------------------------------------------------------------------------

@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from unmask.measures.registry import CRITERIA, UTILITIES
 from unmask.reports.charts import Spot, plane
 from unmask.reports.data import Heads, ReportData, Scope
 from unmask.reports.parts import Figure, Figures, Grid, Section, lead, notes, parts
 from unmask.reports.scales import linear
-from unmask.reports.words import CRITERIA, SPACE, UTILITIES, Value, letter, name_of, what, written
+from unmask.reports.words import SPACE, Value, letter, name_of, what, written
 from unmask.results import Row
 
 

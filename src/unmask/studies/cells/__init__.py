@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from unmask.catalog import ATTACKS, DATASETS, PROTECTIONS
+from unmask.catalog import KINDS, Kind, domain_of, find, is_plugin
 from unmask.economics.profile import EMBEDDED, attacker_table
-from unmask.errors import FailedError, UnmaskError, nearest
+from unmask.errors import FailedError, UnmaskError
 from unmask.plan import NOTHING, Cell, Part, digest, unknown
 from unmask.results import Row
 
@@ -65,7 +65,9 @@ WINGS = {
 """Where each domain runs its cases."""
 
 FILE = "file"
-"""Part of `use` behind the wing: the dataset is in the file that `file` names."""
+"""Part of `use` behind the domain: the dataset is in the file that `file` names."""
+
+_KIND: Mapping[str, Kind] = {"data": "datasets", "protections": "protections", "adversaries": "attacks"}
 
 
 def wing_of(part: Part) -> Wing:
@@ -79,7 +81,7 @@ def _wing(name: str) -> Wing:
 
 def run_cell(cell: Cell) -> list[Row]:
     """The rows of a cell, those that the plan asks for."""
-    attack = made(cell.adversary, ATTACKS)
+    attack = made(cell.adversary, "attacks")
     rows = wing_of(cell.dataset).attack(cell, _population(cell), _release(cell), attack)
     kept = [row for row in rows if cell.wants(row.measure)]
     if not kept:
@@ -94,15 +96,18 @@ def measures_of(wing: str) -> tuple[str, ...]:
 
 def check_part(part: Part, kind: str, folder: Path) -> Part:
     """The part, if everything it names exists and can be made; a dataset's file is found and its digest added."""
-    known = {"data": DATASETS, "protections": PROTECTIONS, "adversaries": ATTACKS}[kind]
     if kind == "protections" and part.use == NOTHING:
         return part
+    if is_plugin(part.use):
+        part = _of_plugin(part, kind, folder)
     if part.wing not in WINGS:
-        raise UnmaskError(f"use is {part.use!r}, expected a name that `unmask list` shows, such as {next(iter(known))}")
-    from_file = kind == "data" and part.use == f"{part.wing}.{FILE}"
-    if part.use not in known and not from_file:
-        names = [name for name in known if name.startswith(part.wing)]
-        raise UnmaskError(unknown(part.use, names, "use"))
+        known = next(iter(KINDS[_KIND[kind]]))
+        raise UnmaskError(
+            f"use is {part.use!r}, expected a name that `unmask list` shows, such as {known}, or module:Class"
+        )
+    from_file = kind == "data" and _from_file(part)
+    if not from_file:
+        _found(part, _KIND[kind])
     allowed = {"data": wing_of(part).DATASET, "adversaries": wing_of(part).ADVERSARY, "protections": ()}[kind]
     allowed = (*allowed, FILE) if from_file else allowed
     for key in part.settings:
@@ -115,7 +120,7 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         part = _with_hierarchies(part, folder)
         _check_arguments(part)
     else:
-        made(part, known)
+        made(part, _KIND[kind])
     if kind == "adversaries":
         part = _with_attacker(part, folder)
         if not isinstance(part.settings.get("knows", {}), dict):
@@ -125,6 +130,28 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         except TypeError as error:
             raise UnmaskError(f"a setting has a value of the wrong kind: {error}") from None
     return part
+
+
+def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
+    """The part with what its name does not say: its domain, and the file that its module is in."""
+    thing = find(part.use, _KIND[kind], folder)
+    settings = dict(part.settings)
+    domain = settings.pop("domain", None) or domain_of(part.use, thing)
+    if domain not in WINGS:
+        raise UnmaskError(
+            f"{part.use!r} does not say of which domain it is; annotate its first argument, such as `release: "
+            'unmask.tables.Table`, or write domain = "tables" beside use'
+        )
+    _, sha256 = _digested(folder, inspect.getfile(thing))
+    return replace(part, settings=settings, domain=domain, beside=str(folder.resolve()), sha256=sha256)
+
+
+def _found(part: Part, kind: Kind) -> Any:
+    return find(part.use, kind, Path(part.beside) if part.beside else None)
+
+
+def _from_file(part: Part) -> bool:
+    return part.use == f"{part.wing}.{FILE}"
 
 
 def check_columns(datasets: Sequence[Part], others: Sequence[Part]) -> None:
@@ -167,12 +194,12 @@ def _column_names(key: str, given: object) -> list[str]:
     return list(names)
 
 
-def made(part: Part, examples: Mapping[str, object]) -> Any:
-    """The object that a part describes: the catalog's class of that name with the plan's parameters."""
-    kind = type(examples[part.use])
-    _check_names(part, kind, part.use)
+def made(part: Part, kind: Kind) -> Any:
+    """The object that a part describes: the class of its name with the plan's parameters."""
+    found = _found(part, kind)
+    _check_names(part, found, part.use)
     try:
-        return kind(**{key: _made(value, part, examples) for key, value in part.parameters.items()})
+        return found(**{key: _made(value, part, kind) for key, value in part.parameters.items()})
     except TypeError as error:
         raise UnmaskError(f"{part.use} cannot be made with these parameters: {error}") from None
 
@@ -185,31 +212,31 @@ def _check_names(part: Part, function: Callable[..., object], use: str, *, witho
 
 
 def _check_arguments(part: Part) -> None:
-    if part.use in DATASETS:
-        _check_names(part, DATASETS[part.use], part.use, without=("rng",))
+    if not _from_file(part):
+        _check_names(part, _found(part, "datasets"), part.use, without=("rng",))
     elif part.parameters:
         raise UnmaskError(unknown(next(iter(part.parameters)), (), "with or grid of a file"))
 
 
-def _made(value: Any, part: Part, examples: Mapping[str, object]) -> Any:
+def _made(value: Any, part: Part, kind: Kind) -> Any:
     """A parameter: lists of TOML are tuples, and a table with `use` is what such a part would be.
 
     `parts = [[0.5, { use = "graphs.Decoy", with = { adopters = 0.5 } }]]`
     """
     if isinstance(value, list):
-        return tuple(_made(item, part, examples) for item in value)
+        return tuple(_made(item, part, kind) for item in value)
     if not isinstance(value, dict) or "use" not in value:
         return value
     for key in value:
         if key not in ("use", "with"):
             raise UnmaskError(unknown(key, ("use", "with"), f"a part of {part.use}"))
     use, parameters = value["use"], value.get("with", {})
-    names = [name for name in examples if name.startswith(f"{part.wing}.")]
-    if use not in names:
-        raise UnmaskError(f"use is {use!r} in a part of {part.use}, {nearest(use, names)}")
+    inner = replace(part, use=use, parameters=parameters, settings={})
+    if domain_of(use, _found(inner, kind)) not in ("", part.wing):
+        raise UnmaskError(f"use is {use!r} in a part of {part.use}, which is of another domain")
     if not isinstance(parameters, dict):
         raise UnmaskError(f"`with` is no table in a part of {part.use}; expected for example with = {{ k = 10 }}")
-    return made(Part(part.name, use, parameters, {}), examples)
+    return made(inner, kind)
 
 
 def _frozen(value: Any) -> Any:
@@ -274,7 +301,7 @@ def _kept(key: str, make: Callable[[], Any]) -> Any:
 def _population(cell: Cell) -> Any:
     """The population of a cell's dataset; one that is drawn is drawn anew for every seed."""
     dataset = cell.dataset
-    function = DATASETS.get(dataset.use)
+    function = None if _from_file(dataset) else _found(dataset, "datasets")
     draws = function is not None and "rng" in inspect.signature(function).parameters
 
     def load() -> Any:
@@ -293,7 +320,7 @@ def _population(cell: Cell) -> Any:
 
 def _release(cell: Cell) -> Any:
     def protect() -> Any:
-        protection = None if cell.protection.use == NOTHING else made(cell.protection, PROTECTIONS)
+        protection = None if cell.protection.use == NOTHING else made(cell.protection, "protections")
         rng = cell.rng("protection", cell.protection.content)
         return wing_of(cell.dataset).protect(_population(cell), protection, rng)
 

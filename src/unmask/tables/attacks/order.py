@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,7 @@ class OrderAttack:
     """
 
     seeds: int = 100_000
+    reads_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.seeds < 2**32:

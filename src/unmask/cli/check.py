@@ -1,0 +1,39 @@
+"""`unmask check`: whether somebody's own attack, protection or measure keeps the laws that ours keep."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from unmask.cli.files import as_text
+
+EXIT_BROKEN = 1
+
+
+@click.command("check")
+@click.argument("thing", metavar="MODULE:CLASS")
+@click.option("--domain", help="tables, graphs, pseudonyms or channels, where its annotations do not say it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+def check(thing: str, domain: str | None, as_json: bool) -> None:
+    r"""Try an attack, protection or measure of your own on small problems, and say which laws it keeps.
+
+    Exit code 1 if a law is broken. The module is looked for in this folder first, then in Python's path.
+
+    \b
+    unmask check my_module:MyAttack
+    unmask check unmask.tables:Mondrian --json
+    """
+    from unmask.catalog import find_any
+    from unmask.checks import check as judge
+
+    verdicts = judge(find_any(thing, Path.cwd()), domain=domain or "")
+    if as_json:
+        click.echo(as_text({"thing": thing, "laws": [asdict(verdict) for verdict in verdicts]}))
+    for verdict in () if as_json else verdicts:
+        click.echo(str(verdict))
+    broken = sum(verdict.state == "broken" for verdict in verdicts)
+    click.echo(f"{thing}: {broken} of {len(verdicts)} laws broken", err=True)
+    if broken:
+        raise click.exceptions.Exit(EXIT_BROKEN)

@@ -1,0 +1,70 @@
+"""Criteria of a release, which need no adversary, and what a release has lost: what `unmask.tables` counts.
+
+The direction of a criterion is that in which a class discloses more. A suffix in brackets, as in "t_equal
+(occupation)", names a column.
+"""
+
+from __future__ import annotations
+
+from unmask.measures.registry import CRITERIA, UTILITIES, Quantity, declare_all
+
+REIDENTIFY = "probability of re-identifying a row, for one known to be in the"
+
+declare_all(
+    Quantity("rows", "Rows", "people in the release", "rows"),
+    Quantity("classes", "Classes", "groups of rows alike in all quasi-identifiers", "classes"),
+    Quantity("reference", "Compared with", "whose sensitive values t, δ, β and the error without the release refer to"),
+    Quantity("missing", "Missing cells", "how a missing cell is compared"),
+    Quantity("rows_missing", "Rows with a missing cell", "in any quasi-identifier", "rows"),
+    Quantity("rows_excluded", "Rows left out", "because of a missing cell", "rows"),
+    Quantity("k", "k", "rows that fit the person who hides among the fewest", "rows", "low"),
+    Quantity("unique_rows", "Unique rows", "rows that nobody else is like", "rows"),
+    Quantity("prosecutor_average", "Prosecutor risk, average", f"{REIDENTIFY} release", "probability"),
+    Quantity("prosecutor_max", "Prosecutor risk, largest", "the same for the worst-off row, 1 / k", "probability"),
+    Quantity("journalist_average", "Journalist risk, average", f"{REIDENTIFY} population", "probability"),
+    Quantity("journalist_max", "Journalist risk, largest", "the same for the worst-off row", "probability"),
+    Quantity("marketer", "Marketer risk",
+             "share of rows re-identified by linking all of them to the population", "share"),
+    Quantity("sample_weight_average", "Sample risk, average",
+             "probability of re-identifying a row by survey weights; too low where many are unique in the population",
+             "probability"),
+    Quantity("sample_weight_max", "Sample risk, largest", "the same for the worst-off row", "probability"),
+    Quantity("l_distinct", "l, distinct", "fewest different sensitive values in a class", "values", "low"),
+    Quantity("l_entropy", "l, entropy",
+             "equally likely values that the least diverse class amounts to", "values", "low"),
+    Quantity("l_recursive", "c, recursive", "rows with the commonest value for each row with a rarer one, worst class"),
+    Quantity("p_sensitive", "p-sensitive", "fewest different values in a class", "values", "low"),
+    Quantity("alpha", "α", "largest share of one sensitive value in a class", "share"),
+    Quantity("t_equal", "t, equal distance", "farthest class from the whole table; 0 alike, 1 nothing in common"),
+    Quantity("t_ordered", "t, ordered", "the same, where distant values count more"),
+    Quantity("t_hierarchical", "t, hierarchical", "the same, over the value hierarchy"),
+    Quantity("t_kl", "t, Kullback-Leibler", "the same as a relative entropy, in nats", "nats"),
+    Quantity("delta_disclosure", "δ-disclosure",
+             "largest log change of a value's frequency; unbounded if a class lacks a value", "nats"),
+    Quantity("delta_up", "δ, upward", "largest log rise of a value's frequency in a class, in nats", "nats"),
+    Quantity("beta_likeness", "β-likeness", "largest relative rise of a value's frequency, against its own bound"),
+    Quantity("beta_basic", "β, basic", "largest relative rise of a value's frequency"),
+    Quantity("map_error", "Error by class", "how often the commonest value of the class is wrong", "share", "low"),
+    Quantity("average_privacy_risk", "Average privacy risk",
+             "how often the commonest value of the class is right", "share"),
+    Quantity("prior_error", "Error without the release", "how often the commonest value of the table is wrong",
+             "share", "low"),
+    Quantity("information_bits", "Information", "bits that the class tells about the value, on average", "bits"),
+    among=CRITERIA,
+)  # fmt: skip
+
+declare_all(
+    Quantity(
+        "gcp", "Information lost (GCP)", "global certainty penalty: 0 % nothing generalized, 100 % everything", "share"
+    ),
+    Quantity("suppressed", "Rows suppressed", "share of rows left out", "share"),
+    Quantity("discernibility", "Discernibility", "sum of squared class sizes"),
+    Quantity("average_class_size", "Average class size", "rows divided by classes"),
+    Quantity("width_number", "Width", "what a released cell leaves open, on average, in the unit of the column"),
+    Quantity("width_years", "Width, years", "time that a released cell leaves open, on average", "years"),
+    Quantity("width_days", "Width, days", "time that a released cell leaves open, on average", "days"),
+    Quantity("width_hours", "Width, hours", "time that a released cell leaves open, on average", "hours"),
+    Quantity("width_characters", "Hidden characters", "characters of a code that a released cell hides, on average"),
+    Quantity("width_values", "Open values", "values that a released cell may stand for, on average", "values"),
+    among=UTILITIES,
+)

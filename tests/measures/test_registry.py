@@ -1,0 +1,53 @@
+"""One registry: the name of a number is the same in a row, in Python and in a plan."""
+
+import numpy as np
+import pytest
+
+from unmask import Posterior, measures
+from unmask.measures import Measure
+from unmask.measures.registry import CRITERIA, MEASURES, UTILITIES, declare, described, needs_truth, quantity
+
+
+def test_the_name_of_a_measure_is_its_name_in_python():
+    for name in measures.__all__:
+        if isinstance(value := getattr(measures, name), Measure):
+            assert value is MEASURES[value.name]
+            assert value.name == name or name in ("bayes_vulnerability", "mutual_information")
+
+
+def test_the_fields_words_are_the_same_objects():
+    belief = Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))
+    assert measures.bayes_vulnerability is measures.success_probability
+    assert measures.bayes_vulnerability(belief) == pytest.approx(0.75)
+    assert measures.mutual_information is measures.information_gain_bits
+    assert measures.mutual_information(belief) == pytest.approx(0.1887, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", [*MEASURES, *CRITERIA, *UTILITIES])
+def test_everything_has_a_label_and_a_meaning(name):
+    for one in (named[name] for named in (MEASURES, CRITERIA, UTILITIES) if name in named):
+        assert one.label
+        assert one.meaning
+        assert one.name == name
+        assert one.range[0] < one.range[1]
+
+
+@pytest.mark.parametrize("name", ["realized_success_at_7", "renyi_entropy_2_bits", "confidence_set_size_0.9"])
+def test_a_measure_with_a_number_in_its_name_is_found(name):
+    found = described(name)
+    assert isinstance(found, Measure)
+    assert found.name == name
+
+
+def test_both_sides_of_a_quantity_meet_under_one_name():
+    assert quantity("realized_success") == quantity("success_probability") == "success_probability"
+    assert quantity("realized_error") == "estimation_error"
+    assert [needs_truth(name) for name in ("rank", "recall", "breached", "shannon_entropy_bits")] == [True] * 3 + [
+        False
+    ]
+
+
+def test_a_measure_of_ones_own_is_declared_the_same_way(monkeypatch):
+    monkeypatch.setitem(MEASURES, "my_own", None)
+    own = Measure("my_own", "My own", "what I count", self_assessed=lambda belief: belief.unlisted)
+    assert declare(own) is described("my_own")

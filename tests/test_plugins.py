@@ -1,0 +1,148 @@
+"""A protection and an attack of somebody's own enter a study and its report as module:Class."""
+
+import sys
+
+import pytest
+from click.testing import CliRunner
+from unmask.reports.study.page import render_study
+
+from unmask.catalog import domain_of, find, kind_of, listed
+from unmask.cli import main
+from unmask.errors import UnmaskError
+from unmask.studies.graph_attacks import parse_attacks
+from unmask.studies.page import study_page
+from unmask.studies.reading import read_plan
+from unmask.studies.run import run_study
+
+MINE = """
+from dataclasses import dataclass
+
+import numpy as np
+
+from unmask.inference import from_classes
+from unmask.tables import Table
+
+
+@dataclass(frozen=True)
+class EveryOther:
+    \"\"\"Release every n-th row alone, as it is.\"\"\"
+
+    n: int = 2
+
+    def __call__(self, population: Table, *, rng=None):
+        rows = np.arange(0, population.n_rows, self.n)
+        return population.take(rows), rows
+
+
+@dataclass(frozen=True)
+class ByOneColumn:
+    \"\"\"Which released record is this person's? One that agrees in a single column, whatever the others say.\"\"\"
+
+    column: str = "sex"
+
+    def __call__(self, release: Table, knowledge, *, rng=None):
+        people = getattr(knowledge, "people", knowledge)
+        values = (self._values(table) for table in (release, people))
+        known, codes = np.unique(np.concatenate(list(values)), return_inverse=True)
+        return from_classes(codes[: release.n_rows], codes[release.n_rows :], n_classes=len(known))
+
+    def _values(self, table):
+        column = table.column(self.column)
+        return np.array(column.levels.labels)[column.codes]
+"""
+
+PLAN = """
+[[datasets]]
+name = "census"
+use = "tables.synthetic_census"
+with = { n = 200 }
+quasi_identifiers = ["age", "sex"]
+[[protections]]
+name = "thinned"
+use = "mine_PLACE:EveryOther"
+grid = { n = [1, 2] }
+[[adversaries]]
+name = "by sex"
+use = "mine_PLACE:ByOneColumn"
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A plan with a module of its own name beside it."""
+    name = f"mine_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(MINE)
+    (tmp_path / "plan.toml").write_text(PLAN.replace("mine_PLACE", name))
+    yield name
+    sys.modules.pop(name, None)
+
+
+def test_plug_ins_enter_a_study_and_its_report(mine, tmp_path):
+    plan = read_plan(tmp_path / "plan.toml")
+    assert [part.name for part in plan.protections] == ["thinned n=1", "thinned n=2"]
+    run_study(plan, tmp_path / "run", source=tmp_path / "plan.toml")
+    found = study_page(tmp_path / "run")
+    assert not found.missing
+    page = render_study(found)
+    assert "by sex" in page
+    assert "thinned n=2" in page
+
+
+def test_a_module_that_changes_is_another_adversary(mine, tmp_path):
+    before = read_plan(tmp_path / "plan.toml").cells()[0]
+    with (tmp_path / f"{mine}.py").open("a") as file:
+        file.write("# changed\n")
+    after = read_plan(tmp_path / "plan.toml").cells()[0]
+    assert before.key != after.key
+
+
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        ("nowhere:Attack", "there is no module 'nowhere' beside the plan or in Python's path"),
+        ("mine_PLACE:ByOneColum", "did you mean 'ByOneColumn'"),
+        ("mine_PLACE:EveryOther", "expected a class whose objects can be called with (release, knowledge"),
+        ("mine_PLACE:np", "expected a class whose objects can be called"),
+    ],
+)
+def test_a_wrong_plug_in_is_told_in_one_sentence(mine, tmp_path, use, said):
+    with pytest.raises(UnmaskError) as caught:
+        find(use.replace("mine_PLACE", mine), "attacks", tmp_path)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_module_that_cannot_be_run_is_told_with_its_error(tmp_path):
+    (tmp_path / "broken_plugin.py").write_text("1 / 0")
+    with pytest.raises(UnmaskError, match="module 'broken_plugin' cannot be imported: ZeroDivisionError"):
+        find("broken_plugin:Any", "attacks", tmp_path)
+
+
+def test_domain_and_kind_are_read_from_the_call(mine, tmp_path):
+    attack = find(f"{mine}:ByOneColumn", "attacks", tmp_path)
+    assert (kind_of(attack), domain_of("mine:ByOneColumn", attack)) == ("attacks", "tables")
+    assert kind_of(find(f"{mine}:EveryOther", "protections", tmp_path)) == "protections"
+
+
+def test_installed_plug_ins_have_names_of_their_own(mine, tmp_path, monkeypatch):
+    from importlib import metadata
+
+    points = metadata.EntryPoints([metadata.EntryPoint("acme.ByOne", f"{mine}:ByOneColumn", "unmask")])
+    monkeypatch.setattr(metadata, "entry_points", lambda **wanted: points.select(**wanted))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert find("acme.ByOne", "attacks").__name__ == "ByOneColumn"
+    assert listed()["attacks"]["acme.ByOne"].startswith("Which released record is this person's? One that")
+
+
+def test_a_plug_in_is_named_on_the_command_line(mine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (made,) = parse_attacks([f"{mine}:ByOneColumn:column=age"]).values()
+    assert repr(made) == "ByOneColumn(column='age')"
+
+
+def test_both_pass_the_check_that_ours_pass(mine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("EveryOther", "ByOneColumn"):
+        done = CliRunner().invoke(main, ["check", f"{mine}:{name}"])
+        assert done.exit_code == 0, done.output
+        assert "0 of" in done.output
