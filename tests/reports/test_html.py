@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from unmask.errors import UnmaskError
+from unmask.measures.registry import MEASURES, quantity
 from unmask.reports import ColumnRisk, Distribution, ReportData, render, words
 from unmask.reports.sections.tables import column_notes, column_tables
 from unmask.results import Row

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from unmask.measures.linkage import WHOLE
 from unmask.reports.charts import Line, Rule, Spot, plot
 from unmask.reports.data import Scope
 from unmask.reports.facts.linkage import GuessLinkage, Linkage
 from unmask.reports.findings.linkage import (
     ALIASES,
-    WHOLE,
     cautions,
     plain,
     policy,

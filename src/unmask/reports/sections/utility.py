@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from unmask.measures.registry import CRITERIA, UTILITIES
+from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
 from unmask.reports.charts import Spot, plane
 from unmask.reports.data import Heads, ReportData, Scope
 from unmask.reports.parts import Figure, Figures, Grid, Section, lead, notes, parts
@@ -81,7 +81,7 @@ def _plane(spots: Sequence[Spot], title: str, caption: str) -> str:
     return plane(x, linear(1.15 * top, title="Success"), named, label=label)
 
 
-def listing(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, tuple[str, str]], what: str) -> list[Grid]:
+def listing(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, Quantity], what: str) -> list[Grid]:
     """Names by releases, with a line of meaning; at most six releases side by side, then another table.
 
     What has a value in no release is no line of its own, see `nowhere`.
@@ -96,7 +96,7 @@ def listing(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, tuple
         for name in dict.fromkeys(name for release in shown for name in values[release] if name not in unknown):
             stem = name.partition(" ")[0]
             cells = (written(stem, values[release].get(name)) for release in shown)
-            rows.append((name_of(name, names), names.get(stem, ("", ""))[1], *cells))
+            rows.append((name_of(name, names), names[stem].meaning if stem in names else "", *cells))
         if rows:
             tables.append(Grid((what, "Meaning", *shown), (("", tuple(rows)),), text=2, meaning=True))
     return tables
