@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -66,7 +66,7 @@ def parse_levels(
     >>> parse_levels(["b", "{a, b}", None], as_type="text", column="c").members.tolist()
     [[False, True], [True, True], [False, False]]
     """
-    return _assemble(_meanings(texts, as_type, column, order, hierarchy, known))
+    return _assemble(as_type, *_meanings(texts, as_type, column, order, hierarchy, known))
 
 
 def read_levels(
@@ -88,14 +88,12 @@ def read_levels(
     >>> levels.labels, code.tolist()
     (('20', '30'), [1, 0, 0])
     """
-    meanings = _meanings(texts, as_type, column, order, hierarchy, known)
-    first: dict[str, int] = {}
-    for at, label in enumerate(meanings.labels):
-        first.setdefault(label, at)
-    places = sorted(first.values(), key=meanings.sort_keys().__getitem__)
-    rank = {meanings.labels[at]: i for i, at in enumerate(places)}
-    code = np.fromiter((rank[label] for label in meanings.labels), dtype=np.int32, count=len(texts))
-    return _assemble(meanings.select(places)), code
+    meanings, domain = _meanings(texts, as_type, column, order, hierarchy, known)
+    merged, place = dict(reversed(meanings)), {value: at for at, value in enumerate(domain)}
+    labels = sorted(merged, key=lambda label: _sort_key(label, merged[label], as_type, place))
+    rank = {label: at for at, label in enumerate(labels)}
+    code = np.fromiter((rank[label] for label, _ in meanings), dtype=np.int32, count=len(texts))
+    return _assemble(as_type, [(label, merged[label]) for label in labels], domain), code
 
 
 def plain_levels(texts: Sequence[str | None]) -> tuple[Levels, NDArray[np.int32]]:
@@ -108,66 +106,35 @@ def plain_levels(texts: Sequence[str | None]) -> tuple[Levels, NDArray[np.int32]
     rank: dict[str | None, int] = {label: at for at, label in enumerate(labels)}
     rank[None] = rank[MISSING] = len(labels)
     code = np.fromiter((rank[text] for text in texts), dtype=np.int32, count=len(texts))
-    missing = bool((code == len(labels)).any())
-    sets: list[tuple[int, ...] | None] = [(at,) for at in range(len(labels))]
-    named = [*labels, MISSING] if missing else labels
-    return _assemble(_Meanings("text", named, sets + [()] * missing, [], tuple(labels))), code
+    meanings: list[_Meaning] = [(label, (at,)) for at, label in enumerate(labels)]
+    gap: list[_Meaning] = [(MISSING, ())] if (code == len(labels)).any() else []
+    return _assemble("text", meanings + gap, tuple(labels)), code
 
 
-@dataclass(frozen=True)
-class _Meanings:
-    """One entry per text: its canonical label, and the set it stands for (None: everything; (): missing or unknown)."""
-
-    type: Type
-    labels: Sequence[str]
-    sets: Sequence[tuple[int, ...] | None]
-    bounds: Sequence[Bounds]
-    domain: tuple[str, ...]
-
-    @property
-    def kind(self) -> Kind:
-        return KIND[self.type]
-
-    def select(self, at: Sequence[int]) -> _Meanings:
-        return _Meanings(
-            self.type,
-            [self.labels[i] for i in at],
-            [self.sets[i] for i in at] if self.sets else (),
-            [self.bounds[i] for i in at] if self.bounds else (),
-            self.domain,
-        )
-
-    def sort_keys(self) -> list[tuple[object, ...]]:
-        """A key for each level: numbers by their bounds, others values before sets, by rank if ordinal, then by label;
-        missing last.
-        """
-        if self.kind == "numeric":
-            ends = zip(self.bounds, self.labels, strict=True)
-            return [(label == MISSING, 0.0, 0.0) if label == MISSING else (False, *pair) for pair, label in ends]
-        rank = dict(zip(self.domain, range(len(self.domain)), strict=True))
-        return [
-            (label == MISSING, covered is None, self._generalized(label, covered, rank), self._place(covered), label)
-            for label, covered in zip(self.labels, self.sets, strict=True)
-        ]
-
-    @staticmethod
-    def _generalized(label: str, covered: tuple[int, ...] | None, rank: Mapping[str, int]) -> bool:
-        return covered is None or len(covered) != 1 or (label not in rank and label.endswith(EVERYTHING))
-
-    def _place(self, covered: tuple[int, ...] | None) -> tuple[int, ...]:
-        return (covered or ()) if self.kind == "ordinal" else ()
+_Meaning = tuple[str, Any]
+"""A canonical label, and what it stands for: the bounds of a number, else the places of values in the domain (None: all
+of them; (): missing, or unknown).
+"""
 
 
-def _assemble(meanings: _Meanings) -> Levels:
-    labels = tuple(meanings.labels)
+def _sort_key(label: str, covered: Any, as_type: Type, place: Mapping[str, int]) -> tuple[object, ...]:
+    """Numbers by their bounds, others values before sets, by rank if ordinal, then by label; missing last."""
+    if label == MISSING:
+        return (True,)
+    if KIND[as_type] == "numeric":
+        return (False, *covered)
+    exact = covered is not None and len(covered) == 1 and (label in place or not label.endswith(EVERYTHING))
+    return False, covered is None, not exact, (covered or ()) if as_type == "ordinal" else (), label
+
+
+def _assemble(as_type: Type, meanings: Sequence[_Meaning], domain: tuple[str, ...]) -> Levels:
+    labels, covered = tuple(label for label, _ in meanings), [of for _, of in meanings]
     missing = labels.index(MISSING) if MISSING in labels else -1
-    if meanings.kind == "numeric":
-        bounds = np.array(meanings.bounds, dtype=np.float64).reshape(len(labels), 2)
-        members = np.zeros((len(labels), 0), dtype=np.bool_)
-        return Levels(labels, meanings.type, bounds[:, 0].copy(), bounds[:, 1].copy(), (), members, missing)
+    if KIND[as_type] == "numeric":
+        low, high = np.array(covered, dtype=np.float64).reshape(-1, 2).T.copy()
+        return Levels(labels, as_type, low, high, (), np.zeros((len(labels), 0), dtype=np.bool_), missing)
     nothing = np.zeros(0, dtype=np.float64)
-    members = _members(meanings.sets, len(meanings.domain))
-    return Levels(labels, meanings.type, nothing, nothing, meanings.domain, members, missing)
+    return Levels(labels, as_type, nothing, nothing, domain, _members(covered, len(domain)), missing)
 
 
 def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[np.bool_]:
@@ -196,43 +163,37 @@ def _meanings(
     order: Sequence[str] | None,
     hierarchy: Hierarchy | None,
     known: Sequence[str],
-) -> _Meanings:
+) -> tuple[list[_Meaning], tuple[str, ...]]:
+    """What each text means, and the domain of the column."""
     if KIND[as_type] == "numeric":
-        return _numeric([_bounds(text, SCALES[as_type], hierarchy) for text in texts], as_type, column)
+        return _numeric([_bounds(text, SCALES[as_type], hierarchy) for text in texts], as_type, column), ()
     ordinal = as_type == "ordinal"
     if order is not None or hierarchy is not None:
         values = Vocabulary.given(column, order=order, hierarchy=hierarchy, ordinal=ordinal)
     else:
         values = Vocabulary.seen(column, texts=texts, ordinal=ordinal, known=known)
-    labels, sets, unknown = [], [], 0
-    for text in texts:
-        meaning = values.read(text)
-        unknown += meaning is None
-        label, covered = meaning or (MISSING, ())
-        labels.append(label)
-        sets.append(covered)
-    if unknown:
+    meanings = [values.read(text) for text in texts]
+    if unknown := meanings.count(None):
         where = "in its hierarchy" if values.hierarchy else "in its order"
         raise UnmaskError(
             f"column {column!r} has values that are not {where} ({unknown} distinct); "
             "add the values there or correct the column"
         )
-    return _Meanings(as_type, labels, sets, (), values.domain)
+    return [meaning for meaning in meanings if meaning], values.domain
 
 
 # --- numbers and intervals ----------------------------------------------------------------------------------------
 
 
-def _numeric(bounds: Sequence[Bounds | None], as_type: Type, column: str) -> _Meanings:
+def _numeric(bounds: Sequence[Bounds | None], as_type: Type, column: str) -> list[_Meaning]:
     unread = sum(pair is None for pair in bounds)
     if unread:
         raise UnmaskError(
             f"{as_type} column {column!r} has values that are neither a {as_type} nor an interval ({unread} distinct); "
             "correct them, name their text in `na`, or declare the column as text"
         )
-    read, write = [pair for pair in bounds if pair is not None], SCALES[as_type].write
-    labels = [MISSING if math.isnan(low) else write(low, high) for low, high in read]
-    return _Meanings(as_type, labels, (), read, ())
+    write = SCALES[as_type].write
+    return [(MISSING if math.isnan(pair[0]) else write(*pair), pair) for pair in bounds if pair is not None]
 
 
 def _bounds(text: str | None, scale: Scale, hierarchy: Hierarchy | None) -> Bounds | None:

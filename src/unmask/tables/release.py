@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,20 +10,18 @@ from pathlib import Path
 from typing import Any, Literal, Self
 from unicodedata import normalize
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.engines.sql import exact_path, literal, quoted
 from unmask.errors import UnmaskError
 from unmask.tables.cells import Levels, Missing, Type, plain_levels, read_levels
 from unmask.tables.counts import class_counts, group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.numerals import Decimal
-from unmask.tables.reading import Encoded, check_columns, engine, read_encoded
+from unmask.tables.reading import Encoded, check_columns, read_encoded
 from unmask.tables.types import Declared, Recognized, recognized, told
-from unmask.writing import whole
+from unmask.tables.writing import write_table
 
 __all__ = ["Classes", "Column", "Missing", "Rows", "Table"]
 
@@ -308,16 +303,7 @@ class Table:
         ...     file.read_text().splitlines()
         ['age', '"[20, 29]"', '*']
         """
-        target = Path(path)
-        name = target.name.lower()
-        if not name.removesuffix(".gz").endswith((".csv", ".tsv", ".parquet", ".pq")) or name.endswith(".parquet.gz"):
-            raise UnmaskError(f"output {target.name!r} has an unknown suffix; expected .csv, .tsv (.gz) or .parquet")
-        if target.exists() and not force:
-            raise UnmaskError(
-                f"output {target.name!r} exists; choose another name or overwrite it (--force, or force=True)"
-            )
-        with whole(target) as place:
-            _write_parquet(self, place) if name.endswith((".parquet", ".pq")) else _write_text(self, place)
+        write_table(self, Path(path), force=force)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -417,54 +403,3 @@ def _weights(name: str, encoded: Encoded) -> NDArray[np.float64]:
             f"weight {name!r} is missing, not positive or no number in {bad} rows; expected weights above 0"
         )
     return levels.low[code[encoded.codes]]
-
-
-# --- writing ------------------------------------------------------------------------------------------------------
-
-
-def _write_text(table: Table, path: Path) -> None:
-    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in table.written]
-    tabs = ".tsv" in path.name.lower()
-    with path.open("wb") as raw:
-        packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if path.name.lower().endswith(".gz") else raw
-        with io.TextIOWrapper(packed, encoding="utf-8", newline="") as text:
-            writer = csv.writer(text, delimiter="\t" if tabs else ",", lineterminator="\n")
-            writer.writerow([column.name for column in table.written])
-            writer.writerows(zip(*cells, strict=True))
-
-
-def _write_parquet(table: Table, path: Path) -> None:
-    types = [stored_type(column) for column in table.written]
-    names = [column.name for column in table.written]
-    plain = path.with_suffix(".csv")
-    _write_text(table, plain)
-    with engine() as (connection, _):
-        texts = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
-        chosen = ", ".join(
-            f"cast(c{at} as {stored}) as {quoted(name)}"
-            for at, (name, stored) in enumerate(zip(names, types, strict=True))
-        )
-        rows = (
-            f"read_csv({literal(exact_path(plain))}, delim=',', quote='\"', escape='\"', header=true, "
-            f"auto_detect=false, columns={{{texts}}}, hive_partitioning=false, max_line_size=16777216)"
-        )
-        statement = f"copy (select {chosen} from {rows}) to {literal(str(path))} (format parquet)"
-        try:
-            connection.execute(statement)
-        except duckdb.Error as error:
-            raise OSError(f"the Parquet writer failed ({type(error).__name__}); is the disk full?") from None
-
-
-def stored_type(column: Column) -> str:
-    """DuckDB's name of the type that holds the cells of a column: as in the source where all of them are exact values,
-    else text; exact values from text are whole numbers, doubles, dates or timestamps.
-    """
-    levels = column.levels
-    if not (levels.atomic | levels.gaps).all():
-        return "VARCHAR"
-    if column.stored or levels.kind != "numeric":
-        return column.stored.removesuffix(" WITH TIME ZONE") or "VARCHAR"
-    if levels.type != "number":
-        return "DATE" if levels.type == "date" else "TIMESTAMP"
-    low = levels.low[~levels.gaps]
-    return "BIGINT" if bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all()) else "DOUBLE"

@@ -108,7 +108,7 @@ def audit_tables(
             *campaigns_not_run(price),
         ),
         reproduce=reproduce or {},
-        adversaries=words.adversaries(first, evidence),
+        adversaries=words.adversaries(first, evidence) | words.insiders(first, original),
         price=price,
         exposure=facts.exposure({n: t for n, t in releases.items() if n not in foreign}, original, origins),
     )

@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 
 
 def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
-    """What each adversary knows, in words that complete "an adversary who ..."."""
-    register, original = evidence.register, evidence.original
+    """What those know who know the quasi-identifiers or hold a register, in words that complete "an adversary who ..."."""
+    register = evidence.register
     words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are in the table"}
     if register is not None:
         shared = [column for column in table.quasi_identifiers if column.name in register.names]
         words[REGISTER] = f"holds a register of {register.n_rows:,} people with {_listed(shared)}"
-    known = None if original is None else original.names
+    return words
+
+
+def insiders(table: Table, original: Table | None) -> dict[str, str]:
+    """What those know who know released columns as they were released, or their order."""
+    words, known = {}, None if original is None else original.names
     kept, sensitive = ([c for c in some if known is None or c.name in known] for some in (table.kept, table.sensitive))
     if kept:
         words[COLUMNS] = knows_all(len(kept) + len(table.quasi_identifiers))

@@ -173,18 +173,11 @@ def fitting(
 
     The release's rule decides about its own missing cells; what the adversary does not know fits everything.
     """
-    tables = []
-    for observed, candidate in columns:
-        table = compatible(observed.levels, candidate.levels, missing=missing)
-        known = candidate if observed_is_release else observed
-        if known.levels.missing >= 0:
-            table = table.copy()
-            if observed_is_release:
-                table[:, known.levels.missing] = True
-            else:
-                table[known.levels.missing, :] = True
-        tables.append(table)
-    return tables
+    return [
+        compatible(observed.levels, candidate.levels, missing=missing)
+        | (candidate.levels.gaps if observed_is_release else observed.levels.gaps[:, None])
+        for observed, candidate in columns
+    ]
 
 
 _WIDE = 1 << 22

@@ -69,7 +69,7 @@ def _redrawn(attack: BayesAttack, belief: Posterior, release: Table, known: Tabl
 
 
 def _responsibility(attack: BayesAttack, known: Table, release: Table, name: str) -> NDArray[np.float64]:
-    """(n_known_levels, n_released_levels) probability that a cell was redrawn, given true and released value."""
+    """(n_known_levels, n_released_levels) probability that a cell was redrawn, given its true and released value."""
     mine, theirs = known.column(name), release.column(name)
     total = np.exp(attack.log_table(mine, theirs, missing=release.missing))
     return np.clip(np.exp(attack.log_redrawn(mine, theirs))[:, None] / np.maximum(total, 1e-300), 0.0, 1.0)

@@ -93,8 +93,7 @@ class BayesAttack:
         with np.errstate(divide="ignore"):
             table = np.log((1 - error.redraw) * kept / spread + redrawn)
         table = np.maximum(table, IMPOSSIBLE)
-        if known.levels.missing >= 0:
-            table[known.levels.missing, :] = 0.0
+        table[known.levels.gaps] = 0.0
         return np.asarray(table)
 
     def log_redrawn(self, known: Column, released: Column) -> NDArray[np.float64]:
@@ -130,8 +129,7 @@ def _log_marginal(known: Column, released: Column) -> NDArray[np.float64]:
     fits = compatible(known.levels, released.levels, missing="own").astype(np.float64)
     share = (fits / np.maximum(fits.sum(axis=0, keepdims=True), 1.0)) @ counts
     log_share = np.log(np.maximum(share, 0.5) / counts.sum())
-    if known.levels.missing >= 0:
-        log_share[known.levels.missing] = 0.0
+    log_share[known.levels.gaps] = 0.0
     return np.asarray(log_share)
 
 
@@ -174,6 +172,5 @@ def _gower(known: Column, released: Column, *, wildcard: bool) -> NDArray[np.flo
         above = left.low[:, None] - right.high
         gap = np.nan_to_num(np.maximum(np.maximum(below, above), 0.0), nan=np.inf)
         table = np.where(fits, 0.0, np.minimum(gap / span if span else 1.0, 1.0))
-    if known.levels.missing >= 0:
-        table[known.levels.missing, :] = 0.0
+    table[known.levels.gaps] = 0.0
     return np.asarray(table)

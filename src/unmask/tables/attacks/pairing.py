@@ -240,9 +240,11 @@ def _components(fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]) -> 
         return np.concatenate([fit.observed[left], fit.candidate[right]])
     (ours, i), (theirs, j) = (np.unique(codes, return_inverse=True) for codes in (left, right))
     meets = fit[np.ix_(ours, theirs)]
-    one, first = np.nonzero(np.diff(meets, axis=1, prepend=False) & meets)
+    one, first = np.nonzero(meets[:, 1:] > meets[:, :-1])
+    outermost = np.flatnonzero(meets[:, 0])
     before = np.flatnonzero((meets[:, 1:] & meets[:, :-1]).any(axis=0))
-    links = np.concatenate([one, len(ours) + before]), len(ours) + np.concatenate([first, before + 1])
+    right = len(ours) + np.concatenate([first + 1, np.zeros_like(outermost), before + 1])
+    links = np.concatenate([one, outermost, len(ours) + before]), right
     n = len(ours) + len(theirs)
     label = connected_components(csr_array((np.ones(len(links[0]), np.int8), links), shape=(n, n)), directed=False)[1]
     return np.concatenate([label[i], label[len(ours) + j]])
