@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from unmask.channels._beliefs import closed_belief
 from unmask.channels._matrices import Bools, Floats, Ints
 from unmask.channels.chain import Chain, Traces, ending, filtered, impossible, through
-from unmask.channels.release import closed_belief
 from unmask.posterior import Posterior, stored
 
 NEGLIGIBLE = 1e-34
