@@ -143,7 +143,7 @@ class Channel:
     def observed(self) -> Ints:
         """The outputs with p(y) > 0, ascending: observation i of the posterior is output observed[i].
 
-        Outputs whose chance is no normal number, below 3e-308, are never seen.
+        Outputs whose probability is no normal number, below 3e-308, are never seen.
         """
         return locked(np.flatnonzero(self.p_y > NEVER))
 

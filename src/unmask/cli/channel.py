@@ -49,7 +49,7 @@ def audit_channel(
     r"""Say what the best adversary can still estimate through channels of the same secrets.
 
     A channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the
-    chance of each output. A loss has answers in lines and secrets in columns.
+    probability of each output. A loss has answers in lines and secrets in columns.
 
     \b
     unmask audit channel response.csv
@@ -119,7 +119,7 @@ def design(
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     _check_names(output, curve)
-    secrets, chance, note = read_prior(prior)
+    secrets, p, note = read_prior(prior)
     say_notes([note] if note else [])
     stakes = read_stakes(loss, secrets, coordinates, None)
     shown = secrets
@@ -131,7 +131,7 @@ def design(
         cost = read_named(Path(distortion), secrets, secrets)
     solve = partial(
         optimal_mechanism,
-        chance,
+        p,
         stakes.loss,
         cost,
         coordinates=stakes.coordinates,
@@ -147,7 +147,7 @@ def design(
         "leakage_bits": found.leakage / math.log(2),
         "method": found.method,
         "gap": found.gap,
-        "prior_error": bayes(Posterior.from_dense(chance[None]), stakes.loss, coordinates=stakes.coordinates).average,
+        "prior_error": bayes(Posterior.from_dense(p[None]), stakes.loss, coordinates=stakes.coordinates).average,
     }
     most = min(2 * budget, float(cost.max()))  # what costs more than any output is not bounded at all
     least = min(budget, most)

@@ -9,13 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, cast
 
+import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.channels import Stakes
 from unmask.channels import Channel
 from unmask.cli.files import say_notes
+from unmask.engines.given import given
+from unmask.engines.room import scratch
+from unmask.engines.text_files import head_of, parquet_of
 from unmask.errors import FailedError, UnmaskError
+from unmask.files import engine
 from unmask.measures.losses import LossName
 
 NAMED_LOSSES = ("hamming", "absolute", "squared", "euclidean")
@@ -112,7 +117,7 @@ def _points(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> ND
 
 
 def read_prior(path: Path) -> Prior:
-    """Secrets and their chances; a first line whose second cell is a number is no header."""
+    """Secrets and their probabilities; a first line whose second cell is a number is no header."""
     columns, secrets, table, corner = read_matrix(path)
     if table.shape[1] != 1:
         raise UnmaskError(f"{path.name} has {table.shape[1]} columns of numbers, expected one: secret and probability")
@@ -125,7 +130,7 @@ def read_prior(path: Path) -> Prior:
         if corner in secrets:
             raise UnmaskError(f"file {path.name!r} names a line twice, expected every name once")
         secrets, chance = (corner, *secrets), np.concatenate([[first], chance])
-    table, note = _summing_to_1(chance[None], path, "chances")
+    table, note = _summing_to_1(chance[None], path, "probabilities")
     return Prior(secrets, table[0], note)
 
 
@@ -169,10 +174,6 @@ def read_matrix(path: Path) -> Matrix:
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
     """The lines of a text file (.gz too; commas, semicolons, tabs), a workbook or a Parquet file as texts, numbered."""
-    from unmask.engines.given import given
-    from unmask.engines.room import scratch
-    from unmask.engines.text_files import head_of
-
     with scratch(None) as folder:
         file = given(path, folder)
         say_notes([file.note] if file.note else [])
@@ -192,11 +193,6 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
 
 def _parquet_rows(path: Path) -> list[list[str]]:
     """The names of the columns and the cells of a Parquet file, as texts."""
-    import duckdb
-
-    from unmask.engines.text_files import parquet_of
-    from unmask.files import engine
-
     with engine() as connection:
         try:
             found = connection.execute(f"select * from {parquet_of([path])}")
