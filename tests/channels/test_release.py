@@ -208,7 +208,7 @@ def test_a_block_of_columns_at_a_time_changes_nothing(monkeypatch):
     for zeros in (0.0, 0.5):
         channel = random_channel(rng, 9, 11, zeros=zeros)
         whole = channel.posterior()
-        monkeypatch.setattr("unmask.channels.release.BLOCK", 20)
+        monkeypatch.setattr("unmask.channels._beliefs.BLOCK", 20)
         pieces = channel.posterior()
         monkeypatch.undo()
         np.testing.assert_array_equal(whole.candidate, pieces.candidate)

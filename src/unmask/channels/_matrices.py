@@ -13,7 +13,8 @@ from unmask.errors import UnmaskError
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
-Matrix: TypeAlias = "Floats | csr_array[np.float64, tuple[int, int]]"
+Sparse: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
+Matrix: TypeAlias = "Floats | Sparse"
 
 Number = TypeVar("Number", Floats, Ints)
 
@@ -110,9 +111,7 @@ def locked(array: Number) -> Number:
     return array
 
 
-def row_products(
-    a: csr_array[np.float64, tuple[int, int]], b: csr_array[np.float64, tuple[int, int]]
-) -> csr_array[np.float64, tuple[int, int]]:
+def row_products(a: Sparse, b: Sparse) -> Sparse:
     """(n_x, n_y * n_z) the product of each entry of row x of `a` with each entry of row x of `b`."""
     n_a, n_b = np.diff(a.indptr).astype(np.int64), np.diff(b.indptr).astype(np.int64)
     row_of_a = np.repeat(np.arange(a.shape[0]), n_a)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from unmask.channels._beliefs import closed_belief, dense_rows, sparse_rows
 from unmask.channels._matrices import (
     ROW_TOLERANCE,
     Floats,
@@ -27,7 +28,7 @@ from unmask.channels._matrices import (
 )
 from unmask.channels._refinement import degrading_matrix
 from unmask.errors import UnmaskError
-from unmask.posterior import LogProbabilities, Posterior, Status, equal_weights, precision, stored
+from unmask.posterior import Posterior
 
 NEVER = float(np.finfo(np.float64).tiny)
 """Outputs that are less likely, below 3e-308, do not occur: their shares would be lost in rounding."""
@@ -37,9 +38,6 @@ LARGEST_DENSE = 200_000_000
 
 CACHED = 100_000
 """Entries of a block of rows that are gone through while they are in the cache."""
-
-BLOCK = 4_000_000
-"""Entries turned into logarithms at a time, so that a large channel needs no second copy of itself."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -145,7 +143,7 @@ class Channel:
     def observed(self) -> Ints:
         """The outputs with p(y) > 0, ascending: observation i of the posterior is output observed[i].
 
-        Outputs whose chance is no normal number, below 3e-308, are never seen.
+        Outputs whose probability is no normal number, below 3e-308, are never seen.
         """
         return locked(np.flatnonzero(self.p_y > NEVER))
 
@@ -206,13 +204,12 @@ class Channel:
         Held as logarithms, see `unmask.posterior.stored`: in single precision an entry of probability p has a relative
         error below 6e-8 (1 + |ln p|).
         """
-        length, candidate, log_p = (_dense_rows if isinstance(self.p_y_given_x, np.ndarray) else _sparse_rows)(self)
+        matrix, given = self.p_y_given_x, (self.prior, self.p_y, self.observed)
+        rows = dense_rows(matrix, *given) if isinstance(matrix, np.ndarray) else sparse_rows(matrix, *given)
         weight = self.p_y[self.observed]
         samples = {} if self.samples is None else {"samples": self.samples}
         return closed_belief(
-            length,
-            candidate,
-            log_p,
+            *rows,
             self.prior,
             weight=weight / weight.sum(),
             status="exact" if self.samples is None else "model",
@@ -299,52 +296,6 @@ class Channel:
         return np.asarray(matrix.indices[part], dtype=np.int64), np.asarray(matrix.data[part])
 
 
-def closed_belief(
-    length: Ints,
-    candidate: NDArray[np.int32],
-    log_probability: LogProbabilities,
-    prior: Floats,
-    *,
-    observation: Ints | None = None,
-    weight: Floats | None = None,
-    status: Status = "exact",
-    provenance: Mapping[str, Any],
-    candidate_label: tuple[str, ...] | None,
-) -> Posterior:
-    """A belief that lists every candidate it believes in.
-
-    length : (n_observations,) candidates of each row
-    prior  : (n_candidates,)
-    observation, weight : the targets; when None one of each observation, all alike
-    """
-    target = np.arange(len(length)) if observation is None else observation
-    with np.errstate(divide="ignore"):
-        log_prior = float(-np.log(len(prior))) if np.ptp(prior) == 0 else np.log(prior)
-    return Posterior(
-        indptr=np.concatenate(([0], np.cumsum(length, dtype=np.int64))),
-        candidate=candidate,
-        log_probability=log_probability,
-        unlisted=np.zeros(len(length)),
-        n_unlisted=np.zeros(len(length), dtype=np.int64),
-        observation=target,
-        weight=equal_weights(len(target)) if weight is None else weight,
-        n_candidates=len(prior),
-        log_prior=log_prior,
-        status=status,
-        provenance=provenance,
-        candidate_label=candidate_label,
-    )
-
-
-def check_outputs(seen: Ints, n_y: int) -> None:
-    """Refuse observations, (targets, ...), that are no numbers of outputs, by target."""
-    if not np.issubdtype(seen.dtype, np.integer):
-        raise UnmaskError(f"the observations are of type {seen.dtype}, expected output numbers, 0..{n_y - 1}")
-    wrong = np.flatnonzero(((seen < 0) | (seen >= n_y)).reshape(len(seen), -1).any(axis=1))
-    if wrong.size:
-        raise UnmaskError(f"target {wrong[0]} shows an output outside 0..{n_y - 1}, the outputs of the channel")
-
-
 def _of_joint(
     table: Matrix, *, x_labels: Sequence[str] | None, y_labels: Sequence[str] | None, samples: int | None = None
 ) -> Channel:
@@ -386,49 +337,6 @@ def _row_blocks(matrix: Floats) -> Iterator[slice]:
     """The rows of a matrix, some that stay in the cache at a time."""
     step = max(1, CACHED // matrix.shape[1])
     return (slice(first, first + step) for first in range(0, len(matrix), step))
-
-
-def _dense_rows(channel: Channel) -> tuple[Ints, NDArray[np.int32], LogProbabilities]:
-    matrix, y = channel.dense(), channel.observed
-    secret = np.flatnonzero(channel.prior > 0).astype(np.int32)
-    whole = len(secret) == channel.n_x
-    log_prior, log_p_y = np.log(channel.prior[secret]), np.log(channel.p_y[y])
-    length = np.count_nonzero(matrix if whole else matrix[secret], axis=0)[y]
-    indptr = np.concatenate(([0], np.cumsum(length, dtype=np.int64)))
-    candidate = np.empty(indptr[-1], dtype=np.int32)
-    log_p = np.empty(indptr[-1], dtype=precision(indptr[-1]))
-    step = max(1, BLOCK // max(1, len(secret)))
-    for first in range(0, len(y), step):
-        columns = y[first : first + step]
-        block = np.ascontiguousarray((matrix[:, columns] if whole else matrix[np.ix_(secret, columns)]).T)
-        place = slice(indptr[first], indptr[min(first + step, len(y))])
-        shown = block > 0
-        every = bool(length[first : first + step].min() == len(secret))  # nothing to leave out: no mask, half the time
-        with np.errstate(divide="ignore"):
-            log_block = np.log(block, out=block)
-        log_block += log_prior
-        log_block -= log_p_y[first : first + step, None]
-        np.minimum(log_block, 0.0, out=log_block)
-        log_p[place] = log_block.ravel() if every else log_block[shown]
-        candidate[place] = (
-            np.broadcast_to(secret, block.shape).ravel() if every else np.broadcast_to(secret, block.shape)[shown]
-        )
-    return length, candidate, log_p
-
-
-def _sparse_rows(channel: Channel) -> tuple[Ints, NDArray[np.int32], LogProbabilities]:
-    by_output = csr_array(channel.p_y_given_x).tocsc()
-    secret = by_output.indices.astype(np.int32)
-    output = np.repeat(np.arange(channel.n_y), np.diff(by_output.indptr))
-    possible = channel.prior[secret] > 0
-    if not possible.all():
-        secret, output, p = secret[possible], output[possible], by_output.data[possible]
-    else:
-        p = by_output.data
-    length = np.bincount(output, minlength=channel.n_y)[channel.observed]
-    with np.errstate(divide="ignore"):  # a secret of prior 0 and an output of probability 0 are not read
-        log_p = np.log(p) + np.log(channel.prior)[secret] - np.log(channel.p_y)[output]
-    return length, secret, stored(log_p)
 
 
 def _names(given: Sequence[str] | None, size: int, letter: str) -> tuple[str, ...] | None:

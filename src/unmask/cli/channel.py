@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from unmask.cli.files import as_text, provenance, refuse_to_overwrite, say_notes, stems, write_texts
-from unmask.cli.matrices import NAMED_LOSSES, read_channels, read_loss, read_named, read_prior
 from unmask.cli.options import share
 from unmask.cli.output import Output, audit_output, measures
 from unmask.writing import STANDARD_OUTPUT
@@ -49,31 +49,24 @@ def audit_channel(
     r"""Say what the best adversary can still estimate through channels of the same secrets.
 
     A channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the
-    chance of each output. A loss has answers in lines and secrets in columns.
+    probability of each output. A loss has answers in lines and secrets in columns.
 
     \b
     unmask audit channel response.csv
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
     """
-    from unmask.cases.channels import Stakes, audit_channels
+    from unmask.cases.channels import audit_channels
+    from unmask.cli.matrices import read_channels, read_named, read_stakes
 
     names = stems(channels)
     given, notes = read_channels(channels, prior)
     say_notes(notes)
     read = dict(zip(names, given, strict=True))
-    first = read[names[0]]
-    secrets, outputs = first.x_labels or (), first.y_labels or ()
-    meant = read_loss(loss, secrets, coordinates, unit)
-    cost = None if distortion is None else read_named(distortion, secrets, outputs)
-    stakes = Stakes(
-        meant.loss,
-        meant.points,
-        answers=meant.answers,
-        distortion=cost,
-        name=Path(loss).stem,
-        unit=meant.unit,
-        distortion_unit=meant.unit if cost is None else "cost",
-    )
+    secrets, outputs = given[0].x_labels or (), given[0].y_labels or ()
+    stakes = read_stakes(loss, secrets, coordinates, unit)
+    if distortion is not None:
+        cost = read_named(distortion, secrets, outputs)
+        stakes = replace(stakes, distortion=cost, distortion_unit="cost")
     found = audit_channels(
         read, stakes, title=f"Audit of {', '.join(read)}", reproduce=provenance(), limit=not no_limit, assumptions=notes
     )
@@ -118,6 +111,7 @@ def design(
     import numpy as np
 
     from unmask.channels import optimal_mechanism
+    from unmask.cli.matrices import NAMED_LOSSES, read_named, read_prior, read_stakes
     from unmask.measures.error import bayes
     from unmask.posterior import Posterior
 
@@ -125,22 +119,22 @@ def design(
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     _check_names(output, curve)
-    secrets, chance, note = read_prior(prior)
+    secrets, p, note = read_prior(prior)
     say_notes([note] if note else [])
-    meant = read_loss(loss, secrets, coordinates, None)
+    stakes = read_stakes(loss, secrets, coordinates, None)
     shown = secrets
     if distortion is None:
-        cost, shown = meant.matrix(len(secrets)).T, meant.answers or secrets
+        cost, shown = stakes.matrix(len(secrets)).T, stakes.answers or secrets
     elif distortion in NAMED_LOSSES:
-        cost = read_loss(distortion, secrets, coordinates, None).matrix(len(secrets)).T
+        cost = read_stakes(distortion, secrets, coordinates, None).matrix(len(secrets)).T
     else:
         cost = read_named(Path(distortion), secrets, secrets)
     solve = partial(
         optimal_mechanism,
-        chance,
-        meant.loss,
+        p,
+        stakes.loss,
         cost,
-        coordinates=meant.points,
+        coordinates=stakes.coordinates,
         epsilon=epsilon,
         delta=delta,
         worst_case=worst_case,
@@ -153,7 +147,7 @@ def design(
         "leakage_bits": found.leakage / math.log(2),
         "method": found.method,
         "gap": found.gap,
-        "prior_error": bayes(Posterior.from_dense(chance[None]), meant.loss, coordinates=meant.points).average,
+        "prior_error": bayes(Posterior.from_dense(p[None]), stakes.loss, coordinates=stakes.coordinates).average,
     }
     most = min(2 * budget, float(cost.max()))  # what costs more than any output is not bounded at all
     least = min(budget, most)
@@ -200,8 +194,6 @@ def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
 
 
 def _json(found: ReportData) -> dict[str, Any]:
-    from dataclasses import asdict
-
     assert found.channel is not None
     return {
         "channel": asdict(found.channel),

@@ -69,7 +69,7 @@ class Bounds:
     regret, gap      : (n_observations,) in units of the loss
     total_variation  : (n_observations,) TV(y), from 0 to 1
     divergence_nats  : (n_observations,) D(y), the divergence of p from q
-    largest          : d_max, the largest loss of an answer that he may give
+    largest          : d_max, the largest loss of an answer that may be given
     weight           : (n_observations,) p(y)
     """
 
@@ -143,9 +143,9 @@ def bounds(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike 
 
     Best under THIS loss: for one who names the likeliest candidate (MAP) whatever the loss, no such bound exists. The
     bounds are about loss of privacy, never a level of privacy, and are of use where the loss is not known but d_max
-    is: then TV bounds best. All answers must be open to him in every observation, so the losses whose answers are the
-    listed candidates (medoids, callables) are refused, as are beliefs whose unlisted mass hides how far they are
-    from the prior; see `unmask.measures.losses.as_matrix`.
+    is: then TV bounds best. All answers must be open to the adversary in every observation, so the losses whose answers
+    are the listed candidates (medoids, callables) are refused, as are beliefs whose unlisted mass hides how far they
+    are from the prior; see `unmask.measures.losses.as_matrix`.
 
     >>> belief = Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))
     >>> both = bounds(belief)

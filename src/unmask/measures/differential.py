@@ -1,8 +1,8 @@
-"""Differential privacy as the error of an adversary who asks "is it he?": profile, Bayes risk, trade-off curve.
+"""Differential privacy as the error of an adversary who asks "is this person in it?": profile, Bayes risk, trade-off.
 
-Two worlds, P with him and Q without. The profile delta(epsilon) = max_S P(S) - e^epsilon Q(S), for every real
-epsilon, the Bayes risk R*(pi) = sum min(pi P, (1 - pi) Q) and the trade-off curve beta(alpha), the smallest chance to
-miss him at a false alarm rate of alpha, are three faces of one function:
+Two worlds, P with the person and Q without. The profile delta(epsilon) = max_S P(S) - e^epsilon Q(S), for every real
+epsilon, the Bayes risk R*(pi) = sum min(pi P, (1 - pi) Q) and the trade-off curve beta(alpha), the smallest probability
+to miss the person at a false alarm rate of alpha, are three faces of one function:
 
 R*(pi) = pi (1 - delta(ln((1 - pi) / pi))),    beta(alpha) = max_epsilon 1 - delta(epsilon) - e^epsilon alpha
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,14 +48,14 @@ class Profile:
         return self.name
 
     def __call__(self, epsilon: ArrayLike) -> Floats:
-        """delta(epsilon), of the shape of epsilon; -inf gives 1, +inf what is never seen without him."""
+        """delta(epsilon), of the shape of epsilon; -inf gives 1, +inf what is never seen without the person."""
         asked = np.asarray(epsilon, dtype=np.float64)
         if np.any(np.isnan(asked)):
             raise UnmaskError("epsilon is not a number, expected nats")
         return (np.clip(self.delta(asked.ravel()), 0.0, 1.0) + 0.0).reshape(asked.shape)
 
     def bayes_risk(self, prior: ArrayLike) -> Floats:
-        """R*(pi), the smallest chance of a wrong answer to "is it he?", with prior chance pi that it is.
+        """R*(pi), the smallest probability of a wrong answer to "is this person in it?", with prior pi.
 
         prior : pi, from 0 to 1; at both ends the risk is 0. Without a release it is min(pi, 1 - pi).
 
@@ -67,13 +68,13 @@ class Profile:
         return np.asarray(np.where((pi <= 0) | (pi >= 1), 0.0, np.minimum(risk, np.minimum(pi, 1.0 - pi))))
 
     def regret_ratio(self, prior: ArrayLike) -> Floats:
-        """1 - R*(pi) / min(pi, 1 - pi), the share of the prior error that the release saves him; 0 where that is 0."""
+        """1 - R*(pi) / min(pi, 1 - pi), the share of the prior error that the release saves; 0 where that is 0."""
         pi = _shares(prior, "the prior")
         before = np.minimum(pi, 1.0 - pi)
         return np.asarray(1.0 - self.bayes_risk(pi) / np.where(before > 0, before, 1.0)) * (before > 0)
 
     def trade_off(self, false_alarms: ArrayLike) -> Floats:
-        """beta(alpha), the smallest chance to miss him when a share alpha of the others is accused.
+        """beta(alpha), the smallest probability to miss the person when a share alpha of the others is accused.
 
         The conjugate of the profile, max over epsilon of 1 - delta(epsilon) - e^epsilon alpha, by golden section: the
         function rises, then falls. Exact to 1e-9 or better; 1 - alpha without any release.
@@ -96,7 +97,7 @@ class Profile:
         return 1.0 - self(epsilon) - np.exp(epsilon) * alpha
 
     def true_positive_rate(self, false_alarms: ArrayLike) -> Floats:
-        """1 - beta(alpha): how many of those who are there he can catch at a false alarm rate of alpha."""
+        """1 - beta(alpha): how many of those who are there are caught at a false alarm rate of alpha."""
         return np.asarray(1.0 - self.trade_off(false_alarms))
 
     @property
@@ -190,17 +191,13 @@ def approximate(epsilon: float, delta: float = 0.0) -> Profile:
 
 
 def pair(p: ArrayLike, q: ArrayLike) -> Profile:
-    """Two distributions over the same outputs, p with him and q without: delta = sum max(p - e^e q, 0).
+    """Two distributions over the same outputs, p with the person and q without: delta = sum max(p - e^e q, 0).
 
     >>> pair([0.75, 0.25], [0.25, 0.75])([0.0, np.log(3.0)]).round(6)
     array([0.5, 0. ])
     """
     rows = _checked_rows(np.stack([np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)]))
-    return Profile("pair", lambda epsilon: np.array([_hockey_stick(rows[0], rows[1], e) for e in epsilon]))
-
-
-def _hockey_stick(p: Floats, q: Floats, epsilon: float) -> float:
-    return float(np.maximum(p - np.where(q > 0, np.exp(min(epsilon, 700.0)) * q, 0.0), 0.0).sum())
+    return Profile("pair", lambda epsilon: np.array([_all_pairs(rows, e)[0, 1] for e in epsilon]))
 
 
 def channel(p_y_given_x: ArrayLike) -> Profile:
@@ -220,8 +217,7 @@ def channel(p_y_given_x: ArrayLike) -> Profile:
     )
 
 
-@dataclass(frozen=True)
-class WorstPair:
+class WorstPair(NamedTuple):
     """The two secrets that are told apart best: `present` is P, `absent` is Q, `delta` at the epsilon asked for."""
 
     present: int
@@ -341,9 +337,8 @@ def group(curve: Curve, size: int) -> Curve:
     return together
 
 
-@dataclass(frozen=True, eq=False)
-class PosteriorBound:
-    """Between what his belief stays, whatever he sees."""
+class PosteriorBound(NamedTuple):
+    """Between what the adversary's belief stays, whatever they see."""
 
     low: Floats
     high: Floats
@@ -362,8 +357,8 @@ def posterior_bound(epsilon: float, prior: ArrayLike) -> PosteriorBound:
         raise UnmaskError(f"epsilon is {epsilon}, expected at least 0 nats")
     pi, other = _shares(prior, "the prior"), float(np.exp(-epsilon))
 
-    def odds(with_him: Floats, without: Floats) -> Floats:
-        total = with_him + without
-        return np.asarray(np.where(total > 0, with_him / np.where(total > 0, total, 1.0), pi))
+    def odds(present: Floats, absent: Floats) -> Floats:
+        total = present + absent
+        return np.asarray(np.where(total > 0, present / np.where(total > 0, total, 1.0), pi))
 
     return PosteriorBound(low=odds(pi * other, 1.0 - pi), high=odds(pi, (1.0 - pi) * other))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
+from unmask.channels._beliefs import check_outputs, closed_belief
 from unmask.channels._matrices import Floats, Ints
-from unmask.channels.release import Channel, check_outputs, closed_belief
+from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum, stored
 

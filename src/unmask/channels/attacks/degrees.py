@@ -59,7 +59,7 @@ def bagai_entropy(weights: Floats, *, samples: int = 20_000, rng: np.random.Gene
     """H(M) over perfect matchings, p(m) proportional to prod_i W[i, m(i)], and H / log2 n!.
 
     Exact up to n = 20 without listing the matchings: H = ln per(W) - sum_ij p_ij ln W_ij. Beyond that matchings are
-    drawn row by row with chances that follow belief propagation, weighted by what they were too rare or too frequent
+    drawn row by row with probabilities from row and column sums, weighted by what they were too rare or too frequent
     (importance sampling): needs `rng`, and the standard error says how far to trust it. n = 1 has degree 0.
 
     >>> bagai_entropy(np.eye(3)).degree, round(bagai_entropy(np.ones((3, 3))).degree, 9)
@@ -91,7 +91,7 @@ def gierlichs_degree(weights: Floats, *, sender: Ints, receiver: Ints) -> System
     The degree divides by log2 n!, so it is below the entropy over matchings whenever a user sends or receives twice.
 
     >>> both = gierlichs_degree(np.ones((3, 3)), sender=np.array([0, 0, 1]), receiver=np.array([0, 0, 1]))
-    >>> round(both.entropy_bits, 4)  # 6 matchings, 2 patterns: with chances 1/3 and 2/3
+    >>> round(both.entropy_bits, 4)  # 6 matchings, 2 patterns: probabilities 1/3 and 2/3
     0.9183
 
     B. Gierlichs, C. Troncoso, C. Diaz, B. Preneel, I. Verbauwhede, "Revisiting a combinatorial approach toward
@@ -146,9 +146,9 @@ def _sampled_entropy(W: Floats, samples: int, rng: np.random.Generator) -> tuple
 
 
 def _draw_matchings(W: Floats, samples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """(samples,) ln w(m) and ln of the chance of each draw; -inf weight where a row found nothing left.
+    """(samples,) ln w(m) and ln of the probability of each draw; -inf weight where a row found nothing left.
 
-    Rows are served from the surest to the least sure, with chances W_ij c_j over the columns left; c from Sinkhorn.
+    From the surest row to the least sure, with probabilities W_ij c_j over the columns left; c from Sinkhorn.
     """
     guide = matching_marginals(W, method="sinkhorn", iterations=200, tolerance=1e-6).probability
     rows = np.argsort(-(guide * log_or_0(guide)).sum(axis=1), kind="stable")

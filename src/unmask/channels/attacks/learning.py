@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from unmask.channels._matrices import Floats, Ints
+from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -134,7 +134,7 @@ class NearestNeighborAttack:
         )
 
 
-def _nearest(seen: Floats, distinct: Floats, weight: Ints, k: int) -> csr_array[np.float64, tuple[int, int]]:
+def _nearest(seen: Floats, distinct: Floats, weight: Ints, k: int) -> Sparse:
     """(n_seen, n_distinct) what each sample of an output counts among the k nearest; samples that are tied for the last
     places share them.
 

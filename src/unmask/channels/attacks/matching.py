@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from unmask.channels._beliefs import check_outputs
 from unmask.channels._matrices import Floats, Ints
 from unmask.channels.attacks._permanents import (
     LARGEST_EXACT,
@@ -16,7 +17,7 @@ from unmask.channels.attacks._permanents import (
     others,
     refuse_unmatched,
 )
-from unmask.channels.release import Channel, check_outputs
+from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, Status
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from unmask.channels._matrices import Bools, Floats, Ints
+from unmask.channels._beliefs import closed_belief
+from unmask.channels._matrices import Bools, Floats, Ints, Sparse
 from unmask.channels.chain import Chain, Traces, ending, filtered, impossible, through
-from unmask.channels.release import closed_belief
 from unmask.posterior import Posterior, stored
 
 NEGLIGIBLE = 1e-34
@@ -129,7 +129,7 @@ class _Arcs:
     table: Floats | None  # (to, from) log A where a quarter or more of it is possible
 
     @classmethod
-    def of(cls, transition: csr_array[np.float64, tuple[int, int]]) -> _Arcs:
+    def of(cls, transition: Sparse) -> _Arcs:
         """The arcs of a sparse transition without stored zeros."""
         by_target = csc_array(transition)
         by_target.sort_indices()
@@ -163,7 +163,7 @@ class _Arcs:
     def _best_of_table(self, score: Floats, table: Floats) -> tuple[Floats, NDArray[np.int32]]:
         best, came = np.empty(score.shape), np.empty(score.shape, dtype=np.int32)
         work, states = np.empty(table.shape), np.arange(len(table))
-        for user in range(len(score)):  # one user at a time: his n_x^2 numbers stay in the cache
+        for user in range(len(score)):  # one user at a time: n_x^2 numbers stay in the cache
             np.add(table, score[user], out=work)
             came[user] = work.argmax(axis=1)
             best[user] = work[states, came[user]]

@@ -44,7 +44,7 @@ class Criterion:
     source     : section of Rebollo-Monedero et al. 2012, or the paper
     needs      : what `error_of` has to be told besides the value
 
-    P is the attacker's expected loss given y under his Bayes answer, R0 the same before the release, p posterior,
+    P is the adversary's expected loss given y under the Bayes answer, R0 the same before the release, p posterior,
     q prior, dmax the largest loss.
     """
 

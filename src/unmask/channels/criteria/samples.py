@@ -71,7 +71,7 @@ def _bits(table: Ints) -> float:
 
 
 class LearnedRisk(NamedTuple):
-    """The error of one learned attack, measured by the attacker on samples of his own.
+    """The error of one learned attack, measured by the adversary on samples of their own.
 
     held_out          : share of fresh samples that it gets wrong: what *this attack* leaves of privacy
     low, high         : 95 % Wilson interval of `held_out`; over the drawing of the fresh samples, for this attack as

@@ -26,7 +26,7 @@ class CrowdsMessages:
 @dataclass(frozen=True)
 class Crowds:
     """n users; whoever holds a message submits it to the server with probability p, else hands it to one of the n users
-    (himself included) at random, who does the same. The server sees the last holder Y, not the author X.
+    (itself included) at random, who does the same. The server sees the last holder Y, not the author X.
 
         p(y given x) = p [y = x] + (1 - p) / n
 

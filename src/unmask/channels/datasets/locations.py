@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from unmask import files
-from unmask.channels._matrices import Floats, Ints
+from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.errors import FailedError, UnmaskError
 
 EARTH_RADIUS = 6_371_008.8
@@ -145,15 +145,13 @@ class Visits:
         counts = np.bincount(self.cell, minlength=len(self.grid)) + pseudocount
         return np.asarray(counts / counts.sum(), dtype=np.float64)
 
-    def prior_by_user(self) -> csr_array[np.float64, tuple[int, int]]:
+    def prior_by_user(self) -> Sparse:
         """(n_users, n_cells) share of each user's visits in each cell; rows in the order of `users`."""
         row = np.searchsorted(self.users, self.user)
         share = 1.0 / np.bincount(row)[row]
         return csr_array(coo_array((share, (row, self.cell)), shape=(len(self.users), len(self.grid))))
 
-    def transitions(
-        self, *, user: int | None = None, within: float | None = None
-    ) -> csr_array[np.float64, tuple[int, int]]:
+    def transitions(self, *, user: int | None = None, within: float | None = None) -> Sparse:
         """(n_cells, n_cells) how often a visit to one cell was followed by one to another, by the same user.
 
         user   : this user's alone; everybody's when None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from unmask.channels._matrices import Floats, Ints
+from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -109,16 +109,16 @@ class MixRun:
     time_in: Floats | None = None
     time_out: Floats | None = None
 
-    def inputs(self) -> csr_array[np.float64, tuple[int, int]]:
+    def inputs(self) -> Sparse:
         """(n_rounds, n_senders) how many messages each sender sent in each round."""
         return _counts(self.entered, self.sender, (self.n_rounds, self.n_senders))
 
-    def outputs(self) -> csr_array[np.float64, tuple[int, int]]:
+    def outputs(self) -> Sparse:
         """(n_rounds, n_receivers) how many messages each receiver got in each round."""
         out = self.left >= 0
         return _counts(self.left[out], self.receiver[out], (self.n_rounds, self.n_receivers))
 
-    def truth(self) -> csr_array[np.float64, tuple[int, int]]:
+    def truth(self) -> Sparse:
         """(n_senders, n_receivers) how many messages that came out each sender wrote to each receiver."""
         out = self.left >= 0
         return _counts(self.sender[out], self.receiver[out], (self.n_senders, self.n_receivers))
@@ -222,7 +222,7 @@ class StopAndGoMix:
         )
 
 
-def _counts(row: Ints, column: Ints, shape: tuple[int, int]) -> csr_array[np.float64, tuple[int, int]]:
+def _counts(row: Ints, column: Ints, shape: tuple[int, int]) -> Sparse:
     return csr_array(coo_array((np.ones(len(row)), (row, column)), shape=shape))
 
 

@@ -18,9 +18,9 @@ def matched_optimum(prior: ArrayLike, loss: ArrayLike, distortion: float) -> flo
     loss       : (n, n) d(answer, truth), at least 0, and 0 for the right answer; no metric needed. The same loss is the
                  adversary's, and the distortion of showing y in the place of x is d(y, x).
     distortion : D, at least 0
-    R0 = min_a sum_x p(x) d(a, x) is the adversary's risk before he sees anything.
+    R0 = min_a sum_x p(x) d(a, x) is the adversary's risk before they see anything.
 
-    An adversary who answers what he is shown has risk D, and one who ignores it R0: more cannot be had. `coin_channel`
+    An adversary who answers what is shown has risk D, and one who ignores it R0: more cannot be had. `coin_channel`
     reaches it on average, `constant_risk_channel` on average and at each output: with matched losses there is no
     trade-off between the average and the worst case.
 

@@ -40,7 +40,7 @@ def private_rate_distortion(
     joint             : (n, k) p(x, x'), sums to 1; every secret has positive probability
     distortion_matrix : (k, m) d(x', y'), at least 0 and finite
     slopes, distortion : as in `rate_distortion`
-    observation       : (m, l) p(y given y'), how the adversary observes what is released; he sees it all when None
+    observation       : (m, l) p(y given y'), how the adversary observes what is released; all of it when None
     sees              : "released": the rule sees x' alone; "both": it sees x too, p(y' given x, x'), never worse; its
                         inputs are the pairs, (x, x') is input number x * n_x' + x'
     gap               : nats by which a rate may exceed the least; where the rule cannot be found that well in 20,000

@@ -1,4 +1,4 @@
-"""Protections of a secret from a finite alphabet: another value is shown with a known chance."""
+"""Protections of a secret from a finite alphabet: another value is shown with a known probability."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from unmask.channels._matrices import Floats, Ints
+from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 from unmask.randomness import secret_unless
@@ -19,7 +19,7 @@ GUESS_TIE = 1e-12
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """The true one of n values with chance e^epsilon / (e^epsilon + n - 1), each of the others alike.
+    """The true one of n values with probability e^epsilon / (e^epsilon + n - 1), each of the others alike.
 
     p(y given x) / p(y given x') <= e^epsilon, attained: the best protection of that epsilon under Hamming loss.
     epsilon : nats, at least 0 (0: the output says nothing; infinity: the truth); n : at least 1 value
@@ -41,7 +41,7 @@ class RandomizedResponse:
 
     @property
     def keep(self) -> float:
-        """The chance that the true value is shown."""
+        """The probability that the true value is shown."""
         return 1.0 / (1.0 + (self.n - 1) * float(np.exp(-self.epsilon)))
 
     def channel(self, prior: Floats | None = None) -> Channel:
@@ -109,7 +109,7 @@ class Coin:
 
     With R0 the adversary's error before the release, distortion and P_avg are both (1 - keep) R0, for any loss with
     d(x, x) = 0: no channel of that distortion does better on average. But P_min is 0: every output that is not the
-    guess is the truth. Guesses that are equally good share their chance.
+    guess is the truth. Guesses that are equally good share their probability.
 
     >>> Coin(0.5).channel(np.array([0.25, 0.75])).p_y_given_x
     array([[0.5, 0.5],
@@ -186,9 +186,7 @@ class Generalize:
         """(n_x, n_blocks), sparse, exact; outputs are named by their labels."""
         n = len(self.labels)
         names = tuple(str(label) for label in dict.fromkeys(self.labels))
-        table: csr_array[np.float64, tuple[int, int]] = csr_array(
-            (np.ones(n), (np.arange(n), self.block)), shape=(n, len(names))
-        )
+        table: Sparse = csr_array((np.ones(n), (np.arange(n), self.block)), shape=(n, len(names)))
         return Channel(table, prior, x_labels=x_labels, y_labels=names)
 
     def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:

@@ -11,7 +11,7 @@ import numpy as np
 
 from unmask.measures.losses.cells import Cells, Floats, Ints, blocks, cells, inside, rectangle
 from unmask.measures.losses.extent import diameter, diameter_of_blocks
-from unmask.measures.losses.problem import Problem
+from unmask.measures.losses.problem import Problem, paid_or_largest
 from unmask.posterior import Posterior
 from unmask.truth import Truth
 
@@ -61,9 +61,9 @@ class Points(Problem):
 
     def paid(self, belief: Posterior, truth: Truth) -> Floats:
         """Loss of the best answer at the truth of each target; an ABSENT truth costs the largest loss."""
-        absent = truth.candidate < 0
-        cost = self.away(self.decide(belief)[1][belief.observation], self.points[np.where(absent, 0, truth.candidate)])
-        return np.where(absent, self.largest, cost) if absent.any() else cost
+        there = self.points[np.maximum(truth.candidate, 0)]
+        cost = self.away(self.decide(belief)[1][belief.observation], there)
+        return paid_or_largest(np.where(truth.candidate < 0, np.nan, cost), self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.measures.losses.cells import Floats, Ints, blocks, cells, rectangle, sharing, targets_of
-from unmask.measures.losses.problem import Between, Problem, distinct, pair_losses, tied
+from unmask.measures.losses.cells import Floats, Ints, blocks, cells, rectangle, sharing
+from unmask.measures.losses.problem import Between, Problem, distinct, paid_or_largest, pair_losses, tied
 from unmask.measures.rows import CHUNK, Rows, chunks, per_row
 from unmask.measures.success import _find as find_listed
 from unmask.measures.success import missed, realized_success
@@ -102,8 +103,52 @@ def _collision_error(rows: Rows) -> Floats:
     return np.clip(named - squares / np.where(named > 0, named, 1.0) + nobody, 0.0, 1.0)
 
 
+class Choices(Problem):
+    """A loss whose expectation is known of every answer: the best one is chosen, and answers that tie share it."""
+
+    @abstractmethod
+    def choices(self, belief: Posterior) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Rows, ascending; the answers open in each, (n_rows, width); and what each would cost on average, but for the
+        mass that no answer meets, inf where there is none. A row without an answer does not come.
+        """
+
+    @abstractmethod
+    def cost(self, answer: Ints, truth: Ints) -> Floats:
+        """Losses of answers, elementwise; the two broadcast."""
+
+    def best(self, belief: Posterior) -> tuple[Floats, Ints]:
+        """Smallest expected loss, and the first answer that has it; NOBODY in a row without one."""
+        risk, answer = np.zeros(belief.n_observations), np.full(belief.n_observations, NOBODY, dtype=np.int64)
+        for rows, answers, loss in self.choices(belief):
+            first = (tied(loss) > 0).argmax(axis=1)
+            risk[rows], answer[rows] = loss.min(axis=1), answers[np.arange(len(rows)), first]
+        return risk + self.unanswerable(belief), answer
+
+    def prior_cost(self, prior: Posterior) -> Floats:
+        """(n_candidates,) loss of the prior's best answers at each truth."""
+        every = np.arange(self.n_candidates)
+        _, answers, loss = next(self.choices(prior))
+        best = answers[0][tied(loss)[0] > 0]
+        return np.asarray(np.mean([self.cost(np.full_like(every, a), every) for a in best], axis=0))
+
+    def paid(self, belief: Posterior, truth: Truth) -> Floats:
+        """Loss of the best answers at the truth of each target; an ABSENT truth costs the largest loss."""
+        out, order, every = np.full(len(truth), np.nan), *distinct(belief, truth)
+        for rows, answers, loss in self.choices(belief):
+            first, last = np.searchsorted(belief.observation[order], [rows[0], rows[-1] + 1])
+            some = order[first:last]
+            row = np.searchsorted(rows, belief.observation[some])
+            mine = (rows[row] == belief.observation[some]) & (truth.candidate[some] >= 0)
+            some, row, chosen = some[mine], row[mine], tied(loss)
+            for start in range(0, len(some), step := max(CHUNK // loss.shape[1], 1)):
+                target, its = some[start : start + step], row[start : start + step]
+                cost = self.cost(answers[its], truth.candidate[target][:, None])
+                out[target] = np.einsum("ta,ta->t", cost, chosen[its])
+        return paid_or_largest(out[every], self)
+
+
 @dataclass(frozen=True, eq=False)
-class Matrix(Problem):
+class Matrix(Choices):
     """d(a, x) from a table. The best answer is the row with the smallest expected loss.
 
     matrix : (n_answers, n_candidates), finite and at least 0
@@ -121,33 +166,28 @@ class Matrix(Problem):
         """Largest entry."""
         return float(self.matrix.max())
 
-    def _expected(self, belief: Posterior) -> Iterator[tuple[int, int, Floats]]:
-        """Ranges of rows, and the expected loss of each answer, (n_rows, n_answers)."""
+    def choices(self, belief: Posterior) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Every answer, in every row."""
         from scipy.sparse import csr_array  # not at the top: it would double the time to start the command line
 
         total, shared = self.matrix.sum(axis=1), sharing(belief)
         step = max(CHUNK // len(self.matrix), 1)
-        for first, last in chunks(belief):
-            for start in range(first, last, step):
-                stop = min(start + step, last)
-                entries = slice(belief.indptr[start], belief.indptr[stop])
-                indptr = belief.indptr[start : stop + 1] - belief.indptr[start]
-                shape = (stop - start, self.n_candidates)
-                p = np.exp(belief.log_probability[entries].astype(np.float64))
-                loss = np.asarray(csr_array((p, belief.candidate[entries], indptr), shape=shape) @ self.matrix.T)
-                mine, unlisted = shared[start:stop], belief.unlisted[start:stop]
-                if mine.any():
-                    ones = csr_array((np.ones(len(p)), belief.candidate[entries], indptr), shape=shape)
-                    share = np.where(mine, unlisted, 0.0) / np.maximum(self.n_candidates - np.diff(indptr), 1)
-                    loss += share[:, None] * (total - ones @ self.matrix.T)
-                yield start, stop, loss + np.where(mine, 0.0, unlisted)[:, None] * self.largest
+        for start, stop in (
+            (i, min(i + step, last)) for first, last in chunks(belief) for i in range(first, last, step)
+        ):
+            entries = slice(belief.indptr[start], belief.indptr[stop])
+            indptr, shape = belief.indptr[start : stop + 1] - entries.start, (stop - start, self.n_candidates)
+            p = np.exp(belief.log_probability[entries].astype(np.float64))
+            loss = np.asarray(csr_array((p, belief.candidate[entries], indptr), shape=shape) @ self.matrix.T)
+            if (mine := shared[start:stop]).any():
+                ones = csr_array((np.ones(len(p)), belief.candidate[entries], indptr), shape=shape)
+                share = np.where(mine, belief.unlisted[start:stop], 0.0) / np.maximum(shape[1] - np.diff(indptr), 1)
+                loss += share[:, None] * (total - ones @ self.matrix.T)
+            yield np.arange(start, stop), np.broadcast_to(np.arange(len(self.matrix)), loss.shape), loss
 
-    def best(self, belief: Posterior) -> tuple[Floats, Ints]:
-        """min_a sum_x p(x given y) d(a, x), and the number of the answer, the first of those that tie."""
-        risk, answer = np.empty(belief.n_observations), np.empty(belief.n_observations, dtype=np.int64)
-        for start, stop, loss in self._expected(belief):
-            risk[start:stop], answer[start:stop] = loss.min(axis=1), (tied(loss) > 0).argmax(axis=1)
-        return risk, answer
+    def cost(self, answer: Ints, truth: Ints) -> Floats:
+        """d(answer, truth)."""
+        return np.asarray(self.matrix[answer, truth])
 
     def between(self, answer: Ints, truth: Ints) -> Floats:
         """d(answer, truth); the answers must be the candidates."""
@@ -156,30 +196,11 @@ class Matrix(Problem):
                 f"the loss has {self.matrix.shape[0]} answers for {self.n_candidates} candidates: an adversary who "
                 "samples the belief answers with a candidate, so give one row for each candidate"
             )
-        return np.asarray(self.matrix[answer, truth])
-
-    def prior_cost(self, prior: Posterior) -> Floats:
-        """(n_candidates,) loss of the prior's best answer at each truth; answers that tie share it."""
-        _, _, loss = next(self._expected(prior))
-        return np.asarray(tied(loss)[0] @ self.matrix)
-
-    def paid(self, belief: Posterior, truth: Truth) -> Floats:
-        """d(a(y), x_true) for each target, answers that tie share it; an ABSENT truth costs the largest loss."""
-        out = np.full(len(truth), self.largest)
-        order = np.argsort(belief.observation, kind="stable")
-        for start, stop, loss in self._expected(belief):
-            first, last = np.searchsorted(belief.observation, [start, stop], sorter=order)
-            mine, chosen = order[first:last], tied(loss)
-            mine, step = mine[truth.candidate[mine] >= 0], max(CHUNK // loss.shape[1], 1)
-            for at in range(0, len(mine), step):
-                some = mine[at : at + step]
-                cost = self.matrix.T[truth.candidate[some]]
-                out[some] = np.einsum("ta,ta->t", cost, chosen[belief.observation[some] - start])
-        return out
+        return self.cost(answer, truth)
 
 
 @dataclass(frozen=True, eq=False)
-class Listed(Problem):
+class Listed(Choices):
     """Any loss between candidates, with the candidates of the row as answers: the best one is its medoid.
 
     loss         : (answers, truths), numbers of candidates that broadcast -> losses, finite and at least 0
@@ -195,48 +216,19 @@ class Listed(Problem):
         """Number of truths."""
         return self.n
 
-    def between(self, answer: Ints, truth: Ints) -> Floats:
-        """Losses of naming candidates."""
-        return self.loss(answer, truth)
-
     @cached_property
     def largest(self) -> float:
         """Largest loss between two candidates."""
         return self.find_largest()
 
-    def best(self, belief: Posterior) -> tuple[Floats, Ints]:
-        """Smallest expected loss of a listed candidate, and the first that has it (NOBODY in an empty row)."""
-        risk, answer = np.zeros(belief.n_observations), np.full(belief.n_observations, NOBODY, dtype=np.int64)
+    def between(self, answer: Ints, truth: Ints) -> Floats:
+        """Losses of answering with candidates."""
+        return self.loss(answer, truth)
+
+    cost = between
+
+    def choices(self, belief: Posterior) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """The candidates of each row that has any."""
         for part in cells(belief):
             for rows, candidate, loss in pair_losses(part, self.between):
-                risk[part.start + rows] = loss.min(axis=1)
-                first = (tied(loss) > 0).argmax(axis=1)
-                answer[part.start + rows] = candidate[np.arange(len(rows)), first]
-        return risk + self.unanswerable(belief), answer
-
-    def prior_cost(self, prior: Posterior) -> Floats:
-        """(n_candidates,) loss of the prior's medoid at each truth; medoids that tie share it."""
-        every = np.arange(self.n_candidates)
-        _, candidate, loss = next(pair_losses(next(cells(prior)), self.between))
-        medoids = candidate[0][tied(loss)[0] > 0]
-        return np.asarray(np.mean([self.between(np.full_like(every, a), every) for a in medoids], axis=0))
-
-    def paid(self, belief: Posterior, truth: Truth) -> Floats:
-        """Loss of the medoid at the truth of each target, medoids that tie share it."""
-        out, order, every = np.zeros(len(truth)), *distinct(belief, truth)
-        answered = np.zeros(len(truth), dtype=bool)
-        for part in cells(belief):
-            targets = targets_of(belief, part, order)
-            for rows, candidate, loss in pair_losses(part, self.between):
-                place = np.full(len(part.nobody), -1)
-                place[rows] = np.arange(len(rows))
-                at = place[belief.observation[targets] - part.start]
-                mine = targets[(at >= 0) & (truth.candidate[targets] >= 0)]
-                row, chosen = place[belief.observation[mine] - part.start], tied(loss)
-                for first in range(0, len(mine), step := max(CHUNK // loss.shape[1], 1)):
-                    some, its = mine[first : first + step], row[first : first + step]
-                    cost = self.between(candidate[its], truth.candidate[some][:, None])
-                    out[some] = np.einsum("ta,ta->t", cost, chosen[its])
-                answered[mine] = True
-        out = out if answered[every].all() else np.where(answered, out, self.largest)
-        return np.asarray(out[every])
+                yield part.start + rows, candidate, loss

@@ -88,8 +88,7 @@ class Problem(ABC):
                 cost = self.between(part.candidate[entry].astype(np.int64), there)
                 out[some] = segment_sum(part.p[entry] * cost, ends) / mass[row]
                 first = last
-        out = out[every]
-        return np.where(np.isnan(out), self.largest, out) if np.isnan(out).any() else out
+        return paid_or_largest(out[every], self)
 
     def unanswerable(self, belief: Posterior) -> Floats:
         """(n_observations,) what "none of these" costs whatever is answered: its mass times the largest loss."""
@@ -117,6 +116,11 @@ def pair_losses(part: Cells, between: Between) -> Iterator[tuple[Ints, Ints, Flo
             answers = candidate[:, first : first + step, None]
             loss[:, first : first + step] = np.einsum("rax,rx->ra", between(answers, candidate[:, None, :]), p)
         yield rows, candidate, np.where(real, loss, np.inf)
+
+
+def paid_or_largest(paid: Floats, problem: Problem) -> Floats:
+    """What was paid, and the largest loss where that is not known."""
+    return np.where(np.isnan(paid), problem.largest, paid) if np.isnan(paid).any() else paid
 
 
 def distinct(belief: Posterior, truth: Truth) -> tuple[Ints, Ints]:
