@@ -385,10 +385,10 @@ def test_a_menu_is_every_protection_with_every_instrument():
     for (protection, instrument), offer in by_name.items():
         (sizes, lost), (attacker, cost) = protections[protection], instruments[instrument]
         found = campaign(attacker, sizes)
-        assert offer.named == pytest.approx(found.success_probability.sum())
-        assert offer.most_named == pytest.approx(found.most_success.sum())
+        assert offer.found == pytest.approx(found.success_probability.sum())
+        assert offer.most_found == pytest.approx(found.most_success.sum())
         assert (offer.attacker_payoff, offer.attacker_upper) == (found.payoff, found.upper)
-        assert offer.publisher_payoff == pytest.approx(4 * 300 * (1 - lost) - 900 * offer.most_named - cost)
+        assert offer.publisher_payoff == pytest.approx(4 * 300 * (1 - lost) - 900 * offer.most_found - cost)
     payoffs = [offer.publisher_payoff for offer in offers]
     assert payoffs == sorted(payoffs, reverse=True)
     assert len({(offer.protection, offer.instrument) for offer in offers}) == 9
@@ -404,7 +404,7 @@ def test_e4_a_menu_answers_with_a_campaign():
         benefit=300.0,
         loss=5000.0,
     )
-    assert min(offer.most_named for offer in offers) == pytest.approx(63.0)
+    assert min(offer.most_found for offer in offers) == pytest.approx(63.0)
     assert offers[0].publisher_payoff == pytest.approx(-291_000.0)
     fined = next(offer for offer in offers if (offer.protection, offer.instrument) == ("k=10", "fine 50k"))
     assert fined.attacker_payoff == pytest.approx(446_735.0, abs=0.5)

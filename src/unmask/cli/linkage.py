@@ -112,7 +112,7 @@ def audit_linkage(
         if counted is None:
             return
         met = counted
-    output.give(report(met, asked, title=f"Linkage by {', '.join(met)}", reproduce=provenance()), _json)
+    output.give(report(met, asked, reproduce=provenance()), _json)
 
 
 def _counted(

@@ -185,16 +185,16 @@ def _first_detection(attacker: Attacker) -> float:
 class Offer:
     """One protection with one set of instruments, the best campaign against it, and what is left to the publisher.
 
-    named            : targets that the best campaign found re-identifies, in expectation
-    most_named       : no best campaign re-identifies more
+    found            : targets that the best campaign found re-identifies, in expectation
+    most_found       : no best campaign re-identifies more
     attacker_payoff  : payoff of the campaign found; `attacker_upper` where none pays more
-    publisher_payoff : benefit (1 - utility lost) n - loss * most_named - cost of the instrument
+    publisher_payoff : benefit (1 - utility lost) n - loss * most_found - cost of the instrument
     """
 
     protection: str
     instrument: str
-    named: float
-    most_named: float
+    found: float
+    most_found: float
     attacker_payoff: float
     attacker_upper: float
     publisher_payoff: float

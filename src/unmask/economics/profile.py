@@ -6,13 +6,12 @@ import inspect
 import math
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from unmask.economics.attacker import Attacker, parameters
-from unmask.errors import FailedError, UnmaskError
+from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import text_of
 
 EMBEDDED: Final = "case-study"
@@ -58,9 +57,7 @@ def attacker_of(table: Mapping[str, Any], name: str) -> Attacker:
     known = list(inspect.signature(Attacker).parameters)
     for key in table:
         if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the parameters are {', '.join(known)}"
-            raise UnmaskError(f"attacker {name!r} has a parameter {key!r} that does not exist; {hint}")
+            raise UnmaskError(f"attacker {name!r} has a parameter {key!r} that does not exist; {nearest(key, known)}")
     if "gain" not in table:
         raise UnmaskError(f"attacker {name!r} has no gain: give what re-identifying one target is worth")
     unlimited = {"max_fines": math.inf} if table.get("max_fines") == UNLIMITED else {}

@@ -7,7 +7,7 @@ in common. The engine joins the files by the item's id and counts out of core; o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import DRAWN_ITEMS
 from unmask.measures.unlinkability.overlap import of_cells
+from unmask.measures.unlinkability.weighing import counted
 from unmask.view import Missing, Unlabeled, refuse_differences, refuse_gaps
 
 _PER_CELL = 220
@@ -149,10 +150,7 @@ def contingencies(
     _check_met(engine, list(guesses), missing, unlabeled)
     everywhere = "" if missing != "drop" else "".join(f" and c{at} is not null" for at in range(1, len(files)))
     return {
-        name: replace(
-            _contingency(engine, at, everywhere, n_labels, array_bytes, dropped=unlabeled == "drop"),
-            unknown=unlabeled == "unknown",
-        )
+        name: _contingency(engine, at, everywhere, n_labels, array_bytes, unlabeled)
         for at, name in enumerate(guesses, 1)
     }
 
@@ -238,11 +236,11 @@ def _check_met(engine: Engine, guesses: Sequence[str], missing: Missing, unlabel
 
 
 def _contingency(
-    engine: Engine, at: int, everywhere: str, n_labels: Sequence[int], array_bytes: int, *, dropped: bool
+    engine: Engine, at: int, everywhere: str, n_labels: Sequence[int], array_bytes: int, unlabeled: Unlabeled
 ) -> Contingency:
     """The counts of guess number `at`, over the subjects and clusters that have any; singletons come last.
 
-    everywhere : the condition of an item of the truth that is kept. dropped : whether other items of the guess are not
+    everywhere : the condition of an item of the truth that is kept
     """
     n_cells = engine.keep(
         "cells", f"select c0, c{at} as c1, count(*) as n from met where c0 is not null{everywhere} group by 1, 2"
@@ -263,7 +261,7 @@ def _contingency(
     subject, cluster, own = _with_singletons(subject, cluster, own, n_labels[at])
     n_clusters = max(int(cluster.max()) + 1, n_labels[at])
     size = np.bincount(cluster, own, n_clusters).astype(np.int64)
-    if not dropped:
+    if unlabeled != "drop":
         size += np.bincount(others["c1"].astype(np.int64), others["n"], n_clusters).astype(np.int64)
     left, subject = np.unique(subject, return_inverse=True)
     new = np.cumsum(size > 0) - 1
@@ -274,7 +272,9 @@ def _contingency(
         subject_size=np.bincount(subject, own, len(left)).astype(np.int64),
         cluster_size=size[size > 0],
     )
-    return replace(Contingency.of_table(table), subjects=left)
+    cluster = np.arange(len(table.cluster_size))[None]
+    tables, unknown = (counted(table),), unlabeled == "unknown"
+    return Contingency(tables, np.ones(1), table.cluster_size, cluster, left, unknown=unknown)
 
 
 def _with_singletons(

@@ -18,11 +18,12 @@ def report(
     guesses: Mapping[str, Contingency],
     asked: Sensitivity,
     *,
-    title: str = "Audit of linkage",
+    title: str = "",
     reproduce: Mapping[str, object] | None = None,
 ) -> ReportData:
     """Every guess against the truth, subject by subject, and beside it what guesses of the same shape would link.
 
+    title   : "Linkage by" the guesses when left out
     guesses : all about the same subjects, see `met_by`. Subjects and clusters appear by their place; no label and no
               item is shown, and the order of the rows of a file does not matter.
     """
@@ -46,7 +47,7 @@ def report(
         own=(*(("weight",) if met.items is not None else ()), *(name for name in OWN if name in met.own)),
     )
     return ReportData(
-        title=title,
+        title=title or f"Linkage by {', '.join(guesses)}",
         who=_who(len(cases), items, subjects),
         rows=rows,
         assumptions=_assumptions(asked, counted, subjects),

@@ -102,23 +102,6 @@ class Contingency:
             unknown=unlabeled == "unknown",
         )
 
-    @classmethod
-    def of_table(cls, table: Overlap) -> Contingency:
-        """The one partition whose table is known."""
-        return cls.of_tables((table,), np.ones(1), table.cluster_size, np.arange(len(table.cluster_size))[None])
-
-    @classmethod
-    def of_tables(
-        cls,
-        tables: tuple[Overlap, ...],
-        probability: NDArray[np.float64],
-        block_size: NDArray[np.int64],
-        cluster: NDArray[np.int64],
-    ) -> Contingency:
-        """Partitions of items that all weigh 1."""
-        rows = np.arange(len(tables[0].subject_size))
-        return cls(tuple(map(counted, tables)), probability, block_size, cluster, rows)
-
     def at_random(self, *, rng: np.random.Generator, min_size: int = 1, most: int = DRAWN_ITEMS) -> Contingency:
         """The same clusters with their items handed out at random, to subjects of the same sizes.
 
@@ -151,12 +134,8 @@ class Contingency:
             of_cells(subject, cluster[block], ones, subject_size=size, cluster_size=table.cluster_size)
             for cluster, table in zip(self.cluster, self.tables, strict=True)
         )
-        return replace(
-            Contingency.of_tables(tables, self.probability, self.block_size, self.cluster),
-            own={name: values[row] for name, values in self.own.items()},
-            subjects=self.subjects[row],
-            unknown=self.unknown,
-        )
+        own = {name: values[row] for name, values in self.own.items()}
+        return replace(self, weighed=tuple(map(counted, tables)), own=own, subjects=self.subjects[row])
 
 
 def _minds(name: str, values: ArrayLike, n: int) -> NDArray[Any]:

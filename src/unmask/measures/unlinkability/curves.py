@@ -1,4 +1,4 @@
-"""Merging the clusters of each subject, most relevant first: what that links and mixes in, and the risk."""
+"""MergeOrder the clusters of each subject, most relevant first: what that links and mixes in, and the risk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_PACKED: Final = 2**62
 
 
 @dataclass(frozen=True, eq=False)
-class Merging:
+class MergeOrder:
     """The cells of a table in the order in which each subject's clusters are merged, and what the first ones err.
 
     cell          : (n_cells,) cells, subject by subject, the most relevant first
@@ -35,7 +35,7 @@ class Merging:
     include: Floats
 
 
-def merging(weighed: Weighed, alpha: Fraction | NDArray[np.object_]) -> Merging:
+def merge_order(weighed: Weighed, alpha: Fraction | NDArray[np.object_]) -> MergeOrder:
     """Order by cost alpha m + (1 - alpha) i, then less foreign, then more own weight, then cluster: in exact integers.
 
     alpha : one weight for all, or (n_subjects,) fractions
@@ -51,7 +51,7 @@ def merging(weighed: Weighed, alpha: Fraction | NDArray[np.object_]) -> Merging:
     first = cost[order[start]]  # every subject has a cell
     relevant = cost == first[of]
     count = np.bincount(of[relevant], minlength=len(start))
-    return Merging(
+    return MergeOrder(
         cell=order,
         rank=np.arange(len(order)) - start[of],
         miss=np.bincount(of[relevant], miss[relevant], len(start)) / count / weighed.unit,
@@ -88,13 +88,13 @@ def _ordered(subject: NDArray[np.int32], *keys: NDArray[np.int64]) -> NDArray[np
 class Reached(NamedTuple):
     """Where each subject's linked curve reaches its threshold, all (n_subjects,).
 
-    mergings : merges until then, 0 where breached; fractions are interpolated
+    merges : merges until then, 0 where breached; fractions are interpolated
     mixed    : share mixed in by then
     breached : whether it is reached before any merge
     """
 
     beta: Floats
-    mergings: Floats
+    merges: Floats
     mixed: Floats
     breached: NDArray[np.bool_]
 
@@ -136,9 +136,9 @@ class Steps:
         breached = j == 0
         rise = np.where(breached, 1.0, self.linked[here] - self.linked[there])
         share = np.where(breached, 0.0, (beta - self.linked[there]) / np.where(rise > 0, rise, 1.0))
-        mergings = np.where(breached, 0.0, j - 1 + share)
+        merges = np.where(breached, 0.0, j - 1 + share)
         mixed = self.mixed[there] + share * (self.mixed[here] - self.mixed[there])
-        return Reached(beta, mergings, np.where(breached, self.mixed[self.start], mixed), breached)
+        return Reached(beta, merges, np.where(breached, self.mixed[self.start], mixed), breached)
 
     def average(self, weight: Floats) -> tuple[Floats, Floats]:
         """(n_ranks,) the curves of the average subject; a curve that has ended stays where it is."""
@@ -148,7 +148,7 @@ class Steps:
         return np.minimum(linked, 1.0), np.clip(mixed, 0.0, 1.0)
 
 
-def steps_of(weighed: Weighed, order: Merging, wanted: NDArray[np.bool_]) -> Steps:
+def steps_of(weighed: Weighed, order: MergeOrder, wanted: NDArray[np.bool_]) -> Steps:
     """Linked: the merged share of a subject's weight; mixed: of the weight of all other items, turned round where these
     are wanted. Of no weight all is linked and nothing mixed in.
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.contingency import Contingency
-from unmask.measures.unlinkability.curves import Merging, merging, mixture, overall_slope, slope, steps_of
+from unmask.measures.unlinkability.curves import MergeOrder, merge_order, mixture, overall_slope, slope, steps_of
 from unmask.measures.unlinkability.weighing import Floats, Weighed, as_fraction
 
 Alpha = float | Fraction
@@ -164,7 +164,7 @@ def _at_alpha(
     breached_slope: float,
 ) -> dict[str, Any]:
     """Everything at one alpha, or at the subjects' own: values (S,), (B, S), scalars and (B,)."""
-    orders = [merging(table, alpha) for table in met.weighed]
+    orders = [merge_order(table, alpha) for table in met.weighed]
     parts = [steps_of(table, order, wanted) for table, order in zip(met.weighed, orders, strict=True)]
     steps = parts[0] if len(parts) == 1 else mixture(parts, met.probability)
     miss = _expected(met.probability, [order.miss for order in orders])
@@ -184,7 +184,7 @@ def _at_alpha(
         "error": error,
         "linked_now": steps.linked[steps.start],
         **{name: _expected(met.probability, [one[name] for one in strangers]) for name in strangers[0]},
-        "mergings": [one.mergings for one in reached],
+        "mergings": [one.merges for one in reached],
         "mixed_at_threshold": [one.mixed for one in reached],
         "risk_slope": [slope(one, a, breached_slope) for one in reached],
         "breached": [one.breached for one in reached],
@@ -213,7 +213,7 @@ def _expected(probability: Floats, values: list[Floats]) -> Floats:
     return np.asarray(values[0] if len(values) == 1 else probability @ np.stack(values))
 
 
-def _strangers(weighed: Weighed, order: Merging) -> dict[str, Floats]:
+def _strangers(weighed: Weighed, order: MergeOrder) -> dict[str, Floats]:
     """(S,) of the foreign items in the first cluster of each subject: their share, and the subjects they come from."""
     table = weighed.table
     cell = order.cell[table.indptr[:-1]]
@@ -283,7 +283,7 @@ def merge_lists(met: Contingency, subjects: Sequence[Any], *, alpha: Alpha = 0.5
     if any(subject not in place for subject in subjects):
         raise UnmaskError("the solution has no such subject; give a label of one of its clusters")
     (weighed,) = met.weighed
-    order = merging(weighed, as_fraction("alpha", alpha))
+    order = merge_order(weighed, as_fraction("alpha", alpha))
     steps = steps_of(weighed, order, np.zeros(len(place), dtype=bool))
     names = met.names[0] if met.names else np.arange(len(weighed.table.cluster_size))
     found = []

@@ -16,18 +16,18 @@ class Rate:
     """A number of each subject whose mean over the counted subjects is filed.
 
     name       : of the row, and of the attribute of `Unlinkability`
+    label, meaning : in words
     unit       : as printed
     direction  : what the adversary wants, "high" or "low"
-    label, meaning : in words
     proportion : whether it is true or false of a subject, so that Wilson's interval is the right one
     bounded    : whether it is an attribute of `Bounds` too, for the case that items are unknown
     """
 
     name: str
-    unit: str
-    direction: Literal["high", "low"]
     label: str
     meaning: str
+    unit: str
+    direction: Literal["high", "low"]
     proportion: bool = False
     bounded: bool = False
 
@@ -46,21 +46,21 @@ class Rate:
 
 
 RATES: Final = (
-    Rate("breached", "share", "high", "Breached",
-         "share of subjects of whose items the threshold is linked already", proportion=True, bounded=True),
-    Rate("clean_breach", "share", "high", "Cleanly breached",
-         "breached by a cluster without a single foreign item", proportion=True, bounded=True),
-    Rate("linked_now", "share", "high", "Linked now",
-         "share of a subject's items in its most relevant cluster", bounded=True),
-    Rate("foreign_share", "share", "low", "Foreign share", "share of foreign items in that cluster", bounded=True),
-    Rate("mergings", "mergings", "low", "Merges to the threshold",
-         "clusters to merge until the threshold is linked; 0 if breached"),
-    Rate("risk_slope", "", "high", "Risk slope", "how steeply linking rises with every merge: 0 hidden, 1 breached"),
-    Rate("miss", "items", "low", "Misses", "items of a subject that its most relevant cluster lacks"),
-    Rate("include", "items", "low", "Includes", "foreign items in the most relevant cluster of a subject"),
-    Rate("foreign_subjects", "subjects", "low", "Foreign subjects",
-         "other subjects with items in the most relevant cluster of a subject"),
-    Rate("effective_foreign_subjects", "subjects", "low", "Foreign subjects, effective",
-         "so many with equally many items there would be as hard to tell apart; 0 if there are none"),
+    Rate("breached", "Breached", "share of subjects of whose items the threshold is linked already",
+         "share", "high", proportion=True, bounded=True),
+    Rate("clean_breach", "Cleanly breached", "breached by a cluster without a single foreign item",
+         "share", "high", proportion=True, bounded=True),
+    Rate("linked_now", "Linked now", "share of a subject's items in its most relevant cluster",
+         "share", "high", bounded=True),
+    Rate("foreign_share", "Foreign share", "share of foreign items in that cluster", "share", "low", bounded=True),
+    Rate("mergings", "Merges to the threshold", "clusters to merge until the threshold is linked; 0 if breached",
+         "merges", "low"),
+    Rate("risk_slope", "Risk slope", "how steeply linking rises with every merge: 0 hidden, 1 breached", "", "high"),
+    Rate("miss", "Misses", "items of a subject that its most relevant cluster lacks", "items", "low"),
+    Rate("include", "Includes", "foreign items in the most relevant cluster of a subject", "items", "low"),
+    Rate("foreign_subjects", "Foreign subjects", "other subjects with items in the most relevant cluster of a subject",
+         "subjects", "low"),
+    Rate("effective_foreign_subjects", "Foreign subjects, effective",
+         "so many with equally many items would be as hard to tell apart; 0 if none", "subjects", "low"),
 )  # fmt: skip
 """In the order in which they are filed."""
