@@ -155,7 +155,7 @@ def plot(
     rules = [rule for rule in rules if math.isfinite((y if rule.across else x).place(rule.value))]
     uprights = sorted((rule for rule in rules if not rule.across), key=lambda rule: -rule.value)
     left = (22.0 if y.title else 0.0) + 12 + max((wide(words[0]) for _, words in y.ticks), default=0.0)
-    entries: list[Line | Key] = [*keys, *(line for line in lines if line.name)]
+    entries: list[Line | Key] = [*keys, *sorted((line for line in lines if line.name), key=lambda line: line.style)]
     legend, top = _legend(entries, left) if len(entries) > 1 else ([], 8.0)
     area = _Area(x, y, left, top + 16.0 * len(uprights), height)
     taken = _obstacles(area, lines, spots)
@@ -163,7 +163,7 @@ def plot(
     parts += [part for line in sorted(lines, key=lambda line: line.style) for part in _line(area, line)]
     parts += [part for spot in spots for part in _spot(area, spot)]
     parts += _names(area, spots, taken)
-    return drawing(parts, height=area.bottom + 12 + 14 * x.rows + (20 if x.title else 0), label=label)
+    return drawing(parts, height=area.bottom + 12 + 14 * x.rows + (20 if x.title else 0), label=label, kind="plot")
 
 
 def plane(x: Scale, y: Scale, spots: Sequence[Spot], *, label: str, height: float = 250.0) -> str:
@@ -207,7 +207,8 @@ def _axes(area: _Area) -> Iterator[str]:
         at = area.left + area.x.part(place) * (area.right - area.left)
         yield path([(at, area.bottom), (at, area.bottom + 4)], stroke=SOFT, width=1)
         for row, said in enumerate(words):
-            yield text(at, area.bottom + 12 + 14 * row, said, anchor="middle", ink=SOFT, size=11)
+            middle = min(at, PANEL - wide(said) / 2)
+            yield text(middle, area.bottom + 12 + 14 * row, said, anchor="middle", ink=SOFT, size=11)
     yield path([(area.left, area.bottom), (area.right, area.bottom)], stroke=SOFT, width=1)
     middle = (area.left + area.right) / 2
     yield text(middle, area.bottom + 14 + 14 * area.x.rows, area.x.title, anchor="middle") if area.x.title else ""

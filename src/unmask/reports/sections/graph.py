@@ -210,7 +210,9 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
     score = shares("Score: what the model of rematch says")
     figures = [*figure("Names that are right", reliable, score, under=[equal])]
-    figures += figure("Names given", given, shares("Score, at least"), y=linear(top(given) or 1.0, unit=""))
+    figures += figure(
+        "Names given", given, shares("Score, at least"), y=linear(top(given) or 1.0, pads=(0, 0.04), unit="")
+    )
     how = (
         "The score of a name is the probability that the model of the attack rematch gives it. It is not calibrated: "
         "an adversary who took it at its word would be wrong wherever a line leaves the dotted one."
@@ -229,7 +231,9 @@ def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         ]
     )
     x = whole(1, max((len(line.points) for line in lines), default=1), "Pass over the network", pad=0.03)
-    figures = figure("Names given or changed in the pass", lines, x, y=linear(top(lines) or 1.0, unit=""))
+    figures = figure(
+        "Names given or changed in the pass", lines, x, y=linear(top(lines) or 1.0, pads=(0, 0.04), unit="")
+    )
     how = "Of the first run. An attack ends with a pass that changes nothing, or is cut off."
     return block("How the attack runs through the network", figures, [*of_release(graph), how])
 
@@ -326,7 +330,7 @@ def _overlap_figures(
 
     x, wrong = shares("Overlap of ties" if by_edges else "Overlap of people"), over("error")
     yield from figure(f"People named{caption}", over("recall"), x)
-    yield from figure(f"People given a wrong name{caption}", wrong, x, y=linear(top(wrong) or 0.01))
+    yield from figure(f"People given a wrong name{caption}", wrong, x, y=linear(top(wrong) or 0.01, pads=(0, 0.04)))
 
 
 def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:

@@ -331,7 +331,7 @@ def _thresholds(linkage: Linkage, told: Sequence[Told]) -> tuple[Loose, ...]:
     rates = [*(one.guess.breach_rates for one in told), [spot.y for spot in shuffled]]
     caption = "Subjects breached, by threshold"
     over = f"{caption}, from {plain(linkage.betas[0])} to {plain(linkage.betas[-1])}. {_ends(breached)}"
-    x, y = shares("Threshold \u03b2: share of items linked"), linear(_top(rates))
+    x, y = shares("Threshold \u03b2: share of items linked"), linear(_top(rates), pads=(0, 0.04))
     figures = [Figure(caption, plot(x, y, breached, spots=shuffled, rules=[chosen], label=over))]
     sloping = {one.name: _slopes(linkage, one.guess) for one in told[:PANELS] if one.guess.slopes}
     y = linear(_top([[y for _, y in line.points] for lines in sloping.values() for line in lines]), unit="")
