@@ -82,7 +82,7 @@ def top(lines: Sequence[Line]) -> float:
 
 
 def shown(graph: GraphRisk) -> list[tuple[str, StructureAttack]]:
-    """The attacks on the release where most people are named, the strongest first, and a name for each of them."""
+    """The attacks on the release where most are re-identified, the strongest first, each by a name."""
     ordered = strongest_first(graph.attacks, graph.truth_known)
     own = [attack for attack in ordered if attack.release == ordered[0].release]
     return [(_told_apart(attack, [a for a in own if a.attack == attack.attack]), attack) for attack in own]
@@ -103,4 +103,4 @@ def of_release(graph: GraphRisk) -> list[str]:
     """Which release the charts are of, where there are several."""
     if not several_releases(graph):
         return []
-    return [f"Of {release_name(shown(graph)[0][1].release)}, the release where most people are named."]
+    return [f"Of {release_name(shown(graph)[0][1].release)}, the release where most people are re-identified."]
