@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from unmask.reports.scales import Scale
+from unmask.reports.scales import Scale, errors
 from unmask.reports.svg import (
     DASHES,
     GROUND,
@@ -29,6 +29,7 @@ from unmask.reports.svg import (
     wide,
     wrapped,
 )
+from unmask.reports.words import SHARES, number, percent
 
 MARKS = 12
 """Marks on one line, about."""
@@ -38,6 +39,12 @@ RIGHT = 18.0
 
 ROW = 20.0
 """Height of a line of the legend, in pixels."""
+
+RADIUS = 17.0
+"""Radius of the largest bubble, in pixels."""
+
+CELLS = 300
+"""Bubbles that are drawn one by one; of more, neighbors are drawn as one."""
 
 Points = Sequence[tuple[float, float]]
 
@@ -166,6 +173,13 @@ def plot(
     return drawing(parts, height=area.bottom + 12 + 14 * x.rows + (20 if x.title else 0), label=label, kind="plot")
 
 
+def ends(lines: Sequence[Line], unit: str = "share") -> str:
+    """The first and the last value of each line, for readers who do not see it."""
+    said = percent if unit in SHARES else number
+    known = ((line.name, [y for _, y in line.points if math.isfinite(y)]) for line in lines)
+    return "; ".join(f"{name}: {said(values[0])} to {said(values[-1])}" for name, values in known if values) + "."
+
+
 def plane(x: Scale, y: Scale, spots: Sequence[Spot], *, label: str, height: float = 250.0) -> str:
     """Risk against utility: for each adversary, the filled spots joined, and the letter of theirs at the last one."""
     fronts = []
@@ -176,6 +190,36 @@ def plane(x: Scale, y: Scale, spots: Sequence[Spot], *, label: str, height: floa
         last = max((spot for spot in shown if spot.style == style), key=lambda spot: spot.x)
         shown = [replace(spot, letter="") if spot.style == style and spot is not last else spot for spot in shown]
     return plot(x, y, fronts, spots=shown, height=height, label=label)
+
+
+def bubbles(points: Sequence[tuple[int, int, int]], *, largest: tuple[int, int, int], style: int, label: str) -> str:
+    """Misses across, includes upwards; the area of a bubble is its number of subjects, written beside the largest.
+
+    points  : (misses, includes, subjects), at least one
+    largest : the most misses, includes and subjects in one point of all charts that are compared
+    """
+    height = 230.0 if largest[1] else 90.0
+    x = errors(largest[0], "Misses: own items lacking", 370.0, RADIUS + 2)
+    y = errors(largest[1], "Includes: foreign items" if largest[1] else "Includes", height, RADIUS + 2)
+    gathered = sorted(_gathered(points, largest), key=lambda point: (-point[2], point[:2]))
+    radii = [max(2.2, RADIUS * math.sqrt(min(n / largest[2], 1.0))) for _, _, n in gathered]
+    spots = [
+        Spot(miss, include, style, f"{n:,}" if i < 4 or (i < 8 and radius > 3.5) else "", radius=radius)
+        for i, ((miss, include, n), radius) in enumerate(zip(gathered, radii, strict=True))
+    ]
+    return plot(x, y, spots=spots, height=height, label=label)
+
+
+def _gathered(points: Sequence[tuple[int, int, int]], largest: tuple[int, int, int]) -> list[tuple[float, float, int]]:
+    """The points; of very many, those in one cell of a grid are one."""
+    if len(points) <= CELLS:
+        return [(float(miss), float(include), n) for miss, include, n in points]
+    found: dict[tuple[float, float], int] = {}
+    steps = [max(most / 40, 1.0) for most in largest[:2]]
+    for miss, include, n in points:
+        place = round(miss / steps[0]) * steps[0], round(include / steps[1]) * steps[1]
+        found[place] = found.get(place, 0) + n
+    return [(*place, n) for place, n in found.items()]
 
 
 def steps(points: Points, *, start: float, end: float | None = None) -> list[tuple[float, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from unmask.reports.charts import Line
@@ -27,16 +27,22 @@ from unmask.reports.words import number, percent, plural, rate
 PANELS = 3
 """Attacks that have charts of their own over both overlaps."""
 
-COLUMNS = {
-    "Recall": "share of the people in both networks whom the adversary re-identifies, seeds aside",
-    "Precision": "share of all matches they make that are right, seeds aside",
-    "At least": "the same of all matches, if nobody without an entry in the truth is in the release",
-    "Wrong": "share of the people in both networks whom they match wrongly",
-    "False positives": "share of the matches that are of people who are not in the release at all",
-    "Coverage": "share of all other people of their network whom they match",
-    "Matches": "how many matches they make, on average",
+COLUMNS: Mapping[str, tuple[str, Callable[[StructureAttack], str]]] = {
+    "Recall": ("share of the people in both networks whom the adversary re-identifies, seeds aside", recall_of),
+    "Precision": ("share of all matches they make that are right, seeds aside", lambda item: rate(item.precision)),
+    "At least": (
+        "the same of all matches, if nobody without an entry in the truth is in the release",
+        lambda item: rate(item.precision_at_least),
+    ),
+    "Wrong": ("share of the people in both networks whom they match wrongly", lambda item: rate(item.error)),
+    "False positives": (
+        "share of the matches that are of people who are not in the release at all",
+        lambda item: rate(item.ghosts),
+    ),
+    "Coverage": ("share of all other people of their network whom they match", lambda item: rate(item.coverage)),
+    "Matches": ("how many matches they make, on average", lambda item: f"{item.names:,}"),
 }
-"""Rate of an attack -> its meaning."""
+"""Head of a column -> its meaning, and its cell for an attack."""
 
 
 def graph_section(graph: GraphRisk | None, scope: Scope, least: int) -> Section | None:
@@ -85,22 +91,14 @@ def _attacks(graph: GraphRisk, looks: Looks) -> Grid:
 
 
 def _rates(graph: GraphRisk) -> dict[str, list[str]]:
-    """Head -> the cells of a column."""
-    columns = {
-        "Recall": [recall_of(item) for item in graph.attacks],
-        "Precision": [rate(item.precision) for item in graph.attacks],
-        "At least": [rate(item.precision_at_least) for item in graph.attacks],
-        "Wrong": [rate(item.error) for item in graph.attacks],
-        "False positives": [rate(item.ghosts) for item in graph.attacks],
-        "Coverage": [rate(item.coverage) for item in graph.attacks],
-        "Matches": [f"{item.names:,}" for item in graph.attacks],
-    }
+    """Head -> the cells of a column that has any."""
+    columns = {name: [cell(item) for item in graph.attacks] for name, (_, cell) in COLUMNS.items()}
     return {name: cells for name, cells in columns.items() if {*cells} != {rate(None)}}
 
 
 def _attack_notes(graph: GraphRisk) -> Iterator[str]:
     """What the columns mean, and how seeds are chosen."""
-    yield " ".join(f"{name}: {COLUMNS[name]}." for name in _rates(graph))
+    yield " ".join(f"{name}: {COLUMNS[name][0]}." for name in _rates(graph))
     if any(attack.recall_low is not None for attack in graph.attacks):
         yield "Brackets are 95 % intervals over runs; each run has other networks or other seeds."
     yield (
