@@ -265,7 +265,7 @@ def test_u1_what_the_demo_says_of_a_register_is_what_enumeration_gives(tmp_path,
         assert real.prior == pytest.approx(1 / 1500)
     said = [line for line in done.stdout.splitlines() if "holds a register of 1,200 people" in line]
     assert len(said) == 1
-    assert " names " in said[0]  # realized: the demo knows who is who
+    assert " re-identifies " in said[0]  # realized: the demo knows who is who
 
 
 @pytest.mark.parametrize("command", ["", *main.commands])

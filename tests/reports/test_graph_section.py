@@ -200,8 +200,8 @@ NEXT = (
 def test_the_first_finding_says_who_is_named_and_how_many_names_are_right():
     assert found(bare()) == [
         (
-            "With 1,000 leaked identities the adversary rematch names 38.8 % [38.1, 39.5] of the 18,160 people who are "
-            "in both graphs; of the 8,750 names they give 90.1 % are right."
+            "With 1,000 leaked identities the adversary rematch re-identifies 38.8 % [38.1, 39.5] of the 18,160 people "
+            "who are in both graphs; of the 8,750 matches they make 90.1 % are right."
         ),
         NEXT,
     ]
@@ -209,18 +209,20 @@ def test_the_first_finding_says_who_is_named_and_how_many_names_are_right():
 
 def test_the_strongest_attack_is_told_whatever_the_order_and_the_weakest_beside_it():
     said = found(bare(nar09(), attack(), grasshopper()))[0]
-    assert said.startswith("With 1,000 leaked identities the adversary rematch names 38.8 %")
-    assert said.endswith("The weakest of 3 attacks, grasshopper, names 19.5 % [19.0, 20.0].")
+    assert said.startswith("With 1,000 leaked identities the adversary rematch re-identifies 38.8 %")
+    assert said.endswith("The weakest of 3 attacks, grasshopper, re-identifies 19.5 % [19.0, 20.0].")
 
 
 def test_words_of_an_adversary_and_several_releases_are_told():
     two = bare(attack(), attack(release="0.5/0.25", recall=0.158, recall_low=None, recall_high=None))
     words = {"rematch": "compares likelihoods"}
     said = found(two, adversaries=words)[0]
-    assert said.startswith("From “0.5/0.75”, with 1,000 leaked identities an adversary who compares likelihoods names")
-    assert said.endswith("The weakest of 2 attacks, “0.5/0.25”, names 15.8 %.")
+    assert said.startswith(
+        "From “0.5/0.75”, with 1,000 leaked identities an adversary who compares likelihoods re-identifies"
+    )
+    assert said.endswith("The weakest of 2 attacks, “0.5/0.25”, re-identifies 15.8 %.")
     one = found(bare(attack(), attack(n_seeds=5, seeds="top", recall=0.3, recall_low=None, recall_high=None)))[0]
-    assert one.endswith("The weakest of 2 attacks, rematch with 5 seeds, names 30.0 %.")
+    assert one.endswith("The weakest of 2 attacks, rematch with 5 seeds, re-identifies 30.0 %.")
 
 
 def test_recall_is_not_told_twice_and_other_targets_are_still_told():
@@ -233,12 +235,12 @@ def test_recall_is_not_told_twice_and_other_targets_are_still_told():
 
 def test_recall_without_a_network_is_told_as_checked():
     said = sentences(ReportData("t", "w", rows(bare())[:1], success=("recall",)))[0].replace("\u00a0", " ")
-    assert said.startswith("The adversary rematch names 38.8 % [38.1, 39.5] of 18,160 people correctly; guessing gives")
+    assert said.startswith("The adversary rematch re-identifies 38.8 % [38.1, 39.5] of 18,160 people; guessing gives")
 
 
 def test_u12_the_number_of_names_stands_beside_the_share_that_is_right():
-    assert "of the 9 names they give 88.9 % are right." in found(bare(attack(precision=8 / 9, names=9)))[0]
-    assert "of the 1 name they give 100 % is right." in found(bare(attack(precision=1.0, names=1)))[0]
+    assert "of the 9 matches they make 88.9 % are right." in found(bare(attack(precision=8 / 9, names=9)))[0]
+    assert "of the 1 match they make 100 % is right." in found(bare(attack(precision=1.0, names=1)))[0]
 
 
 def test_g4_what_was_not_run_is_said_with_the_reason():
@@ -246,27 +248,27 @@ def test_g4_what_was_not_run_is_said_with_the_reason():
     said = found(
         bare(not_run=(("big", "too many people"), ("a", "it was not asked for"), ("b", "it was not asked for")))
     )
-    assert said[1] == "big was not run: too many people. Attacks that were not asked for may name more: a and b."
+    assert said[1] == "big was not run: too many people. Attacks that were not asked for may re-identify more: a and b."
 
 
 def test_g6_of_a_partial_truth_both_shares_of_right_names_are_told():
     of = bare(attack(precision=0.722, precision_at_least=0.305, ghosts=None), truth_partial=True)
     said = found(of, rows=rows(bare())[:1])[0]
     assert said.endswith(
-        "of the 8,750 names they give, 72.2 % are right among people with an entry in the truth, which is partial; if "
-        "nobody else is in the release, 30.5 % of all are."
+        "of the 8,750 matches they make, 72.2 % are right among people with an entry in the truth, which is partial; "
+        "if nobody else is in the release, 30.5 % of all are."
     )
     text = render(data(of, rows=rows(bare())[:1]))
     assert "The truth is partial" in section(text)
     assert cells(text)[0] == [
-        "Attack", "Seeds", "Spread in", "Named", "Names right", "At least", "Wrong", "Given a name", "Names",
+        "Attack", "Seeds", "Spread in", "Recall", "Precision", "At least", "Wrong", "Coverage", "Matches",
     ]  # fmt: skip
 
 
 def test_an_attack_without_a_name_says_so():
     none = attack(recall=0.0, recall_low=None, recall_high=None, precision=None, percolated=0, names=0)
     said = found(bare(none), rows=rows(bare())[:1])[0]
-    assert "names 0 % of the 18,160 people who are in both graphs: they give no name at all." in said
+    assert "re-identifies 0 % of the 18,160 people who are in both graphs: they make no match at all." in said
     assert said.endswith("In none of 4 runs does it spread beyond the surroundings of the seeds.")
 
 
@@ -288,20 +290,20 @@ def test_people_are_counted_by_the_row_else_by_ties_else_by_who_is_common():
 def test_the_other_findings_are_about_ties_seeds_overlap_the_bound_and_what_to_do():
     assert found(graph())[1:] == [
         (
-            "Who is named depends on ties: they name 99.5 % of the people with 16 or more ties, and 6.0 % of those "
-            "with 1 tie."
+            "Who is re-identified depends on edges: they re-identify 99.5 % of the people with 16 or more edges, and "
+            "6.0 % of those with 1 edge."
         ),
         (
-            "10 leaked identities are enough for rematch to spread through the network in all 4 runs, where it names "
-            "40.2 %; bumblebee needs 25; grasshopper needs 50; for nar09 1,000 are too few."
+            "10 leaked identities are enough for rematch to spread through the network in all 4 runs, where it "
+            "re-identifies 40.2 %; bumblebee needs 25; grasshopper needs 50; for nar09 1,000 are too few."
         ),
         (
-            "What the two networks share decides: with 25 % of people and 25 % of ties in both, rematch names 13.3 %; "
-            "with 100 % of people and 100 % of ties, 70.0 %."
+            "What the two networks share decides: with 25 % of people and 25 % of edges in both, rematch re-identifies "
+            "13.3 %; with 100 % of people and 100 % of edges, 70.0 %."
         ),
         (
-            "By ties alone no attack can be expected to name more than 71.2 % of people: the others have structural "
-            "twins, from whom nothing tells them apart."
+            "By edges alone no attack can be expected to re-identify more than 71.2 % of people: the others have "
+            "structural twins, from whom nothing tells them apart."
         ),
         NEXT,
     ]
@@ -311,7 +313,7 @@ def test_ties_are_told_only_where_they_decide_more_than_chance_does():
     def told(*shares, people=500, **changes):
         two = [DegreeRisk(low, low, people, share, None) for low, share in enumerate(shares, 1)]
         whole = replace(bare(), attacks=(attack(by_degree=tuple(two), certainty=(), **changes),))
-        return any("depends on ties" in text or "Ties do not" in text for text in found(whole))
+        return any("depends on edges" in text or "Ties do not" in text for text in found(whole))
 
     assert told(0.4, 0.6)
     assert not told(0.4, 0.6, people=20)  # Wilson: 0.22 to 0.61 and 0.39 to 0.78
@@ -323,12 +325,12 @@ def test_ties_are_told_only_where_they_decide_more_than_chance_does():
     ("seeds", "words"),
     [
         ("random", "drawn at random"),
-        ("random.5", "drawn among the 50 % with most ties"),
-        ("random.05", "drawn among the 5 % with most ties"),
-        ("random.2", "drawn among the 20 % with most ties"),
-        ("betweenness.1", "highest betweenness among the 10 % with most ties"),
+        ("random.5", "drawn among the 50 % with most edges"),
+        ("random.05", "drawn among the 5 % with most edges"),
+        ("random.2", "drawn among the 20 % with most edges"),
+        ("betweenness.1", "highest betweenness among the 10 % with most edges"),
         ("neighborhood.4", "groups of 4 around one person"),
-        ("neighborhood.4.2", "groups of 4 around one person among the 20 % with most ties"),
+        ("neighborhood.4.2", "groups of 4 around one person among the 20 % with most edges"),
         ("clique", "clique"),
     ],
 )
@@ -376,12 +378,12 @@ def test_the_page_is_well_formed_whole_and_self_contained():
     assert sections(whole())[:4] == ["adversaries", "success", "graph", "measures"]
     assert not re.search(r"\b(inf|nan|None)\b", read.text)
     assert headings(whole()) == [
-        "Who is named, by ties",
-        "How many names are right, by their score",
+        "Who is re-identified, by edges",
+        "How many matches are right, by their score",
         "From how few leaked identities",
         "By overlap of the two networks",
         "How the attack runs through the network",
-        "What foretells who is named",
+        "What foretells who is re-identified",
     ]
     assert len(captions(whole())) == len(labels(whole())) == 12
 
@@ -398,29 +400,41 @@ def test_what_is_empty_is_left_out():
 
 def test_the_table_of_attacks_has_seeds_runs_and_rates():
     head, *body = cells(whole())[:5]
-    assert head == ["Attack", "Seeds", "Spread in", "Named", "Names right", "Wrong", "Ghosts", "Given a name", "Names"]
+    assert head == [
+        "Attack",
+        "Seeds",
+        "Spread in",
+        "Recall",
+        "Precision",
+        "Wrong",
+        "False positives",
+        "Coverage",
+        "Matches",
+    ]
     first = ["A  nar09", "1,000 random.25", "4 of 4 runs", "28 % [21, 34]", "86.8 %", "1.2 %", "9.0 %", "22.5 %"]
     assert body[0] == [*first, "8,750"]
-    assert "random.25: drawn among the 25 % with most ties" in section(whole())
+    assert "random.25: drawn among the 25 % with most edges" in section(whole())
 
 
 def test_charts_say_their_ends_and_tables_their_figures():
     named, right, *_ = labels(whole())
-    assert named.startswith("People named, by ties of the person. D  rematch: 6.0 % to 99.5 %; C  bumblebee: 5.2 % to")
-    assert right.startswith("Names that are right, by ties of the person. D  rematch: 52.0 % to 99.9 %")
+    assert named.startswith(
+        "People re-identified, by edges of the person. D  rematch: 6.0 % to 99.5 %; C  bumblebee: 5.2 % to"
+    )
+    assert right.startswith("Matches that are right, by edges of the person. D  rematch: 52.0 % to 99.9 %")
     table = cells(whole())
     assert ["4–7", "2,590", "62.0 % / 90.0 %", "60.5 % / 84.6 %", "44.4 % / 87.3 %", "28.9 % / 90.0 %"] in table
     assert ["A  nar09", "random.25", "500", "2 of 4", "14.0 %"] in table
     assert ["D  rematch", "50 %", "25 %", "20.1 %", "65.0 %", "3.8 %", "100 %"] in table
     assert [
         "LTA A",
-        "mean likeness of a person&#39;s ties to those of friends of friends; low: easy to tell apart",
+        "mean likeness of a person&#39;s edges to those of friends of friends; low: easy to tell apart",
         "−0.63",
     ] in table
 
 
 def test_names_are_counted_from_each_score_on():
-    label = next(label for label in labels(whole()) if label.startswith("Names given: D  rematch"))
+    label = next(label for label in labels(whole()) if label.startswith("Matches made: D  rematch"))
     assert label.endswith("8,750 to 4,620.")
 
 
@@ -429,7 +443,7 @@ def test_the_charts_are_of_the_release_where_most_are_named_and_say_so():
         attack(release="less", recall=0.1, recall_low=None, recall_high=None), attack(), transition=(), overlaps=()
     )
     assert [one.release for _, one in shown(two)] == ["0.5/0.75"]
-    assert "Of “0.5/0.75”, the release where most people are named." in section(page(two))
+    assert "Of “0.5/0.75”, the release where most people are re-identified." in section(page(two))
     assert "the release where" not in section(whole())
 
 
@@ -446,13 +460,15 @@ def test_overlap_is_drawn_over_what_varies():
         return captions(page(replace(bare(), overlaps=overlaps(**kept))))
 
     assert drawn() == [
-        f"{what}: {name}" for name in ("rematch", "nar09") for what in ("People named", "People given a wrong name")
+        f"{what}: {name}"
+        for name in ("rematch", "nar09")
+        for what in ("People re-identified", "People matched wrongly")
     ]
-    assert drawn(nodes=(0.5,)) == ["People named", "People given a wrong name"]
+    assert drawn(nodes=(0.5,)) == ["People re-identified", "People matched wrongly"]
     only_nodes = tuple(point for point in overlaps() if point.edge_overlap == 0.75)
     text = page(replace(bare(), overlaps=only_nodes))
     assert "Overlap of people" in section(text)
-    assert "75 % of ties are." in section(text)
+    assert "75 % of edges are." in section(text)
 
 
 def test_g5_without_truth_nothing_is_said_to_be_right():
@@ -465,14 +481,14 @@ def test_g5_without_truth_nothing_is_said_to_be_right():
     given = row("r", "nar09", "identity", "coverage", posterior=0.2, n=9)
     said = found(of, rows=(given,), success=())
     assert said[0] == (
-        "With 25 leaked identities the adversary rematch gives a name to 30.4 % of the other people of their own "
-        "network (8,750 names). How many are right is not known: the truth was not given, and scores are no "
+        "With 25 leaked identities the adversary rematch matches 30.4 % of the other people of their own "
+        "network (8,750 matches). How many are right is not known: the truth was not given, and scores are no "
         "probabilities."
     )
     text = render(data(of, rows=(given,), success=()))
     assert "Nothing was checked against the truth" in section(text)
-    assert cells(text)[0] == ["Attack", "Seeds", "Spread in", "Given a name", "Names"]
-    assert captions(text)[0] == "People given a name: rematch"
+    assert cells(text)[0] == ["Attack", "Seeds", "Spread in", "Coverage", "Matches"]
+    assert captions(text)[0] == "People matched: rematch"
     assert not re.search(r"\b(nan|None|expects)\b", Page(text).text)
 
 

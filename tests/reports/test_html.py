@@ -238,17 +238,17 @@ def test_it_opens_with_who_attacks_what_and_then_the_findings(page):
     order = [
         sample().who,
         (
-            "From k=3, an adversary who knows all five quasi-identifiers names 2.9 % [2.3, 3.8] of 2,000 people "
-            "correctly; guessing gives <0.01 %. Of 5 releases the lowest is k=100 with 0.5 % [0.3, 1.0]."
+            "From k=3, an adversary who knows all five quasi-identifiers re-identifies 2.9 % [2.3, 3.8] of 2,000 "
+            "people; guessing gives <0.01 %. Of 5 releases the lowest is k=100 with 0.5 % [0.3, 1.0]."
         ),
-        "From k=3, an adversary who knows age and postcode and holds a register names 1.0 % [0.7, 1.6] of 2,000 people",
+        "From k=3, an adversary who knows age and postcode and holds a register re-identifies 1.0 % [0.7, 1.6] of",
         (
             "From k=3, an adversary who knows all five quasi-identifiers infers occupation correctly for "
             "28.9 % [27.0, 30.9] of 2,000 people; guessing gives 13.4 %."
         ),
         (
-            "From k=3 to k=100 the people named fall from 2.9 % to 0.5 %, those whose occupation is inferred only "
-            "from 28.9 % to 27.2 %: what hides the name does not hide occupation."
+            "From k=3 to k=100 the people re-identified fall from 2.9 % to 0.5 %, those whose occupation is inferred "
+            "only from 28.9 % to 27.2 %: what hides the identity does not hide occupation."
         ),
     ]
     places = [text.find(sentence) for sentence in order]
@@ -261,7 +261,7 @@ def test_the_sentence_of_the_house_style():
     known = row(
         adversary="knows age and postcode", measure="realized_success", prior=0.0025, posterior=0.04, **interval
     )
-    sentence = "An adversary who knows age and postcode names 4.0 % [3.1, 5.1] of 2,000 people correctly; "
+    sentence = "An adversary who knows age and postcode re-identifies 4.0 % [3.1, 5.1] of 2,000 people; "
     assert sentence + "guessing gives 0.25 %." in said(replace(single(), rows=(known,)))
 
 
@@ -276,8 +276,8 @@ def test_realized_success_is_preferred_and_both_stand_in_the_table(page):
     real = row(measure="realized_success", posterior=0.03, low=0.02, high=0.04)
     both = (row(posterior=0.05, status="refuted", note="not exact: announced 5.0 %, realized 3.0 %"), real)
     text = said(replace(single(), rows=both))
-    assert "names 3.0 % [2.0, 4.0]" in text
-    assert "expects to name" not in text
+    assert "re-identifies 3.0 % [2.0, 4.0]" in text
+    assert "expects to re-identify" not in text
     assert re.search(r"5\.0 % ?3\.0 % \[2\.0, 4\.0\] \u2020", text)
     assert "The truth refutes what the adversary expects" in text
     assert "not exact: announced 5.0 %, realized 3.0 %" in text
@@ -288,7 +288,7 @@ def test_a_single_release_without_extras_has_only_the_sections_it_has_data_for()
     text = render(single())
     assert sections(text) == ["success", "measures", "people"]
     assert sections(render(replace(single(), rows=(row(quantiles=()),)))) == ["success", "measures"]
-    assert "An adversary who knows all quasi-identifiers expects to name 2.8 % of 30,162 people correctly" in said(
+    assert "An adversary who knows all quasi-identifiers expects to re-identify 2.8 % of 30,162 people" in said(
         single()
     )
     assert "the lowest is" not in text
@@ -444,7 +444,7 @@ def test_criteria_without_a_value_anywhere_are_one_line(page):
 def test_the_original_table_is_named_but_is_not_the_finding():
     rows = (row(release="original", posterior=0.2), row(release="k=3"), row(release="k=10", posterior=0.016))
     text = said(replace(single(), rows=rows))
-    assert "From k=3, an adversary who knows all quasi-identifiers expects to name 2.8 %" in text
+    assert "From k=3, an adversary who knows all quasi-identifiers expects to re-identify 2.8 %" in text
     assert "Of 2 releases the lowest is k=10 with 1.6 %. The unprotected table gives 20.0 %." in text
     assert "From original" not in text
 
@@ -454,7 +454,7 @@ def test_no_contrast_is_claimed_where_attribute_success_falls_along():
     rows += [row(release=r, target="pay", prior=0.0, posterior=p) for r, p in (("k=3", 0.6), ("k=9", 0.2))]
     assert "does not hide" not in render(replace(single(), rows=tuple(rows)))
     rows[-1] = replace(rows[-1], posterior=0.58)
-    assert "what hides the name does not hide pay" in render(replace(single(), rows=tuple(rows)))
+    assert "what hides the identity does not hide pay" in render(replace(single(), rows=tuple(rows)))
 
 
 @pytest.mark.parametrize(("half", "claimed"), [(0.012, False), (0.008, True)])
@@ -529,7 +529,7 @@ def test_u13_a_table_of_zeros_is_one_sentence():
     (table,) = column_tables(data)
     assert "ill" in table.caption
     (said,) = column_notes(data)
-    assert "people named" in said
+    assert "people re-identified" in said
     assert "ill" not in said.partition(":")[0].split()
     shown = render(data)
     assert said.partition("`")[0] in shown

@@ -12,9 +12,10 @@ import pytest
 from tests.reports.test_html import Page, row, sample, sections
 from unmask.errors import UnmaskError
 from unmask.reports import GuessLinkage, Linkage, ReportData, render, sentences
+from unmask.reports.charts import bubbles
 from unmask.reports.findings.linkage import strongest_first
 from unmask.reports.scales import stretched
-from unmask.reports.sections.linkage import bubbles, horizon
+from unmask.reports.sections.linkage import horizon
 from unmask.reports.summary import summary
 
 BETAS = (0.2, 0.5, 0.8, 1.0)
@@ -414,7 +415,7 @@ def test_e14_a_summary_asks_linkage_nothing_that_it_cannot_answer():
     text = summary(data())
     assert "Not tested" not in text
     assert "no. 0" not in text + words(plain())
-    assert "they name nobody and infer no value" in text
+    assert "they re-identify nobody and infer no value" in text
     assert "Not tested" in summary(sample())  # where somebody could have asked
 
 

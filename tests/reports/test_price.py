@@ -160,9 +160,9 @@ def test_e4_findings_say_what_a_campaign_brings_and_what_would_stop_it():
     # 0.831 * 0.5439 = 45.2 %, 0.831 * 0.4935 = 41.0 %; the fine that stops it is rounded up
     assert found(*price().releases) == [
         (
-            "A rational attacker, to whom a right name is worth 8,000, gains 61,234,568 with one campaign against all "
-            "30,162 people in k=3, the outside data paid once, and expects to re-identify 45.2 % of them; a fine of "
-            "70,000,001 instead of 10,000 would stop every campaign."
+            "A rational attacker, to whom a re-identification is worth 8,000, gains 61,234,568 with one campaign "
+            "against all 30,162 people in k=3, the outside data paid once, and expects to re-identify 45.2 % of them; "
+            "a fine of 70,000,001 instead of 10,000 would stop every campaign."
         ),
         (
             "One by one, the outside data and the fines paid for each of them, 83.1 % are worth an attack and 41.0 % "
@@ -200,8 +200,8 @@ def test_releases_in_which_no_campaign_pays_are_named():
 def test_no_campaign_anywhere_is_said():
     assert found(spared(), spared("k=50")) == [
         (
-            "A rational attacker, to whom a right name is worth 8,000, attacks nobody: no campaign against all people "
-            "of any of the 2 releases pays."
+            "A rational attacker, to whom a re-identification is worth 8,000, attacks nobody: no campaign against all "
+            "people of any of the 2 releases pays."
         )
     ]
     assert "no campaign against all 30,162 people in k=100 pays" in found(spared())[0]
@@ -266,18 +266,18 @@ def test_an_assumed_attacker_is_called_an_assumption_and_warnings_are_shown():
 
 def test_parameters_are_told_in_plain_words():
     rows = cells(bare())
-    assert ["Gain for a right name", "what naming one person correctly is worth to the attacker", "8,000"] in rows
+    assert ["Gain for a re-identification", "what re-identifying one person is worth to the attacker", "8,000"] in rows
     assert [
         "Person is in the outside data",
-        "chance that the person attacked is in the outside data at all",
+        "probability that the person attacked is in the outside data at all",
         "63.0 %",
     ] in rows
     # 1 / (1 + exp(4.59)), exp(0.18) - 1, 1 / (1 + exp(4.59 - 9 * 0.18)), 1 / (1 + exp(4.59 - 19 * 0.18))
-    assert ["Caught at the first try", "chance that the first try is detected", "1.0 %"] in rows
+    assert ["Caught at the first try", "probability that the first try is detected", "1.0 %"] in rows
     growth = (
         "by so much the odds of being caught change with every failed try: 4.9 % at the 10th try, 23.7 % at the 20th"
     )
-    assert ["Growth of that chance", growth, "+19.7 %"] in rows
+    assert ["Growth of that probability", growth, "+19.7 %"] in rows
 
 
 def test_parameters_that_say_nothing_are_left_out_and_unknown_ones_are_kept():
@@ -472,7 +472,7 @@ def test_names_are_escaped():
 
 def test_prices_come_after_what_the_rows_found():
     data = replace(single(), rows=(row(),), price=price())
-    assert sentences(data)[0].startswith("An adversary who knows all quasi-identifiers expects to name")
+    assert sentences(data)[0].startswith("An adversary who knows all quasi-identifiers expects to re-identify")
 
 
 def test_curves_that_cannot_be_drawn_are_refused():

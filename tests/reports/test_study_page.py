@@ -124,7 +124,7 @@ def test_the_finding_names_the_strongest_adversary_and_the_best_protection():
     assert name == "census"
     assert [sentence.replace(NBSP, " ") for sentence in said] == [
         (
-            "From “M k=3”, the adversary anna names 30 % [28, 32] of 300 people correctly; guessing gives 5.0 %. "
+            "From “M k=3”, the adversary anna re-identifies 30 % [28, 32] of 300 people; guessing gives 5.0 %. "
             "Of 3 protections “M k=10” is the best here: the strongest adversary reaches 10 % [8, 12]. "
             "Unprotected it is 90 % [88, 92]."
         ),
@@ -157,9 +157,9 @@ def test_values_that_cannot_be_told_apart_make_nobody_the_best():
 
 def test_a_belief_is_not_told_as_a_fact():
     believed = measured("M k=3", "anna", "identity", 0.3, measure="success_probability")
-    assert "anna expects to name 30" in findings(study((believed,)))[0][1][0]
+    assert "anna expects to re-identify 30" in findings(study((believed,)))[0][1][0]
     both = (believed, measured("M k=3", "anna", "identity", 0.2))
-    assert "anna names 20" in findings(study(both))[0][1][0]
+    assert "anna re-identifies 20" in findings(study(both))[0][1][0]
 
 
 def test_linkage_and_errors_are_spoken_of_as_what_they_are():

@@ -45,9 +45,9 @@ def test_every_question_is_answered_in_at_most_25_lines(kind):
 
 def test_who_names_people_singles_out_and_who_holds_a_register_links():
     found = answers(sample())
-    assert "all five quasi-identifiers names 2.9 % [2.3, 3.8] of 2,000 people" in found["Singling out"]
+    assert "all five quasi-identifiers re-identifies 2.9 % [2.3, 3.8] of 2,000 people" in found["Singling out"]
     assert "(realized success)" in found["Singling out"]
-    assert "holds a register names 1.0 %" in found["Linkability"]
+    assert "holds a register re-identifies 1.0 %" in found["Linkability"]
     assert "all five" not in found["Linkability"]
     assert "infers occupation correctly for 28.9 %" in found["Inference"]
 
@@ -74,7 +74,7 @@ def test_the_person_most_at_risk_and_k_are_told():
 def test_clusters_and_networks_are_linkability():
     assert "name_bd breaches" in answers(test_linkage.data())["Linkability"]
     assert "shuffled labels give" in answers(test_linkage.data())["Linkability"]
-    assert "rematch names 38.8 %" in answers(test_graph_section.data())["Linkability"]
+    assert "rematch re-identifies 38.8 %" in answers(test_graph_section.data())["Linkability"]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_no_gain_is_called_so():
 def test_only_the_strongest_are_told_and_the_others_counted():
     many = tuple(measured("M k=3", f"a{i}", "identity", i / 20) for i in range(1, 9))
     found = answers(study(many))["Singling out"]
-    assert "a8 names" in found
+    assert "a8 re-identifies" in found
     assert "a5 names" not in found
     assert "And 5 more, none of them stronger." in found
 

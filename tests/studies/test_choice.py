@@ -258,7 +258,7 @@ def test_e1_e2_e5_the_case_study_announces_what_comes_true_and_a_protection_is_c
     page = study_page(tmp_path / "out")
     (text,) = (said for _, said in findings(page))
     assert "by as many tries as pay for each of them" in text[0]
-    assert "From \u201cMondrian k=5\u201d, the adversary broker names 6" in text[0]
+    assert "From \u201cMondrian k=5\u201d, the adversary broker re-identifies 6" in text[0]
     spots = {spot.protection: spot.success for plane in page.planes for spot in plane.spots}
     assert spots == {
         name: found[name, "realized_rational_success"].posterior for name in ("none", "Mondrian k=5", "Mondrian k=60")

@@ -95,7 +95,7 @@ def test_the_order_of_what_we_release_tells_nothing_and_that_is_said():  # T1
     found = audited(table, *Mondrian(k=10)(table))
     row = headlines(found)["release", ORDER, "identity"]
     assert row.posterior == pytest.approx(1 / 240)
-    assert any("reads only the order of the rows names 0.42" in sentence for sentence in sentences(found))
+    assert any("reads only the order of the rows re-identifies 0.42" in sentence for sentence in sentences(found))
 
 
 def test_the_page_says_what_columns_restore_and_who_is_seen_inside():  # T2, U4

@@ -379,7 +379,9 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     assert dict(others) == dict.fromkeys(set(ATTACKS) - {"nar09", "graph_matching"}, "it was not asked for")
     said = " ".join(sentences(few))
     assert "graph_matching:largest=10 was not run: the larger graph has" in said
-    assert "Attacks that were not asked for may name more: grasshopper, bumblebee, rematch, irma and korula" in said
+    assert (
+        "Attacks that were not asked for may re-identify more: grasshopper, bumblebee, rematch, irma and korula" in said
+    )
 
 
 def test_leaked_identities_never_count_as_found():

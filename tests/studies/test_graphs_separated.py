@@ -74,7 +74,7 @@ def test_the_unprotected_release_is_what_it_is_alone():
     page = render(beside)
     assert "Where people have several identities" in page
     assert "Where people have several identities" not in render(alone)
-    assert any("who have several identities in several, nar09 names" in said for said in sentences(beside))
+    assert any("who have several identities in several, nar09 re-identifies" in said for said in sentences(beside))
     assert any(said.startswith("best/3/0.5: 50 % of the people") for said in beside.assumptions)
 
 
@@ -136,4 +136,6 @@ def test_the_page_says_how_many_identities_and_who_refuses():
     )
     said = " ".join(found.assumptions)
     assert "but none of the 50 % with most ties, who refuse, appear under 500 identities each (no more than" in said
-    assert any("Of the only one who has several identities in one, nar09 names" in it for it in sentences(found))
+    assert any(
+        "Of the only one who has several identities in one, nar09 re-identifies" in it for it in sentences(found)
+    )

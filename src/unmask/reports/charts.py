@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from unmask.reports.scales import Scale
+from unmask.measures.registry import SHARES
+from unmask.reports.scales import Scale, errors
 from unmask.reports.svg import (
     DASHES,
     GROUND,
@@ -29,6 +30,7 @@ from unmask.reports.svg import (
     wide,
     wrapped,
 )
+from unmask.reports.words import number, percent
 
 MARKS = 12
 """Marks on one line, about."""
@@ -38,6 +40,12 @@ RIGHT = 18.0
 
 ROW = 20.0
 """Height of a line of the legend, in pixels."""
+
+RADIUS = 17.0
+"""Radius of the largest bubble, in pixels."""
+
+CELLS = 300
+"""Bubbles that are drawn one by one; of more, neighbors are drawn as one."""
 
 Points = Sequence[tuple[float, float]]
 
@@ -155,7 +163,7 @@ def plot(
     rules = [rule for rule in rules if math.isfinite((y if rule.across else x).place(rule.value))]
     uprights = sorted((rule for rule in rules if not rule.across), key=lambda rule: -rule.value)
     left = (22.0 if y.title else 0.0) + 12 + max((wide(words[0]) for _, words in y.ticks), default=0.0)
-    entries: list[Line | Key] = [*keys, *(line for line in lines if line.name)]
+    entries: list[Line | Key] = [*keys, *sorted((line for line in lines if line.name), key=lambda line: line.style)]
     legend, top = _legend(entries, left) if len(entries) > 1 else ([], 8.0)
     area = _Area(x, y, left, top + 16.0 * len(uprights), height)
     taken = _obstacles(area, lines, spots)
@@ -163,7 +171,14 @@ def plot(
     parts += [part for line in sorted(lines, key=lambda line: line.style) for part in _line(area, line)]
     parts += [part for spot in spots for part in _spot(area, spot)]
     parts += _names(area, spots, taken)
-    return drawing(parts, height=area.bottom + 12 + 14 * x.rows + (20 if x.title else 0), label=label)
+    return drawing(parts, height=area.bottom + 12 + 14 * x.rows + (20 if x.title else 0), label=label, kind="plot")
+
+
+def ends(lines: Sequence[Line], unit: str = "share") -> str:
+    """The first and the last value of each line, for readers who do not see it."""
+    said = percent if unit in SHARES else number
+    known = ((line.name, [y for _, y in line.points if math.isfinite(y)]) for line in lines)
+    return "; ".join(f"{name}: {said(values[0])} to {said(values[-1])}" for name, values in known if values) + "."
 
 
 def plane(x: Scale, y: Scale, spots: Sequence[Spot], *, label: str, height: float = 250.0) -> str:
@@ -176,6 +191,36 @@ def plane(x: Scale, y: Scale, spots: Sequence[Spot], *, label: str, height: floa
         last = max((spot for spot in shown if spot.style == style), key=lambda spot: spot.x)
         shown = [replace(spot, letter="") if spot.style == style and spot is not last else spot for spot in shown]
     return plot(x, y, fronts, spots=shown, height=height, label=label)
+
+
+def bubbles(points: Sequence[tuple[int, int, int]], *, largest: tuple[int, int, int], style: int, label: str) -> str:
+    """Misses across, includes upwards; the area of a bubble is its number of subjects, written beside the largest.
+
+    points  : (misses, includes, subjects), at least one
+    largest : the most misses, includes and subjects in one point of all charts that are compared
+    """
+    height = 230.0 if largest[1] else 90.0
+    x = errors(largest[0], "Misses: own items lacking", 370.0, RADIUS + 2)
+    y = errors(largest[1], "Includes: foreign items" if largest[1] else "Includes", height, RADIUS + 2)
+    gathered = sorted(_gathered(points, largest), key=lambda point: (-point[2], point[:2]))
+    radii = [max(2.2, RADIUS * math.sqrt(min(n / largest[2], 1.0))) for _, _, n in gathered]
+    spots = [
+        Spot(miss, include, style, f"{n:,}" if i < 4 or (i < 8 and radius > 3.5) else "", radius=radius)
+        for i, ((miss, include, n), radius) in enumerate(zip(gathered, radii, strict=True))
+    ]
+    return plot(x, y, spots=spots, height=height, label=label)
+
+
+def _gathered(points: Sequence[tuple[int, int, int]], largest: tuple[int, int, int]) -> list[tuple[float, float, int]]:
+    """The points; of very many, those in one cell of a grid are one."""
+    if len(points) <= CELLS:
+        return [(float(miss), float(include), n) for miss, include, n in points]
+    found: dict[tuple[float, float], int] = {}
+    steps = [max(most / 40, 1.0) for most in largest[:2]]
+    for miss, include, n in points:
+        place = round(miss / steps[0]) * steps[0], round(include / steps[1]) * steps[1]
+        found[place] = found.get(place, 0) + n
+    return [(*place, n) for place, n in found.items()]
 
 
 def steps(points: Points, *, start: float, end: float | None = None) -> list[tuple[float, float]]:
@@ -207,7 +252,8 @@ def _axes(area: _Area) -> Iterator[str]:
         at = area.left + area.x.part(place) * (area.right - area.left)
         yield path([(at, area.bottom), (at, area.bottom + 4)], stroke=SOFT, width=1)
         for row, said in enumerate(words):
-            yield text(at, area.bottom + 12 + 14 * row, said, anchor="middle", ink=SOFT, size=11)
+            middle = min(at, PANEL - wide(said) / 2)
+            yield text(middle, area.bottom + 12 + 14 * row, said, anchor="middle", ink=SOFT, size=11)
     yield path([(area.left, area.bottom), (area.right, area.bottom)], stroke=SOFT, width=1)
     middle = (area.left + area.right) / 2
     yield text(middle, area.bottom + 14 + 14 * area.x.rows, area.x.title, anchor="middle") if area.x.title else ""

@@ -45,7 +45,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class ColumnRisk:
-    """What one quasi-identifier contributes: the adversary's success with all he knows, and without it."""
+    """What one quasi-identifier contributes: the adversary's success with all they know, and without it."""
 
     release: str
     target: str

@@ -31,12 +31,25 @@ CLOSING = (
 )
 
 
+SINGLING = "Singling out: can somebody's record be picked out, or its owner be re-identified?"
+
+INFERENCE = "Inference: can somebody's value be told with more than guessing gives?"
+
+INTRUDER = (
+    "Motivated intruder test: would somebody determined, with public sources and no special skills, re-identify people?"
+)
+
+ALONE = (
+    "  These adversaries put items together; they re-identify nobody and infer no value, so nothing else is asked here."
+)
+"""Where that is all they do, the other questions have no answer to miss."""
+
 LINKABILITY = "Linkability: can records of one person be linked, with each other or with another data set?"
 
 
 @dataclass(frozen=True)
 class _Told:
-    """The strongest result of one adversary: where it was found, who he is in words, and the row."""
+    """The strongest result of one adversary: where it was found, who they are in words, and the row."""
 
     where: str
     who: str
@@ -50,43 +63,29 @@ class _Told:
 def summary(data: ReportData | StudyData) -> str:
     """At most 25 lines: for each question which adversary and measure answer it, what was found, what was not tested.
 
-    * Singling out: adversaries who name people, and the worst-off person.
-    * Linkability: adversaries who put items of one person together, and those who name people by means of another data
-      set about them: a register, or a network.
+    * Singling out: adversaries who re-identify people, and the worst-off person.
+    * Linkability: adversaries who put items of one person together, and those who re-identify people by means of
+      another data set about them: a register, or a network.
     * Inference: adversaries who say what somebody's value is.
-    * Motivated intruder: the strongest of those who name people, what he is taken to know, and whether it pays.
+    * Motivated intruder: the strongest of those who re-identify, what they are taken to know, and whether it pays.
     """
     told = _study(data) if isinstance(data, StudyData) else _audit(data)
     named = [one for one in told if one.row.target == IDENTITY]
     linked = [one for one in told if one.row.target == LINKAGE or _by_other_data(one)]
     inferred = [one for one in told if one.row.target not in (IDENTITY, LINKAGE)]
     if told and len(linked) == len(told) and not named:
-        return _of_linkage(data, linked)
-    lines = [
-        f"{data.title}. {who(data) if isinstance(data, StudyData) else data.who}",
-        *_question("Singling out: can somebody's record be picked out, or its owner be named?", named, "names people"),
-        *_worst_off(data),
-        *_question(LINKABILITY, linked, "links items, or names people by a register or a network"),
-        *_question(
-            "Inference: can somebody's value be told with more than the chance of guessing?", inferred, "infers"
-        ),
-        *_intruder(data, named),
-        *_not_tested(data),
-        CLOSING,
-    ]
+        answers = [*_question(LINKABILITY, linked, ""), ALONE]
+    else:
+        answers = [
+            *_question(SINGLING, named, "re-identifies people"),
+            *_worst_off(data),
+            *_question(LINKABILITY, linked, "links items, or re-identifies people by a register or a network"),
+            *_question(INFERENCE, inferred, "infers"),
+            *_intruder(data, named),
+        ]
+    heading = f"{data.title}. {who(data) if isinstance(data, StudyData) else data.who}"
+    lines = [heading, *answers, *_not_tested(data), CLOSING]
     assert len(lines) <= LINES
-    return "\n".join(map(visible, lines))
-
-
-def _of_linkage(data: ReportData | StudyData, linked: Sequence[_Told]) -> str:
-    """Of adversaries who put items together and say nothing else: the other questions have no answer to miss."""
-    lines = [
-        f"{data.title}. {who(data) if isinstance(data, StudyData) else data.who}",
-        *_question(LINKABILITY, linked, ""),
-        "  These adversaries put items together; they name nobody and infer no value, so nothing else is asked here.",
-        *_not_tested(data),
-        CLOSING,
-    ]
     return "\n".join(map(visible, lines))
 
 
@@ -128,7 +127,7 @@ def _rows(data: ReportData | StudyData) -> list[Row]:
 
 
 def _strongest(items: Sequence[Measured]) -> list[Measured]:
-    """For each adversary and target the protection where he does best."""
+    """For each adversary and target the protection where they do best."""
     found: dict[tuple[str, str], Measured] = {}
     for item in items:
         key = item.row.adversary, item.row.target
@@ -179,14 +178,14 @@ def _worst_off(data: ReportData | StudyData) -> Iterator[str]:
 
 
 def _intruder(data: ReportData | StudyData, named: Sequence[_Told]) -> Iterator[str]:
-    """What an outsider would have to know; that he can learn it from public sources, no audit can tell."""
-    yield "Motivated intruder test: would somebody determined, with public sources and no special skills, name people?"
+    """What an outsider would have to know; that they can learn it from public sources, no audit can tell."""
+    yield INTRUDER
     if not named:
-        yield "  Not tested: no adversary here names people."
+        yield "  Not tested: no adversary here re-identifies people."
         return
     best = max(named, key=lambda one: risky(one.row))
     yield f"  The strongest here reaches {row_estimate(best.row)}: {best.who}."
-    yield "  To be judged by people: whether an intruder could learn what he is taken to know."
+    yield "  To be judged by people: whether an intruder could learn what they are taken to know."
     yield from _reckoned(data)
 
 

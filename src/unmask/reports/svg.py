@@ -171,12 +171,12 @@ def swatch(style: int) -> str:
     return f'<svg class="swatch" width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">{drawn}</svg>'
 
 
-def drawing(parts: Iterable[str], *, height: float, label: str) -> str:
-    """The parts as one SVG as wide as a panel, ready to stand inside a page."""
+def drawing(parts: Iterable[str], *, height: float, label: str, kind: str = "rows") -> str:
+    """The parts as one SVG as wide as a panel, ready to stand inside a page; a "plot" stands on the line of others."""
     size = f'width="{PANEL}" height="{number(height)}" viewBox="0 0 {PANEL} {number(height)}"'
     look = f'font-family="{FONT}" font-size="{SIZE}"'
     name = html.escape(visible(label))
-    return f'<svg role="img" aria-label="{name}" {size} {look}>{"".join(parts)}</svg>'
+    return f'<svg role="img" aria-label="{name}" class="{kind}" {size} {look}>{"".join(parts)}</svg>'
 
 
 def overlap(a: Box, b: Box) -> bool:

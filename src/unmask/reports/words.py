@@ -174,7 +174,7 @@ def what(target: str) -> str:
         return "Secret: guessed right"
     if target == ADOPTERS:
         return "Adopters: people with several identities found"
-    return "Identity: people named" if target == IDENTITY else f"{target}: value inferred"
+    return "Identity: people re-identified" if target == IDENTITY else f"{target}: value inferred"
 
 
 def measure_name(measure: str) -> str | None:

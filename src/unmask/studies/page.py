@@ -43,7 +43,7 @@ UTILITY = "utility"
 """The measure that risk is held against."""
 
 ASSUMPTIONS = (
-    "An adversary knows what the plan says he knows, and nothing else; a stronger one is not judged here.",
+    "An adversary knows what the plan says they know, and nothing else; a stronger one is not judged here.",
     "Seeds draw anew the data that are generated, what is known, and what is random in a protection.",
     "Intervals over seeds say nothing about other populations.",
     "Protections of one dataset are compared on the same draws of people and knowledge.",

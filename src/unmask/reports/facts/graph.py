@@ -151,7 +151,7 @@ class SeparationPoint:
                             separation, None where that was not attacked
     adopter_recall, adopter_recall_before : the same among the adopters
     disclosure            : share of the adopters' contacts that the attack tells; without separation that is
-                            `adopter_recall_before`, as who is named has all his contacts told
+                            `adopter_recall_before`, as who is named has all their contacts told
     decoyed, exposed      : share of the adopters who are found by their decoy, and by the identity that they hide; None
                             where there are no decoys
 

@@ -13,7 +13,7 @@ class GuessLinkage:
     """What one adversary's partition, or view, does to the subjects.
 
     name             : of the guess
-    clusters         : clusters he makes (the first partition's, for a view); `partitions` how many he holds possible
+    clusters         : clusters they make (the first partition's, for a view); `partitions` how many they hold possible
     breached, clean  : share of subjects breached, and by a cluster without foreign items
     guessing         : share breached by clusters of the same sizes, labels shuffled: mean over repetitions
     one_away         : share that is not breached and is with one merge

@@ -1,4 +1,4 @@
-"""How a report speaks of attacks on a network: who is named, with what certainty, from how few leaked identities."""
+"""How a report speaks of attacks on a network: who is re-identified, how surely, from how few leaked identities."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TOLD = (RECALL, "coverage")
 """Measures that are told here, with what belongs to them, and not once more from their rows."""
 
 CRITERIA = {
-    "lta_a": ("LTA A", "mean likeness of a person's ties to those of friends of friends; low: easy to tell apart"),
-    "lta_b": ("LTA B", "sum of these likenesses for each of the person's ties; low: easy to tell apart"),
+    "lta_a": ("LTA A", "mean likeness of a person's edges to those of friends of friends; low: easy to tell apart"),
+    "lta_b": ("LTA B", "sum of these likenesses for each of the person's edges; low: easy to tell apart"),
     "lta_c": ("LTA C", "LTA A over the spread of degrees among friends of friends; low: easy to tell apart"),
-    "degree": ("Degree", "number of ties; high: easy to tell apart"),
+    "degree": ("Degree", "number of edges; high: easy to tell apart"),
 }
 """Criterion of local anonymity -> name and meaning for readers."""
 
@@ -41,12 +41,12 @@ def degrees(item: DegreeRisk) -> str:
 
 
 def ties(item: DegreeRisk) -> str:
-    """The same in a sentence: "1 tie", "4 to 7 ties", "16 or more ties"."""
+    """The same in a sentence: "1 edge", "4 to 7 edges", "16 or more edges"."""
     if item.high is None:
-        return f"{item.low:,} or more ties"
+        return f"{item.low:,} or more edges"
     if item.high == item.low:
-        return f"{item.low:,} tie{'' if item.low == 1 else 's'}"
-    return f"{item.low:,} to {item.high:,} ties"
+        return f"{item.low:,} edge{'' if item.low == 1 else 's'}"
+    return f"{item.low:,} to {item.high:,} edges"
 
 
 def known(value: float | None) -> bool:
@@ -67,7 +67,7 @@ def recall_of(attack: StructureAttack) -> str:
 
 
 def strongest_first(attacks: Iterable[StructureAttack], truth_known: bool = True) -> list[StructureAttack]:
-    """The attacks by recall, then by precision; without truth by how many names they give."""
+    """The attacks by recall, then by precision; without truth by how many matches they make."""
 
     def place(attack: StructureAttack) -> tuple[float, float]:
         reach = attack.recall if truth_known else attack.coverage
@@ -77,7 +77,7 @@ def strongest_first(attacks: Iterable[StructureAttack], truth_known: bool = True
 
 
 def graph_findings(graph: GraphRisk | None, scope: Scope, heads: Heads) -> list[str]:
-    """Who is named and how many names are right, by ties, from how few seeds, the bound, and what to do."""
+    """Who is re-identified, by edges, from how few seeds, the bound, and what to do."""
     if graph is None:
         return []
     attacks = strongest_first(graph.attacks, graph.truth_known)
@@ -98,16 +98,16 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope, heads: Heads
     where = f"From {release_name(attack.release)}, with" if several_releases(graph) else "With"
     who = scope.subject(attack.attack) if attack.attack in scope.words else f"the adversary {attack.attack}"
     start = f"{where} {leaked(attack.n_seeds, guessed=attack.seeds in GUESSED)} {who}"
-    names = plural(attack.names, "name")
+    names = plural(attack.names, "match", "matches")
     if not graph.truth_known:
         return (
-            f"{start} gives a name to {percent(attack.coverage)} of the other people of their own network ({names}). "
+            f"{start} matches {percent(attack.coverage)} of the other people of their own network ({names}). "
             "How many are right is not known: the truth was not given, and scores are no probabilities."
         )
-    start += f" names {recall_of(attack)} of the {_people(attack, graph, heads)}people who are in both graphs"
+    start += f" re-identifies {recall_of(attack)} of the {_people(attack, graph, heads)}people who are in both graphs"
     if attack.precision is None:
-        return f"{start}: they give no name at all." if not attack.names else f"{start}."
-    given = f"{start}; of the {names} they give"
+        return f"{start}: they make no match at all." if not attack.names else f"{start}."
+    given = f"{start}; of the {names} they make"
     if attack.precision_at_least is None:
         return f"{given} {percent(attack.precision)} {'is' if attack.names == 1 else 'are'} right."
     return (
@@ -145,7 +145,7 @@ def _others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
     if several_releases(graph):
         name = " on ".join(filter(None, (name, release_name(last.release))))
     seeds = "" if name and last.n_seeds == ends[0].n_seeds else f" with {last.n_seeds:,} seeds"
-    return f"The weakest of {len(attacks)} attacks, {name or last.attack}{seeds}, names {recall_of(last)}."
+    return f"The weakest of {len(attacks)} attacks, {name or last.attack}{seeds}, re-identifies {recall_of(last)}."
 
 
 def _not_run(graph: GraphRisk) -> str:
@@ -153,7 +153,7 @@ def _not_run(graph: GraphRisk) -> str:
     silent = "it was not asked for"
     told = [f"{name} was not run: {why}." for name, why in graph.not_run if why != silent]
     rest = [name for name, why in graph.not_run if why == silent]
-    told += [f"Attacks that were not asked for may name more: {listed(rest)}."] if rest else []
+    told += [f"Attacks that were not asked for may re-identify more: {listed(rest)}."] if rest else []
     return " ".join(told)
 
 
@@ -166,8 +166,8 @@ def _by_ties(attack: StructureAttack, graph: GraphRisk) -> str:
     if wilson(most.recall, most.people)[0] <= wilson(least.recall, least.people)[1]:
         return ""
     return (
-        f"Who is named depends on ties: they name {percent(most.recall)} of the people with {ties(most)}, and "
-        f"{percent(least.recall)} of those with {ties(least)}."
+        f"Who is re-identified depends on edges: they re-identify {percent(most.recall)} of the people with "
+        f"{ties(most)}, and {percent(least.recall)} of those with {ties(least)}."
     )
 
 
@@ -205,8 +205,8 @@ def _few_seeds(graph: GraphRisk) -> str:
 
 def _reach(point: TransitionPoint) -> str:
     if point.recall is None:
-        return f"gives a name to {percent(point.coverage)}"
-    return f"names {percent(point.recall)}"
+        return f"matches {percent(point.coverage)}"
+    return f"re-identifies {percent(point.recall)}"
 
 
 def transition_lines(graph: GraphRisk) -> dict[str, list[TransitionPoint]]:
@@ -229,11 +229,11 @@ def _overlaps(graph: GraphRisk) -> str:
         max((p for p in measured if (p.node_overlap, p.edge_overlap) == place), key=lambda p: p.recall)
         for place in (places[0], places[-1])
     )
-    where = [f"{percent(p.node_overlap, 0)} of people and {percent(p.edge_overlap, 0)} of ties" for p in (least, most)]
-    other = "" if least.attack == most.attack else f"{most.attack} names "
+    where = [f"{percent(p.node_overlap, 0)} of people and {percent(p.edge_overlap, 0)} of edges" for p in (least, most)]
+    other = "" if least.attack == most.attack else f"{most.attack} re-identifies "
     return (
-        f"What the two networks share decides: with {where[0]} in both, {least.attack} names {percent(least.recall)}; "
-        f"with {where[1]}, {other}{percent(most.recall)}."
+        f"What the two networks share decides: with {where[0]} in both, {least.attack} re-identifies "
+        f"{percent(least.recall)}; with {where[1]}, {other}{percent(most.recall)}."
     )
 
 
@@ -250,9 +250,8 @@ def _separated(graph: GraphRisk) -> Iterator[str]:
             mark = "," if decoy else " and"
             who = "the only one who has" if point.adopters == 1 else f"the {point.adopters:,} people who have"
             yield (
-                f"Of {who} several identities in {release_name(release)}, "
-                f"{point.attack} names {rate(point.adopter_recall)}{instead}{mark} learns {rate(point.disclosure)} of "
-                f"their contacts{decoy}."
+                f"Of {who} several identities in {release_name(release)}, {point.attack} re-identifies "
+                f"{rate(point.adopter_recall)}{instead}{mark} learns {rate(point.disclosure)} of their contacts{decoy}."
             )
 
 
@@ -261,8 +260,8 @@ def _bound(attack: StructureAttack, graph: GraphRisk) -> str:
         return ""
     where = f" in {release_name(attack.release)}" if several_releases(graph) else ""
     return (
-        f"By ties alone no attack can be expected to name more than {percent(graph.most_recall)} of people{where}: the "
-        "others have structural twins, from whom nothing tells them apart."
+        f"By edges alone no attack can be expected to re-identify more than {percent(graph.most_recall)} of "
+        f"people{where}: the others have structural twins, from whom nothing tells them apart."
     )
 
 
@@ -277,9 +276,9 @@ def _next(graph: GraphRisk) -> str:
 
 
 def setting(graph: GraphRisk) -> str:
-    """What the adversary holds, what he sees, and who is in both."""
-    own = f"{graph.source_nodes:,} people and {graph.source_edges:,} ties"
-    seen = f"{graph.target_nodes:,} people and {graph.target_edges:,} ties"
+    """What the adversary holds, what they see, and who is in both."""
+    own = f"{graph.source_nodes:,} people and {graph.source_edges:,} edges"
+    seen = f"{graph.target_nodes:,} people and {graph.target_edges:,} edges"
     least = "At least " if graph.truth_partial else ""
     both = "" if graph.common is None else f" {least}{graph.common:,} people are in both."
     start = "leaked identities, the seeds: people of whom they know who they are in the release"
@@ -287,7 +286,7 @@ def setting(graph: GraphRisk) -> str:
         start = "seeds: people of whom they guess by their looks who they are in the release"
     return (
         f"The adversary holds a network of their own, with names: {own}. They see the released network, without names: "
-        f"{seen}.{both} They start from {start}, and find the others by their ties alone."
+        f"{seen}.{both} They start from {start}, and find the others by their edges alone."
     )
 
 
@@ -296,12 +295,12 @@ def cautions(graph: GraphRisk) -> list[str]:
     said = []
     if not graph.truth_known:
         said.append(
-            "Nothing was checked against the truth, so that it is not known how many names are right; the scores of "
+            "Nothing was checked against the truth, so that it is not known how many matches are right; the scores of "
             "attacks on networks are no probabilities."
         )
     if graph.truth_partial:
         said.append(
-            "The truth is partial: people without an entry in it are neither right nor wrong. Shares of right names "
+            "The truth is partial: people without an entry in it are neither right nor wrong. Shares of right matches "
             "are over people with an entry."
         )
     torn = [attack for attack in graph.attacks if 0 < attack.percolated < attack.runs]

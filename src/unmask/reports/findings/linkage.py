@@ -216,7 +216,7 @@ def policy(linkage: Linkage) -> str:
 
 
 def cautions(linkage: Linkage) -> list[str]:
-    """What a reader must know before he trusts the rates: subjects so small that they are breached by definition."""
+    """What a reader must know before they trust the rates: subjects so small that they are breached by definition."""
     largest = math.floor(1 / linkage.beta + 1e-9)
     if linkage.min_size > largest:
         return []

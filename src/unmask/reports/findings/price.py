@@ -11,7 +11,7 @@ from unmask.reports.facts.price import Price, ReleasePrice
 from unmask.reports.words import letter, listed, number, percent, release_name
 
 PARAMETERS = {
-    "gain": ("Gain for a right name", "what naming one person correctly is worth to the attacker"),
+    "gain": ("Gain for a re-identification", "what re-identifying one person is worth to the attacker"),
     "access_cost": ("Price of the outside data", "paid for every person attacked alone; only once in a campaign"),
     "link_cost": ("Cost of linking", "paid to look a person up in the outside data"),
     "exploit_cost": ("Cost per try", "paid for every candidate tried"),
@@ -20,13 +20,16 @@ PARAMETERS = {
         "Fines at most",
         "how often they can be fined in a campaign, or for one person attacked alone; then never again",
     ),
-    "detection_base": ("Caught at the first try", "chance that the first try is detected"),
-    "detection_growth": ("Growth of that chance", "by so much the odds of being caught change with every failed try"),
-    "detection": ("Caught, try by try", "chance that a try is detected; the last one holds for all later tries"),
+    "detection_base": ("Caught at the first try", "probability that the first try is detected"),
+    "detection_growth": (
+        "Growth of that probability",
+        "by so much the odds of being caught change with every failed try",
+    ),
+    "detection": ("Caught, try by try", "probability that a try is detected; the last one holds for all later tries"),
     "audit_every": ("Tries looked at", "one try in so many is looked at; the others cannot be detected"),
     "arrest": ("Caught once, the attack ends", "after the fine no further candidate is tried"),
-    "prior": ("Person is in the outside data", "chance that the person attacked is in the outside data at all"),
-    "confirmation": ("Notices a right name", "chance that a right name is noticed"),
+    "prior": ("Person is in the outside data", "probability that the person attacked is in the outside data at all"),
+    "confirmation": ("Notices success", "probability that a re-identification is noticed"),
     "max_tries": ("Tries at most", "candidates tried for one person at most"),
     "ties": ("Nothing to gain, nothing to lose", "what is done where attacking and walking away are worth the same"),
     "discount": ("Money a step later", "what it is worth today; a step is one access, one link or one try"),
@@ -135,7 +138,7 @@ def _meaning(name: str, parameters: Mapping[str, Any]) -> str:
     if name != "detection_growth" or not later:
         return PARAMETERS.get(name, ("", ""))[1]
     if parameters[name] == 0:
-        return "every try is detected with the same chance"
+        return "every try is detected with the same probability"
     tenth, twentieth = (percent(chance) for chance in later)
     return f"{PARAMETERS[name][1]}: {tenth} at the 10th try, {twentieth} at the 20th"
 
@@ -182,7 +185,7 @@ def _campaign(price: Price, worst: ReleasePrice, rivals: Sequence[ReleasePrice],
     """What one attacker gains who faces all people of a release."""
     subject = f"A rational attacker{_knowing(price, worst, scope)}"
     if (gain := amount_of(price, "gain")) is not None:
-        subject += f", to whom a right name is worth {amount(gain)},"
+        subject += f", to whom a re-identification is worth {amount(gain)},"
     where = f"all {worst.n:,} people in {release_name(worst.release)}"
     if math.isnan(worst.campaign_payoff):
         return f"What {subject[0].lower()}{subject[1:]} gains with one campaign against {where} was too much to reckon."

@@ -13,29 +13,30 @@ LINKAGE = "linkage"
 
 
 def did(row: Row) -> str:
-    """What an adversary does, to how many, as the end of a sentence: "names 25 % [20, 30] of 300 people correctly"."""
+    """What an adversary does, to how many, as the end of a sentence: "re-identifies 25 % [20, 30] of 300 people"."""
     value, n = row_estimate(row), f"{row.n:,}"
     if row.measure in OTHERWISE:
         if row.unit not in SHARES:
             return f"is off by {value} {row.unit} on average over {n} cases"
         return f"is wrong in {value} of {n} cases"
-    hopes = "" if needs_truth(row.measure) else "expects to "
-    end = "" if hopes else "s"
+    realized = needs_truth(row.measure)
+    hopes, end = ("", "s") if realized else ("expects to ", "")
+    verb = "re-identifies" if realized else "expects to re-identify"
     if row.target == LINKAGE:
         if row.measure == "breached":
             return f"breaches {value} of {n} subjects"
         return f"links {value} of a subject's items on average, over {n} subjects"
     if row.measure in RATIONAL:
-        return f"{hopes}name{end} {value} of {n} people, by as many tries as pay for each of them"
+        return f"{verb} {value} of {n} people, by as many tries as pay for each of them"
     if row.target == IDENTITY:
-        return f"{hopes}name{end} {value} of {n} people correctly"
+        return f"{verb} {value} of {n} people"
     if row.target == SECRET:
         return f"{hopes}guess{'es' if end else ''} the secret in {value} of cases"
     return f"{hopes}infer{end} {row.target} correctly for {value} of {n} people"
 
 
 def without(row: Row) -> str:
-    """What he reaches without the release.
+    """What they reach without the release.
 
     Of linkage that is what clusters of the same sizes with shuffled labels reach.
     """

@@ -1,17 +1,17 @@
-"""How a report speaks of the people whom an adversary of a network has found, or guessed, before he starts."""
+"""How a report speaks of the people whom an adversary of a network has found, or guessed, before they start."""
 
 from __future__ import annotations
 
 SEEDS = {
     "random": "drawn",
-    "top": "those with most ties",
+    "top": "those with most edges",
     "clique": "cliques of {size}",
     "neighborhood": "groups of {size} around one person",
     "betweenness": "highest betweenness",
     "closeness": "highest closeness",
     "lta": "lowest local anonymity",
     "clustering": "highest clustering",
-    "match_top": "those with most ties in either network, taken for each other without the truth; some may be wrong",
+    "match_top": "those with most edges in either network, taken for each other without the truth; some may be wrong",
     "match_cliques": "cliques that look alike, taken for each other without the truth; some may be wrong",
 }
 """Way of choosing seeds -> words; others show the name they were filed under."""
@@ -24,7 +24,7 @@ def seed_words(seeds: str) -> str:
     """How seeds were chosen, in words; digits behind the dot are decimals, but for the size of a group.
 
     >>> seed_words("random.5"), seed_words("clique.4.05"), seed_words("leaked.csv")
-    ('drawn among the 50 % with most ties', 'cliques of 4 among the 5 % with most ties', 'leaked.csv')
+    ('drawn among the 50 % with most edges', 'cliques of 4 among the 5 % with most edges', 'leaked.csv')
     """
     name, *parts = seeds.split(".")
     words = SEEDS.get(name, "")
@@ -33,7 +33,7 @@ def seed_words(seeds: str) -> str:
         return seeds
     said = words.format(size=parts.pop(0)) if grouped else words
     if parts:
-        return f"{said} among the {100 * float(f'0.{parts[0]}'):g} % with most ties"
+        return f"{said} among the {100 * float(f'0.{parts[0]}'):g} % with most edges"
     return "drawn at random" if name == "random" else said
 
 

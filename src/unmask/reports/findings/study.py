@@ -45,7 +45,7 @@ def _of_dataset(data: StudyData, dataset: str) -> list[str]:
 
 
 def _of_target(data: StudyData, heads: Headlines, target: str) -> str:
-    """The strongest adversary on the protection where he does best; how far others go; what no protection gives."""
+    """The strongest adversary on the protection where they do best; how far others go; what no protection gives."""
     own = [item for key, item in heads.items() if key[2] == target]
     protected = [item for item in own if item.row.release not in data.unprotected] or own
     worst = max(protected, key=lambda item: risky(item.row))
@@ -54,7 +54,7 @@ def _of_target(data: StudyData, heads: Headlines, target: str) -> str:
     off = row.measure in OTHERWISE
     text = f"From {release_name(row.release)}, the adversary {row.adversary} {did(row)}; {without(row)}."
     if worst.no_gain:
-        text += " No gain is shown beyond what he reaches without it."
+        text += " No gain is shown beyond what they reach without it."
     strongest = sorted((item for item in protected if item.row.release in whole), key=lambda item: risky(item.row))
     by = {item.row.release: item for item in strongest}  # the last of a name, the strongest, stays
     if len(by) > 1:

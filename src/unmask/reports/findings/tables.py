@@ -83,7 +83,7 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
 
 
 def contrasts(scope: Scope, heads: Heads) -> list[str]:
-    """Where one release names people far less often than another, and yet infers their values nearly as often."""
+    """Where fewer people are re-identified from one release than from another, and nearly as many values inferred."""
     sentences = []
     for target in (name for name in scope.targets if name != IDENTITY):
         pairs = [
@@ -102,8 +102,8 @@ def contrasts(scope: Scope, heads: Heads) -> list[str]:
             first, second = (f"from {row_value(worst[i])} to {row_value(least[i])}" for i in (0, 1))
             start, end = release_name(worst[0].release), release_name(least[0].release)
             sentences.append(
-                f"From {start} to {end} the people named fall {first}, "
-                f"those whose {target} is inferred only {second}: what hides the name does not hide {target}."
+                f"From {start} to {end} the people re-identified fall {first}, "
+                f"those whose {target} is inferred only {second}: what hides the identity does not hide {target}."
             )
     return sentences
 

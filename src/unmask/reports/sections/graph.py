@@ -1,9 +1,9 @@
-"""Whom attacks on a network name: by ties, with what certainty, from how few seeds, by overlap of the two networks."""
+"""Whom attacks on a network re-identify: by edges, by score, from how few seeds, by overlap of the two networks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from unmask.reports.charts import Line
@@ -27,16 +27,22 @@ from unmask.reports.words import number, percent, plural, rate
 PANELS = 3
 """Attacks that have charts of their own over both overlaps."""
 
-COLUMNS = {
-    "Named": "share of the people in both networks whom the adversary names rightly, seeds aside",
-    "Names right": "share of all names they give that are right, seeds aside",
-    "At least": "the same of all names, if nobody without an entry in the truth is in the release",
-    "Wrong": "share of the people in both networks to whom they give a wrong name",
-    "Ghosts": "share of the names they give that are of people who are not in the release at all",
-    "Given a name": "share of all other people of their network",
-    "Names": "how many names they give, on average",
+COLUMNS: Mapping[str, tuple[str, Callable[[StructureAttack], str]]] = {
+    "Recall": ("share of the people in both networks whom the adversary re-identifies, seeds aside", recall_of),
+    "Precision": ("share of all matches they make that are right, seeds aside", lambda item: rate(item.precision)),
+    "At least": (
+        "the same of all matches, if nobody without an entry in the truth is in the release",
+        lambda item: rate(item.precision_at_least),
+    ),
+    "Wrong": ("share of the people in both networks whom they match wrongly", lambda item: rate(item.error)),
+    "False positives": (
+        "share of the matches that are of people who are not in the release at all",
+        lambda item: rate(item.ghosts),
+    ),
+    "Coverage": ("share of all other people of their network whom they match", lambda item: rate(item.coverage)),
+    "Matches": ("how many matches they make, on average", lambda item: f"{item.names:,}"),
 }
-"""Rate of an attack -> its meaning."""
+"""Head of a column -> its meaning, and its cell for an attack."""
 
 
 def graph_section(graph: GraphRisk | None, scope: Scope, least: int) -> Section | None:
@@ -44,7 +50,9 @@ def graph_section(graph: GraphRisk | None, scope: Scope, least: int) -> Section 
     if graph is None:
         return None
     looks = Looks.of(graph, scope)
-    left_out = [f"Groups of fewer than {least:,} people, or names, are left out of what follows."] if least > 1 else []
+    left_out = (
+        [f"Groups of fewer than {least:,} people, or matches, are left out of what follows."] if least > 1 else []
+    )
     shown = parts(
         setting(graph),
         minds(cautions(graph)),
@@ -58,14 +66,14 @@ def graph_section(graph: GraphRisk | None, scope: Scope, least: int) -> Section 
         _by_pass(graph, looks),
         _by_criterion(graph),
     )
-    return Section("graph", "Who is named in the network", shown)
+    return Section("graph", "Who is re-identified in the network", shown)
 
 
 # --- attacks ---------------------------------------------------------------------------------------------------------
 
 
 def _attacks(graph: GraphRisk, looks: Looks) -> Grid:
-    """Attack by attack: whom it names, and how many of its names are wrong. A rate that none has is no column."""
+    """Attack by attack: whom it re-identifies, and how often it is wrong. A rate that none has is no column."""
     releases = several_releases(graph)
     rates = _rates(graph)
     groups: dict[str, list[tuple[str, ...]]] = {}
@@ -83,22 +91,14 @@ def _attacks(graph: GraphRisk, looks: Looks) -> Grid:
 
 
 def _rates(graph: GraphRisk) -> dict[str, list[str]]:
-    """Head -> the cells of a column."""
-    columns = {
-        "Named": [recall_of(item) for item in graph.attacks],
-        "Names right": [rate(item.precision) for item in graph.attacks],
-        "At least": [rate(item.precision_at_least) for item in graph.attacks],
-        "Wrong": [rate(item.error) for item in graph.attacks],
-        "Ghosts": [rate(item.ghosts) for item in graph.attacks],
-        "Given a name": [rate(item.coverage) for item in graph.attacks],
-        "Names": [f"{item.names:,}" for item in graph.attacks],
-    }
+    """Head -> the cells of a column that has any."""
+    columns = {name: [cell(item) for item in graph.attacks] for name, (_, cell) in COLUMNS.items()}
     return {name: cells for name, cells in columns.items() if {*cells} != {rate(None)}}
 
 
 def _attack_notes(graph: GraphRisk) -> Iterator[str]:
     """What the columns mean, and how seeds are chosen."""
-    yield " ".join(f"{name}: {COLUMNS[name]}." for name in _rates(graph))
+    yield " ".join(f"{name}: {COLUMNS[name][0]}." for name in _rates(graph))
     if any(attack.recall_low is not None for attack in graph.attacks):
         yield "Brackets are 95 % intervals over runs; each run has other networks or other seeds."
     yield (
@@ -115,18 +115,18 @@ def _attack_notes(graph: GraphRisk) -> Iterator[str]:
 
 
 def _separations(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
-    """Without and with separation, attack by attack: who is named, and what is told of those who separated."""
+    """Without and with separation, attack by attack: who is re-identified, and what is told of those who separated."""
     if not graph.separations:
         return ()
     decoys = any(point.exposed is not None for point in graph.separations)
     groups: dict[str, list[tuple[str, ...]]] = {}
     for point in graph.separations:
         groups.setdefault(point.release, []).append(_separation(point, looks, decoys=decoys))
-    head = ("Attack", "Adopters", "Everybody named", "Adopters named", "Their contacts told")
+    head = ("Attack", "Adopters", "Everybody re-identified", "Adopters re-identified", "Their contacts told")
     roles = ("Decoy found", "Hidden found") if decoys else ()
     how = (
         "Adopters are the people who have several identities in the release. Left of the arrow: nobody has; same runs, "
-        "same people. A person is named rightly by any of their identities, and what is told are the contacts of the "
+        "same people. A person is re-identified by any of their identities, and what is told are the contacts of the "
         "one that is named; with one identity, all of them."
     )
     table = Grid((*head, *roles), tuple((name, tuple(rows)) for name, rows in groups.items()))
@@ -156,7 +156,7 @@ def _by_degree(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     known = {(item.low, item.high): item for _, attack in reversed(attacks) for item in attack.by_degree}
     order = sorted(known, key=lambda key: key[0])
     x = classes(
-        [(degrees(known[key]), f"{known[key].people:,}") for key in order], "Ties of the person; below them, people"
+        [(degrees(known[key]), f"{known[key].people:,}") for key in order], "Edges of the person; below them, people"
     )
 
     def lines(what: str) -> list[Line]:
@@ -171,12 +171,12 @@ def _by_degree(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
             ]
         )
 
-    over = ", by ties of the person"
-    figures = [*figure("People named", lines("recall"), x, said=over)]
-    figures += figure("Names that are right", lines("precision"), x, said=over)
-    whose = "People are those in both networks without the seeds, by ties in the adversary's own."
+    over = ", by edges of the person"
+    figures = [*figure("People re-identified", lines("recall"), x, said=over)]
+    figures += figure("Matches that are right", lines("precision"), x, said=over)
+    whose = "People are those in both networks without the seeds, by edges in the adversary's own."
     tables = [_degree_table(attacks[:LINES], order, looks)] if figures else []
-    return block("Who is named, by ties", figures, [*of_release(graph), whose], *tables)
+    return block("Who is re-identified, by edges", figures, [*of_release(graph), whose], *tables)
 
 
 def _degree_table(
@@ -189,7 +189,7 @@ def _degree_table(
         cells = (rate(None) if item is None else f"{rate(item.recall)} / {rate(item.precision)}" for item in own)
         rows.append((degrees(first), f"{first.people:,}", *cells))
     head = ("Ties", "People", *(looks.said(name, attack.attack) for name, attack in attacks))
-    return grid(head, rows, "People named / names that are right")
+    return grid(head, rows, "People re-identified / matches that are right")
 
 
 def _nan(value: float | None) -> float:
@@ -197,7 +197,7 @@ def _nan(value: float | None) -> float:
 
 
 def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
-    """Scores against what is right, and how many names there are from each score on."""
+    """Scores against what is right, and how many matches there are from each score on."""
     right: list[Named] = []
     sure: list[Named] = []
     for name, attack in shown(graph):
@@ -209,14 +209,16 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     reliable, given = looks.lines(right), looks.lines(sure)
     equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
     score = shares("Score: what the model of rematch says")
-    figures = [*figure("Names that are right", reliable, score, under=[equal])]
-    figures += figure("Names given", given, shares("Score, at least"), y=linear(top(given) or 1.0, unit=""))
+    figures = [*figure("Matches that are right", reliable, score, under=[equal])]
+    figures += figure(
+        "Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, pads=(0, 0.04), unit="")
+    )
     how = (
-        "The score of a name is the probability that the model of the attack rematch gives it. It is not calibrated: "
+        "The score of a match is the probability that the model of the attack rematch gives it. It is not calibrated: "
         "an adversary who took it at its word would be wrong wherever a line leaves the dotted one."
     )
-    told = [*of_release(graph), *([how] if reliable else []), "Names given: so many names have at least that score."]
-    return block("How many names are right, by their score", figures, told)
+    told = [*of_release(graph), *([how] if reliable else []), "Matches made: so many matches have at least that score."]
+    return block("How many matches are right, by their score", figures, told)
 
 
 def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
@@ -229,7 +231,9 @@ def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         ]
     )
     x = whole(1, max((len(line.points) for line in lines), default=1), "Pass over the network", pad=0.03)
-    figures = figure("Names given or changed in the pass", lines, x, y=linear(top(lines) or 1.0, unit=""))
+    figures = figure(
+        "Matches made or changed in the pass", lines, x, y=linear(top(lines) or 1.0, pads=(0, 0.04), unit="")
+    )
     how = "Of the first run. An attack ends with a pass that changes nothing, or is cut off."
     return block("How the attack runs through the network", figures, [*of_release(graph), how])
 
@@ -246,7 +250,7 @@ def _by_seeds(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     points = {(looks.said(name, own[0].attack), own[0].attack): own for name, own in lines.items()}
     reach = looks.lines([(*who, [(p.n_seeds, _reach(p)) for p in own]) for who, own in points.items()])
     spread = looks.lines([(*who, [(p.n_seeds, p.percolated / p.runs) for p in own]) for who, own in points.items()])
-    named = "named" if graph.truth_known else "given a name"
+    named = "re-identified" if graph.truth_known else "matched"
     figures = [*figure(f"People {named}", reach, x, said=", by leaked identities")]
     figures += figure("Runs in which the attack spreads", spread, x, said=", by leaked identities")
     rows = (
@@ -283,7 +287,7 @@ def _by_overlap(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         by_edges = len(pairs) == edges
         lines = {looks.said(name, name): (name, [p for p in points if p.attack == name]) for name in attacks}
         figures += _overlap_figures("", lines, looks, by_edges=by_edges)
-        still = "" if edges > 1 else f" {percent(points[0].edge_overlap, 0)} of ties are."
+        still = "" if edges > 1 else f" {percent(points[0].edge_overlap, 0)} of edges are."
         still = f" {percent(points[0].node_overlap, 0)} of people are." if by_edges and nodes == 1 else still
     else:
         still = " Each line is one share of people in both networks."
@@ -296,8 +300,8 @@ def _by_overlap(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
             }
             caption = f": {looks.said(attack, attack)}" if len(attacks) > 1 else ""
             figures += _overlap_figures(caption, lines, looks, by_edges=True, shade=True)
-    how = f"Overlap: of the people, or the ties among common people, in either network, the share in both.{still}"
-    told = [how, "Charts of wrong names have a scale of their own.", *more]
+    how = f"Overlap: of the people, or the edges among common people, in either network, the share in both.{still}"
+    told = [how, "Charts of wrong matches have a scale of their own.", *more]
     return block(
         "By overlap of the two networks",
         figures,
@@ -324,9 +328,9 @@ def _overlap_figures(
         ]
         return looks.lines(named, shade=shade)
 
-    x, wrong = shares("Overlap of ties" if by_edges else "Overlap of people"), over("error")
-    yield from figure(f"People named{caption}", over("recall"), x)
-    yield from figure(f"People given a wrong name{caption}", wrong, x, y=linear(top(wrong) or 0.01))
+    x, wrong = shares("Overlap of edges" if by_edges else "Overlap of people"), over("error")
+    yield from figure(f"People re-identified{caption}", over("recall"), x)
+    yield from figure(f"People matched wrongly{caption}", wrong, x, y=linear(top(wrong) or 0.01, pads=(0, 0.04)))
 
 
 def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
@@ -335,7 +339,7 @@ def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
         rates = (rate(value) for value in (p.recall, p.precision, p.error, p.percolated))
         cells = (looks.said(p.attack, p.attack), percent(p.node_overlap, 0), percent(p.edge_overlap, 0), *rates)
         groups.setdefault(p.attack, []).append(cells)
-    head = ("Attack", "Overlap of people", "Overlap of ties", "Named", "Names right", "Wrong", "Runs that spread")
+    head = ("Attack", "Overlap of people", "Overlap of edges", "Recall", "Precision", "Wrong", "Runs that spread")
     return Grid(head, tuple(("", tuple(rows)) for rows in groups.values()))
 
 
@@ -344,13 +348,13 @@ def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:
     said = [(*CRITERIA.get(link.criterion, (link.criterion, "")), link) for link in graph.anonymity]
     lines = [Line(name, link.ranked, i, shade=True) for i, (name, _, link) in enumerate(said[:LINES]) if link.ranked]
     figures = figure(
-        "How often such a person is named", lines, shares("Percentile of the criterion, lowest values first")
+        "How often such a person is re-identified", lines, shares("Percentile of the criterion, lowest values first")
     )
     rows = [(name, meaning, number(link.correlation, 2)) for name, meaning, link in said]
     table = grid(("Criterion", "Meaning", "Rank correlation"), rows, text=2, meaning=True)
     how = (
         "A criterion needs no attack: an owner can reckon it for everybody before release. The steeper its line, and "
-        "the farther its rank correlation (Spearman, with the share of runs in which a person is named) from 0, the "
-        "better it foretells who is named."
+        "the farther its rank correlation (Spearman, with the share of runs in which a person is re-identified) from "
+        "0, the better it foretells who is re-identified."
     )
-    return block("What foretells who is named", figures, [how], *([table] if rows else []))
+    return block("What foretells who is re-identified", figures, [how], *([table] if rows else []))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.measures.linkage import WHOLE
-from unmask.reports.charts import Line, Rule, Spot, plot
+from unmask.reports.charts import Line, Rule, Spot, bubbles, ends, plot
 from unmask.reports.data import Scope
 from unmask.reports.facts.linkage import GuessLinkage, Linkage
 from unmask.reports.findings.linkage import (
@@ -22,7 +22,7 @@ from unmask.reports.findings.linkage import (
     the_guess,
 )
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Loose, Section, grid, lead, minds, notes, parts
-from unmask.reports.scales import errors, linear, shares, stretched, whole
+from unmask.reports.scales import linear, shares, stretched, whole
 from unmask.reports.sections.utility import listing
 from unmask.reports.words import lettered, number, percent, plural
 
@@ -40,12 +40,6 @@ EVEN = 0.05
 
 FAR = 30.0
 """A guess that mixes in so many times as much as every other is left out of their chart."""
-
-RADIUS = 17.0
-"""Radius of the largest bubble, in pixels."""
-
-CELLS = 300
-"""Bubbles that are drawn one by one; of more, neighbors are drawn as one."""
 
 AVERAGE, WORST = "average subject", "worst-off tenth"
 
@@ -208,7 +202,13 @@ def _flat_from(curve: Sequence[float], tolerance: float) -> int:
 def _curves(linkage: Linkage, told: Sequence[Told]) -> tuple[Loose, ...]:
     """Linked and mixed against merges, and how they are read; what would be a flat chart is said."""
     longest, upto = max(len(guess.linked_curve) for guess in linkage.guesses), horizon(linkage)
-    panels = [*_linked(linkage, told, upto), *_mixed(linkage, told, upto)]
+    beta = Rule(linkage.beta, f"\u03b2 {plain(linkage.beta)}", across=True)
+    linked = _lines("Own items linked", told, ("linked_curve", "worst_linked"), upto)
+    what = "Foreign items still lacking" if linkage.wanted else "Foreign items mixed in"
+    beside = [one for one in told if one.guess.name != _far_off(linkage)] if _mixes(linkage) else []
+    mixed = list(_lines(what, beside, ("mixed_curve", "worst_mixed"), upto))
+    top = _top([[y for _, y in line.points] for _, lines in mixed for line in lines])
+    panels = [*(_Panel(*one, 1.0, (beta,)) for one in linked), *(_Panel(*one, top) for one in mixed)]
     drawn = [panel for panel in panels if not panel.even]
     figures = Figures(tuple(panel.figure(upto) for panel in drawn))
     return (figures, notes(_curve_notes(linkage, panels, longest, upto)) if longest else ())
@@ -228,23 +228,9 @@ class _Panel:
         return bool(values) and max(values) - min(values) <= EVEN * self.top
 
     def figure(self, upto: int) -> Figure:
-        label = f"{self.caption}, after 0 to {plural(upto, 'merge')}. {_ends(self.lines)}"
+        label = f"{self.caption}, after 0 to {plural(upto, 'merge')}. {ends(self.lines)}"
         x, y = whole(0, upto, "Merges", about=6), linear(self.top, pads=(0, 0.04))
         return Figure(self.caption, plot(x, y, self.lines, rules=self.rules, label=label))
-
-
-def _linked(linkage: Linkage, told: Sequence[Told], upto: int) -> Iterator[_Panel]:
-    beta = Rule(linkage.beta, f"\u03b2 {plain(linkage.beta)}", across=True)
-    for caption, lines in _lines("Own items linked", told, ("linked_curve", "worst_linked"), upto):
-        yield _Panel(caption, lines, 1.0, (beta,))
-
-
-def _mixed(linkage: Linkage, told: Sequence[Told], upto: int) -> Iterator[_Panel]:
-    what = "Foreign items still lacking" if linkage.wanted else "Foreign items mixed in"
-    beside = [one for one in told if one.guess.name != _far_off(linkage)] if _mixes(linkage) else []
-    panels = list(_lines(what, beside, ("mixed_curve", "worst_mixed"), upto))
-    top = _top([[y for _, y in line.points] for _, lines in panels for line in lines])
-    yield from (_Panel(caption, lines, top) for caption, lines in panels)
 
 
 def _mixes(linkage: Linkage) -> bool:
@@ -266,7 +252,7 @@ def _lines(
 ) -> Iterator[tuple[str, tuple[Line, ...]]]:
     """(caption, lines) of each chart: average and worst-off together of one guess, else apart.
 
-    Where more than a tenth are breached, all of these are equally badly off.
+    Where more than a tenth are breached, all of these are equally badly off. A curve goes on at its last value.
     """
     if len(told) == 1:
         (one,) = told
@@ -277,24 +263,12 @@ def _lines(
         charts = [(f"{caption}, {kind}", [(one, field, one.name, 0) for one in told]) for field, kind in kinds]
     for said, wanted in charts:
         lines = tuple(
-            Line(name, _run(curve, upto), one.style + shift)
+            Line(name, [(float(j), curve[min(j, len(curve) - 1)]) for j in range(upto + 1)], one.style + shift)
             for one, field, name, shift in wanted
             if (curve := getattr(one.guess, field))
         )
         if lines:
             yield said, lines
-
-
-def _run(curve: Sequence[float], upto: int) -> list[tuple[float, float]]:
-    """The points up to the last merge that is drawn; a shorter curve goes on at its last value."""
-    return [(float(j), curve[min(j, len(curve) - 1)]) for j in range(upto + 1)]
-
-
-def _ends(lines: Sequence[Line], *, share: bool = True) -> str:
-    """The first and the last value of each line, for readers who do not see it."""
-    said = percent if share else lambda value: number(value, 2)
-    ends = ((line.name, line.points[0][1], line.points[-1][1]) for line in lines)
-    return "; ".join(f"{name}: {said(first)} to {said(last)}" for name, first, last in ends) + "."
 
 
 def _curve_notes(linkage: Linkage, panels: Sequence[_Panel], longest: int, upto: int) -> Iterator[str]:
@@ -307,7 +281,7 @@ def _curve_notes(linkage: Linkage, panels: Sequence[_Panel], longest: int, upto:
     if len(linkage.guesses) > 1 and any(guess.breached > 0.1 for guess in linkage.guesses):
         yield "Where more than a tenth of the subjects is breached, all who are count as the worst-off tenth."
     for panel in (panel for panel in panels if panel.even):
-        yield f"{panel.caption}, after 0 to {plural(upto, 'merge')}, too even to draw: {_ends(panel.lines)}"
+        yield f"{panel.caption}, after 0 to {plural(upto, 'merge')}, too even to draw: {ends(panel.lines)}"
     if not _mixes(linkage):
         yield "No foreign item is mixed in at any number of merges; no chart is drawn of that."
     if (far := _far_off(linkage)) is not None:
@@ -326,25 +300,25 @@ def _thresholds(linkage: Linkage, told: Sequence[Told]) -> tuple[Loose, ...]:
     if not linkage.betas:
         return ()
     chosen = Rule(linkage.beta, f"\u03b2 {plain(linkage.beta)}")
-    breached = [Line(one.name, _against(linkage, one.guess.breach_rates), one.style) for one in told]
+    breached = [Line(one.name, _over(linkage, one.guess.breach_rates), one.style) for one in told]
     shuffled = [Spot(linkage.beta, one.guess.guessing, one.style, hollow=True) for one in told]
     rates = [*(one.guess.breach_rates for one in told), [spot.y for spot in shuffled]]
     caption = "Subjects breached, by threshold"
-    over = f"{caption}, from {plain(linkage.betas[0])} to {plain(linkage.betas[-1])}. {_ends(breached)}"
-    x, y = shares("Threshold \u03b2: share of items linked"), linear(_top(rates))
+    over = f"{caption}, from {plain(linkage.betas[0])} to {plain(linkage.betas[-1])}. {ends(breached)}"
+    x, y = shares("Threshold \u03b2: share of items linked"), linear(_top(rates), pads=(0, 0.04))
     figures = [Figure(caption, plot(x, y, breached, spots=shuffled, rules=[chosen], label=over))]
     sloping = {one.name: _slopes(linkage, one.guess) for one in told[:PANELS] if one.guess.slopes}
     y = linear(_top([[y for _, y in line.points] for lines in sloping.values() for line in lines]), unit="")
     for name, lines in sloping.items():
         caption = "Risk slope, by threshold" if len(told) == 1 else f"Risk slope: {name}"
-        label = f"{caption}, of the average subject. {_ends(lines, share=False)}"
+        label = f"{caption}, of the average subject. {ends(lines, '')}"
         figures.append(Figure(caption, plot(x, y, lines, rules=[chosen], label=label)))
     hollow = f"Hollow: breached by clusters of the same sizes with shuffled labels, at \u03b2 {plain(linkage.beta)}."
     sloped = any(guess.slopes for guess in linkage.guesses)
     return Figures(tuple(figures)), notes([hollow, *([SLOPE] if sloped else [])])
 
 
-def _against(linkage: Linkage, values: Sequence[float]) -> list[tuple[float, float]]:
+def _over(linkage: Linkage, values: Sequence[float]) -> list[tuple[float, float]]:
     return list(zip(linkage.betas, values, strict=True))
 
 
@@ -354,7 +328,7 @@ def _slopes(linkage: Linkage, guess: GuessLinkage) -> list[Line]:
     if len(ordered) > LINES:
         ordered = [ordered[round(i * (len(ordered) - 1) / (LINES - 1))] for i in range(LINES)]
     return [
-        Line(f"\u03b1 {alpha:.3g}", _against(linkage, values), style, shade=True)
+        Line(f"\u03b1 {alpha:.3g}", _over(linkage, values), style, shade=True)
         for style, (alpha, values) in enumerate(ordered)
     ]
 
@@ -386,36 +360,6 @@ def _errors(linkage: Linkage, told: Sequence[Told], least: int) -> tuple[Loose, 
     said = [BUBBLES, *([f"Errors of fewer than {least:,} subjects are left out."] if least > 1 else [])]
     far = any(stretched(max(point[axis] for point in points)) for axis in (0, 1))
     return Figures(figures), notes([*said, *(["Long scales are logarithmic in 1 + items."] if far else [])])
-
-
-def bubbles(points: Sequence[tuple[int, int, int]], *, largest: tuple[int, int, int], style: int, label: str) -> str:
-    """Misses across, includes upwards; the area of a bubble is its number of subjects, written beside the largest.
-
-    points  : (misses, includes, subjects), at least one
-    largest : the most misses, includes and subjects in one point of all charts that are compared
-    """
-    height = 230.0 if largest[1] else 90.0
-    x = errors(largest[0], "Misses: own items lacking", 370.0, RADIUS + 2)
-    y = errors(largest[1], "Includes: foreign items" if largest[1] else "Includes", height, RADIUS + 2)
-    gathered = sorted(_gathered(points, largest), key=lambda point: (-point[2], point[:2]))
-    radii = [max(2.2, RADIUS * math.sqrt(min(n / largest[2], 1.0))) for _, _, n in gathered]
-    spots = [
-        Spot(miss, include, style, f"{n:,}" if i < 4 or (i < 8 and radius > 3.5) else "", radius=radius)
-        for i, ((miss, include, n), radius) in enumerate(zip(gathered, radii, strict=True))
-    ]
-    return plot(x, y, spots=spots, height=height, label=label)
-
-
-def _gathered(points: Sequence[tuple[int, int, int]], largest: tuple[int, int, int]) -> list[tuple[float, float, int]]:
-    """The points; of very many, those in one cell of a grid are one."""
-    if len(points) <= CELLS:
-        return [(float(miss), float(include), n) for miss, include, n in points]
-    found: dict[tuple[float, float], int] = {}
-    steps = [max(most / 40, 1.0) for most in largest[:2]]
-    for miss, include, n in points:
-        place = round(miss / steps[0]) * steps[0], round(include / steps[1]) * steps[1]
-        found[place] = found.get(place, 0) + n
-    return [(*place, n) for place, n in found.items()]
 
 
 def _largest(points: Sequence[tuple[int, int, int]]) -> str:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from unmask.reports.charts import Line, plot
+from unmask.reports.charts import Line, ends, plot
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, StructureAttack
 from unmask.reports.findings.graph import several_releases, strongest_first
 from unmask.reports.parts import Figure, Figures, Heading, Loose, Part, notes
 from unmask.reports.scales import Scale, linear
-from unmask.reports.words import lettered, number, percent, release_name
+from unmask.reports.words import lettered, release_name
 
 LINES = 6
 """Lines that are told apart in one chart."""
@@ -69,11 +69,9 @@ def figure(
     """
     if lines:
         caption += f": {lines[0].name}" if len(lines) == 1 else ""
-        form = percent if y is None or y.ticks[-1][1][0].endswith("%") else number
-        ends = ((line.name, [value for _, value in line.points if math.isfinite(value)]) for line in lines)
-        told = "; ".join(f"{name}: {form(values[0])} to {form(values[-1])}" for name, values in ends)
+        told = ends(lines, "share" if y is None or y.ticks[-1][1][0].endswith("%") else "")
         scale = linear(1.0, pads=(0, 0.04)) if y is None else y
-        yield Figure(caption, plot(x, scale, [*lines, *under], label=f"{caption}{said}. {told}."))
+        yield Figure(caption, plot(x, scale, [*lines, *under], label=f"{caption}{said}. {told}"))
 
 
 def top(lines: Sequence[Line]) -> float:
@@ -82,7 +80,7 @@ def top(lines: Sequence[Line]) -> float:
 
 
 def shown(graph: GraphRisk) -> list[tuple[str, StructureAttack]]:
-    """The attacks on the release where most people are named, the strongest first, and a name for each of them."""
+    """The attacks on the release where most are re-identified, the strongest first, each by a name."""
     ordered = strongest_first(graph.attacks, graph.truth_known)
     own = [attack for attack in ordered if attack.release == ordered[0].release]
     return [(_told_apart(attack, [a for a in own if a.attack == attack.attack]), attack) for attack in own]
@@ -103,4 +101,4 @@ def of_release(graph: GraphRisk) -> list[str]:
     """Which release the charts are of, where there are several."""
     if not several_releases(graph):
         return []
-    return [f"Of {release_name(shown(graph)[0][1].release)}, the release where most people are named."]
+    return [f"Of {release_name(shown(graph)[0][1].release)}, the release where most people are re-identified."]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from unmask.measures.registry import needs_truth, quantity
 from unmask.reports.data import ReportData, Scope
@@ -69,57 +69,67 @@ def measure_tables(data: ReportData, scope: Scope) -> tuple[list[Grid], list[Gri
     return _tables(data, scope, first), _tables(data, scope, others)
 
 
+def paired(rows: Iterable[Row]) -> dict[str, dict[tuple[str, str], dict[bool, Row]]]:
+    """Quantity -> release and adversary -> the rows of both kinds, in the order of rows."""
+    found: dict[str, dict[tuple[str, str], dict[bool, Row]]] = {}
+    for row in rows:
+        lines = found.setdefault(quantity(row.measure), {})
+        lines.setdefault((row.release, row.adversary), {})[needs_truth(row.measure)] = row
+    return found
+
+
+def line_above(stem: str, lines: Mapping[tuple[str, str], Pair]) -> str:
+    """The line above the rows of one quantity."""
+    return measure_line(stem, next(iter(next(iter(lines.values())).values())))
+
+
 def _tables(data: ReportData, scope: Scope, stems: Sequence[str]) -> list[Grid]:
-    found: dict[tuple[str, str, str, str], dict[bool, Row]] = {}
-    for row in data.rows:
-        found.setdefault((row.target, quantity(row.measure), row.release, row.adversary), {})[
-            needs_truth(row.measure)
-        ] = row
-    head = (*scope.who_head, *COLUMNS)
     tables = []
     for target in scope.targets:
-        groups = []
-        for stem in stems:
-            own = {key[2:]: rows for key, rows in found.items() if key[:2] == (target, stem)}
-            if own:
-                row = next(iter(next(iter(own.values())).values()))
-                groups.append((measure_line(stem, row), _measure_rows(own, data, scope, target)))
+        own = [row for row in data.rows if row.target == target]
+        found, attacking = paired(own), {row.adversary for row in own}
+        groups = [
+            (line_above(stem, found[stem]), _measure_rows(found[stem], scope, attacking, every=target != ADOPTERS))
+            for stem in stems
+            if stem in found
+        ]
         if groups:
-            attacking = {row.adversary for row in data.rows if row.target == target}
             groups.append(("", _idle([name for name in scope.adversaries if name not in attacking], scope)))
-            tables.append(Grid(head, tuple(groups), text=len(scope.who_head), caption=what(target).split(":")[0]))
+            head, caption = (*scope.who_head, *COLUMNS), what(target).split(":")[0]
+            tables.append(Grid(head, tuple(groups), text=len(scope.who_head), caption=caption))
     return tables
 
 
 def _measure_rows(
-    found: Mapping[tuple[str, str], Mapping[bool, Row]], data: ReportData, scope: Scope, target: str
+    found: Mapping[tuple[str, str], Pair], scope: Scope, attacking: Set[str], *, every: bool
 ) -> tuple[tuple[str, ...], ...]:
     """The rows of one measure; an adversary for whom it was run on no release has one row.
 
-    Who does not attack the target at all has none here, but one for the whole table; a release without adopters has
-    none of them.
+    Who does not attack the target at all has none here, but one for the whole table.
+
+    every : whether a release without the measure has a row; one without adopters has none of them
     """
     measured = {adversary for _, adversary in found}
-    attacking = {row.adversary for row in data.rows if row.target == target}
     cells = [
-        (*scope.who(release, adversary), *_pair(found.get((release, adversary), {})))
+        (*scope.who(release, adversary), *measure_cells(found.get((release, adversary), {})))
         for release in scope.releases
         for adversary in scope.adversaries
-        if adversary in measured and (target != ADOPTERS or (release, adversary) in found)
+        if adversary in measured and (every or (release, adversary) in found)
     ]
     return (*cells, *_idle([name for name in scope.adversaries if name in attacking - measured], scope))
 
 
 def _idle(adversaries: Sequence[str], scope: Scope) -> tuple[tuple[str, ...], ...]:
-    return tuple((*scope.who("any release", name), *measure_cells(None, None)) for name in adversaries)
+    return tuple((*scope.who("any release", name), *measure_cells({})) for name in adversaries)
 
 
-def _pair(rows: Mapping[bool, Row]) -> tuple[str, ...]:
-    return measure_cells(rows.get(False), rows.get(True))
+Pair = Mapping[bool, Row]
+"""What an adversary believes (False), and what came true (True), of one measure."""
 
 
-def measure_cells(own: Row | None, real: Row | None) -> tuple[str, ...]:
+def measure_cells(pair: Pair) -> tuple[str, ...]:
     """Prior, self-assessed, realized, gain, worst-off and n of one measure; worst-off by the adversary's own belief."""
+    own, real = pair.get(False), pair.get(True)
     given = [row for row in (real, own) if row is not None]
     if not given:
         return ("not run", *("",) * 5)

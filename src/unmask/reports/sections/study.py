@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 
-from unmask.measures.registry import SHARES, described, needs_truth, quantity
+from unmask.measures.registry import SHARES, described, quantity
 from unmask.reports.charts import Spot, plane
 from unmask.reports.data import FEWEST
 from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
@@ -30,9 +31,9 @@ from unmask.reports.parts import (
 from unmask.reports.scales import linear
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.families import curve_figures, settings
-from unmask.reports.sections.measures import LEADING, NO_VALUE, OTHERS, measure_cells
+from unmask.reports.sections.measures import LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
 from unmask.reports.small import handed_on
-from unmask.reports.words import SPACE, estimate, letter, measure_line, row_estimate, short, what
+from unmask.reports.words import SPACE, estimate, letter, row_estimate, short, what
 from unmask.results import Row
 
 CHARTS = 30
@@ -277,19 +278,20 @@ def _leads(row: Row) -> bool:
 
 def _measures(data: StudyData, rows: Sequence[Measured], caption: str) -> Grid:
     """Measures are groups, protections and adversaries rows, and both kinds of value are columns."""
-    found: dict[str, dict[tuple[str, str], dict[bool, Measured]]] = {}
-    firsts = {quantity(item.row.measure): item.row for item in reversed(rows)}
-    for item in rows:
-        lines = found.setdefault(quantity(item.row.measure), {})
-        lines.setdefault((item.row.release, item.row.adversary), {}).setdefault(needs_truth(item.row.measure), item)
-    groups = tuple(
-        (measure_line(stem, firsts[stem]), tuple(_cells(data, whose, pair) for whose, pair in lines.items()))
-        for stem, lines in found.items()
-    )
-    cells = [row for _, lines in groups for row in lines]
-    kept = [i for i in range(len(_HEAD)) if any(row[i] != NO_VALUE for row in cells)]  # a column of nothing is left out
-    head = tuple(_HEAD[i] for i in kept)
-    shown = tuple((name, tuple(tuple(row[i] for i in kept) for row in lines)) for name, lines in groups)
+    seeds = {(item.row.measure, item.row.release, item.row.adversary): item.seeds for item in rows}
+
+    def cells(whose: tuple[str, str], pair: Pair) -> tuple[str, ...]:
+        lead = pair.get(True) or pair[False]
+        *values, n = measure_cells(pair)
+        return (whose[0], letter(data.styles[whose[1]]), *values, f"{seeds[lead.measure, *whose]:,}", n)
+
+    groups = [
+        (line_above(stem, lines), [cells(whose, pair) for whose, pair in lines.items()])
+        for stem, lines in paired(item.row for item in rows).items()
+    ]
+    known = [any(row[i] != NO_VALUE for _, lines in groups for row in lines) for i in range(len(_HEAD))]
+    head = tuple(compress(_HEAD, known))  # a column of nothing is left out
+    shown = tuple((name, tuple(tuple(compress(row, known)) for row in lines)) for name, lines in groups)
     return Grid(head, shown, text=2, caption=caption)
 
 
@@ -302,14 +304,6 @@ def _release(rows: Sequence[Measured]) -> Grid:
         groups.setdefault(f"{row.measure}, {row.unit}", {})[cells] = None
     head = ("Protection", "Value", "Seeds", "n")
     return Grid(head, tuple((name, tuple(lines)) for name, lines in groups.items()), caption="The release itself")
-
-
-def _cells(data: StudyData, whose: tuple[str, str], pair: Mapping[bool, Measured]) -> tuple[str, ...]:
-    """Protection, adversary, prior, self-assessed, realized, gain, worst-off, seeds and n of one measure."""
-    own, real = pair.get(False), pair.get(True)
-    *cells, n = measure_cells(*(None if item is None else item.row for item in (own, real)))
-    seeds = next(item.seeds for item in (real, own) if item is not None)
-    return (whose[0], letter(data.styles[whose[1]]), *cells, f"{seeds:,}", n)
 
 
 def _price(data: StudyData, rows: Sequence[Measured]) -> Grid:
