@@ -1,12 +1,12 @@
 """`unmask audit graph`: what it prints and writes, ids of any kind, and bad input in one sentence."""
 
 import gzip
-import json
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.graphs import Nar09, Pair, SeedPairs, SocialGraph, datasets
 from unmask.graphs.evaluation import rates
@@ -27,7 +27,7 @@ def audit(*arguments):
 def told(*arguments):
     done = audit(*arguments, "--json")
     assert done.exit_code == 0, done.stderr
-    return json.loads(done.stdout)
+    return parsed(done.stdout)
 
 
 def sentence(done, said):
@@ -78,12 +78,12 @@ def test_one_graph_is_split_and_attacked(tmp_path, network):
     file = tmp_path / "friends.txt.gz"
     write(file, zip(*network.edges(), strict=True), opener=gzip.open, mark="\t")
     found = told(file, "--overlap", "0.8,0.9", "--overlap", "0.8,0.6", "--seeds", "random.25:15", "--runs", "2")
-    graph = found["graph"]
+    graph = found["tables"]["graph"][0]
     assert [attack["release"] for attack in graph["attacks"]] == ["overlap 0.8/0.9", "overlap 0.8/0.6"]
     assert [attack["runs"] for attack in graph["attacks"]] == [2, 2]
     assert len(graph["overlaps"]) == 2
     assert graph["truth_known"]
-    assert {row["measure"] for row in found["measures"]} >= {"recall", "precision", "ghosts", "error_hops"}
+    assert {row["measure"] for row in found["results"]} >= {"recall", "precision", "ghosts", "error_hops"}
 
 
 def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
@@ -94,13 +94,13 @@ def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
         *asked, "--separation", "model=best,identities=3,adopters=0.3", "--separation",
         "decoy,adopters=5,minimum-degree=10",
     )  # fmt: skip
-    whole, best, decoy = found["graph"]["attacks"]
+    whole, best, decoy = found["tables"]["graph_attacks"]
     assert whole == alone["graph"]["attacks"][0]
     assert [best["release"], decoy["release"]] == [
         "best/3/0.3 at 0.8/0.9",
         "decoy/5 minimum_degree=10 at 0.8/0.9",
     ]
-    points = found["graph"]["separations"]
+    points = found["tables"]["graph_separations"]
     assert [point["release"] for point in points] == [best["release"], decoy["release"]]
     assert points[0].keys() == {
         "release", "attack", "adopters", "recall", "recall_before", "adopter_recall", "adopter_recall_before",
@@ -108,21 +108,21 @@ def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
     }  # fmt: skip
     assert points[0]["recall_before"] == pytest.approx(whole["recall"])
     assert points[1]["adopters"] == 5
-    rows = {(row["release"], row["measure"]): row for row in found["measures"]}
+    rows = {(row["release"], row["measure"]): row for row in found["results"]}
     assert rows[best["release"], "disclosure"]["posterior"] == pytest.approx(points[0]["disclosure"])
     assert (decoy["release"], "exposed") in rows
     assert ("overlap 0.8/0.9", "disclosure") not in rows
-    assert any(said.startswith("best/3/0.3: 30 % of the people") for said in found["assumptions"])
+    assert any(one["assumption"].startswith("best/3/0.3: 30 % of the people") for one in found["tables"]["assumptions"])
     assert alone["graph"]["separations"] == []
 
 
 def test_figures_from_files_are_those_of_the_library(files, network):
     found = told(*of(files, "auxiliary", "truth", "seeds-file"))
-    (attack,) = found["graph"]["attacks"]
+    (attack,) = found["tables"]["graph_attacks"]
     known, release = SocialGraph.read(files["auxiliary"]), SocialGraph.read(files["release"])
     pair = Pair.read(known, release, files["truth"])
     seeds = SeedPairs.read(known, release, files["seeds"])
-    assert found["graph"]["common"] == len(pair.common) == network.n_nodes
+    assert found["tables"]["graph"][0]["common"] == len(pair.common) == network.n_nodes
     assert (attack["runs"], attack["n_seeds"]) == (1, 25)
     expected = rates(Nar09()(release, known, seeds).mapping, pair.truth, seeds.source)
     assert attack["recall"] == pytest.approx(expected.recall, abs=0.03)  # numbered anew: ties differ
@@ -152,7 +152,7 @@ def test_a_report_is_not_overwritten_unless_told(files, tmp_path):
 
 def test_more_numbers_of_seeds(files):
     found = told(*of(files, "auxiliary", "truth"), "--seeds", "top:20", "--transition", "2,40", "--runs", "2")
-    assert [point["n_seeds"] for point in found["graph"]["transition"]] == [2, 20, 40]
+    assert [point["n_seeds"] for point in found["tables"]["graph_transition"]] == [2, 20, 40]
 
 
 def test_what_is_not_run_is_told(files):
@@ -178,8 +178,8 @@ def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
     there = names(network, "x")
     truth = write(tmp_path / "mixed.csv", [(i, there[i]) for i in range(network.n_nodes)])
     found = told(files["release"], "--auxiliary", numbered, "--truth", truth, "--seeds", "random:20", "--runs", "1")
-    assert found["graph"]["common"] == network.n_nodes
-    assert found["graph"]["attacks"][0]["recall"] > 0.5
+    assert found["tables"]["graph"][0]["common"] == network.n_nodes
+    assert found["tables"]["graph_attacks"][0]["recall"] > 0.5
 
 
 @pytest.mark.parametrize(

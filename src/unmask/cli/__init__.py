@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ from unmask.cli.channel import audit_channel, design
 from unmask.cli.choose import choose, choose_columns
 from unmask.cli.columns import columns, read_original, read_released
 from unmask.cli.files import (
-    as_text,
     provenance,
     read_motive,
     read_origin,
@@ -25,6 +23,7 @@ from unmask.cli.files import (
     say_dropped,
     say_findings,
     say_formulas,
+    say_json,
     stems,
     write_release,
     write_report,
@@ -40,7 +39,7 @@ from unmask.cli.large import (
 )
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.options import Input, Sentences, attacker_option, share, table_options, without_seed
-from unmask.cli.output import Output, at_risk_option, audit_output, measures
+from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
@@ -48,10 +47,6 @@ from unmask.cli.study import study
 from unmask.writing import STANDARD_OUTPUT, together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unmask.reports import ReportData
-    from unmask.reports.words import Value
     from unmask.studies.tables import Evidence
     from unmask.tables import Mondrian, Table
     from unmask.tables.formulas import Formulas
@@ -158,7 +153,8 @@ def audit(
             return
         found = kept
     output.keep(watched, paths)
-    output.give(found, lambda shown: _audit_json(shown, found.criteria, names, unused))
+    warnings = [f"released columns without a role, taken as known: {', '.join(sorted(unused))}"] * bool(unused)
+    output.give(found, rows={"releases": [found.criteria[name]["rows"] for name in names]}, warnings=warnings)
 
 
 def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, ...]) -> None:
@@ -285,7 +281,7 @@ def _protect_in_memory(
     write_release(leaving, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
     use: dict[str, Any] = {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes}
-    use["width"] = {name: asdict(width) for name, width in lost.width.items()}
+    use["width"] = dict(lost.width)
     if protection.l is not None or protection.t is not None:
         use["gcp_of_k_alone"] = utility.evaluate(table, *replace(protection, l=None, t=None)(table)).gcp
     return {
@@ -298,16 +294,18 @@ def _protect_in_memory(
 
 
 def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None:
-    from unmask.tables.utility import Width
-
-    if as_json:
-        click.echo(as_text(result))
     use = result["utility"]
+    if as_json:
+        made = {name: value for name, value in result.items() if name not in ("utility", "dropped")}
+        lost = {name: value for name, value in use.items() if name != "width"}
+        width = [{"column": name, **vars(one)} for name, one in use["width"].items()]
+        dropped = [{"column": name} for name in result["dropped"]]
+        say_json(results=[{**made, **lost}], tables={"width": width, "dropped": dropped})
     alone = f" ({use['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in use else ""
     click.echo(
         f"wrote {output}: {result['rows']:,} rows in {result['classes']:,} classes of at least {result['k']}, "
         f"information lost {use['gcp']:.1%}{alone}: a cell leaves open "
-        + ", ".join(f"{name} {Width(**width)}" for name, width in use["width"].items()),
+        + ", ".join(f"{name} {width}" for name, width in use["width"].items()),
         err=True,
     )
 
@@ -339,7 +337,8 @@ def list_(as_json: bool) -> None:
         "measures": {name: f"{item.unit}; {item.source}" for name, item in MEASURES.items()},
     }
     if as_json:
-        click.echo(json.dumps(shown))
+        kinds = ((heading.removesuffix("s"), *item) for heading, items in shown.items() for item in items.items())
+        say_json(results=[{"kind": kind, "name": name, "text": text} for kind, name, text in kinds])
         return
     for heading, items in shown.items():
         click.echo(f"{heading}\n" + "\n".join(f"  {name:28} {text}" for name, text in items.items()))
@@ -396,22 +395,3 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
 
 def _first_line(item: object) -> str:
     return (type(item).__doc__ or "").strip().splitlines()[0]
-
-
-def _audit_json(
-    shown: ReportData, criteria: Mapping[str, Mapping[str, Value]], names: list[str], unused: set[str]
-) -> dict[str, Any]:
-    """criteria : as they are, for pipelines: k and the number of unique rows are what a gate asks about."""
-    exact = {name: dict(criteria[name]) for name in names}
-    warnings = [f"not run: {what}: {why}" for what, why in shown.not_run]
-    warnings += shown.price.warnings if shown.price is not None else ()
-    if unused:
-        warnings.insert(0, f"released columns without a role, taken as known: {', '.join(sorted(unused))}")
-    result = {"release": exact[names[0]], "measures": measures(shown), "warnings": warnings}
-    if shown.price is not None:
-        result["price"] = asdict(shown.price)
-    if shown.values:
-        result["values"] = [asdict(one) for one in shown.values]
-    if shown.exposure is not None:
-        result["exposure"] = asdict(shown.exposure)
-    return result if len(names) == 1 else {**result, "releases": exact}

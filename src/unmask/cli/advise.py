@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from unmask.cli.files import as_text
+from unmask.cli.files import say_json
 
 QUESTIONS = {
     "what": ("What does the adversary want: identity, attribute or sender?", ("identity", "attribute", "sender")),
@@ -47,7 +47,7 @@ def advise(
             given[name] = answers[0] if as_json else click.prompt(question, type=click.Choice(answers), err=True)
     advice = advise_on(**given, loss_known=loss_known, dmax=dmax, rank_by=rank_by)
     if as_json:
-        click.echo(as_text(vars(advice)))
+        say_json(results=[advice])
         return
     for case in ("worst", "average", "best"):
         measure = getattr(advice, case)

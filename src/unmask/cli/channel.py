@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, provenance, refuse_to_overwrite, say_notes, stems, write_texts
+from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_notes, stems, write_texts
 from unmask.cli.matrices import NAMED_LOSSES, read_channels, read_loss, read_named, read_prior
 from unmask.cli.options import share
-from unmask.cli.output import Output, audit_output, measures
+from unmask.cli.output import Output, audit_output
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from unmask.reports import ReportData
 
 CURVE_POINTS = 12
 """Budgets at which `design` solves the trade-off curve."""
@@ -82,7 +80,7 @@ def audit_channel(
         limit=not no_limit,
         assumptions=notes,
     )
-    output.give(found, _json)
+    output.give(found)
 
 
 @click.command()
@@ -168,7 +166,7 @@ def design(
         texts[curve] = _curve(solve, budgets)
     write_texts(texts)
     if as_json:
-        click.echo(as_text(result))
+        say_json(results=[result])
     click.echo(
         f"wrote {output}: privacy {found.privacy:.6g} of at most {result['prior_error']:.6g}, worst case "
         f"{found.worst:.6g}, distortion {found.distortion:.6g} ({found.method})",
@@ -202,17 +200,6 @@ def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
             "no budget of the curve has a mechanism, so there is nothing to write; check --budget, or leave --curve out"
         )
     return "\n".join(dict.fromkeys(lines)) + "\n"  # beyond the budget that hides all, points repeat
-
-
-def _json(found: ReportData) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    assert found.channel is not None
-    return {
-        "channel": asdict(found.channel),
-        "measures": measures(found),
-        "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
-    }
 
 
 def _written(secrets: tuple[str, ...], outputs: tuple[str, ...], table: NDArray[np.float64]) -> str:

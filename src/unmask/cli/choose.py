@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, read
+from unmask.cli.files import read, say_json
 from unmask.cli.options import Input, table_options
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -
             chosen[verdict.dataset] = verdict.protection
     if as_json:
         told = [{**vars(verdict), "satisfied": verdict.satisfied} for verdict in verdicts]
-        click.echo(as_text({"chosen": chosen, "verdicts": told}))
+        best = [{"dataset": dataset, "protection": protection} for dataset, protection in chosen.items()]
+        say_json(results=told, tables={"chosen": best})
     else:
         for dataset, protection in chosen.items():
             click.echo(f"{dataset}: {f'take {protection}' if protection else 'no protection meets the requirements'}")
@@ -84,7 +85,7 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
 
     found = contributions(read(Path(data), reading))
     if as_json:
-        click.echo(as_text({"contributions": [vars(one) for one in found]}))
+        say_json(results=found)
         return
     for target in dict.fromkeys(one.target for one in found):
         said = visible(target)

@@ -11,12 +11,11 @@ from unmask.cli.files import provenance, stems
 from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.large import engine_options
 from unmask.cli.options import split
-from unmask.cli.output import Output, at_risk_option, audit_output, measures
+from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, ends, separations
 
 if TYPE_CHECKING:
     from unmask.graphs.protections import Decoy, IdentitySeparation
-    from unmask.reports import ReportData
     from unmask.studies.graphs import Derived, Scene
 
 FILE = click.Path(path_type=Path)
@@ -197,7 +196,7 @@ def audit_graph(
         if why.startswith("failed: "):
             click.echo(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
     output.keep(watched, (release,))
-    output.give(found, _json)
+    output.give(found)
 
 
 def _check_choice(
@@ -262,15 +261,3 @@ def _scenes(
         pair = Pair.read(known, graph, truth)
         scene = replace(scene, truth=pair.truth, origin=pair.origin, truth_partial=truth_partial)
     return {stems((release,))[0]: scene}
-
-
-def _json(found: ReportData) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    assert found.graph is not None
-    return {
-        "graph": asdict(found.graph),
-        "measures": measures(found),
-        "assumptions": found.assumptions,
-        "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
-    }

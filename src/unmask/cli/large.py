@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -221,6 +221,6 @@ def protect_in_engine(
         "utility": {
             "gcp": lost.gcp,
             "average_class_size": lost.released_rows / len(made.release.counts),
-            "width": {name: asdict(width) for name, width in lost.width.items()},
+            "width": dict(lost.width),
         },
     }

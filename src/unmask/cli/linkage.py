@@ -10,7 +10,7 @@ import click
 from unmask.cli.files import provenance, say_notes, stems
 from unmask.cli.large import engine_options, refuse_without_engine
 from unmask.cli.options import Input, encoding_option, pairs, share
-from unmask.cli.output import Output, audit_output, measures
+from unmask.cli.output import Output, audit_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,7 +138,7 @@ def audit_linkage(
         if counted is None:
             return
         found = study_contingencies(counted, sensitivity, **_said(counted))
-    output.give(found, _json)
+    output.give(found)
 
 
 def _said(named: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,13 +166,3 @@ def _counted(
         click.echo(str(plan(engine, *labeled, shares=room, temp_directory=temp_directory, **said)), err=True)
         say_notes(engine.notes)
         return None if dry_run else contingencies(engine, *labeled, array_bytes=room[1], **said)
-
-
-def _json(found: Any) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {
-        "linkage": asdict(found.linkage),
-        "measures": measures(found),
-        "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
-    }

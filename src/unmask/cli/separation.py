@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, refuse_to_overwrite, write_release
+from unmask.cli.files import refuse_to_overwrite, say_json, write_release
 from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split, without_seed
 
@@ -225,7 +225,7 @@ def protect_graph(
     _say_left_out(separated.release.n_nodes - release.n_nodes)
     found = {**_counts(people, separated, release), "seconds": round(seconds, 3)}
     if as_json:
-        click.echo(as_text(found))
+        say_json(results=[found])
     click.echo(
         f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} ties of {people.n_nodes:,} people with "
         f"{people.n_edges:,}; {len(separated.adopters):,} of them separated",
@@ -337,9 +337,7 @@ def advise_identity(
     network = SocialGraph.read(graph, delimiter=delimiter, ends=ends(source, target))
     advice = _advice(network, _node(network, node, graph), identities, discovery, (attack, leaked, runs, seed))
     if as_json:
-        from dataclasses import asdict
-
-        click.echo(as_text(asdict(advice)))
+        say_json(results=[advice])
         return
     for sentence in sentences(advice):
         click.echo(sentence)

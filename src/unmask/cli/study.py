@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text
+from unmask.cli.files import say_json
 
 if TYPE_CHECKING:
     from unmask.plan import Plan
@@ -55,7 +55,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     if outcome.damaged:
         click.echo(f"{outcome.damaged} damaged lines of the journal were dropped, their cells run again", err=True)
     if as_json:
-        click.echo(as_text(found))
+        say_json(results=[found])
     else:
         counts = {name: found[name] for name in ("done", "failed", "timed_out", "skipped") if found[name]}
         told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
@@ -93,7 +93,7 @@ def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:
 
 def _say(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        click.echo(as_text(found))
+        say_json(results=[found])
         return
     for name in ("datasets", "protections", "adversaries"):
         click.echo(f"{name:12} {', '.join(found[name])}")

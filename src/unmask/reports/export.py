@@ -77,16 +77,22 @@ def _made(folder: Path) -> Iterator[None]:
         raise
 
 
-def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
-    """The files, and of each what the index says."""
+def items(data: ReportData | StudyData) -> Iterator[tuple[str, Figure | Grid]]:
+    """Every chart and table of the page under its name, in the order of the page."""
     data = without_small(data) if isinstance(data, ReportData) else data
     shown = study_sections.contents(data) if isinstance(data, StudyData) else html.contents(data)
     if isinstance(data, ReportData):
         shown["not_run"] = _not_run(data)
-    yield from _table(folder, MEASURES, _measures(data), "Every measure, in full precision")
     taken = {MEASURES}
     for path, item in _shown(shown, ()):
-        name = _free(re.sub(r"[^a-z0-9]+", "-", "-".join(path).removeprefix("parts-").lower()).strip("-"), taken)
+        yield _free(re.sub(r"[^a-z0-9]+", "-", "-".join(path).removeprefix("parts-").lower()).strip("-"), taken), item
+
+
+def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
+    """The files, and of each what the index says."""
+    data = without_small(data) if isinstance(data, ReportData) else data
+    yield from _table(folder, MEASURES, _measures(data), "Every measure, in full precision")
+    for name, item in items(data):
         if isinstance(item, Figure):
             yield from _chart(folder, name, item)
         else:
