@@ -11,7 +11,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
 from unmask.errors import UnmaskError
+
+READ = "a path, a data frame (pandas, polars, Arrow) or a mapping of names to columns"
+"""What is read as a table."""
 
 MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 """Library -> its function from columns to a frame, in the order in which they are tried."""
@@ -55,3 +62,30 @@ def _alike(cells: list[Any]) -> list[Any]:
     if types <= {int, float} and len(types) > 1:
         return [None if cell is None else float(cell) for cell in cells]
     return cells if len(types) < 2 else [None if cell is None else str(cell) for cell in cells]
+
+
+def frame_of_parquet(path: str, *, library: str | None = None) -> Any:
+    """The table of a Parquet file as a data frame, with the types of the file."""
+    name = chosen(library)
+    if name == "polars":
+        return import_module(name).read_parquet(path)
+    if name == "pyarrow":
+        return import_module("pyarrow.parquet").read_table(path)
+    with duckdb.connect(":memory:") as connection:
+        return connection.execute("select * from read_parquet($path)", {"path": path}).df()
+
+
+def columns_of(source: object) -> dict[str, NDArray[Any]]:
+    """The columns of a mapping of names to cells, or of a data frame.
+
+    >>> columns_of({"x": [1, 2]})
+    {'x': array([1, 2])}
+    """
+    if isinstance(source, Mapping):
+        return {str(name): np.asarray(cells) for name, cells in source.items()}
+    names = getattr(source, "column_names", None)  # of Arrow, whose `columns` are the columns themselves
+    names = getattr(source, "columns", None) if names is None else names
+    if names is None:
+        raise UnmaskError(f"a {type(source).__name__} has no columns; expected {READ}")
+    frame: Any = source
+    return {str(name): frame[name].to_numpy() for name in names}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -268,46 +267,28 @@ def _protect_in_memory(
     table: Table, protection: Mondrian, output: Path, origin: Path | None, formulas: Formulas
 ) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
-    from unmask.tables import criteria, utility
+    from unmask import face
     from unmask.tables.formulas import check_formulas, escaped, formula_cells
 
     start = time.perf_counter()
-    release, rows = protection(table)
+    made = face.protect(table, protection)
     seconds = time.perf_counter() - start
-    run = formula_cells(release)
+    run = formula_cells(made.release)
     check_formulas(run, formulas)
     say_formulas(run, formulas)
-    leaving = escaped(release) if formulas == "escape" else release
-    write_release(leaving, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin)
-    found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
-    use: dict[str, Any] = {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes}
-    use["width"] = dict(lost.width)
-    if protection.l is not None or protection.t is not None:
-        use["gcp_of_k_alone"] = utility.evaluate(table, *replace(protection, l=None, t=None)(table)).gcp
-    return {
-        "rows": release.n_rows,
-        "classes": found.classes,
-        "k": found.k,
-        "seconds": round(seconds, 3),
-        "utility": use,
-    }
+    leaving = escaped(made.release) if formulas == "escape" else made.release
+    write_release(leaving, output, "row\n" + "".join(f"{row}\n" for row in made.origin.tolist()), origin)
+    return {**made.facts, "seconds": round(seconds, 3), "width": made.width}
 
 
 def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None:
-    use = result["utility"]
+    from unmask.face import costs
+
     if as_json:
-        made = {name: value for name, value in result.items() if name not in ("utility", "dropped")}
-        lost = {name: value for name, value in use.items() if name != "width"}
-        width = [{"column": name, **vars(one)} for name, one in use["width"].items()]
-        dropped = [{"column": name} for name in result["dropped"]]
-        say_json(results=[{**made, **lost}], tables={"width": width, "dropped": dropped})
-    alone = f" ({use['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in use else ""
-    click.echo(
-        f"wrote {output}: {result['rows']:,} rows in {result['classes']:,} classes of at least {result['k']}, "
-        f"information lost {use['gcp']:.1%}{alone}: a cell leaves open "
-        + ", ".join(f"{name} {width}" for name, width in use["width"].items()),
-        err=True,
-    )
+        made = {name: value for name, value in result.items() if name not in ("width", "dropped")}
+        width = [{"column": name, **vars(one)} for name, one in result["width"].items()]
+        say_json(results=[made], tables={"width": width, "dropped": [{"column": name} for name in result["dropped"]]})
+    click.echo(f"wrote {output}: {costs(result, result['width'])}", err=True)
 
 
 main.add_command(advise)

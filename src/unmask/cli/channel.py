@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_notes, stems, write_texts
-from unmask.cli.matrices import NAMED_LOSSES, read_channels, read_loss, read_named, read_prior
 from unmask.cli.options import share
 from unmask.cli.output import Output, audit_output
 from unmask.writing import STANDARD_OUTPUT
@@ -53,6 +52,7 @@ def audit_channel(
     unmask audit channel response.csv
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
     """
+    from unmask.channels.matrices import read_channels, read_loss, read_named
     from unmask.studies.channels import Stakes, study_channels
 
     names = stems(channels)
@@ -121,6 +121,7 @@ def design(
     import numpy as np
 
     from unmask.channels import optimal_mechanism
+    from unmask.channels.matrices import NAMED_LOSSES, read_loss, read_named, read_prior
     from unmask.measures.error import bayes
     from unmask.posterior import Posterior
 

@@ -216,11 +216,9 @@ def protect_in_engine(
         "rows": lost.released_rows,
         "classes": len(made.release.counts),
         "k": lost.class_size,
+        "gcp": lost.gcp,
+        "average_class_size": lost.released_rows / len(made.release.counts),
         "seconds": round(time.perf_counter() - start, 3),
         "dropped": dropped,
-        "utility": {
-            "gcp": lost.gcp,
-            "average_class_size": lost.released_rows / len(made.release.counts),
-            "width": dict(lost.width),
-        },
+        "width": lost.width,
     }

@@ -21,6 +21,10 @@ WIDEST = 32
 """Characters of a name."""
 
 
+MOST = 20
+"""Rows of a result without a success."""
+
+
 class Line(NamedTuple):
     """A line for a terminal; kind : "head", "risk" where somebody is above the limit, or ""."""
 
@@ -48,7 +52,8 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
     shown = ("release",) * several + ("adversary", "target", "success", "guessing", "worst-off")
     yield from _grid(shown, [(_reached(row, several=several), _kind(row)) for row in heads])
     if not heads:
-        yield Line(f"{len(data.rows):,} rows of {', '.join(dict.fromkeys(row.measure for row in data.rows))}")
+        columns = ("release", "adversary", "measure", "value", "before", "unit")
+        yield from _grid(columns, [(_measured(row), "") for row in data.rows[:MOST]])
 
 
 def _judged(data: ReportData) -> list[tuple[str, dict[str, Value]]]:
@@ -74,6 +79,10 @@ def _reached(row: Row, *, several: bool) -> tuple[str, ...]:
     return (*((row.release,) if several else ()), row.adversary, row.target, *figures)
 
 
+def _measured(row: Row) -> tuple[str, ...]:
+    return row.release, row.adversary, row.measure, number(row.posterior), number(row.prior), row.unit
+
+
 def _kind(row: Row) -> str:
     limit = LIMITS["identity" if row.target == IDENTITY else "value"]
     return "risk" if row.release != ORIGINAL and row.worst > limit else ""
@@ -85,7 +94,7 @@ def _grid(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> Ite
         return
     cells = [head, *([_cut(cell) for cell in row] for row, _ in rows)]
     widths = [max(len(row[at]) for row in cells) for at in range(len(head))]
-    names = {at for at, one in enumerate(head) if one in ("release", "adversary", "target")}
+    names = {at for at, one in enumerate(head) if one in ("release", "adversary", "target", "measure", "unit")}
     kinds = ("head", *(kind for _, kind in rows))
     yield Line("")
     for row, kind in zip(cells, kinds, strict=True):

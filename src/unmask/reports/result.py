@@ -177,8 +177,10 @@ def tables_of(data: Any) -> dict[str, list[dict[str, Any]]]:
 
 def _tables(name: str, value: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """A value as tables: a tuple of dataclasses is one, also by release; what else a dataclass holds is one row."""
-    if is_dataclass(value):
-        nested = [field.name for field in fields(value) if re.search(r"tuple\[[A-Z]", str(field.type))]
+    if is_dataclass(value) and all(isinstance(column, tuple) for column in vars(value).values()):  # a curve
+        yield name, [dict(zip(vars(value), row, strict=True)) for row in zip(*vars(value).values(), strict=True)]
+    elif is_dataclass(value):
+        nested = [field.name for field in fields(value) if re.search(r"tuple\[[A-Z]|Curve", str(field.type))]
         yield name, [{part: inner for part, inner in vars(value).items() if part not in nested}]
         for part in nested:
             yield from _tables(f"{name}_{part}", getattr(value, part))

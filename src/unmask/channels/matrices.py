@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import csv
 import gzip
+import logging
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
-from unmask.cli.files import say_notes
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from unmask.channels.release import Channel
+from unmask.engines.given import given
+from unmask.engines.room import scratch
+from unmask.engines.text_files import head_of, parquet_of
+from unmask.errors import FailedError, UnmaskError
+from unmask.files import engine
+from unmask.measures.losses import LossName, as_matrix
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from unmask.channels import Channel
-    from unmask.measures.losses import LossName
+_log = logging.getLogger(__name__)
 
 NAMED_LOSSES = ("hamming", "absolute", "squared", "euclidean")
 
@@ -48,11 +53,6 @@ def read_channels(paths: Sequence[Path], prior: Path | None) -> tuple[list[Chann
 
 def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[str, ...] | None) -> tuple[Channel, str]:
     """A channel, its secrets in this order, its outputs in that of the secrets where they are the secrets."""
-    import numpy as np
-
-    from unmask.channels import Channel
-    from unmask.errors import UnmaskError
-
     outputs, secrets, table, _ = read_matrix(path)
     if order is not None:
         table, secrets = table[_places(order, secrets, path, "secrets")], order
@@ -70,10 +70,6 @@ def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[s
 
 def _places(wanted: tuple[str, ...], names: tuple[str, ...], path: Path, what: str) -> NDArray[np.int64]:
     """Where each wanted name stands in a file that must have the same names, in any order."""
-    import numpy as np
-
-    from unmask.errors import UnmaskError
-
     place = {name: i for i, name in enumerate(names)}
     if set(place) != set(wanted) or len(names) != len(wanted):
         raise UnmaskError(f"{path.name} has other {what} than the file before it, expected the same names")
@@ -99,15 +95,11 @@ class Meant(NamedTuple):
 
     def matrix(self, n: int) -> NDArray[np.float64]:
         """(n_answers, n) the loss of answering a line, or a secret."""
-        from unmask.measures.losses import as_matrix
-
         return as_matrix(self.loss, n, coordinates=self.points)
 
 
 def read_loss(loss: str, secrets: tuple[str, ...], coordinates: Path | None, unit: str | None) -> Meant:
     """A named loss over the secrets, or a file: its columns are the secrets, its lines the answers, both by name."""
-    from unmask.errors import UnmaskError
-
     if loss not in NAMED_LOSSES:
         path = Path(loss)
         if not path.suffix and not path.exists():
@@ -126,10 +118,6 @@ def read_loss(loss: str, secrets: tuple[str, ...], coordinates: Path | None, uni
 
 def _points(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> NDArray[np.float64]:
     """(n, n_dimensions) where the secrets lie: all columns of the coordinates, or the numbers that they are."""
-    import numpy as np
-
-    from unmask.errors import UnmaskError
-
     if coordinates is None:
         try:
             return np.array([[float(name)] for name in secrets])
@@ -144,10 +132,6 @@ def _points(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> ND
 
 def read_prior(path: Path) -> Prior:
     """Secrets and their chances; a first line whose second cell is a number is no header."""
-    import numpy as np
-
-    from unmask.errors import UnmaskError
-
     columns, secrets, table, corner = read_matrix(path)
     if table.shape[1] != 1:
         raise UnmaskError(f"{path.name} has {table.shape[1]} columns of numbers, expected one: secret and probability")
@@ -175,10 +159,6 @@ class Matrix(NamedTuple):
 
 def read_matrix(path: Path) -> Matrix:
     """A file whose first line and first column are names, and all other cells numbers."""
-    import numpy as np
-
-    from unmask.errors import FailedError, UnmaskError
-
     try:
         numbered = _rows(path)
     except csv.Error:
@@ -208,13 +188,10 @@ def read_matrix(path: Path) -> Matrix:
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
     """The lines of a text file (.gz too; commas, semicolons, tabs), a workbook or a Parquet file as texts, numbered."""
-    from unmask.engines.given import given
-    from unmask.engines.room import scratch
-    from unmask.engines.text_files import head_of
-
     with scratch(None) as folder:
         file = given(path, folder)
-        say_notes([file.note] if file.note else [])
+        if file.note:
+            _log.warning("%s", file.note)
         if file.form == "parquet":
             return list(enumerate(_parquet_rows(file.path), start=1))
         if not file.path.stat().st_size:
@@ -231,12 +208,6 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
 
 def _parquet_rows(path: Path) -> list[list[str]]:
     """The names of the columns and the cells of a Parquet file, as texts."""
-    import duckdb
-
-    from unmask.engines.text_files import parquet_of
-    from unmask.errors import FailedError
-    from unmask.files import engine
-
     with engine() as connection:
         try:
             found = connection.execute(f"select * from {parquet_of([path])}")
@@ -250,8 +221,6 @@ def _summing_to_1(table: NDArray[np.float64], path: Path, what: str) -> tuple[ND
     """The rows, each divided by its sum where that is 1 but for rounding, and a sentence that says so; others as they
     are.
     """
-    import numpy as np
-
     total = table.sum(axis=1)
     off = float(np.abs(total - 1).max())
     if not 1e-9 < off <= ROUNDED:
