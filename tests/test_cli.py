@@ -151,10 +151,19 @@ def test_several_releases_are_told_apart_by_their_names(folder):
     assert of(found, "criteria", release="k40")["k"] >= 40 > of(found, "criteria", release="release")["k"]
 
 
-def test_without_json_the_findings_are_sentences(folder):
+def test_without_json_an_audit_is_a_table_with_the_next_command(folder):
     done = unmask("audit", "release.csv", *ROLES)
-    assert "240 people" in done.stdout
-    assert done.stderr == ""
+    head, row = (line.split() for line in done.stdout.splitlines()[2:4])
+    assert (head, row[:3]) == (
+        ["release", "rows", "classes", "k", "l", "t"],
+        ["release", "240", str(len(class_sizes("release.csv")))],
+    )
+    assert [line.split()[:2] for line in done.stdout.splitlines() if line.startswith("prosecutor")] == [
+        ["prosecutor", "identity"], ["prosecutor", "diagnosis"],
+    ]  # fmt: skip
+    assert "\x1b" not in done.stdout
+    assert done.stderr == "next: unmask choose columns release.csv -q age,sex,zip -s diagnosis\n"
+    assert unmask(*done.stderr.split()[2:]).exit_code == 0
 
 
 def test_identifiers_may_be_gone_from_the_release(folder):

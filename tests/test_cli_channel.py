@@ -57,7 +57,7 @@ def test_an_audit_tells_what_the_library_says(tmp_path, prior):
     (shown,) = told["tables"]["channel_mechanisms"]
     assert shown["privacy"] == pytest.approx(error.average)
     assert shown["worst"] == pytest.approx(error.worst)
-    assert shown["epsilon"] == "inf"
+    assert shown["epsilon"] == "Infinity"
     assert told["tables"]["channel"][0]["prior_error"] == pytest.approx(0.5)
     assert any("no distortion is known" in one["why"] for one in told["not_run"])
 
@@ -391,7 +391,7 @@ def test_c14_rounded_rows_are_divided_by_their_sum_and_that_is_said(tmp_path):
     assert done.exit_code == 0
     said = "The rows of m.csv sum to 0.9999 to 1; they were divided by their sum."
     assert f"note: {said}" in done.stderr
-    assert "note: The chances of p.csv sum to 1.0001; they were" in done.stderr
+    assert "note: The probabilities of p.csv sum to 1.0001; they were" in done.stderr
     unmask("audit", "channel", channel, "--report", tmp_path / "page.html")
     assert said in (tmp_path / "page.html").read_text()
     off = write(tmp_path / "off.csv", [[0.33, 0.33, 0.33], [0.2, 0.3, 0.5]], names=("a", "b"))

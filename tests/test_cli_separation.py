@@ -268,10 +268,10 @@ def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
     ("options", "said"),
     [
         (("--node", "nobody"), "the node given is not in 'friends.csv'"),
-        (("--node", f"{SECRET} 1", "--discovery", "0.3,2"), "a chance from 0 to 1"),
-        (("--node", f"{SECRET} 1", "--discovery", ""), "a chance from 0 to 1"),
+        (("--node", f"{SECRET} 1", "--discovery", "0.3,2"), "a probability from 0 to 1"),
+        (("--node", f"{SECRET} 1", "--discovery", ""), "a probability from 0 to 1"),
         (("--node", f"{SECRET} 1", "--discovery", "0.3", "--runs", "2"), "were both given"),
-        (("--node", f"{SECRET} 1", "--discovery", "0.3", "--identities", "2"), "2 identities and 1 chances"),
+        (("--node", f"{SECRET} 1", "--discovery", "0.3", "--identities", "2"), "2 identities and 1 probabilities"),
         (("--node", f"{SECRET} 1", "--attack", "nar9"), "did you mean 'nar09'"),
         (("--node", f"{SECRET} 1", "--runs", "1", "--leaked", "5000"), "ask for fewer"),
     ],

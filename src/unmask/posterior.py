@@ -1,4 +1,4 @@
-"""The currency: what the adversary believes about each target once he has seen the release."""
+"""The currency: what the adversary believes about each target once they have seen the release."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Posterior:
     weight          : (n_targets,) weights of the targets, sum 1
     n_candidates    : size of the universe of candidates
     log_prior       : what was believed before the release: one number (each candidate alike) or (n_candidates,).
-                      It may sum to less than 1: the rest is the prior chance that the target is no candidate.
+                      It may sum to less than 1: the rest is the prior probability that the target is no candidate.
     status          : how far the numbers can be trusted as probabilities: `exact`, `model` (right if the model is),
                       `calibrated` (a scale that held on other people, see
                       `inference.calibrate`) or `scores` (only their order counts). An audit says what is earned.

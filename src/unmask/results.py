@@ -21,11 +21,11 @@ class Row:
     """One measure of one adversary on one release.
 
     release, adversary : who attacked what, as the caller named them
-    target             : what he is after: "identity", or the name of a sensitive column
+    target             : what they are after: "identity", or the name of a sensitive column
     measure, unit      : the quantity
     direction          : whether the adversary wants it "high" or "low"
-    prior, posterior   : its mean over the targets before and after he saw the release
-    gain               : what the release gave him, positive when he profits, whatever the direction
+    prior, posterior   : its mean over the targets before and after they saw the release
+    gain               : what the release gave them, positive when they profit, whatever the direction
     low, high          : 95 % interval of `posterior`, None where there is none
     interval           : what the interval is over, and how it was made
     n, n_observations  : targets, and distinct observations they produced

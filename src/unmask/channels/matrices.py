@@ -30,7 +30,7 @@ ROUNDED = 1e-3
 
 
 class Prior(NamedTuple):
-    """Secrets and their chances, and a sentence where these were rounded."""
+    """Secrets and their probabilities, and a sentence where these were rounded."""
 
     secrets: tuple[str, ...]
     chance: NDArray[np.float64]
@@ -131,7 +131,7 @@ def _points(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> ND
 
 
 def read_prior(path: Path) -> Prior:
-    """Secrets and their chances; a first line whose second cell is a number is no header."""
+    """Secrets and their probabilities; a first line whose second cell is a number is no header."""
     columns, secrets, table, corner = read_matrix(path)
     if table.shape[1] != 1:
         raise UnmaskError(f"{path.name} has {table.shape[1]} columns of numbers, expected one: secret and probability")
@@ -144,7 +144,7 @@ def read_prior(path: Path) -> Prior:
         if corner in secrets:
             raise UnmaskError(f"file {path.name!r} names a line twice, expected every name once")
         secrets, chance = (corner, *secrets), np.concatenate([[first], chance])
-    table, note = _summing_to_1(chance[None], path, "chances")
+    table, note = _summing_to_1(chance[None], path, "probabilities")
     return Prior(secrets, table[0], note)
 
 

@@ -19,10 +19,12 @@ from unmask.cli.files import (
     read_register,
     read_used,
     refuse_to_overwrite,
+    roles_given,
     say_dropped,
     say_findings,
     say_formulas,
     say_json,
+    say_next,
     stems,
     write_release,
     write_report,
@@ -37,7 +39,7 @@ from unmask.cli.large import (
     roles_of,
 )
 from unmask.cli.linkage import audit_linkage
-from unmask.cli.options import Input, Sentences, attacker_option, share, table_options, without_seed
+from unmask.cli.options import Input, Sentences, attacker_option, first_argument, share, table_options, without_seed
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
@@ -64,26 +66,26 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("releases", nargs=-1, required=True, type=Input())
+@click.argument("releases", nargs=-1, required=True, type=Input(), shell_complete=first_argument)
 @table_options
-@click.option(
-    "--original", type=click.Path(path_type=Path), help="The table before protection: gives targets and truth."
-)
+@click.option("--original", type=click.Path(path_type=Path), help="Table before protection: gives targets and truth.")
 @click.option(
     "--origin", "origins", multiple=True, type=click.Path(path_type=Path),
-    help="For each release, in their order: CSV with the row of the original behind each record.",
+    help="CSV with the row of the original behind each record; repeat it for each release, in their order.",
 )  # fmt: skip
-@click.option("--register", metavar="PATH", help="Named people: a table with some of the quasi-identifiers.")
+@click.option("--register", metavar="PATH", help="Table of people with some of the quasi-identifiers.")
 @click.option(
     "--coverage",
     default=1.0,
     show_default=True,
     type=click.FloatRange(0, 1, min_open=True),
     callback=share,
-    help="Chance that the person of a record is in the register.",
+    help="Probability that the person behind a record is in the register.",
 )
 @click.option(
-    "--targets", type=click.IntRange(min=1), help="Attack so many people drawn from the original; all when left out."
+    "--targets",
+    type=click.IntRange(min=1),
+    help="Number of people attacked, drawn from the original; all when left out.",
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
 @attacker_option
@@ -106,7 +108,7 @@ def audit(
     output: Output,
     **reading: Any,
 ) -> None:
-    r"""Attack releases of a table; say who is named and whose secret is known.
+    r"""Attack releases of a table: how many people are re-identified, and what is inferred about them.
 
     \b
     unmask audit release.csv -q age,sex,zip -s diagnosis
@@ -192,14 +194,18 @@ def _evidence(tables: dict[str, Table], original: Table | None, origins: tuple[P
 
 
 @main.command()
-@click.argument("data", type=Input())
+@click.argument("data", type=Input(), shell_complete=first_argument)
 @table_options
-@click.option("--k", default=10, show_default=True, help="Rows in every class.")
-@click.option("--l", "l_", type=int, help="Distinct values of every sensitive column in every class.")
+@click.option("--k", default=10, show_default=True, help="Fewest rows of a class.")
+@click.option("--l", "l_", type=int, help="Fewest distinct values of a sensitive column in a class.")
 @click.option("--t", type=float, help="Largest distance of a class's sensitive values from the whole table's.")
-@click.option("--relaxed", is_flag=True, help="Rows equal to the cut may go to either side.")
+@click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
 @click.option(
-    "--output", "-o", required=True, type=click.Path(path_type=Path), help="The release: CSV, TSV (.gz) or Parquet."
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="File of the release: CSV, TSV (.gz) or Parquet.",
 )
 @click.option(
     "--origin", type=click.Path(path_type=Path), help="Write the row of DATA behind each record; keep it secret."
@@ -289,6 +295,10 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None
         width = [{"column": name, **vars(one)} for name, one in result["width"].items()]
         say_json(results=[made], tables={"width": width, "dropped": [{"column": name} for name in result["dropped"]]})
     click.echo(f"wrote {output}: {costs(result, result['width'])}", err=True)
+    if not as_json and output != STANDARD_OUTPUT:
+        given = click.get_current_context().params
+        truth = ["--original", given["data"], "--origin", given["origin"]] if given["origin"] else []
+        say_next("audit", output, *roles_given(), *truth)
 
 
 main.add_command(advise)
@@ -331,7 +341,7 @@ def list_(as_json: bool) -> None:
     default="unmask-demo.html",
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Where to write the report.",
+    help="File of the report.",
 )
 @click.option(
     "--people",

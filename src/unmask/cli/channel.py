@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_notes, stems, write_texts
+from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
 from unmask.cli.options import share
 from unmask.cli.output import Output, audit_output
 from unmask.writing import STANDARD_OUTPUT
@@ -27,10 +27,15 @@ FILE = click.Path(path_type=Path)
 @click.command("audit channel")
 @click.argument("channels", nargs=-1, required=True, type=FILE)
 @click.option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
-@click.option("--loss", default="hamming", show_default=True, help="hamming, absolute, squared, euclidean, or a CSV.")
+@click.option(
+    "--loss",
+    default="hamming",
+    show_default=True,
+    help="Loss of the adversary: hamming, absolute, squared, euclidean, or a CSV.",
+)
 @click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
-@click.option("--distortion", type=FILE, help="CSV of what showing an output for a secret costs; else the loss.")
-@click.option("--unit", help="Unit of the loss, such as m or km; else distance, or loss for a file.")
+@click.option("--distortion", type=FILE, help="CSV of what an output costs the user; the loss when left out.")
+@click.option("--unit", help="Unit of the loss, such as m or km.")
 @click.option("--no-limit", is_flag=True, help="Leave out the limit that no mechanism passes.")
 @audit_output
 def audit_channel(
@@ -43,10 +48,10 @@ def audit_channel(
     no_limit: bool,
     output: Output,
 ) -> None:
-    r"""Say what the best adversary can still estimate through channels of the same secrets.
+    r"""Attack channels of the same secrets: what the best adversary can still estimate.
 
     A channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the
-    chance of each output. A loss has answers in lines and secrets in columns.
+    probability of each output. A loss has answers in lines and secrets in columns.
 
     \b
     unmask audit channel response.csv
@@ -85,14 +90,18 @@ def audit_channel(
 
 @click.command()
 @click.option("--prior", required=True, type=FILE, help="CSV of secret and probability.")
-@click.option("--loss", default="hamming", show_default=True, help="Of the adversary, as in `audit channel`.")
-@click.option("--distortion", help="Of the user: hamming, absolute, squared, euclidean, or a CSV; else the loss.")
+@click.option("--loss", default="hamming", show_default=True, help="Loss of the adversary, as in `audit channel`.")
+@click.option("--distortion", help="Loss of the user, a name or a CSV; that of the adversary when left out.")
 @click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
 @click.option("--budget", required=True, type=click.FloatRange(0), callback=share, help="Largest expected distortion.")
-@click.option("--epsilon", type=click.FloatRange(0, min_open=True), help="Local differential privacy at least this.")
-@click.option("--delta", type=click.FloatRange(0, min_open=True), help="Belief in no secret changes by more (nats).")
-@click.option("--worst-case", type=click.FloatRange(0), help="Error of the adversary at every output at least this.")
-@click.option("--output", "-o", required=True, type=FILE, help="The mechanism, a CSV that `audit channel` reads.")
+@click.option(
+    "--epsilon", type=click.FloatRange(0, min_open=True), help="Largest epsilon of local differential privacy."
+)
+@click.option(
+    "--delta", type=click.FloatRange(0, min_open=True), help="Largest change of the belief in any secret, in nats."
+)
+@click.option("--worst-case", type=click.FloatRange(0), help="Least error of the adversary at every output.")
+@click.option("--output", "-o", required=True, type=FILE, help="CSV of the mechanism, as `audit channel` reads it.")
 @click.option("--curve", type=FILE, help="Write the trade-off: CSV of distortion, privacy, worst case, leakage.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
@@ -173,6 +182,8 @@ def design(
         f"{found.worst:.6g}, distortion {found.distortion:.6g} ({found.method})",
         err=True,
     )
+    if not as_json and output != STANDARD_OUTPUT:
+        say_next("audit", "channel", output, "--prior", prior)
 
 
 def _check_names(*outputs: Path | None) -> None:

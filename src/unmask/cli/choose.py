@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import read, say_json
-from unmask.cli.options import Input, table_options
+from unmask.cli.options import Input, first_argument, table_options
 
 if TYPE_CHECKING:
     from unmask.studies.choice import Verdict
@@ -18,14 +18,12 @@ EXIT_NONE = 1
 
 
 @click.command("choose")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=first_argument)
 @click.option(
     "--require", "required", multiple=True, required=True,
     help="Bound [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, as in success_probability.worst<=0.09; repeatable.",
 )  # fmt: skip
-@click.option(
-    "--maximize", default="utility", show_default=True, help="The measure that decides among those that pass."
-)
+@click.option("--maximize", default="utility", show_default=True, help="Measure that decides among those that pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -> None:
     r"""Name the protections of a study that meet all requirements, the best one, and why the others fail.
@@ -75,7 +73,7 @@ def _say(verdict: Verdict, maximize: str) -> None:
 def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
     r"""Rank the quasi-identifiers of a table by what they give an adversary: drop or coarsen the first ones first.
 
-    The Shapley value is a column's share of all that he gains; "last" is what dropping it alone takes away from him.
+    The Shapley value is a column's share of all that they gain; "last" is what dropping it alone takes away from them.
 
     \b
     unmask choose columns people.csv -q age,sex,zip -s diagnosis

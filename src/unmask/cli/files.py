@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +65,44 @@ def say_findings(found: ReportData) -> None:
 
     for sentence in sentences(found):
         click.echo(visible(sentence))
+
+
+def say_overview(found: ReportData) -> None:
+    """Criteria and adversaries as a table on standard output, then the findings that it cannot hold; on a terminal the
+    heads are bold, and what is above a limit red.
+    """
+    import click
+
+    from unmask.errors import visible
+    from unmask.reports.overview import beside, lines
+
+    looks: dict[str, dict[str, Any]] = {"head": {"bold": True}, "risk": {"fg": "red"}}
+    color = False if os.environ.get("NO_COLOR") else None  # None: on a terminal
+    for line in lines(found):
+        click.echo(click.style(line.text, **looks.get(line.kind, {})), color=color)
+    click.echo()
+    for sentence in beside(found):
+        click.echo(visible(sentence))
+
+
+def say_next(*words: object) -> None:
+    """The next useful command, on standard error; nothing without words, and of what came by the standard input."""
+    import click
+
+    from unmask.errors import visible
+
+    piped = click.get_current_context().meta.get("unmask.cli.options")
+    if words and not piped:
+        click.echo(visible(f"next: {shlex.join(['unmask', *map(str, words)])}"), err=True)
+
+
+def roles_given() -> list[str]:
+    """The columns of this command that an adversary may know and wants to learn, as options of another one."""
+    import click
+
+    given = click.get_current_context().params
+    named = (("-q", given["quasi_identifiers"]), ("-s", given["sensitive"]))
+    return [word for option, names in named if names for word in (option, ",".join(names))]
 
 
 SECRET = frozenset({"data", "file", "graph", "hierarchies", "origins", "original", "truth"})
@@ -178,7 +218,7 @@ def _text(reading: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_motive(attacker: str) -> Motive:
-    """The rational attacker of an audit, and whether he is the embedded assumption."""
+    """The rational attacker of an audit, and whether they are the embedded assumption."""
     from unmask.cases.price import Motive
     from unmask.economics import read_attacker
     from unmask.economics.profile import EMBEDDED

@@ -25,12 +25,8 @@ def _bytes(_ctx: click.Context, _parameter: click.Parameter, value: str) -> int:
 def engine_options(command: Any) -> Any:
     """What a command that can leave its table in an engine takes."""
     for option in (
-        click.option("--dry-run", is_flag=True, help="Estimate of the work, and nothing else (needs --engine)."),
-        click.option(
-            "--temp-directory",
-            type=click.Path(path_type=Path),
-            help="Spill directory (needs --engine).",
-        ),
+        click.option("--dry-run", is_flag=True, help="Estimate the work, and do nothing else (needs --engine)."),
+        click.option("--temp-directory", type=click.Path(path_type=Path), help="Spill directory (needs --engine)."),
         click.option(
             "--memory-limit",
             default="4GiB",

@@ -42,31 +42,39 @@ SHARE = click.FloatRange(0, 1)
 )  # fmt: skip
 @click.option(
     "--beta", default=0.8, show_default=True, type=click.FloatRange(0, 1, min_open=True), callback=share,
-    help="Share of a subject's items whose linking is a breach.",
+    help="Share of a subject's items that is a breach once it is linked.",
 )  # fmt: skip
 @click.option(
     "--own", multiple=True, metavar="NAME=COLUMN", callback=pairs,
     help="Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place "
     "of one value for all: weight=w, alpha=a.",
 )  # fmt: skip
-@click.option("--contamination-wanted", is_flag=True, help="Foreign items are welcome to the subjects.")
+@click.option("--contamination-wanted", is_flag=True, help="Count foreign items as welcome to the subjects.")
 @click.option(
-    "--min-size", default=2, show_default=True, type=click.IntRange(min=1), help="Items that a counted subject has."
+    "--min-size",
+    default=2,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Fewest items of a counted subject.",
 )
 @click.option(
     "--missing", type=click.Choice(["error", "singleton", "drop"]), default="error", show_default=True,
-    help="An item of the truth that a guess lacks, or has without a label: an error, a cluster of its own, or left out "
-    "of the truth and of every guess.",
+    help="What an item of the truth is that a guess lacks, or has without a label: an error, a cluster of its own, or "
+    "left out of the truth and of every guess.",
 )  # fmt: skip
 @click.option(
     "--unlabeled", type=click.Choice(["error", "foreign", "unknown", "drop"]), default="error", show_default=True,
-    help="An item of a guess that the truth lacks, or has without a label: an error; foreign, as the truth has every "
-    "item of its subjects; unknown, perhaps theirs, which gives bounds; or left out.",
+    help="What an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth has "
+    "every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out.",
 )  # fmt: skip
 @click.option(
-    "--shuffles", default=20, show_default=True, type=click.IntRange(min=1), help="Guesses with shuffled labels."
+    "--shuffles",
+    default=20,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Shuffled guesses, for the baseline.",
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the shuffles.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of the shuffles.")
 @engine_options
 @audit_output
 def audit_linkage(
@@ -92,7 +100,7 @@ def audit_linkage(
     dry_run: bool,
     output: Output,
 ) -> None:
-    r"""Evaluate which items an adversary links: who is breached, who is one merging away.
+    r"""Evaluate which items an adversary links: who is breached, who is one merge away.
 
     A guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,
     are one partition. With --engine only counts of items are taken into memory, and a guess is no view.

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from unmask import writing
-from unmask.cli.files import command_name, inputs, refuse_to_overwrite, say_findings, write_report, write_secret
+from unmask.cli.files import (
+    command_name,
+    inputs,
+    refuse_to_overwrite,
+    roles_given,
+    say_findings,
+    say_next,
+    say_overview,
+    write_report,
+    write_secret,
+)
 from unmask.cli.gates import broken_gates, exit_above, fail_above
 
 if TYPE_CHECKING:
@@ -52,6 +62,8 @@ class Output(NamedTuple):
         for path in (self.report, self.export):
             if path is not None:
                 click.echo(f"wrote {path}", err=True)
+        if command_name() == "audit" and not self.as_json:
+            say_next(*self._next(shown))
         exit_above(broken)
 
     def _say(self, shown: ReportData) -> None:
@@ -59,8 +71,22 @@ class Output(NamedTuple):
 
         if self.in_short:
             click.echo(shown.summary())
-        else:
-            say_findings(without_small(shown))
+            return
+        told = without_small(shown)
+        if command_name() != "audit":
+            say_findings(told)
+            return
+        say_overview(replace(told, criteria=shown.criteria))
+
+    def _next(self, found: ReportData) -> list[str]:
+        """The command that says more: which columns give most away where somebody is at risk, else the page."""
+        from unmask.reports.overview import lines
+
+        given = click.get_current_context().params
+        words = [given["releases"][0], *roles_given()]
+        if any(line.kind == "risk" for line in lines(found)) and given["engine"] is None:
+            return ["choose", "columns", *words]
+        return [] if self.report else ["audit", *words, "--report", "report.html"]
 
     def watch(self, rows: str) -> Watched | None:
         """Who takes down who is at risk, if a list of them is asked for; rows : what its rows are."""

@@ -164,7 +164,7 @@ def _said(result: dict[str, Any], planner: Attacker) -> str:
             else "no attack pays"
         ),
         thresholds_sentence(limits),
-        f"{'size':>9}{'records':>17}{'payoff':>12}{'named':>9}{'tries':>8}{'fine that stops it':>22}   (alone)",
+        f"{'size':>9}{'records':>17}{'payoff':>12}{'success':>9}{'tries':>8}{'fine that stops it':>22}   (alone)",
     ]
     lines += [
         f"{row['size']:>9,}{_count(row['records']):>17}{number(row['payoff'], 0):>12}"

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from unmask.errors import visible
-from unmask.reports.data import LIMITS, ORIGINAL, ReportData, headlines
+from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope, headlines
+from unmask.reports.exposure.words import leading
+from unmask.reports.findings import findings, sentences
 from unmask.reports.study.values import StudyData
 from unmask.reports.words import IDENTITY, SHARES, SPACE, Value, number, percent, row_value
 from unmask.results import Row
@@ -54,6 +56,12 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
     if not heads:
         columns = ("release", "adversary", "measure", "value", "before", "unit")
         yield from _grid(columns, [(_measured(row), "") for row in data.rows[:MOST]])
+
+
+def beside(data: ReportData) -> list[str]:
+    """The findings that the table cannot hold: of columns, of missing cells, of the rational attacker."""
+    scope, heads = Scope.of(data), headlines(data)
+    return [one for one in sentences(data) if one not in findings(scope, leading(heads))]
 
 
 def _judged(data: ReportData) -> list[tuple[str, dict[str, Value]]]:
