@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from unmask import channels, economics, graphs, measures, pseudonyms, tables
     from unmask.audit import Audit
     from unmask.errors import FailedError, UnmaskError
-    from unmask.face import Protected, audit, protect, read_channel, read_graph, read_items, read_table, study
+    from unmask.face.auditing import audit
+    from unmask.face.protecting import Protected, protect
+    from unmask.face.reading import read_channel, read_graph, read_items, read_table
+    from unmask.face.studying import study
     from unmask.posterior import Posterior
     from unmask.results import Row
     from unmask.truth import ABSENT, UNKNOWN, Truth
@@ -56,7 +59,10 @@ __all__ = [
 _HOMES = {
     "audit": ("Audit",),
     "errors": ("FailedError", "UnmaskError"),
-    "face": ("Protected", "audit", "protect", "read_channel", "read_graph", "read_items", "read_table", "study"),
+    "face.auditing": ("audit",),
+    "face.protecting": ("Protected", "protect"),
+    "face.reading": ("read_channel", "read_graph", "read_items", "read_table"),
+    "face.studying": ("study",),
     "posterior": ("Posterior",),
     "results": ("Row",),
     "truth": ("ABSENT", "UNKNOWN", "Truth"),

@@ -273,11 +273,11 @@ def _protect_in_memory(
     table: Table, protection: Mondrian, output: Path, origin: Path | None, formulas: Formulas
 ) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
-    from unmask import face
+    from unmask.face.protecting import protect as protect_table
     from unmask.tables.formulas import check_formulas, escaped, formula_cells
 
     start = time.perf_counter()
-    made = face.protect(table, protection)
+    made = protect_table(table, protection)
     seconds = time.perf_counter() - start
     run = formula_cells(made.release)
     check_formulas(run, formulas)
@@ -288,7 +288,7 @@ def _protect_in_memory(
 
 
 def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None:
-    from unmask.face import costs
+    from unmask.face.protecting import costs
 
     if as_json:
         made = {name: value for name, value in result.items() if name not in ("width", "dropped")}

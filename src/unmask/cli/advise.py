@@ -19,18 +19,10 @@ QUESTIONS = {
 
 @click.command(cls=Verb)
 @click.option("--what", type=click.Choice(QUESTIONS["what"][1]), help="What the adversary wants.")
+@click.option("--loss", type=click.Choice(QUESTIONS["loss"][1]), help="Whether some wrong answers are nearer (graded).")
+@click.option("--loss-known/--loss-unknown", default=True, show_default=True, help="Whether the loss is known.")
 @click.option(
-    "--loss",
-    type=click.Choice(QUESTIONS["loss"][1]),
-    help="Loss of the adversary; graded where some wrong answers are nearer.",
-)
-@click.option(
-    "--loss-known/--loss-unknown", default=True, show_default=True, help="Whether the adversary's loss is known."
-)
-@click.option(
-    "--observations",
-    type=click.Choice(QUESTIONS["observations"][1]),
-    help="Observations: one, or a long sequence.",
+    "--observations", type=click.Choice(QUESTIONS["observations"][1]), help="Whether they see one observation or many."
 )
 @click.option("--dmax", type=click.FloatRange(0, min_open=True), help="Largest loss, where the loss is unknown.")
 @click.option("--rank-by", help="Measure by which you want to rank releases; refused where that is unsound.")

@@ -28,10 +28,7 @@ FILE = click.Path(path_type=Path)
 @click.argument("channels", nargs=-1, required=True, type=FILE)
 @click.option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
 @click.option(
-    "--loss",
-    default="hamming",
-    show_default=True,
-    help="Loss of the adversary: hamming, absolute, squared, euclidean, or a CSV.",
+    "--loss", default="hamming", show_default=True, help="Loss: hamming, absolute, squared, euclidean, or a CSV."
 )
 @click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
 @click.option("--distortion", type=FILE, help="CSV of what an output costs the user; the loss when left out.")
@@ -94,12 +91,8 @@ def audit_channel(
 @click.option("--distortion", help="Loss of the user, a name or a CSV; that of the adversary when left out.")
 @click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
 @click.option("--budget", required=True, type=click.FloatRange(0), callback=share, help="Largest expected distortion.")
-@click.option(
-    "--epsilon", type=click.FloatRange(0, min_open=True), help="Largest epsilon of local differential privacy."
-)
-@click.option(
-    "--delta", type=click.FloatRange(0, min_open=True), help="Largest change of the belief in any secret, in nats."
-)
+@click.option("--epsilon", type=click.FloatRange(0, min_open=True), help="Largest epsilon of local privacy.")
+@click.option("--delta", type=click.FloatRange(0, min_open=True), help="Largest change of any belief, in nats.")
 @click.option("--worst-case", type=click.FloatRange(0), help="Least error of the adversary at every output.")
 @click.option("--output", "-o", required=True, type=FILE, help="CSV of the mechanism, as `audit channel` reads it.")
 @click.option("--curve", type=FILE, help="Write the trade-off: CSV of distortion, privacy, worst case, leakage.")

@@ -51,11 +51,7 @@ SHARE = click.FloatRange(0, 1)
 )  # fmt: skip
 @click.option("--contamination-wanted", is_flag=True, help="Count foreign items as welcome to the subjects.")
 @click.option(
-    "--min-size",
-    default=2,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Fewest items of a counted subject.",
+    "--min-size", default=2, show_default=True, type=click.IntRange(min=1), help="Fewest items of a counted subject."
 )
 @click.option(
     "--missing", type=click.Choice(["error", "singleton", "drop"]), default="error", show_default=True,
@@ -68,11 +64,7 @@ SHARE = click.FloatRange(0, 1)
     "every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out.",
 )  # fmt: skip
 @click.option(
-    "--shuffles",
-    default=20,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Shuffled guesses, for the baseline.",
+    "--shuffles", default=20, show_default=True, type=click.IntRange(min=1), help="Shuffled guesses, for the baseline."
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of the shuffles.")
 @engine_options

@@ -345,9 +345,7 @@ def _reading_options(command: Any, *, required: bool) -> Any:
             "--weight", help="Column with the number of people that a row stands for, such as a survey weight."
         ),
         click.option(
-            "--keep",
-            callback=split,
-            help="Columns released unchanged, on purpose. Columns without a role are dropped.",
+            "--keep", callback=split, help="Columns released unchanged, on purpose. Columns without a role are dropped."
         ),
         click.option(
             "--sensitive", "-s", callback=split, help="Columns an adversary wants to learn, separated by commas."

@@ -62,9 +62,7 @@ def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) 
 def column_options(command: Any) -> Any:
     """What says where the ids are in the files of networks."""
     for option in (
-        click.option(
-            "--delimiter", callback=one_character, help="Delimiter between the ids of a line; guessed when left out."
-        ),
+        click.option("--delimiter", callback=one_character, help="Delimiter of the ids; guessed when left out."),
         click.option("--target", help="Column of the other end of an edge, see --source."),
         click.option("--source", help="Column of one end of an edge, by name or number from 1; found when left out."),
     ):
@@ -293,20 +291,14 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
     type=click.IntRange(1, MOST),
     help="Number of identities you would take; 5, or as many as in --discovery.",
 )
-@click.option(
-    "--discovery", callback=_chances, help="Probability that each of your identities is found, such as 0.3,0.1."
-)
+@click.option("--discovery", callback=_chances, help="Probability that each is found, such as 0.3,0.1.")
 @click.option(
     "--runs", default=0, show_default=True, type=click.IntRange(min=0),
     help="Simulated attacks for each identity, from which --discovery is estimated; 0 for none.",
 )  # fmt: skip
 @click.option("--attack", default="rematch", show_default=True, help="Attack to simulate (needs --runs).")
 @click.option(
-    "--leaked",
-    default=100,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="People whom the simulated attack knows from the start.",
+    "--leaked", default=100, show_default=True, type=click.IntRange(min=1), help="People whom it knows already."
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
 @column_options

@@ -26,9 +26,7 @@ REASONS = 5
     "--output", "-o", required=True, type=click.Path(path_type=Path),
     help="Folder of the results; what it holds already is not run again.",
 )  # fmt: skip
-@click.option(
-    "--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Number of cells run at the same time."
-)
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Cells to run at once.")
 @click.option("--retry", is_flag=True, help="Run cells again that failed or took too long.")
 @click.option("--spark", metavar="MASTER", help='Run the cells on a Spark cluster, such as "spark://host:7077".')
 @click.option("--dry-run", is_flag=True, help="Say what would be run and how long it may take; write nothing.")
