@@ -88,7 +88,7 @@ def in_engine(work: str, engine: str, folder: str, cap: str | None) -> Step:
         if work == "plan":
             return {}
         found = json.loads(said.getvalue())
-        found = found if work == "protect" else found["release"]
+        (found,) = found["results"] if work == "protect" else found["tables"]["criteria"]
         return {"k": found["k"], "classes": found["classes"]}
 
     return step

@@ -1,7 +1,6 @@
 """One channel, three ways in: Python's `bayes`, `unmask audit channel` on files, and a cell of a study say the same."""
 
 import csv
-import json
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.envelopes import parsed
 from unmask.cases import channels as cases_of_channels
 from unmask.channels import Channel
 from unmask.cli import main
@@ -70,12 +70,12 @@ def audited(folder, secrets, channel, points, loss, rng):
     path = write(folder / "channel.csv", outputs, secrets, channel.dense(), rng)
     done = CliRunner().invoke(main, ["audit", "channel", path, *options])
     assert done.exit_code == 0, done.stderr
-    told = json.loads(done.stdout)
-    (shown,) = told["channel"]["mechanisms"]
-    row = next(row for row in told["measures"] if row["measure"] == "estimation_error")
+    told = parsed(done.stdout)
+    (shown,) = told["tables"]["channel_mechanisms"]
+    row = next(row for row in told["results"] if row["measure"] == "estimation_error")
     assert row["posterior"] == pytest.approx(shown["privacy"], rel=1e-12)
-    assert row["unit"] == told["channel"]["unit"]
-    return shown["privacy"], shown["worst"], told["channel"]["prior_error"]
+    assert row["unit"] == told["tables"]["channel"][0]["unit"]
+    return shown["privacy"], shown["worst"], told["tables"]["channel"][0]["prior_error"]
 
 
 def studied(folder, channel, points, loss):

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import json
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import unmask as package
+from tests.envelopes import of, parsed
 from unmask.cli import main
 
 SECRET = "SECRET77"
@@ -48,14 +48,6 @@ def unmask(*arguments):
     return result
 
 
-def no_constant(name):
-    raise AssertionError(f"{name} is no JSON")
-
-
-def strict(text):
-    return json.loads(text, parse_constant=no_constant)
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with the people and their release, k = 10, in which the command runs."""
@@ -87,15 +79,16 @@ def test_origin_names_the_row_of_each_record(folder):
 
 def test_protect_tells_what_it_did_as_json(folder):
     done = unmask("protect", "people.csv", *ROLES, "--k", 5, "-o", "k5.csv", "--json")
-    told = strict(done.stdout)
+    document = parsed(done.stdout)
+    (told,) = document["results"]
     sizes = class_sizes("k5.csv")
-    assert told.keys() == {"rows", "classes", "k", "seconds", "dropped", "utility"}
+    assert told.keys() == {"rows", "classes", "k", "seconds", "gcp", "average_class_size"}
     assert (told["rows"], told["classes"], told["k"]) == (240, len(sizes), min(sizes))
     assert min(sizes) >= 5
-    assert told["utility"]["average_class_size"] == pytest.approx(240 / len(sizes))
-    assert 0 <= told["utility"]["gcp"] <= 1
+    assert told["average_class_size"] == pytest.approx(240 / len(sizes))
+    assert 0 <= told["gcp"] <= 1
     assert "wrote k5.csv" in done.stderr
-    assert told["dropped"] == ["name"]
+    assert document["tables"]["dropped"] == [{"column": "name"}]
     assert "dropped, without a role: name;" in done.stderr
 
 
@@ -107,14 +100,11 @@ def test_audit_with_all_evidence(folder):
         *("--register", "register.csv", "--coverage", 0.9, "--report", "report.html", "--json"),
     )
     assert done.exit_code == 0, done.stderr
-    found = strict(done.stdout)
+    found = parsed(done.stdout)
     sizes = class_sizes("release.csv")
-    assert found["release"]["rows"] == 240
-    assert (found["release"]["classes"], found["release"]["k"]) == (len(sizes), min(sizes))
-    assert {"adversary", "measure", "unit", "prior", "posterior", "gain", "low", "high", "n", "worst"} <= found[
-        "measures"
-    ][0].keys()
-    rows = {(row["release"], row["adversary"], row["target"], row["measure"]): row for row in found["measures"]}
+    assert of(found, "criteria", release="release")["rows"] == 240
+    assert [(one["classes"], one["k"]) for one in found["tables"]["criteria"]] == [(len(sizes), min(sizes))]
+    rows = {(row["release"], row["adversary"], row["target"], row["measure"]): row for row in found["results"]}
     realized = rows["release", "prosecutor", "identity", "realized_success"]
     # exact beliefs over disjoint classes succeed for classes / people (Rebollo-Monedero et al. 2012, section V-A1)
     assert realized["posterior"] == pytest.approx(len(sizes) / 240, abs=1e-6)
@@ -134,9 +124,9 @@ def test_audit_with_all_evidence(folder):
 
 def test_columns_without_a_role_are_named(folder):
     roles = ("-q", "age,sex", "-s", "diagnosis")
-    found = strict(unmask("audit", "people.csv", *roles, "--json").stdout)
+    found = parsed(unmask("audit", "people.csv", *roles, "--json").stdout)
     assert found["warnings"][0] == "released columns without a role, taken as known: name, zip"
-    found = strict(unmask("audit", "people.csv", *roles, "--identifiers", "name", "--json").stdout)
+    found = parsed(unmask("audit", "people.csv", *roles, "--identifiers", "name", "--json").stdout)
     assert found["warnings"][0] == "released columns without a role, taken as known: zip"
 
 
@@ -148,7 +138,7 @@ def test_a_permuted_origin_is_less_successful_than_the_true_one(folder):
         done = unmask("audit", "release.csv", *ROLES, "--original", "people.csv", "--origin", origin, "--json")
         success[origin] = next(
             row["posterior"]
-            for row in strict(done.stdout)["measures"]
+            for row in parsed(done.stdout)["results"]
             if (row["release"], row["target"], row["measure"]) == ("release", "identity", "realized_success")
         )
     assert success["wrong.csv"] < success["origin.csv"] / 2
@@ -156,15 +146,24 @@ def test_a_permuted_origin_is_less_successful_than_the_true_one(folder):
 
 def test_several_releases_are_told_apart_by_their_names(folder):
     unmask("protect", "people.csv", *ROLES, "--identifiers", "name", "--k", 40, "-o", "k40.csv")
-    found = strict(unmask("audit", "release.csv", "k40.csv", *ROLES, "--json").stdout)
-    assert {row["release"] for row in found["measures"]} == {"release", "k40"}
-    assert found["releases"]["k40"]["k"] >= 40 > found["releases"]["release"]["k"]
+    found = parsed(unmask("audit", "release.csv", "k40.csv", *ROLES, "--json").stdout)
+    assert {row["release"] for row in found["results"]} == {"release", "k40"}
+    assert of(found, "criteria", release="k40")["k"] >= 40 > of(found, "criteria", release="release")["k"]
 
 
-def test_without_json_the_findings_are_sentences(folder):
+def test_without_json_an_audit_is_a_table_with_the_next_command(folder):
     done = unmask("audit", "release.csv", *ROLES)
-    assert "240 people" in done.stdout
-    assert done.stderr == ""
+    head, row = (line.split() for line in done.stdout.splitlines()[2:4])
+    assert (head, row[:3]) == (
+        ["release", "rows", "classes", "k", "l", "t"],
+        ["release", "240", str(len(class_sizes("release.csv")))],
+    )
+    assert [line.split()[:2] for line in done.stdout.splitlines() if line.startswith("prosecutor")] == [
+        ["prosecutor", "identity"], ["prosecutor", "diagnosis"],
+    ]  # fmt: skip
+    assert "\x1b" not in done.stdout
+    assert done.stderr == "next: unmask choose columns release.csv -q age,sex,zip -s diagnosis\n"
+    assert unmask(*done.stderr.split()[2:]).exit_code == 0
 
 
 def test_identifiers_may_be_gone_from_the_release(folder):
@@ -177,7 +176,8 @@ def test_release_formats_give_the_same_audit(folder, suffix):
     arguments = ("protect", "people.csv", *ROLES, "--identifiers", "name", "-o", f"other.{suffix}")
     assert unmask(*arguments).exit_code == 0
     ours, plain = (
-        strict(unmask("audit", name, *ROLES, "--json").stdout)["release"] for name in (f"other.{suffix}", "release.csv")
+        {**parsed(unmask("audit", name, *ROLES, "--json").stdout)["tables"]["criteria"][0], "release": ""}
+        for name in (f"other.{suffix}", "release.csv")
     )
     assert ours == plain
 
@@ -199,7 +199,7 @@ def test_missing_cells_obey_the_rule(tmp_path, monkeypatch, missing):
     rows = [["20", "f"]] * 6 + [["20", "m"]] * 3 + [["?", "f"]]
     write("release.csv", [["age", "sex"], *rows])
     done = unmask("audit", "release.csv", "-q", "age,sex", "--na", "?", "--missing", missing, "--json")
-    found = strict(done.stdout)["release"]
+    (found,) = parsed(done.stdout)["tables"]["criteria"]
     assert found["rows_missing"] == 1
     assert (found["k"], found["rows_excluded"]) == {"own": (1, 0), "wildcard": (3, 0), "excluded": (3, 1)}[missing]
 
@@ -207,9 +207,9 @@ def test_missing_cells_obey_the_rule(tmp_path, monkeypatch, missing):
 def test_a_release_of_one_row_and_absent_targets_stay_strict_json(folder):
     write("one.csv", [["age", "sex", "zip", "diagnosis"], [99, "f", 1, "flu"]])
     done = unmask("audit", "one.csv", *ROLES, "--original", "people.csv", "--json")
-    found = strict(done.stdout)
-    assert found["release"]["rows"] == found["release"]["k"] == 1
-    own = {(r["target"], r["measure"]): r for r in found["measures"] if r["release"] == "one"}
+    found = parsed(done.stdout)
+    assert found["tables"]["criteria"][0]["rows"] == found["tables"]["criteria"][0]["k"] == 1
+    own = {(r["target"], r["measure"]): r for r in found["results"] if r["release"] == "one"}
     assert ("identity", "success_probability") not in own  # the row is nobody's
     row = own["diagnosis", "success_probability"]
     assert row["posterior"] == row["prior"]
@@ -219,7 +219,7 @@ def test_a_secret_missing_for_everyone_is_not_run_and_does_not_stop_the_audit(fo
     write("silent.csv", [HEADER, *[[*row[:4], ""] for row in people()]])
     done = unmask("audit", "release.csv", *ROLES, "--original", "silent.csv", "--origin", "origin.csv", "--json")
     assert done.exit_code == 0, done.stderr
-    measured = {(row["release"], row["target"], row["measure"]) for row in strict(done.stdout)["measures"]}
+    measured = {(row["release"], row["target"], row["measure"]) for row in parsed(done.stdout)["results"]}
     assert ("release", "identity", "realized_success") in measured
     assert ("release", "diagnosis", "realized_success") not in measured
 
@@ -227,15 +227,14 @@ def test_a_secret_missing_for_everyone_is_not_run_and_does_not_stop_the_audit(fo
 def test_list_shows_the_catalog():
     from unmask.catalog import ATTACKS, MEASURES, PROTECTIONS
 
-    shown = strict(unmask("list", "--json").stdout)
-    assert shown["attacks"].keys() == ATTACKS.keys()
-    assert shown["protections"].keys() == PROTECTIONS.keys()
-    assert shown["measures"].keys() == MEASURES.keys()
-    assert {"datasets", "criteria", "utilities"} < shown.keys()
-    lines = [line for kind in ("attacks", "protections") for line in shown[kind].values()]
+    shown = parsed(unmask("list", "--json").stdout)["results"]
+    for kind, names in (("attack", ATTACKS), ("protection", PROTECTIONS), ("measure", MEASURES)):
+        assert [one["name"] for one in shown if one["kind"] == kind] == list(names)
+    assert {"dataset", "criteria", "utilitie"} < {one["kind"] for one in shown}
+    lines = [one["text"] for one in shown if one["kind"] in ("attack", "protection")]
     assert all(line.endswith((".", "?")) for line in lines)  # whole, none cut in the middle
     text = unmask("list").stdout
-    assert all(name in text for items in shown.values() for name in items)
+    assert all(one["name"] in text for one in shown)
 
 
 def test_demo_writes_a_report_and_says_what_it_found(tmp_path):
@@ -284,7 +283,7 @@ def test_help(command):
 def test_fail_above(folder, limit, code):
     done = unmask("audit", "release.csv", *ROLES, "--json", "--fail-above", limit)
     assert done.exit_code == code
-    strict(done.stdout)
+    parsed(done.stdout)
     assert ("too risky: release: prosecutor, identity: success_probability.posterior is 0.07" in done.stderr) == (
         code == 3
     )
@@ -323,7 +322,7 @@ def test_as_a_program(folder):
 
     good = run("audit", "release.csv", *ROLES, "--json")
     assert (good.returncode, good.stderr) == (0, "")
-    assert strict(good.stdout)["release"]["rows"] == 240
+    assert parsed(good.stdout)["tables"]["criteria"][0]["rows"] == 240
     bad = run("audit", "release.csv", "-q", "agee")
     assert (bad.returncode, bad.stdout) == (2, "")
     assert "did you mean 'age'?" in bad.stderr
@@ -542,7 +541,7 @@ def test_an_ordinal_column_is_cut_in_the_order_given(tmp_path, monkeypatch):
     audited = unmask("audit", "release.csv", "-q", "grade", "--order", order, "--original", "grades.csv", "--json")
     rows = {
         (row["release"], row["measure"]): row
-        for row in strict(audited.stdout)["measures"]
+        for row in parsed(audited.stdout)["results"]
         if row["adversary"] == "prosecutor"
     }
     assert rows["release", "success_probability"]["posterior"] == pytest.approx(1 / 8)
@@ -565,8 +564,8 @@ def test_an_audit_in_short_and_its_charts_and_tables(folder):
 
 def test_protect_says_what_diversity_costs(folder):  # T15
     done = unmask("protect", "people.csv", *ROLES, "--k", 5, "--l", 2, "-o", "diverse.csv", "--json")
-    alone = strict(unmask("protect", "people.csv", *ROLES, "--k", 5, "-o", "alone.csv", "--json").stdout)["utility"]
-    use = strict(done.stdout)["utility"]
+    alone = parsed(unmask("protect", "people.csv", *ROLES, "--k", 5, "-o", "alone.csv", "--json").stdout)["results"][0]
+    use = parsed(done.stdout)["results"][0]
     assert use["gcp_of_k_alone"] == alone["gcp"] < use["gcp"]
     assert f"information lost {use['gcp']:.1%} ({alone['gcp']:.1%} by k alone)" in done.stderr
 
@@ -577,5 +576,5 @@ def test_a_survey_weight_is_released_and_gives_the_risk_of_a_sample(folder):  # 
     done = unmask("protect", "survey.csv", *ROLES, "--weight", "pesos", "--k", 5, "-o", "weighted.csv")
     assert done.exit_code == 0, done.stderr
     assert "pesos" not in done.stderr
-    found = strict(unmask("audit", "weighted.csv", *ROLES, "--weight", "pesos", "--json").stdout)
-    assert 0 < found["release"]["sample_weight_average"] < 1 / 5
+    found = parsed(unmask("audit", "weighted.csv", *ROLES, "--weight", "pesos", "--json").stdout)
+    assert 0 < found["tables"]["criteria"][0]["sample_weight_average"] < 1 / 5

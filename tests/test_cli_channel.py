@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import json
 import math
 import signal
 import subprocess
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.envelopes import parsed
 from unmask.cases.channels import Stakes, audit_channels
 from unmask.channels import Channel, Coin, PlanarLaplace, RandomizedResponse, optimal_mechanism
 from unmask.channels.datasets import grid
@@ -52,14 +52,14 @@ def read(path):
 
 def test_an_audit_tells_what_the_library_says(tmp_path, prior):
     table = [[0.8, 0.2], [0.3, 0.7], [0.0, 1.0]]
-    told = json.loads(unmask("audit", "channel", write(tmp_path / "c.csv", table), "--prior", prior, "--json").stdout)
+    told = parsed(unmask("audit", "channel", write(tmp_path / "c.csv", table), "--prior", prior, "--json").stdout)
     error = bayes(Channel(np.array(table), np.array(list(PRIOR.values()))).posterior())
-    (shown,) = told["channel"]["mechanisms"]
+    (shown,) = told["tables"]["channel_mechanisms"]
     assert shown["privacy"] == pytest.approx(error.average)
     assert shown["worst"] == pytest.approx(error.worst)
-    assert shown["epsilon"] == "inf"
-    assert told["channel"]["prior_error"] == pytest.approx(0.5)
-    assert any("no distortion is known" in warning for warning in told["warnings"])
+    assert shown["epsilon"] == "Infinity"
+    assert told["tables"]["channel"][0]["prior_error"] == pytest.approx(0.5)
+    assert any("no distortion is known" in one["why"] for one in told["not_run"])
 
 
 def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):
@@ -67,7 +67,7 @@ def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):
     turned = tmp_path / "turned.csv"
     turned.write_text("secret,p\n3,0.3\n1,0.2\n2,0.5\n")
     plain, other = (
-        json.loads(unmask("audit", "channel", path, "--prior", file, "--json").stdout)["channel"]["mechanisms"]
+        parsed(unmask("audit", "channel", path, "--prior", file, "--json").stdout)["tables"]["channel_mechanisms"]
         for file in (prior, turned)
     )
     assert plain == other
@@ -76,9 +76,9 @@ def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):
 def test_losses_by_name_and_by_file(tmp_path, prior):
     path = write(tmp_path / "c.csv", np.eye(3) * 0.4 + 0.2)
     loss = write(tmp_path / "absolute.csv", [[2, 0, 1], [1, 1, 0], [0, 2, 1]], columns=("3", "1", "2"))
-    by_name = json.loads(unmask("audit", "channel", path, "--prior", prior, "--loss", "absolute", "--json").stdout)
-    by_file = json.loads(unmask("audit", "channel", path, "--prior", prior, "--loss", loss, "--json").stdout)
-    first, second = (told["channel"]["mechanisms"][0]["privacy"] for told in (by_name, by_file))
+    by_name = parsed(unmask("audit", "channel", path, "--prior", prior, "--loss", "absolute", "--json").stdout)
+    by_file = parsed(unmask("audit", "channel", path, "--prior", prior, "--loss", loss, "--json").stdout)
+    first, second = (told["tables"]["channel_mechanisms"][0]["privacy"] for told in (by_name, by_file))
     assert first == pytest.approx(second)
 
 
@@ -87,10 +87,8 @@ def test_files_are_matched_by_name_never_by_position(tmp_path, prior):
     turned = write(
         tmp_path / "t.csv", [[0.6, 0.3, 0.1], [0.1, 0.7, 0.2], [0.1, 0.1, 0.8]], names=("3", "1", "2"), columns="312"
     )
-    told = json.loads(
-        unmask("audit", "channel", plain, turned, "--prior", prior, "--loss", "absolute", "--json").stdout
-    )
-    first, second = told["channel"]["mechanisms"]
+    told = parsed(unmask("audit", "channel", plain, turned, "--prior", prior, "--loss", "absolute", "--json").stdout)
+    first, second = told["tables"]["channel_mechanisms"]
     for name in ("distortion", "privacy", "worst", "leakage_bits", "epsilon"):
         assert first[name] == pytest.approx(second[name], abs=1e-6)
     other = write(tmp_path / "o.csv", np.eye(3).tolist(), names=("x", "y", "z"))
@@ -101,11 +99,10 @@ def test_files_are_matched_by_name_never_by_position(tmp_path, prior):
 def test_a_distortion_file_means_the_same_to_design_and_audit(tmp_path, prior):
     cost = write(tmp_path / "d.csv", [[0, 1, 5], [2, 0, 1], [1, 4, 0]], columns=("1", "2", "3"))
     out = tmp_path / "m.csv"
-    told = json.loads(
-        unmask("design", "--prior", prior, "--distortion", cost, "--budget", 0.4, "-o", out, "--json").stdout
-    )
+    told = parsed(unmask("design", "--prior", prior, "--distortion", cost, "--budget", 0.4, "-o", out, "--json").stdout)
+    (told,) = told["results"]
     audited = unmask("audit", "channel", out, "--prior", prior, "--distortion", cost, "--no-limit", "--json")
-    assert json.loads(audited.stdout)["channel"]["mechanisms"][0]["distortion"] == pytest.approx(told["distortion"])
+    assert parsed(audited.stdout)["tables"]["channel_mechanisms"][0]["distortion"] == pytest.approx(told["distortion"])
     both = unmask("design", "--prior", prior, "--budget", 0.2, "-o", tmp_path / "x.csv", "--curve", tmp_path / "x.csv")
     assert both.exit_code == 2
     assert not (tmp_path / "x.csv").exists()
@@ -118,7 +115,7 @@ def test_a_design_is_what_it_says_and_nothing_passes_the_limit(tmp_path, prior):
         "--curve", curve, "--json",
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
-    told, table, p = json.loads(done.stdout), read(out), np.array(list(PRIOR.values()))
+    (told,), table, p = parsed(done.stdout)["results"], read(out), np.array(list(PRIOR.values()))
     line = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
     assert (p[:, None] * table * line).sum() == pytest.approx(told["distortion"]) == pytest.approx(0.35)
     used = table[:, table.max(axis=0) > 0]
@@ -126,8 +123,8 @@ def test_a_design_is_what_it_says_and_nothing_passes_the_limit(tmp_path, prior):
     assert told["privacy"] == pytest.approx(1 - (p[:, None] * table).max(axis=0).sum())
     points = [list(map(float, row)) for row in list(csv.reader(curve.read_text().splitlines()))[1:]]
     assert [row[1] for row in points] == sorted(row[1] for row in points)
-    audited = json.loads(unmask("audit", "channel", out, "--prior", prior, "--json").stdout)["channel"]
-    assert audited["mechanisms"][0]["privacy"] == pytest.approx(told["privacy"], abs=1e-6)
+    audited = parsed(unmask("audit", "channel", out, "--prior", prior, "--json").stdout)["tables"]
+    assert audited["channel_mechanisms"][0]["privacy"] == pytest.approx(told["privacy"], abs=1e-6)
 
 
 def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
@@ -167,9 +164,9 @@ def test_coordinates_are_needed_for_names_that_are_no_numbers(tmp_path):
     assert "--coordinates" in unmask("audit", "channel", path, "--loss", "euclidean").stderr
     places = tmp_path / "places.csv"
     places.write_text("place,x,y\ngym,0,0\nhome,3,4\nwork,0,1\n")
-    told = json.loads(unmask("audit", "channel", path, "--loss", "euclidean", "--coordinates", places, "--json").stdout)
-    assert told["channel"]["mechanisms"][0]["privacy"] == pytest.approx(0, abs=1e-9)
-    assert told["channel"]["prior_error"] == pytest.approx((1 + math.hypot(3, 3)) / 3, abs=1e-6)
+    told = parsed(unmask("audit", "channel", path, "--loss", "euclidean", "--coordinates", places, "--json").stdout)
+    assert told["tables"]["channel_mechanisms"][0]["privacy"] == pytest.approx(0, abs=1e-9)
+    assert told["tables"]["channel"][0]["prior_error"] == pytest.approx((1 + math.hypot(3, 3)) / 3, abs=1e-6)
 
 
 def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
@@ -196,8 +193,8 @@ def test_leakage_is_in_bits():
 
 
 def test_advice_answers_flags_and_asks_for_the_rest():
-    found = json.loads(unmask("advise", "--what", "identity", "--json").stdout)
-    assert found["worst"] == "min_entropy_bits"
+    found = parsed(unmask("advise", "--what", "identity", "--json").stdout)
+    assert found["results"][0]["worst"] == "min_entropy_bits"
     asked = unmask("advise", answers="attribute\ngraded\none\n")
     assert asked.exit_code == 0
     assert "worst case: estimation_error.worst" in asked.stdout
@@ -210,7 +207,12 @@ def test_advice_answers_flags_and_asks_for_the_rest():
 def told(*arguments):
     done = unmask(*arguments, "--json")
     assert done.exit_code == 0, done.stderr
-    return json.loads(done.stdout)
+    found = parsed(done.stdout)
+    if not found["tables"]:
+        return found["results"][0]
+    return {name.removeprefix("channel_"): rows for name, rows in found["tables"].items()} | found["tables"]["channel"][
+        0
+    ]
 
 
 @pytest.fixture
@@ -225,7 +227,7 @@ def test_c1_all_coordinates_count_under_squared_and_absolute_loss(tmp_path, plac
         tmp_path / "sn.csv", [[0.75, 0.25], [0.25, 0.75]], names=("south", "north"), columns=("south", "north")
     )
     for loss, before, privacy in (("squared", 250_000, 187_500), ("absolute", 500, 250), ("euclidean", 500, 250)):
-        found = told("audit", "channel", channel, "--loss", loss, "--coordinates", places)["channel"]
+        found = told("audit", "channel", channel, "--loss", loss, "--coordinates", places)
         assert found["prior_error"] == pytest.approx(before)
         assert found["mechanisms"][0]["privacy"] == pytest.approx(privacy)
         assert found["mechanisms"][0]["distortion"] == pytest.approx(0.25 * (1000**2 if loss == "squared" else 1000))
@@ -239,7 +241,7 @@ def test_c1_all_coordinates_count_under_squared_and_absolute_loss(tmp_path, plac
 
 def test_c2_the_best_adversary_answers_anything_that_the_loss_allows(tmp_path):
     channel = write(tmp_path / "rr.csv", [[0.75, 0.25], [0.25, 0.75]], names=("0", "1"), columns=("0", "1"))
-    found = told("audit", "channel", channel, "--loss", "squared")["channel"]
+    found = told("audit", "channel", channel, "--loss", "squared")
     (shown,) = found["mechanisms"]
     assert (found["prior_error"], shown["privacy"]) == pytest.approx((0.25, 0.1875))  # variances of 1/2 and 3/4
     assert shown["errors"]["gibbs"] == pytest.approx(2 * shown["privacy"])
@@ -255,7 +257,7 @@ def test_c2_a_design_stands_against_answers_between_the_secrets(tmp_path):
     assert found["privacy"] == pytest.approx(25, abs=1e-4)  # 5 always costs 25
     assert found["gap"] <= 1e-4
     audited = told("audit", "channel", tmp_path / "m.csv", "--prior", prior, "--loss", "squared", "--no-limit")
-    assert audited["channel"]["mechanisms"][0]["privacy"] == pytest.approx(found["privacy"], abs=1e-6)
+    assert audited["mechanisms"][0]["privacy"] == pytest.approx(found["privacy"], abs=1e-6)
 
 
 def test_c3_a_loss_file_is_matched_by_the_names_of_its_lines(tmp_path):
@@ -270,7 +272,7 @@ def test_c3_a_loss_file_is_matched_by_the_names_of_its_lines(tmp_path):
     write(turned, table[::-1], names=names[::-1], columns=names)
     one, two = (told("audit", "channel", channel, "--prior", prior, "--loss", loss) for loss in (plain, turned))
     assert one == two
-    assert one["channel"]["per_observation"][0]["answer"] in names
+    assert one["per_observation"][0]["answer"] in names
     designs = []
     for loss in (plain, turned):
         told("design", "--prior", prior, "--loss", loss, "--budget", 0.2, "-o", tmp_path / "m.csv", "--force")
@@ -282,14 +284,14 @@ def test_answers_that_are_no_secrets_have_their_own_names(tmp_path):
     states, answers = ("ill", "well"), ("treat", "wait", "test")
     channel = write(tmp_path / "c.csv", [[0.9, 0.1], [0.2, 0.8]], names=states)
     loss = write(tmp_path / "loss.csv", [[0, 3], [1, 0], [0.5, 0.5]], names=answers, columns=states)
-    found = told("audit", "channel", channel, "--loss", loss)["channel"]
+    found = told("audit", "channel", channel, "--loss", loss)
     assert {item["answer"] for item in found["per_observation"]} <= set(answers)
     assert found["mechanisms"][0]["errors"] == {"gibbs": None, "map": None}  # whose answers are secrets
 
 
 def test_c4_small_leakage_is_told_in_json(tmp_path):
     channel = write(tmp_path / "c.csv", [[0.5001, 0.4999], [0.4999, 0.5001]], names=("0", "1"))
-    (shown,) = told("audit", "channel", channel)["channel"]["mechanisms"]
+    (shown,) = told("audit", "channel", channel)["mechanisms"]
     assert shown["leakage_bits"] == pytest.approx(2 * 0.0001**2 / math.log(2), rel=1e-3)
 
 
@@ -371,14 +373,14 @@ def test_c14_channels_are_read_as_tables_are(tmp_path, name):
         path.write_bytes(gzip.compress(texts[","].encode()))
     else:
         path.write_text(texts["\t" if name.endswith(".tsv") else ";" if name == "semicolon.csv" else ","])
-    one, other = (told("audit", "channel", file)["channel"]["mechanisms"][0] for file in (plain, path))
+    one, other = (told("audit", "channel", file)["mechanisms"][0] for file in (plain, path))
     assert {**one, "name": ""} == {**other, "name": ""}
 
 
 def test_c14_decimal_commas_between_semicolons(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text(";a;b\na;0,75;0,25\nb;0,25;0,75\n")
-    assert told("audit", "channel", path)["channel"]["mechanisms"][0]["privacy"] == pytest.approx(0.25)
+    assert told("audit", "channel", path)["mechanisms"][0]["privacy"] == pytest.approx(0.25)
 
 
 def test_c14_rounded_rows_are_divided_by_their_sum_and_that_is_said(tmp_path):
@@ -424,7 +426,7 @@ def test_c15_gates_on_what_the_page_shows(tmp_path, gate, broken):
 def test_c17_names_keep_their_dots_and_losses_their_unit(tmp_path, places):
     names = ("south", "north")
     path = write(tmp_path / "lap0.001.csv", [[0.75, 0.25], [0.25, 0.75]], names=names, columns=names)
-    found = told("audit", "channel", path, "--loss", "squared", "--coordinates", places, "--unit", "m")["channel"]
+    found = told("audit", "channel", path, "--loss", "squared", "--coordinates", places, "--unit", "m")
     assert (found["mechanisms"][0]["name"], found["unit"], found["distortion_unit"]) == ("lap0.001", "m²", "m²")
 
 

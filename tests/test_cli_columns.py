@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.envelopes import parsed
 from unmask.cli import main
 
 NAMES = ("patient", "age", "sex", "town", "a very long label of a column indeed", "diagnosis")
@@ -41,9 +41,9 @@ def people(tmp_path, monkeypatch):
 def test_facts_of_every_column_as_json(people):
     done = unmask("columns", "people.csv", "-q", "age,sex", "--json")
     assert done.exit_code == 0, done.stderr
-    found = json.loads(done.stdout)
-    facts = {one["name"]: one for one in found["columns"]}
-    assert found["rows"] == 60
+    found = parsed(done.stdout)
+    facts = {one["name"]: one for one in found["results"]}
+    assert [one["rows"] for one in found["inputs"]] == [60]
     assert list(facts) == list(NAMES)
     assert facts["patient"]["suggestion"] == "identifier"
     assert facts["age"]["role"] == "quasi-identifier"
@@ -76,11 +76,11 @@ def test_a_role_for_a_column_that_is_not_there_is_refused(people):
 
 
 def test_an_audit_counts_released_columns_without_a_role(people):  # T2, U3
-    found = json.loads(unmask("audit", "people.csv", "-q", "age,sex", "-s", "diagnosis", "--json").stdout)
+    found = parsed(unmask("audit", "people.csv", "-q", "age,sex", "-s", "diagnosis", "--json").stdout)
     assert found["warnings"][0].startswith("released columns without a role, taken as known: ")
-    known = {row["adversary"]: row["posterior"] for row in found["measures"] if row["measure"] == "success_probability"}
+    known = {row["adversary"]: row["posterior"] for row in found["results"] if row["measure"] == "success_probability"}
     assert known["all columns"] == 1
-    assert [one["name"] for one in found["exposure"]["columns"]["people"]] == list(NAMES)
+    assert [one["name"] for one in found["tables"]["exposure_columns"]] == list(NAMES)
 
 
 def test_an_original_is_read_with_the_columns_that_leave_unchanged(people):
@@ -88,10 +88,10 @@ def test_an_original_is_read_with_the_columns_that_leave_unchanged(people):
     unmask("protect", "people.csv", *roles, "--keep", "town", "--k", "5", "-o", "release.csv", "--origin", "origin.csv")
     done = unmask("audit", "release.csv", *roles, "--original", "people.csv", "--origin", "origin.csv", "--json")
     assert done.exit_code == 0, done.stderr
-    found = json.loads(done.stdout)
-    measured = {(row["adversary"], row["measure"]) for row in found["measures"] if row["release"] == "release"}
+    found = parsed(done.stdout)
+    measured = {(row["adversary"], row["measure"]) for row in found["results"] if row["release"] == "release"}
     assert {("all columns", "realized_success"), ("order", "realized_success")} <= measured
-    assert found["exposure"]["restored"]["release"] == []
+    assert "exposure_restored" not in found["tables"]
 
 
 def test_a_plain_gate_is_not_about_insiders(people):

@@ -1,12 +1,12 @@
 """`unmask audit graph`: what it prints and writes, ids of any kind, and bad input in one sentence."""
 
 import gzip
-import json
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.graphs import Nar09, Pair, SeedPairs, SocialGraph, datasets
 from unmask.graphs.evaluation import rates
@@ -27,7 +27,7 @@ def audit(*arguments):
 def told(*arguments):
     done = audit(*arguments, "--json")
     assert done.exit_code == 0, done.stderr
-    return json.loads(done.stdout)
+    return parsed(done.stdout)
 
 
 def sentence(done, said):
@@ -78,12 +78,12 @@ def test_one_graph_is_split_and_attacked(tmp_path, network):
     file = tmp_path / "friends.txt.gz"
     write(file, zip(*network.edges(), strict=True), opener=gzip.open, mark="\t")
     found = told(file, "--overlap", "0.8,0.9", "--overlap", "0.8,0.6", "--seeds", "random.25:15", "--runs", "2")
-    graph = found["graph"]
-    assert [attack["release"] for attack in graph["attacks"]] == ["overlap 0.8/0.9", "overlap 0.8/0.6"]
-    assert [attack["runs"] for attack in graph["attacks"]] == [2, 2]
-    assert len(graph["overlaps"]) == 2
+    graph, attacks = found["tables"]["graph"][0], found["tables"]["graph_attacks"]
+    assert [attack["release"] for attack in attacks] == ["overlap 0.8/0.9", "overlap 0.8/0.6"]
+    assert [attack["runs"] for attack in attacks] == [2, 2]
+    assert len(found["tables"]["graph_overlaps"]) == 2
     assert graph["truth_known"]
-    assert {row["measure"] for row in found["measures"]} >= {"recall", "precision", "ghosts", "error_hops"}
+    assert {row["measure"] for row in found["results"]} >= {"recall", "precision", "ghosts", "error_hops"}
 
 
 def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
@@ -94,13 +94,13 @@ def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
         *asked, "--separation", "model=best,identities=3,adopters=0.3", "--separation",
         "decoy,adopters=5,minimum-degree=10",
     )  # fmt: skip
-    whole, best, decoy = found["graph"]["attacks"]
-    assert whole == alone["graph"]["attacks"][0]
+    whole, best, decoy = found["tables"]["graph_attacks"]
+    assert whole == alone["tables"]["graph_attacks"][0]
     assert [best["release"], decoy["release"]] == [
         "best/3/0.3 at 0.8/0.9",
         "decoy/5 minimum_degree=10 at 0.8/0.9",
     ]
-    points = found["graph"]["separations"]
+    points = found["tables"]["graph_separations"]
     assert [point["release"] for point in points] == [best["release"], decoy["release"]]
     assert points[0].keys() == {
         "release", "attack", "adopters", "recall", "recall_before", "adopter_recall", "adopter_recall_before",
@@ -108,21 +108,21 @@ def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
     }  # fmt: skip
     assert points[0]["recall_before"] == pytest.approx(whole["recall"])
     assert points[1]["adopters"] == 5
-    rows = {(row["release"], row["measure"]): row for row in found["measures"]}
+    rows = {(row["release"], row["measure"]): row for row in found["results"]}
     assert rows[best["release"], "disclosure"]["posterior"] == pytest.approx(points[0]["disclosure"])
     assert (decoy["release"], "exposed") in rows
     assert ("overlap 0.8/0.9", "disclosure") not in rows
-    assert any(said.startswith("best/3/0.3: 30 % of the people") for said in found["assumptions"])
-    assert alone["graph"]["separations"] == []
+    assert any(one["assumption"].startswith("best/3/0.3: 30 % of the people") for one in found["tables"]["assumptions"])
+    assert "graph_separations" not in alone["tables"]
 
 
 def test_figures_from_files_are_those_of_the_library(files, network):
     found = told(*of(files, "auxiliary", "truth", "seeds-file"))
-    (attack,) = found["graph"]["attacks"]
+    (attack,) = found["tables"]["graph_attacks"]
     known, release = SocialGraph.read(files["auxiliary"]), SocialGraph.read(files["release"])
     pair = Pair.read(known, release, files["truth"])
     seeds = SeedPairs.read(known, release, files["seeds"])
-    assert found["graph"]["common"] == len(pair.common) == network.n_nodes
+    assert found["tables"]["graph"][0]["common"] == len(pair.common) == network.n_nodes
     assert (attack["runs"], attack["n_seeds"]) == (1, 25)
     expected = rates(Nar09()(release, known, seeds).mapping, pair.truth, seeds.source)
     assert attack["recall"] == pytest.approx(expected.recall, abs=0.03)  # numbered anew: ties differ
@@ -152,7 +152,7 @@ def test_a_report_is_not_overwritten_unless_told(files, tmp_path):
 
 def test_more_numbers_of_seeds(files):
     found = told(*of(files, "auxiliary", "truth"), "--seeds", "top:20", "--transition", "2,40", "--runs", "2")
-    assert [point["n_seeds"] for point in found["graph"]["transition"]] == [2, 20, 40]
+    assert [point["n_seeds"] for point in found["tables"]["graph_transition"]] == [2, 20, 40]
 
 
 def test_what_is_not_run_is_told(files):
@@ -178,8 +178,8 @@ def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
     there = names(network, "x")
     truth = write(tmp_path / "mixed.csv", [(i, there[i]) for i in range(network.n_nodes)])
     found = told(files["release"], "--auxiliary", numbered, "--truth", truth, "--seeds", "random:20", "--runs", "1")
-    assert found["graph"]["common"] == network.n_nodes
-    assert found["graph"]["attacks"][0]["recall"] > 0.5
+    assert found["tables"]["graph"][0]["common"] == network.n_nodes
+    assert found["tables"]["graph_attacks"][0]["recall"] > 0.5
 
 
 @pytest.mark.parametrize(
@@ -292,10 +292,13 @@ def test_g1_the_columns_of_a_file_are_told_by_its_header_or_by_the_user(tmp_path
     plain = told(write(tmp_path / "plain.csv", pairs, "from,to"), *asked)
     rows = [(i, u, v, 2019) for i, (u, v) in enumerate(pairs)]
     known = told(write(tmp_path / "known.csv", rows, "id,from,to,since"), *asked)
-    assert known["graph"] == plain["graph"]
-    assert "Of the network, id and since are left out: attacks see ties alone." in known["assumptions"]
+    graph = {name: rows for name, rows in plain["tables"].items() if name.startswith("graph")}
+    assert graph.items() <= known["tables"].items()
+    assert {"assumption": "Of the network, id and since are left out: attacks see ties alone."} in known["tables"][
+        "assumptions"
+    ]
     other = write(tmp_path / "other.csv", rows, "nth,who,whom,rank")
     sentence(audit(other, *asked), "--source and --target")
-    assert told(other, *asked, "--source", "who", "--target", "whom")["graph"] == plain["graph"]
+    assert told(other, *asked, "--source", "who", "--target", "whom")["tables"]["graph"] == plain["tables"]["graph"]
     sentence(audit(other, *asked, "--source", "who"), "--source was given without --target")
     assert caplog.messages[0] == "known.csv: id and since are left out"

@@ -1,6 +1,5 @@
 """`unmask audit graph --engine`: what it prints and writes, the same on both engines, and bad input in one sentence."""
 
-import json
 import os
 import signal
 import subprocess
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.engines import QUIET, opened
+from tests.envelopes import parsed
 from tests.graphs.problems import noisy_pair
 from tests.test_cli_graph import sentence, unmask
 from unmask.graphs import KorulaLattanzi, Nar09, Rematch
@@ -55,7 +55,8 @@ def audit(files, *more, **given):
 def test_the_result_is_the_one_in_memory(world, files):
     done = audit(files, "--json", "--smallest-shown", 1)
     assert done.exit_code == 0, done.stderr
-    found = json.loads(done.stdout)["graph"]
+    tables = parsed(done.stdout)["tables"]
+    (found,) = tables["graph"]
     source, target, truth = world
     assert (found["source_nodes"], found["source_edges"]) == (source.n_nodes, source.n_edges)
     assert (found["target_nodes"], found["target_edges"]) == (target.n_nodes, target.n_edges)
@@ -63,7 +64,7 @@ def test_the_result_is_the_one_in_memory(world, files):
     image, seeds = np.empty(120, dtype=np.int64), (truth[0][:15], truth[1][:15])
     image[truth[0]] = truth[1]
     adversaries = (Nar09(synchronous=True), KorulaLattanzi(), Rematch())
-    for attack, adversary in zip(found["attacks"], adversaries, strict=True):
+    for attack, adversary in zip(tables["graph_attacks"], adversaries, strict=True):
         belief = adversary(target, source, seeds)
         right = rates(belief.mapping, image, seeds[0])
         assert attack["names"] == right.matches > 20
@@ -72,7 +73,7 @@ def test_the_result_is_the_one_in_memory(world, files):
         assert attack["steps"] == belief.sweeps.tolist()
         assert sum(one["people"] for one in attack["by_degree"]) == right.findable
     assert "120 and 120 nodes" in done.stderr
-    for attack in json.loads(audit(files, "--json").stdout)["graph"]["attacks"]:  # R7
+    for attack in parsed(audit(files, "--json").stdout)["tables"]["graph_attacks"]:  # R7
         assert min(one["people"] for one in attack["by_degree"]) >= 10
 
 
@@ -122,7 +123,7 @@ def test_an_audit_that_was_killed_goes_on_and_says_the_same(files, tmp_path):
     killed = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     whole = audit(files, *given)
-    passes = [len(one["steps"]) for one in json.loads(whole.stdout)["graph"]["attacks"]]
+    passes = [len(one["steps"]) for one in parsed(whole.stdout)["tables"]["graph_attacks"]]
     again = audit(files, *kept)
     assert again.stdout == whole.stdout
     assert f"nar09: passes made before, and not again: {passes[0]}\n" in again.stderr

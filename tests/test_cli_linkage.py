@@ -1,11 +1,10 @@
 """`unmask audit linkage`: what it prints and writes, views, and bad input in one sentence."""
 
-import json
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.envelopes import parsed
 from unmask import Partition, View
 from unmask.cases.pseudonyms import Sensitivity, met_by, report
 from unmask.cli import main
@@ -40,13 +39,13 @@ def guess(tmp_path):
 
 
 def test_the_figures_are_those_of_the_library(truth, guess):
-    told = json.loads(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
+    told = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
     met = unlinkability.Contingency.of(Partition(["a"] * 5 + ["b"] * 3 + ["c"]), Partition(list("ppppqqrrs")))
     found = unlinkability.evaluate(met, beta=0.8, min_size=2)
-    (shown,) = told["linkage"]["guesses"]
+    (shown,) = told["tables"]["linkage_guesses"]
     assert shown["breached"] == found.breach_rate == 0.5
-    assert told["linkage"]["counted"] == 2
-    rows = {row["measure"]: row for row in told["measures"]}
+    assert told["tables"]["linkage"][0]["counted"] == 2
+    rows = {row["measure"]: row for row in told["results"]}
     assert rows["miss"]["posterior"] == pytest.approx(found.miss[:2].mean())
     assert rows["breached"]["prior"] == shown["guessing"]
 
@@ -71,32 +70,32 @@ def test_other_column_names_and_row_order(truth, guess, tmp_path):
     moved = write(tmp_path / "moved.csv", "record,link", [row.split(",") for row in reversed(rows)])
     renamed = write(tmp_path / "t.csv", "record,person", [row.split(",") for row in truth.read_text().split()[1:]])
     names = ("--item", "record", "--subject", "person", "--cluster", "link")
-    told = json.loads(unmask("audit", "linkage", "--truth", renamed, "--guess", moved, *names, "--json").stdout)
-    plain = json.loads(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
-    assert told["linkage"]["guesses"][0]["breached"] == plain["linkage"]["guesses"][0]["breached"]
+    told = parsed(unmask("audit", "linkage", "--truth", renamed, "--guess", moved, *names, "--json").stdout)
+    plain = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
+    assert told["tables"]["linkage_guesses"][0]["breached"] == plain["tables"]["linkage_guesses"][0]["breached"]
 
 
 def test_a_guess_with_probabilities_is_a_view(truth, guess, tmp_path):
     sure = [row.split(",") for row in guess.read_text().split()[1:]]
     rows = [(*row, 0.75) for row in sure] + [(item, f"z{k}", 0.25) for k, (item, _) in enumerate(sure)]
     view = write(tmp_path / "view.csv", "item,cluster,probability", rows)
-    told = json.loads(unmask("audit", "linkage", "--truth", truth, "--guess", view, "--json").stdout)
-    (shown,) = told["linkage"]["guesses"]
+    told = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", view, "--json").stdout)
+    (shown,) = told["tables"]["linkage_guesses"]
     solution = Partition(["a"] * 5 + ["b"] * 3 + ["c"])
     either = View([Partition(list("ppppqqrrs")), Partition(range(9))], [0.75, 0.25])
     expected = unlinkability.evaluate(unlinkability.Contingency.of(solution, either), min_size=2)
     assert shown["partitions"] == 2
-    assert {row["measure"]: row["posterior"] for row in told["measures"]}["miss"] == pytest.approx(
+    assert {row["measure"]: row["posterior"] for row in told["results"]}["miss"] == pytest.approx(
         expected.miss[:2].mean()
     )
-    assert any("a view has several" in warning for warning in told["warnings"])
+    assert any("a view has several" in one["why"] for one in told["not_run"])
 
 
 def test_several_guesses_are_compared(truth, guess, tmp_path):
     other = write(tmp_path / "alone.csv", "item,cluster", [(f"i{k}", k) for k in range(9)])
-    told = json.loads(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--guess", other, "--json").stdout)
-    assert [shown["name"] for shown in told["linkage"]["guesses"]] == ["guess", "alone"]
-    assert told["linkage"]["guesses"][1]["breached"] == 0
+    told = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--guess", other, "--json").stdout)
+    assert [shown["name"] for shown in told["tables"]["linkage_guesses"]] == ["guess", "alone"]
+    assert told["tables"]["linkage_guesses"][1]["breached"] == 0
 
 
 @pytest.mark.parametrize(
@@ -137,7 +136,7 @@ def test_shares_are_shares(truth, guess, option, value):
 def test_missing_items_stand_alone_on_request(truth, tmp_path):
     part = write(tmp_path / "part.csv", "item,cluster", [(f"i{k}", "p") for k in range(4)])
     done = unmask("audit", "linkage", "--truth", truth, "--guess", part, "--missing", "singleton", "--json")
-    assert json.loads(done.stdout)["linkage"]["guesses"][0]["breached"] == 0.5
+    assert parsed(done.stdout)["tables"]["linkage_guesses"][0]["breached"] == 0.5
 
 
 def test_a_misspelled_second_word_is_told():
@@ -186,9 +185,9 @@ def audit(wide, *options):
     done = unmask(*given, "--json")
     if done.exit_code:
         return done
-    found = json.loads(done.stdout)
-    rows = {(row["adversary"], row["measure"]): row for row in found["measures"]}
-    return found["linkage"], rows
+    found = parsed(done.stdout)
+    rows = {(row["adversary"], row["measure"]): row for row in found["results"]}
+    return {**found["tables"]["linkage"][0], "guesses": found["tables"]["linkage_guesses"]}, rows
 
 
 def test_e6_the_tool_asks_what_unlabeled_items_are(wide):
@@ -294,8 +293,8 @@ def test_e12_the_choices_are_named_as_options_and_an_impossible_partition_is_tol
 
 def test_the_subjects_that_foreign_items_come_from_are_counted(truth, tmp_path):
     one_block = write(tmp_path / "block.csv", "item,cluster", [(f"i{k}", "p") for k in range(9)])
-    told = json.loads(unmask("audit", "linkage", "--truth", truth, "--guess", one_block, "--json").stdout)
-    rows = {row["measure"]: row["posterior"] for row in told["measures"]}
+    told = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", one_block, "--json").stdout)
+    rows = {row["measure"]: row["posterior"] for row in told["results"]}
     assert rows["foreign_subjects"] == 2  # of ann: bob and cy; of bob: ann and cy
     expected = [2 ** -sum(p * np.log2(p) for p in shares) for shares in ((3 / 4, 1 / 4), (5 / 6, 1 / 6))]
     assert rows["effective_foreign_subjects"] == pytest.approx(np.mean(expected))

@@ -1,12 +1,12 @@
 """The rational attacker on the command line: `unmask price`, and the price section of an audit."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.envelopes import parsed
 from unmask.cases.price import Motive
 from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cli import main
@@ -57,35 +57,35 @@ def test_a_file_holds_the_same_attacker(tmp_path):
 
 
 def test_prices_of_sizes_are_those_of_the_library(attacker):
-    told = json.loads(unmask("price", "1,3,10-12", "--attacker", attacker, "--json").stdout)
+    told = parsed(unmask("price", "1,3,10-12", "--attacker", attacker, "--json").stdout)
     sizes = [1, 3, 10, 11, 12]
     expected = price_records(PLAIN, sizes)
-    assert [row["size"] for row in told["sizes"]] == sizes
-    assert [row["payoff"] for row in told["sizes"]] == pytest.approx(expected.payoff)
-    assert told["one_by_one"]["attacked"] == pytest.approx(expected.access.mean())
-    assert told["assumed"] is False
+    assert [row["size"] for row in told["results"]] == sizes
+    assert [row["payoff"] for row in told["results"]] == pytest.approx(expected.payoff)
+    assert told["tables"]["one_by_one"][0]["attacked"] == pytest.approx(expected.access.mean())
+    assert told["tables"]["about"][0]["assumed"] is False
 
 
 def test_sizes_given_twice_are_two_records(attacker):
-    told = json.loads(unmask("price", "2,2,5", "--attacker", attacker, "--json").stdout)
-    assert told["records"] == 3
-    assert [row["records"] for row in told["sizes"]] == [2, 1]
+    told = parsed(unmask("price", "2,2,5", "--attacker", attacker, "--json").stdout)
+    assert told["tables"]["about"][0]["records"] == 3
+    assert [row["records"] for row in told["results"]] == [2, 1]
 
 
 def test_prices_of_a_release_are_those_of_its_classes(release, attacker):
-    told = json.loads(unmask("price", release, "-q", "age,sex", "--attacker", attacker, "--json").stdout)
-    assert told["records"] == 300
-    assert min(row["size"] for row in told["sizes"]) >= 5
-    assert sum(row["records"] for row in told["sizes"]) == 300
+    told = parsed(unmask("price", release, "-q", "age,sex", "--attacker", attacker, "--json").stdout)
+    assert told["tables"]["about"][0]["records"] == 300
+    assert min(row["size"] for row in told["results"]) >= 5
+    assert sum(row["records"] for row in told["results"]) == 300
 
 
 def test_few_rows_in_classes_of_one_size_are_not_counted_out(tmp_path, attacker):  # R7
     path = tmp_path / "small.csv"
     path.write_text("age\n" + "30\n" * 3 + "40\n" * 20)
     asked = ("price", path, "-q", "age", "--attacker", attacker)
-    told = json.loads(unmask(*asked, "--json").stdout)
-    assert [(row["size"], row["records"]) for row in told["sizes"]] == [(3, "fewer than 10"), (20, 20)]
-    assert told["attacker"] == "attacker.toml"  # no path
+    told = parsed(unmask(*asked, "--json").stdout)
+    assert [(row["size"], row["records"]) for row in told["results"]] == [(3, "fewer than 10"), (20, 20)]
+    assert told["tables"]["about"][0]["attacker"] == "attacker.toml"  # no path
     assert "fewer than 10" in unmask(*asked).stdout
 
 
@@ -103,7 +103,7 @@ def test_e4_fifty_groups_of_60_are_looted():
     assert "gains 221,19" in said
     assert "0 % of 50 records" not in said
     assert "a fine of 8,229" not in said
-    told = json.loads(unmask("price", fifty, "--json").stdout)["campaign"]
+    told = parsed(unmask("price", fifty, "--json").stdout)["tables"]["campaign"][0]
     assert told["payoff"] == pytest.approx(221_192.5)
     assert told["payoff_at_most"] == pytest.approx(221_192.5)
     assert told["success_probability"] == pytest.approx(0.63)
@@ -115,8 +115,8 @@ def test_e15_the_thresholds_are_printed_and_their_sizes_are_in_the_table():
     assert "groups up to 47 are worth an attack" in said
     shown = {int(line.split()[0]) for line in said.splitlines() if line.strip()[:1].isdigit()}
     assert {13, 14, 47, 48, 76, 77} <= shown
-    told = json.loads(unmask("price", "60", "--json").stdout)
-    assert told["thresholds"] == {"exhausted": 14, "attacked": 48, "sunk": 77}
+    told = parsed(unmask("price", "60", "--json").stdout)
+    assert told["tables"]["thresholds"][0] == {"exhausted": 14, "attacked": 48, "sunk": 77}
 
 
 def test_a_campaign_too_large_says_so_and_claims_nothing(monkeypatch):
@@ -166,20 +166,20 @@ def test_an_audit_with_an_attacker_prices_identity(release, attacker, tmp_path):
     report = tmp_path / "out.html"
     done = unmask("audit", release, "-q", "age,sex", "-s", "ill", "--attacker", attacker, "--report", report, "--json")
     assert done.exit_code == 0, done.stderr
-    told = json.loads(done.stdout)
-    (priced,) = told["price"]["releases"]
-    by_name = {row["measure"]: row for row in told["measures"] if row["target"] == "identity"}
+    told = parsed(done.stdout)
+    (priced,) = told["tables"]["price_releases"]
+    by_name = {row["measure"]: row for row in told["results"] if row["target"] == "identity"}
     assert by_name["rational_success"]["posterior"] == pytest.approx(priced["success"])
     assert by_name["rational_access"]["posterior"] == pytest.approx(priced["attacked"])
     assert priced["campaign_success"] >= priced["success"] - 1e-12
-    assert all(row["target"] == "identity" for row in told["measures"] if row["measure"].startswith("rational"))
+    assert all(row["target"] == "identity" for row in told["results"] if row["measure"].startswith("rational"))
     page = report.read_text()
     assert "What the attack is worth" in page
     assert SECRET not in page
 
 
 def test_an_audit_without_an_attacker_has_no_price(release):
-    told = json.loads(unmask("audit", release, "-q", "age,sex", "--json").stdout)
+    told = parsed(unmask("audit", release, "-q", "age,sex", "--json").stdout)
     assert "price" not in told
 
 

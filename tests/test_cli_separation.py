@@ -1,12 +1,12 @@
 """`unmask protect graph`, `unmask advise identity`: files, both or neither, and bad input in one sentence."""
 
 import csv
-import json
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.graphs import SocialGraph, datasets
 
@@ -63,7 +63,7 @@ def test_the_origin_undoes_the_release(friends, network):
     """Basic model: joining the identities of each person gives the network back, tie for tie."""
     done = protect(friends, "--model", "basic", "--identities", "3", "--adopters", "0.5", "--json")
     assert done.exit_code == 0, done.stderr
-    found = json.loads(done.stdout)
+    (found,) = parsed(done.stdout)["results"]
     release = SocialGraph.read(friends.parent / "release.txt")
     owner, role = origin_of(friends.parent)
     assert (release.n_nodes, release.n_edges) == (found["nodes"], found["edges"]) == (len(owner), network.n_edges)
@@ -95,7 +95,8 @@ def test_the_origin_is_a_truth_in_which_any_identity_is_right(friends, network):
             "--seeds-file", folder / "seeds.csv", "--attack", "nar09", "--json",
         )  # fmt: skip
         assert done.exit_code == 0, done.stderr
-        found.append(json.loads(done.stdout)["graph"])
+        tables = parsed(done.stdout)["tables"]
+        found.append({**tables["graph"][0], "attacks": tables["graph_attacks"]})
     several, one = found
     assert several["common"] == one["common"] == len({*owner})
     assert several["attacks"][0]["recall"] > one["attacks"][0]["recall"] + 0.02
@@ -118,12 +119,12 @@ def test_every_model_and_cooperation_runs(friends, network):
     kept = {}
     for model in ("basic", "realistic", "realistic_minimal", "best", "worst"):
         done = protect(friends, "--model", model, "--adopters", "1.0", "--minimum-degree", "1", "--json", "--force")
-        kept[model] = json.loads(done.stdout)["edges"]
+        kept[model] = parsed(done.stdout)["results"][0]["edges"]
     assert kept["best"] < kept["basic"] == network.n_edges < kept["worst"]
     top = np.sort(network.degree)[-5:].sum()
     for cooperation in ("local", "degree", "lta"):
         done = protect(friends, "--cooperation", cooperation, "--adopters", "5", "--json", "--force")
-        assert json.loads(done.stdout)["adopters"] == 5
+        assert parsed(done.stdout)["results"][0]["adopters"] == 5
         owner, role = origin_of(friends.parent)
         several = {name for name, what in zip(owner, role, strict=True) if what == "identity"}
         degrees = [network.degree[network.labels.tolist().index(name)] for name in several]
@@ -133,7 +134,7 @@ def test_every_model_and_cooperation_runs(friends, network):
 def test_decoys_have_their_roles(friends):
     done = protect(friends, "--decoy", "--adopters", "1.0", "--minimum-degree", "20", "--json")
     owner, role = origin_of(friends.parent)
-    adopters = json.loads(done.stdout)["adopters"]
+    adopters = parsed(done.stdout)["results"][0]["adopters"]
     assert role.count("public") == role.count("hidden") == adopters > 0
     release = SocialGraph.read(friends.parent / "release.txt")
     degree = dict(zip(zip(owner, role, strict=True), release.degree, strict=True))
@@ -143,7 +144,7 @@ def test_decoys_have_their_roles(friends):
 def test_nodes_without_a_contact_are_told_or_kept(friends):
     options = ("--model", "best", "--identities", "8", "--adopters", "1.0", "--minimum-degree", "1", "--json")
     done = protect(friends, *options)
-    left_out = json.loads(done.stdout)["left_out"]
+    left_out = parsed(done.stdout)["results"][0]["left_out"]
     assert left_out > 0
     assert f"{left_out} released nodes have no contact" in done.stderr
     owner, _ = origin_of(friends.parent)
@@ -152,7 +153,7 @@ def test_nodes_without_a_contact_are_told_or_kept(friends):
         done = unmask(
             "protect", "graph", friends, *options, "-o", path, "--origin", friends.parent / "all.csv", "--force"
         )
-        assert json.loads(done.stdout)["left_out"] == 0
+        assert parsed(done.stdout)["results"][0]["left_out"] == 0
         assert "no contact" not in done.stderr
         release = SocialGraph.read(path)
         assert release.n_nodes == len(owner) + left_out
@@ -164,7 +165,7 @@ def test_the_origin_is_a_truth_for_an_audit(friends):
     folder = friends.parent
     options = ("--auxiliary", friends, "--truth", folder / "origin.csv", "--attack", "nar09", "--seeds", "top:40")
     done = unmask("audit", "graph", folder / "release.txt", *options, "--runs", "1", "--json")
-    (attack,) = json.loads(done.stdout)["graph"]["attacks"]
+    (attack,) = parsed(done.stdout)["tables"]["graph_attacks"]
     assert attack["recall"] > 0.6
 
 
@@ -219,7 +220,7 @@ def advise(friends, *options):
 def told(friends, *options):
     done = advise(friends, *options, "--json")
     assert done.exit_code == 0, done.stderr
-    return json.loads(done.stdout)
+    return parsed(done.stdout)["results"][0]
 
 
 def test_advice_is_of_that_node_and_of_nobody_else(friends, network):
@@ -267,10 +268,10 @@ def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
     ("options", "said"),
     [
         (("--node", "nobody"), "the node given is not in 'friends.csv'"),
-        (("--node", f"{SECRET} 1", "--discovery", "0.3,2"), "a chance from 0 to 1"),
-        (("--node", f"{SECRET} 1", "--discovery", ""), "a chance from 0 to 1"),
+        (("--node", f"{SECRET} 1", "--discovery", "0.3,2"), "a probability from 0 to 1"),
+        (("--node", f"{SECRET} 1", "--discovery", ""), "a probability from 0 to 1"),
         (("--node", f"{SECRET} 1", "--discovery", "0.3", "--runs", "2"), "were both given"),
-        (("--node", f"{SECRET} 1", "--discovery", "0.3", "--identities", "2"), "2 identities and 1 chances"),
+        (("--node", f"{SECRET} 1", "--discovery", "0.3", "--identities", "2"), "2 identities and 1 probabilities"),
         (("--node", f"{SECRET} 1", "--attack", "nar9"), "did you mean 'nar09'"),
         (("--node", f"{SECRET} 1", "--runs", "1", "--leaked", "5000"), "ask for fewer"),
     ],

@@ -1,11 +1,10 @@
 """`unmask study`, `unmask choose`: from a plan to a protection, as a user types it."""
 
-import json
-
 import duckdb
 import pytest
 from click.testing import CliRunner
 
+from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.studies.journal import Journal
 
@@ -41,7 +40,7 @@ def plan(tmp_path, monkeypatch):
 
 def test_dry_run_counts_the_cells_and_writes_nothing(plan):
     done = unmask("study", "plan.toml", "-o", "run", "--dry-run", "--json")
-    found = json.loads(done.stdout)
+    (found,) = parsed(done.stdout)["results"]
     assert (done.exit_code, found["cells"], found["done"]) == (0, 4, 0)
     assert found["seconds"] > 0
     assert not (plan / "run").exists()
@@ -58,13 +57,16 @@ def test_a_folder_that_another_process_works_on_keeps_its_plan(plan):
 
 def test_from_a_plan_to_a_choice(plan):
     done = unmask("study", "plan.toml", "-o", "run", "--json")
-    assert (done.exit_code, json.loads(done.stdout)["done"]) == (0, 4)
+    assert (done.exit_code, parsed(done.stdout)["results"][0]["done"]) == (0, 4)
     columns = ",".join(duckdb.sql("select * from 'run/results.parquet'").columns)
     assert columns.startswith(
         "cell,dataset,protection,adversary,seed,measure,unit,prior,posterior,gain,low,high,n,status,reason"
     )
     done = unmask("choose", "run", "--require", "success_probability<=0.06", "--json")
-    assert (done.exit_code, json.loads(done.stdout)["chosen"]) == (0, {"census": "Mondrian k=20"})
+    assert (done.exit_code, parsed(done.stdout)["tables"]["chosen"]) == (
+        0,
+        [{"dataset": "census", "protection": "Mondrian k=20"}],
+    )
     assert "take Mondrian k=20" in unmask("choose", "run", "--require", "success_probability<=0.06").stdout
     done = unmask("choose", "run", "--require", "success_probability<=0")
     assert done.exit_code == 1
@@ -96,7 +98,7 @@ def test_bad_input_is_told_in_a_sentence(plan, arguments, code, said, monkeypatc
 def test_columns_are_ranked(plan):
     (plan / "people.csv").write_text("age,sex,job\n1,f,x\n2,m,y\n3,f,x\n4,m,y\n")
     done = unmask("choose", "columns", "people.csv", "-q", "age,sex", "-s", "job", "--json")
-    found = json.loads(done.stdout)["contributions"]
+    found = parsed(done.stdout)["results"]
     assert [(one["target"], one["column"]) for one in found] == [
         ("identity", "age"), ("identity", "sex"), ("job", "age"), ("job", "sex"),
     ]  # fmt: skip

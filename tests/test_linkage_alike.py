@@ -1,6 +1,5 @@
 """One case, several ways in: Python, `unmask audit linkage` in memory and by an engine, a plan of `unmask study`."""
 
-import json
 import tempfile
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.envelopes import parsed
 from unmask import Partition, UnmaskError
 from unmask.cli import main
 from unmask.measures.unlinkability import Contingency, bounds, evaluate
@@ -72,7 +72,7 @@ def on_the_command_line(path, columns, policy, least, *more):
     given = ["audit", "linkage", "--truth", path, "--guess", path, *options, *more, "--json"]
     done = CliRunner().invoke(main, [str(one) for one in given])
     assert done.exit_code == 0, done.output
-    return {row["measure"]: row["posterior"] for row in json.loads(done.stdout)["measures"]}
+    return {row["measure"]: row["posterior"] for row in parsed(done.stdout)["results"]}
 
 
 def in_a_plan(folder, path, columns, policy, least):

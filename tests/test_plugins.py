@@ -4,11 +4,11 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from unmask.reports.study.page import render_study
 
 from unmask.catalog import domain_of, find, kind_of, listed
 from unmask.cli import main
 from unmask.errors import UnmaskError
+from unmask.reports import render
 from unmask.studies.graph_attacks import parse_attacks
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
@@ -83,7 +83,7 @@ def test_plug_ins_enter_a_study_and_its_report(mine, tmp_path):
     run_study(plan, tmp_path / "run", source=tmp_path / "plan.toml")
     found = study_page(tmp_path / "run")
     assert not found.missing
-    page = render_study(found)
+    page = render(found)
     assert "by sex" in page
     assert "thinned n=2" in page
 

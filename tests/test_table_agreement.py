@@ -1,7 +1,6 @@
 """One table, three ways in: Python, `unmask protect` and `audit` on files, and a cell of a study say the same."""
 
 import csv
-import json
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.envelopes import parsed
 from unmask import audit
 from unmask.cli import main
 from unmask.studies.cells import run_cell
@@ -79,7 +79,7 @@ def on_the_command_line(folder, k):
     assert done.exit_code == 0, done.output
     rows = [
         row
-        for row in json.loads(done.stdout)["measures"]
+        for row in parsed(done.stdout)["results"]
         if row["adversary"] == "prosecutor" and row["release"] == "release"
     ]
     return {

@@ -68,7 +68,8 @@ def ran(engine: str, folder: Path, command: Sequence[str], *, memory: str, outpu
     if done.returncode:
         raise SystemExit(f"unmask {' '.join(command[:2])} with --engine {engine} ended with {done.returncode}")
     said = json.loads(done.stdout)
-    said.pop("seconds", None)
+    for row in said["results"]:
+        row.pop("seconds", None)
     return Ran(said, _rows(file) if output else [], seconds)
 
 

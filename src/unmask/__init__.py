@@ -1,19 +1,31 @@
-"""Attack a data release as a real adversary would, and say what he gets.
+"""Attack a data release as a real adversary would, and say what they get.
 
     An attack turns a release, and what the adversary already knows, into a belief about each target.
     The truth never passes through it.
 
-Every attack, on any kind of release, yields a `Posterior`; every measure applies to it; `audit` is the one place where
-a belief meets the `Truth`. Which items belong together is a `Partition`, or a `View` over several. The kinds of release
-live in wings of their own: `unmask.tables`, `unmask.pseudonyms`.
+Read what is released (`read_table`, `read_graph`, `read_items`, `read_channel`), then `protect` it, `audit` it, or run
+a whole `study`; results are data frames, pages, JSON. Below these verbs are the domains, `unmask.tables`,
+`unmask.graphs`, `unmask.pseudonyms` and `unmask.channels`, each with its attacks and protections, and
+`unmask.measures`. Every attack yields a `Posterior`, a `Partition` or a `View`; `Truth` is met in one place only.
 """
 
-from unmask.audit import Audit, audit
-from unmask.errors import FailedError, UnmaskError
-from unmask.posterior import Posterior
-from unmask.results import Row
-from unmask.truth import ABSENT, UNKNOWN, Truth
-from unmask.view import Partition, View
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unmask import channels, economics, graphs, measures, pseudonyms, tables
+    from unmask.audit import Audit
+    from unmask.errors import FailedError, UnmaskError
+    from unmask.face.auditing import audit
+    from unmask.face.protecting import Protected, protect
+    from unmask.face.reading import read_channel, read_graph, read_items, read_table
+    from unmask.face.studying import study
+    from unmask.posterior import Posterior
+    from unmask.results import Row
+    from unmask.truth import ABSENT, UNKNOWN, Truth
+    from unmask.view import Partition, View
 
 __version__ = "0.1.0"
 
@@ -24,9 +36,65 @@ __all__ = [
     "FailedError",
     "Partition",
     "Posterior",
+    "Protected",
     "Row",
     "Truth",
     "UnmaskError",
     "View",
     "audit",
+    "channels",
+    "economics",
+    "graphs",
+    "measures",
+    "protect",
+    "pseudonyms",
+    "read_channel",
+    "read_graph",
+    "read_items",
+    "read_table",
+    "study",
+    "tables",
 ]
+
+_HOMES = {
+    "audit": ("Audit",),
+    "errors": ("FailedError", "UnmaskError"),
+    "face.auditing": ("audit",),
+    "face.protecting": ("Protected", "protect"),
+    "face.reading": ("read_channel", "read_graph", "read_items", "read_table"),
+    "face.studying": ("study",),
+    "posterior": ("Posterior",),
+    "results": ("Row",),
+    "truth": ("ABSENT", "UNKNOWN", "Truth"),
+    "view": ("Partition", "View"),
+}
+"""Module -> the names that it gives: it is imported with the first of them that is used."""
+
+
+class _Package(ModuleType):
+    """Keeps the function `unmask.audit` in its place when the module of that name is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != "audit" or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    """What is named, imported at its first use."""
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None and name not in __all__:
+        from unmask.errors import nearest
+
+        raise AttributeError(f"unmask has no {name!r}; {nearest(name, __all__)}")
+    value = import_module(f"unmask.{home or name}")
+    if home is not None:
+        value = getattr(value, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.economics import Attacker, Prices, campaign, campaigner, play_out, price_posterior
 from unmask.errors import UnmaskError
+from unmask.frames import frame_of_rows
 from unmask.measures import (
     Measure,
     Quantity,
@@ -126,6 +127,10 @@ class Audit:
     def row(self, measure: str) -> Row:
         """The row of a measure, by name."""
         return next(row for row in self.rows if row.measure == measure)
+
+    def to_frame(self, *, library: str | None = None) -> Any:
+        """The rows as a data frame of pandas, polars or Arrow, see `unmask.frames`."""
+        return frame_of_rows([row.as_dict() for row in self.rows], library=library)
 
 
 def audit(

@@ -1,11 +1,11 @@
-"""The currency: what the adversary believes about each target once he has seen the release."""
+"""The currency: what the adversary believes about each target once they have seen the release."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,14 @@ CLOSED = 1e-12
 
 MOST_IN_DOUBLE = 1 << 24
 """Entries that a belief holds in double precision; one with more holds them in single, in half of the memory."""
+
+
+class Candidate(NamedTuple):
+    """One whom a target could be: a record by its number or a value by its name, and the adversary's probability."""
+
+    candidate: int | str
+    probability: float
+
 
 LogProbabilities = NDArray[np.floating[Any]]
 
@@ -43,7 +51,7 @@ class Posterior:
     weight          : (n_targets,) weights of the targets, sum 1
     n_candidates    : size of the universe of candidates
     log_prior       : what was believed before the release: one number (each candidate alike) or (n_candidates,).
-                      It may sum to less than 1: the rest is the prior chance that the target is no candidate.
+                      It may sum to less than 1: the rest is the prior probability that the target is no candidate.
     status          : how far the numbers can be trusted as probabilities: `exact`, `model` (right if the model is),
                       `calibrated` (a scale that held on other people, see
                       `inference.calibrate`) or `scores` (only their order counts). An audit says what is earned.
@@ -133,6 +141,26 @@ class Posterior:
         else:
             rest = -float(np.expm1(self.log_prior + np.log(self.n_candidates)))
         return rest if rest > CLOSED else 0.0
+
+    def candidates(self, target: int) -> tuple[Candidate, ...]:
+        """Who a target could be: the candidates that the adversary lists, from most to least likely.
+
+        Equally likely ones stand in the order of their numbers. What their probabilities lack to 1 is `unlisted`: the
+        target is none of these, or one of candidates who are all alike.
+
+        >>> belief = Posterior.from_dense(np.array([[0.2, 0.8, 0.0]]))
+        >>> [(one.candidate, round(one.probability, 6)) for one in belief.candidates(0)]
+        [(1, 0.8), (0, 0.2)]
+        """
+        if not 0 <= target < self.n_targets:
+            raise UnmaskError(f"target {target} is not in the belief, expected 0 to {self.n_targets - 1}")
+        row = self.observation[target]
+        own = slice(self.indptr[row], self.indptr[row + 1])
+        chance = np.exp(self.log_probability[own], dtype=np.float64)
+        best = np.argsort(-chance, kind="stable")
+        names = self.candidate[own][best].tolist()
+        labels = names if self.candidate_label is None else [self.candidate_label[one] for one in names]
+        return tuple(map(Candidate, labels, chance[best].tolist()))
 
     def prior(self) -> Posterior:
         """The belief before the release, as a posterior with one observation that every target produced.

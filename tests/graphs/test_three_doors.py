@@ -1,11 +1,10 @@
 """The command line, a study and Python say the same of one network, one adversary and the same leaked identities."""
 
-import json
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.graphs import SocialGraph, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
@@ -57,9 +56,9 @@ def doors(tmp_path_factory):
     asked = ["audit", "graph", files["release"], "--auxiliary", files["auxiliary"], "--truth", files["truth"]]
     done = CliRunner().invoke(main, [*asked, "--seeds-file", files["seeds"], "--attack", ",".join(ATTACKS), "--json"])
     assert done.exit_code == 0, done.output
-    shown = json.loads(done.stdout)
-    told = {attack["attack"]: attack for attack in shown["graph"]["attacks"]}
-    filed = {(row["adversary"], row["measure"]): row["posterior"] for row in shown["measures"]}
+    shown = parsed(done.stdout)
+    told = {attack["attack"]: attack for attack in shown["tables"]["graph_attacks"]}
+    filed = {(row["adversary"], row["measure"]): row["posterior"] for row in shown["results"]}
     return {
         name: (
             told[name] | {"rows": {measure: value for (who, measure), value in filed.items() if who == name}},

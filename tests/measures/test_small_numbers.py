@@ -1,14 +1,11 @@
 """Small numbers survive: nothing is rounded to 0 or 1 by an absolute threshold (findings C4, C5, U6)."""
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import Posterior, Truth, UnmaskError, audit
-from unmask.cli.files import as_text
 from unmask.measures import (
     bayes,
     earth_mover,
@@ -25,6 +22,7 @@ from unmask.measures import (
 from unmask.measures.entropy import renyi_entropies
 from unmask.measures.leakage import sibson_leakage
 from unmask.posterior import MASS_TOLERANCE
+from unmask.results import plain
 
 NEAR_ONE = (1 - 1e-6, 1 - 1e-9, 1 - 1e-12, 1 + 1e-12, 1 + 1e-9, 1 + 1e-6)
 
@@ -108,11 +106,11 @@ def test_u6_tenths_print_as_tenths():
     of_ten = Posterior.from_dense(np.full((1, 10), 0.1))
     row = audit(of_ten, measures=(success_probability,)).row("success_probability")
     assert (row.posterior, row.worst, row.prior) == pytest.approx((0.1, 0.1, 0.1), rel=1e-15)
-    printed = json.loads(as_text(row.as_dict()))
+    printed = plain(row.as_dict())
     assert (printed["posterior"], printed["worst"], printed["prior"]) == (0.1, 0.1, 0.1)
     for n in range(2, 200):
         row = evaluate(success_probability, Posterior.from_dense(np.full((1, n), 1 / n)))
-        assert as_text({"posterior": row.posterior}) == as_text({"posterior": 1 / n})
+        assert plain(row.posterior) == plain(1 / n)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

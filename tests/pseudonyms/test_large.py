@@ -1,7 +1,6 @@
 """Items that stay in an engine give the audit that the same files give in memory, on both engines."""
 
 import csv
-import json
 from dataclasses import replace
 
 import duckdb
@@ -10,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.engines import QUIET, opened
+from tests.envelopes import parsed
 from unmask import FailedError, Partition, UnmaskError, View
 from unmask.cases.pseudonyms import Case, Sensitivity, met_by, report
 from unmask.cli import main
@@ -239,7 +239,7 @@ def test_the_command_gives_the_same_numbers_and_a_plan(tmp_path):
     told += [part for path in guesses.values() for part in ("--guess", path)]
     plain, dry = unmask(*told), unmask(*told, "--engine", "duckdb", "--dry-run")
     kept = unmask(*told, "--engine", "duckdb", "--temp-directory", tmp_path)
-    assert json.loads(kept.stdout) == json.loads(plain.stdout)
+    assert parsed(kept.stdout) == parsed(plain.stdout)
     assert (dry.exit_code, dry.stdout) == (0, "")
     assert dry.stderr.startswith("linkage of ")
     assert dry.stderr == kept.stderr
@@ -254,9 +254,9 @@ def test_a_folder_of_parquet_is_a_file_and_a_view_needs_memory(tmp_path):
         part = duckdb.sql(f"select * from rows where hash(item) % 2 = {half}")
         part.write_parquet(str(tmp_path / "many" / f"{half}.parquet"))
     told = ["audit", "linkage", "--truth", truth, "--engine", "duckdb", "--json", "--guess"]
-    folder, file = (json.loads(unmask(*told, path).stdout) for path in (tmp_path / "many", guesses["near"]))
-    assert [{**row, "adversary": ""} for row in folder["measures"]] == [
-        {**row, "adversary": ""} for row in file["measures"]
+    folder, file = (parsed(unmask(*told, path).stdout) for path in (tmp_path / "many", guesses["near"]))
+    assert [{**row, "adversary": ""} for row in folder["results"]] == [
+        {**row, "adversary": ""} for row in file["results"]
     ]
     view = tmp_path / "view.csv"
     view.write_text("item,cluster,probability\na,p,1\n")

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.engines import QUIET, opened
+from tests.envelopes import parsed
 from unmask import FailedError, UnmaskError
 from unmask.cases.price import Motive
 from unmask.cases.tables.audit import Evidence, audit_tables
@@ -700,20 +701,20 @@ def unmask(*arguments):
 
 def test_the_command_line_audits_in_an_engine(people, tmp_path):
     asked = ("audit", people, "-q", ",".join(QUASI), "-s", ",".join(SECRETS), "--na", "NA", "--json")
-    expected = json.loads(unmask(*asked).stdout)
+    expected = parsed(unmask(*asked).stdout)
     report = tmp_path / "report.html"
     result = unmask(
         *asked, "--engine", "duckdb", "--memory-limit", "1GiB", "--temp-directory", tmp_path, "--report", report
     )
     assert result.exit_code == 0, result.stderr
-    found = json.loads(result.stdout)
-    for name, value in expected["release"].items():
-        assert close(found["release"][name], value), name
-    both = [(row["adversary"], row["measure"], float(row["posterior"])) for row in found["measures"]]
+    found = parsed(result.stdout)
+    for name, value in expected["tables"]["criteria"][0].items():
+        assert close(found["tables"]["criteria"][0][name], value), name
+    both = [(row["adversary"], row["measure"], float(row["posterior"])) for row in found["results"]]
     known = [("prosecutor", ""), ("all columns", "identity")]
     for adversary, target in known:  # the columns of the file without a role are known, as in memory
         rows = [
-            row for row in expected["measures"] if row["adversary"] == adversary and row["target"].startswith(target)
+            row for row in expected["results"] if row["adversary"] == adversary and row["target"].startswith(target)
         ]
         assert [row[1:] for row in both if row[0] == adversary] == [
             (row["measure"], pytest.approx(float(row["posterior"]), rel=1e-6, abs=1e-6)) for row in rows
@@ -746,7 +747,7 @@ def test_the_command_line_protects_in_an_engine_and_a_dry_run_writes_nothing(peo
     assert list(tmp_path.iterdir()) == []
     result = unmask(*asked, "--json", "--identifiers", "note")
     assert result.exit_code == 0, result.stderr
-    found = json.loads(result.stdout)
+    (found,) = parsed(result.stdout)["results"]
     sizes = Counter(row[:3] for row in rows_of(out)["rows"])
     assert (found["rows"], found["classes"], found["k"]) == (700, len(sizes), min(sizes.values()))
     assert found["k"] >= 6
@@ -761,12 +762,12 @@ def test_both_engines_print_the_same_audit_of_adult(tmp_path):
 
     def audited(engine):
         asked = ("audit", path, "-q", quasi, "-s", secret, "--attacker", "case-study", "--json", "--engine", engine)
-        return json.loads(unmask(*asked).stdout)
+        return parsed(unmask(*asked).stdout)
 
     with opened("spark://local[2]"):  # skips without Spark
         found = audited("spark://local[2]")
     expected = audited("duckdb")
-    assert expected["release"]["classes"] == 6072
+    assert expected["tables"]["criteria"][0]["classes"] == 6072
     assert list(numbers(found)) == [
         (where, value if isinstance(value, str | None) else pytest.approx(value, rel=1e-12, abs=1e-12))
         for where, value in numbers(expected)

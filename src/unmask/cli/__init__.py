@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import time
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +15,18 @@ from unmask.cli.choose import choose, choose_columns
 from unmask.cli.columns import columns, read_original, read_released
 from unmask.cli.documents import AsPlan
 from unmask.cli.files import (
-    as_text,
     provenance,
     read_motive,
     read_origin,
     read_register,
     read_used,
     refuse_to_overwrite,
+    roles_given,
     say_dropped,
     say_findings,
     say_formulas,
+    say_json,
+    say_next,
     stems,
     write_release,
     write_report,
@@ -42,8 +42,8 @@ from unmask.cli.large import (
     roles_of,
 )
 from unmask.cli.linkage import audit_linkage
-from unmask.cli.options import Input, Sentences, attacker_option, share, table_options, without_seed
-from unmask.cli.output import Output, at_risk_option, audit_output, measures
+from unmask.cli.options import Input, Sentences, attacker_option, first_argument, share, table_options, without_seed
+from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
@@ -51,11 +51,7 @@ from unmask.cli.study import study
 from unmask.writing import STANDARD_OUTPUT, together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from unmask.cases.tables.audit import Evidence
-    from unmask.reports import ReportData
-    from unmask.reports.words import Value
     from unmask.tables import Mondrian, Table
     from unmask.tables.formulas import Formulas
 
@@ -73,26 +69,26 @@ def main() -> None:
 
 
 @main.command(cls=AsPlan)
-@click.argument("releases", nargs=-1, required=True, type=Input())
+@click.argument("releases", nargs=-1, required=True, type=Input(), shell_complete=first_argument)
 @table_options
-@click.option(
-    "--original", type=click.Path(path_type=Path), help="The table before protection: gives targets and truth."
-)
+@click.option("--original", type=click.Path(path_type=Path), help="Table before protection: gives targets and truth.")
 @click.option(
     "--origin", "origins", multiple=True, type=click.Path(path_type=Path),
-    help="For each release, in their order: CSV with the row of the original behind each record.",
+    help="CSV with the row of the original behind each record; repeat it for each release, in their order.",
 )  # fmt: skip
-@click.option("--register", metavar="PATH", help="Named people: a table with some of the quasi-identifiers.")
+@click.option("--register", metavar="PATH", help="Table of people with some of the quasi-identifiers.")
 @click.option(
     "--coverage",
     default=1.0,
     show_default=True,
     type=click.FloatRange(0, 1, min_open=True),
     callback=share,
-    help="Chance that the person of a record is in the register.",
+    help="Probability that the person behind a record is in the register.",
 )
 @click.option(
-    "--targets", type=click.IntRange(min=1), help="Attack so many people drawn from the original; all when left out."
+    "--targets",
+    type=click.IntRange(min=1),
+    help="Number of people attacked, drawn from the original; all when left out.",
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
 @attacker_option
@@ -115,7 +111,7 @@ def audit(
     output: Output,
     **reading: Any,
 ) -> None:
-    r"""Attack releases of a table; say who is named and whose secret is known.
+    r"""Attack releases of a table: how many people are re-identified, and what is inferred about them.
 
     \b
     unmask audit release.csv -q age,sex,zip -s diagnosis
@@ -161,7 +157,8 @@ def audit(
             return
         found = kept
     output.keep(watched, paths)
-    output.give(found, lambda shown: _audit_json(shown, found.criteria, names, unused))
+    warnings = [f"released columns without a role, taken as known: {', '.join(sorted(unused))}"] * bool(unused)
+    output.give(found, rows={"releases": [found.criteria[name]["rows"] for name in names]}, warnings=warnings)
 
 
 def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, ...]) -> None:
@@ -200,14 +197,18 @@ def _evidence(tables: dict[str, Table], original: Table | None, origins: tuple[P
 
 
 @main.command(cls=AsPlan)
-@click.argument("data", type=Input())
+@click.argument("data", type=Input(), shell_complete=first_argument)
 @table_options
-@click.option("--k", default=10, show_default=True, help="Rows in every class.")
-@click.option("--l", "l_", type=int, help="Distinct values of every sensitive column in every class.")
+@click.option("--k", default=10, show_default=True, help="Fewest rows of a class.")
+@click.option("--l", "l_", type=int, help="Fewest distinct values of a sensitive column in a class.")
 @click.option("--t", type=float, help="Largest distance of a class's sensitive values from the whole table's.")
-@click.option("--relaxed", is_flag=True, help="Rows equal to the cut may go to either side.")
+@click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
 @click.option(
-    "--output", "-o", required=True, type=click.Path(path_type=Path), help="The release: CSV, TSV (.gz) or Parquet."
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="File of the release: CSV, TSV (.gz) or Parquet.",
 )
 @click.option(
     "--origin", type=click.Path(path_type=Path), help="Write the row of DATA behind each record; keep it secret."
@@ -275,44 +276,32 @@ def _protect_in_memory(
     table: Table, protection: Mondrian, output: Path, origin: Path | None, formulas: Formulas
 ) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
-    from unmask.tables import criteria, utility
+    from unmask.face.protecting import protect as protect_table
     from unmask.tables.formulas import check_formulas, escaped, formula_cells
 
     start = time.perf_counter()
-    release, rows = protection(table)
+    made = protect_table(table, protection)
     seconds = time.perf_counter() - start
-    run = formula_cells(release)
+    run = formula_cells(made.release)
     check_formulas(run, formulas)
     say_formulas(run, formulas)
-    leaving = escaped(release) if formulas == "escape" else release
-    write_release(leaving, output, "row\n" + "".join(f"{row}\n" for row in rows.tolist()), origin)
-    found, lost = criteria.evaluate(release), utility.evaluate(table, release, rows)
-    use: dict[str, Any] = {"gcp": lost.gcp, "average_class_size": release.n_rows / found.classes}
-    use["width"] = {name: asdict(width) for name, width in lost.width.items()}
-    if protection.l is not None or protection.t is not None:
-        use["gcp_of_k_alone"] = utility.evaluate(table, *replace(protection, l=None, t=None)(table)).gcp
-    return {
-        "rows": release.n_rows,
-        "classes": found.classes,
-        "k": found.k,
-        "seconds": round(seconds, 3),
-        "utility": use,
-    }
+    leaving = escaped(made.release) if formulas == "escape" else made.release
+    write_release(leaving, output, "row\n" + "".join(f"{row}\n" for row in made.origin.tolist()), origin)
+    return {**made.facts, "seconds": round(seconds, 3), "width": made.width}
 
 
 def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None:
-    from unmask.tables.utility import Width
+    from unmask.face.protecting import costs
 
     if as_json:
-        click.echo(as_text(result))
-    use = result["utility"]
-    alone = f" ({use['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in use else ""
-    click.echo(
-        f"wrote {output}: {result['rows']:,} rows in {result['classes']:,} classes of at least {result['k']}, "
-        f"information lost {use['gcp']:.1%}{alone}: a cell leaves open "
-        + ", ".join(f"{name} {Width(**width)}" for name, width in use["width"].items()),
-        err=True,
-    )
+        made = {name: value for name, value in result.items() if name not in ("width", "dropped")}
+        width = [{"column": name, **vars(one)} for name, one in result["width"].items()]
+        say_json(results=[made], tables={"width": width, "dropped": [{"column": name} for name in result["dropped"]]})
+    click.echo(f"wrote {output}: {costs(result, result['width'])}", err=True)
+    if not as_json and output != STANDARD_OUTPUT:
+        given = click.get_current_context().params
+        truth = ["--original", given["data"], "--origin", given["origin"]] if given["origin"] else []
+        say_next("audit", output, *roles_given(), *truth)
 
 
 main.add_command(init)
@@ -340,7 +329,8 @@ def list_(as_json: bool) -> None:
 
     shown = listed()
     if as_json:
-        click.echo(json.dumps(shown))
+        kinds = ((heading.removesuffix("s"), *item) for heading, items in shown.items() for item in items.items())
+        say_json(results=[{"kind": kind, "name": name, "text": text} for kind, name, text in kinds])
         return
     for heading, items in shown.items():
         click.echo(f"{heading}\n" + "\n".join(f"  {name:28} {text}" for name, text in items.items()))
@@ -352,7 +342,7 @@ def list_(as_json: bool) -> None:
     default="unmask-demo.html",
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Where to write the report.",
+    help="File of the report.",
 )
 @click.option(
     "--people",
@@ -393,22 +383,3 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
         write_report(found, places[report])
         say_findings(found)
     click.echo(f"wrote {report} (seed {seed})", err=True)
-
-
-def _audit_json(
-    shown: ReportData, criteria: Mapping[str, Mapping[str, Value]], names: list[str], unused: set[str]
-) -> dict[str, Any]:
-    """criteria : as they are, for pipelines: k and the number of unique rows are what a gate asks about."""
-    exact = {name: dict(criteria[name]) for name in names}
-    warnings = [f"not run: {what}: {why}" for what, why in shown.not_run]
-    warnings += shown.price.warnings if shown.price is not None else ()
-    if unused:
-        warnings.insert(0, f"released columns without a role, taken as known: {', '.join(sorted(unused))}")
-    result = {"release": exact[names[0]], "measures": measures(shown), "warnings": warnings}
-    if shown.price is not None:
-        result["price"] = asdict(shown.price)
-    if shown.values:
-        result["values"] = [asdict(one) for one in shown.values]
-    if shown.exposure is not None:
-        result["exposure"] = asdict(shown.exposure)
-    return result if len(names) == 1 else {**result, "releases": exact}

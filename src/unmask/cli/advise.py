@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import click
 
-from unmask.cli.files import as_text
+from unmask.cli.files import say_json
+from unmask.cli.options import Verb
 
 QUESTIONS = {
     "what": ("What does the adversary want: identity, attribute or sender?", ("identity", "attribute", "sender")),
@@ -16,13 +17,15 @@ QUESTIONS = {
 """What is asked when it is not given."""
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.option("--what", type=click.Choice(QUESTIONS["what"][1]), help="What the adversary wants.")
-@click.option("--loss", type=click.Choice(QUESTIONS["loss"][1]), help="Whether some wrong answers are nearer.")
+@click.option("--loss", type=click.Choice(QUESTIONS["loss"][1]), help="Whether some wrong answers are nearer (graded).")
 @click.option("--loss-known/--loss-unknown", default=True, show_default=True, help="Whether the loss is known.")
-@click.option("--observations", type=click.Choice(QUESTIONS["observations"][1]), help="One, or a long sequence.")
+@click.option(
+    "--observations", type=click.Choice(QUESTIONS["observations"][1]), help="Whether they see one observation or many."
+)
 @click.option("--dmax", type=click.FloatRange(0, min_open=True), help="Largest loss, where the loss is unknown.")
-@click.option("--rank-by", help="A measure by which you want to rank releases; refused where that is unsound.")
+@click.option("--rank-by", help="Measure by which you want to rank releases; refused where that is unsound.")
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object; asks nothing.")
 def advise(
     what: Literal["identity", "attribute", "sender"] | None,
@@ -33,7 +36,7 @@ def advise(
     rank_by: str | None,
     as_json: bool,
 ) -> None:
-    r"""Say which measures of privacy answer your question, and why; asks what is not given.
+    r"""Say which measures of privacy answer your question, and why; ask for what is not given.
 
     \b
     unmask advise
@@ -47,7 +50,7 @@ def advise(
             given[name] = answers[0] if as_json else click.prompt(question, type=click.Choice(answers), err=True)
     advice = advise_on(**given, loss_known=loss_known, dmax=dmax, rank_by=rank_by)
     if as_json:
-        click.echo(as_text(vars(advice)))
+        say_json(results=[advice])
         return
     for case in ("worst", "average", "best"):
         measure = getattr(advice, case)

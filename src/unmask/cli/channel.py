@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import csv
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, provenance, refuse_to_overwrite, say_notes, stems, write_texts
+from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
 from unmask.cli.options import share
-from unmask.cli.output import Output, audit_output, measures
+from unmask.cli.output import Output, audit_output
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from unmask.reports import ReportData
 
 CURVE_POINTS = 12
 """Budgets at which `design` solves the trade-off curve."""
@@ -30,10 +28,12 @@ FILE = click.Path(path_type=Path)
 @click.command("audit channel")
 @click.argument("channels", nargs=-1, required=True, type=FILE)
 @click.option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
-@click.option("--loss", default="hamming", show_default=True, help="hamming, absolute, squared, euclidean, or a CSV.")
+@click.option(
+    "--loss", default="hamming", show_default=True, help="Loss: hamming, absolute, squared, euclidean, or a CSV."
+)
 @click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
-@click.option("--distortion", type=FILE, help="CSV of what showing an output for a secret costs; else the loss.")
-@click.option("--unit", help="Unit of the loss, such as m or km; else distance, or loss for a file.")
+@click.option("--distortion", type=FILE, help="CSV of what an output costs the user; the loss when left out.")
+@click.option("--unit", help="Unit of the loss, such as m or km.")
 @click.option("--no-limit", is_flag=True, help="Leave out the limit that no mechanism passes.")
 @audit_output
 def audit_channel(
@@ -46,7 +46,7 @@ def audit_channel(
     no_limit: bool,
     output: Output,
 ) -> None:
-    r"""Say what the best adversary can still estimate through channels of the same secrets.
+    r"""Attack channels of the same secrets: what the best adversary can still estimate.
 
     A channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the
     probability of each output. A loss has answers in lines and secrets in columns.
@@ -56,7 +56,8 @@ def audit_channel(
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
     """
     from unmask.cases.channels import audit_channels
-    from unmask.cli.matrices import read_channels, read_named, read_stakes
+    from unmask.cases.stakes import read_stakes
+    from unmask.channels.matrices import read_channels, read_named
 
     names = stems(channels)
     given, notes = read_channels(channels, prior)
@@ -70,19 +71,19 @@ def audit_channel(
     found = audit_channels(
         read, stakes, title=f"Audit of {', '.join(read)}", reproduce=provenance(), limit=not no_limit, assumptions=notes
     )
-    output.give(found, _json)
+    output.give(found)
 
 
 @click.command()
 @click.option("--prior", required=True, type=FILE, help="CSV of secret and probability.")
-@click.option("--loss", default="hamming", show_default=True, help="Of the adversary, as in `audit channel`.")
-@click.option("--distortion", help="Of the user: hamming, absolute, squared, euclidean, or a CSV; else the loss.")
+@click.option("--loss", default="hamming", show_default=True, help="Loss of the adversary, as in `audit channel`.")
+@click.option("--distortion", help="Loss of the user, a name or a CSV; that of the adversary when left out.")
 @click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
 @click.option("--budget", required=True, type=click.FloatRange(0), callback=share, help="Largest expected distortion.")
-@click.option("--epsilon", type=click.FloatRange(0, min_open=True), help="Local differential privacy at least this.")
-@click.option("--delta", type=click.FloatRange(0, min_open=True), help="Belief in no secret changes by more (nats).")
-@click.option("--worst-case", type=click.FloatRange(0), help="Error of the adversary at every output at least this.")
-@click.option("--output", "-o", required=True, type=FILE, help="The mechanism, a CSV that `audit channel` reads.")
+@click.option("--epsilon", type=click.FloatRange(0, min_open=True), help="Largest epsilon of local privacy.")
+@click.option("--delta", type=click.FloatRange(0, min_open=True), help="Largest change of any belief, in nats.")
+@click.option("--worst-case", type=click.FloatRange(0), help="Least error of the adversary at every output.")
+@click.option("--output", "-o", required=True, type=FILE, help="CSV of the mechanism, as `audit channel` reads it.")
 @click.option("--curve", type=FILE, help="Write the trade-off: CSV of distortion, privacy, worst case, leakage.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
@@ -110,8 +111,9 @@ def design(
 
     import numpy as np
 
+    from unmask.cases.stakes import read_stakes
     from unmask.channels import optimal_mechanism
-    from unmask.cli.matrices import NAMED_LOSSES, read_named, read_prior, read_stakes
+    from unmask.channels.matrices import NAMED_LOSSES, read_named, read_prior
     from unmask.measures.error import bayes
     from unmask.posterior import Posterior
 
@@ -157,12 +159,14 @@ def design(
         texts[curve] = _curve(solve, budgets)
     write_texts(texts)
     if as_json:
-        click.echo(as_text(result))
+        say_json(results=[result])
     click.echo(
         f"wrote {output}: privacy {found.privacy:.6g} of at most {result['prior_error']:.6g}, worst case "
         f"{found.worst:.6g}, distortion {found.distortion:.6g} ({found.method})",
         err=True,
     )
+    if not as_json and output != STANDARD_OUTPUT:
+        say_next("audit", "channel", output, "--prior", prior)
 
 
 def _check_names(*outputs: Path | None) -> None:
@@ -191,15 +195,6 @@ def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
             "no budget of the curve has a mechanism, so there is nothing to write; check --budget, or leave --curve out"
         )
     return "\n".join(dict.fromkeys(lines)) + "\n"  # beyond the budget that hides all, points repeat
-
-
-def _json(found: ReportData) -> dict[str, Any]:
-    assert found.channel is not None
-    return {
-        "channel": asdict(found.channel),
-        "measures": measures(found),
-        "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
-    }
 
 
 def _written(secrets: tuple[str, ...], outputs: tuple[str, ...], table: NDArray[np.float64]) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.documents import FromDocument
-from unmask.cli.files import as_text, read
-from unmask.cli.options import Input, table_options
+from unmask.cli.files import read, say_json
+from unmask.cli.options import Input, first_argument, table_options
 
 if TYPE_CHECKING:
     from unmask.studies.choice import Verdict
@@ -19,15 +19,13 @@ EXIT_NONE = 1
 
 
 @click.command("choose")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=first_argument)
 @click.option(
     "--require", "required", multiple=True,
     help="Bound [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, as in success_probability.worst<=0.09; repeatable. The "
     "policy of the study's document when left out.",
 )  # fmt: skip
-@click.option(
-    "--maximize", default="utility", show_default=True, help="The measure that decides among those that pass."
-)
+@click.option("--maximize", default="utility", show_default=True, help="Measure that decides among those that pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -> None:
     r"""Name the protections of a study that meet all requirements, the best one, and why the others fail.
@@ -50,7 +48,8 @@ def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -
             chosen[verdict.dataset] = verdict.protection
     if as_json:
         told = [{**vars(verdict), "satisfied": verdict.satisfied} for verdict in verdicts]
-        click.echo(as_text({"chosen": chosen, "verdicts": told}))
+        best = [{"dataset": dataset, "protection": protection} for dataset, protection in chosen.items()]
+        say_json(results=told, tables={"chosen": best})
     else:
         for dataset, protection in chosen.items():
             click.echo(f"{dataset}: {f'take {protection}' if protection else 'no protection meets the requirements'}")
@@ -89,7 +88,7 @@ def _say(verdict: Verdict, maximize: str) -> None:
 def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
     r"""Rank the quasi-identifiers of a table by what they give an adversary: drop or coarsen the first ones first.
 
-    The Shapley value is a column's share of all that he gains; "last" is what dropping it alone takes away from him.
+    The Shapley value is a column's share of all that they gain; "last" is what dropping it alone takes away from them.
 
     \b
     unmask choose columns people.csv -q age,sex,zip -s diagnosis
@@ -99,7 +98,7 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
 
     found = contributions(read(Path(data), reading))
     if as_json:
-        click.echo(as_text({"contributions": [vars(one) for one in found]}))
+        say_json(results=found)
         return
     for target in dict.fromkeys(one.target for one in found):
         said = visible(target)

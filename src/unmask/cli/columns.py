@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.documents import FromDocument
-from unmask.cli.files import as_text, read
+from unmask.cli.files import read, say_json
 from unmask.cli.options import optional_table_options
 
 if TYPE_CHECKING:
@@ -44,14 +44,12 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
     Alone is the share of rows whose value no other row has; with -q, the share of rows that no other row is like in the
     quasi-identifiers and this column.
     """
-    from dataclasses import asdict
-
     from unmask.tables.exposure import column_facts
 
     roles = {name: role for option, role in ROLES.items() for name in reading[option]}
     facts = column_facts(every_column(file, reading, tuple(roles)).written, roles=roles)
     if as_json:
-        click.echo(as_text({"rows": facts[0].rows, "columns": [asdict(one) for one in facts]}))
+        say_json(results=facts, rows={"file": [facts[0].rows]})
         return
     for line in (*_lines(facts, max(shutil.get_terminal_size((WIDE + 10, 24)).columns, 60)), *_determined(facts)):
         click.echo(line)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping, Sequence
+import hashlib
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,21 +67,98 @@ def say_findings(found: ReportData) -> None:
         click.echo(visible(sentence))
 
 
-def as_text(result: dict[str, Any]) -> str:
-    """One JSON object: an infinity as the text "inf" or "-inf", what is undefined (inf - inf) as null."""
-    return json.dumps(_strict(result), allow_nan=False)
+def say_overview(found: ReportData) -> None:
+    """Criteria and adversaries as a table on standard output, then the findings that it cannot hold; on a terminal the
+    heads are bold, and what is above a limit red.
+    """
+    import click
+
+    from unmask.errors import visible
+    from unmask.reports.overview import beside, lines
+
+    looks: dict[str, dict[str, Any]] = {"head": {"bold": True}, "risk": {"fg": "red"}}
+    color = False if os.environ.get("NO_COLOR") else None  # None: on a terminal
+    for line in lines(found):
+        click.echo(click.style(line.text, **looks.get(line.kind, {})), color=color)
+    click.echo()
+    for sentence in beside(found):
+        click.echo(visible(sentence))
 
 
-def _strict(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _strict(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_strict(item) for item in value]
-    if isinstance(value, float) and math.isfinite(value):
-        return float(f"{value:.14g}")  # a belief holds a tenth by its logarithm
-    if isinstance(value, float):
-        return None if math.isnan(value) else str(value)
-    return value
+def say_next(*words: object) -> None:
+    """The next useful command, on standard error; nothing without words, and of what came by the standard input."""
+    import click
+
+    from unmask.errors import visible
+
+    piped = click.get_current_context().meta.get("unmask.cli.options")
+    if words and not piped:
+        click.echo(visible(f"next: {shlex.join(['unmask', *map(str, words)])}"), err=True)
+
+
+def roles_given() -> list[str]:
+    """The columns of this command that an adversary may know and wants to learn, as options of another one."""
+    import click
+
+    given = click.get_current_context().params
+    named = (("-q", given["quasi_identifiers"]), ("-s", given["sensitive"]))
+    return [word for option, names in named if names for word in (option, ",".join(names))]
+
+
+SECRET = frozenset({"data", "file", "graph", "hierarchies", "origins", "original", "truth"})
+"""Parameters whose files the owner alone has: a digest could confirm a guess of what is in them."""
+
+HELD = frozenset(
+    {"attacker", "auxiliary", "channels", "coordinates", "distortion", "guesses", "loss", "plan", "prior", "register"}
+    | {"release", "releases", "run", "seeds_file", "target"}
+)
+"""Parameters whose files are released, made by the adversary, or about nobody."""
+
+
+def say_json(*, rows: Mapping[str, Sequence[Any]] | None = None, **parts: Any) -> None:
+    """Print what a command found as the one JSON object of all commands; parts : those of `results.envelope`."""
+    import click
+
+    from unmask.results import as_json
+
+    click.echo(as_json(command_name(), inputs=inputs(rows), **parts))
+
+
+def command_name() -> str:
+    """The command as it is typed, such as "audit graph"."""
+    import click
+
+    return str(click.get_current_context().command.name)
+
+
+def inputs(rows: Mapping[str, Sequence[Any]] | None = None) -> list[dict[str, Any]]:
+    """The files that the command read: the option or argument that names each, its name without a folder, its SHA-256
+    (None where it is secret) and its rows (None where they are not counted).
+
+    rows : parameter -> the rows of each of its files, in their order
+    """
+    import click
+
+    given = click.get_current_context().params
+    secret = SECRET | ({"release"} if given.get("overlaps") else frozenset())  # the release is made of it
+    return [
+        {"role": role, "name": file.name, "sha256": None if role in secret else _sha256(file), "rows": n}
+        for role in sorted(given.keys() & (SECRET | HELD))
+        for file, n in _counted_files(_texts(given[role]), (rows or {}).get(role, ()))
+    ]
+
+
+def _counted_files(texts: Sequence[str], rows: Sequence[Any]) -> Iterator[tuple[Path, int | None]]:
+    """The files of each text; the rows are known of a text that names one file."""
+    for at, text in enumerate(texts):
+        files = _files(text)
+        for file in files:
+            yield file, rows[at] if len(files) == 1 and at < len(rows) else None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read(path: Path, reading: dict[str, Any]) -> Table:
@@ -140,7 +218,7 @@ def _text(reading: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_motive(attacker: str) -> Motive:
-    """The rational attacker of an audit, and whether he is the embedded assumption."""
+    """The rational attacker of an audit, and whether they are the embedded assumption."""
     from unmask.cases.price import Motive
     from unmask.economics import read_attacker
     from unmask.economics.profile import EMBEDDED

@@ -1,4 +1,4 @@
-"""`unmask audit graph`: who is named in a released network, by one who knows another part of it."""
+"""`unmask audit graph`: who is re-identified in a released network by an adversary who knows another part of it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from unmask.cli.files import provenance, stems
 from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.large import engine_options
 from unmask.cli.options import split
-from unmask.cli.output import Output, at_risk_option, audit_output, measures
+from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, ends, separations
 
 if TYPE_CHECKING:
     from unmask.graphs.protections import Decoy, IdentitySeparation
-    from unmask.reports import ReportData
     from unmask.studies.graphs import Derived, Scene
 
 FILE = click.Path(path_type=Path)
@@ -87,19 +86,17 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 
 @click.command("audit graph")
 @click.argument("release", type=FILE)
-@click.option("--auxiliary", type=FILE, help="The adversary's own network, with names.")
-@click.option("--truth", type=FILE, help="Who is who: a table of two columns, id in AUXILIARY and id in RELEASE.")
-@click.option(
-    "--truth-partial", is_flag=True, help="People without a line in --truth may be in RELEASE: neither right nor wrong."
-)
+@click.option("--auxiliary", type=FILE, help="Network of the adversary, in which they know the people.")
+@click.option("--truth", type=FILE, help="Table of who is who: id in AUXILIARY, id in RELEASE.")
+@click.option("--truth-partial", is_flag=True, help="Judge nobody who has no line in --truth: they may be in RELEASE.")
 @click.option(
     "--overlap", "overlaps", multiple=True, callback=_overlaps, metavar="NODES,EDGES",
-    help="Instead: make both networks from RELEASE, sharing so much of people and ties; may be given again.",
+    help="Shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--separation", multiple=True, callback=separations, metavar="KEY=VALUE,...",
-    help="With --overlap, once more where some people have several identities: keys are the options of protect graph, "
-    "such as model=best,identities=5,adopters=0.1 or decoy; may be given again.",
+    help="Attack once more where some people have several identities (needs --overlap): keys are the options of "
+    "protect graph, such as model=best,identities=5,adopters=0.1 or decoy; repeatable.",
 )  # fmt: skip
 @click.option(
     "--attack", "attacks", callback=split,
@@ -113,15 +110,17 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 )  # fmt: skip
 @click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth.")
 @click.option(
-    "--runs", default=4, show_default=True, type=click.IntRange(min=1), help="Each with other graphs or seeds, if any."
+    "--runs", default=4, show_default=True, type=click.IntRange(min=1), help="Runs, each with other graphs or seeds."
 )
-@click.option("--transition", callback=_counts, help="Also from so many leaked identities: 5,25,100.")
+@click.option(
+    "--transition", callback=_counts, help="Other numbers of leaked identities to attack from, such as 5,25,100."
+)
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
 @column_options
-@click.option("--pairs", type=FILE, help="With --engine: write whom one attack names as whom, as Parquet.")
+@click.option("--pairs", type=FILE, help="Write whom one attack re-identifies as whom, as Parquet (needs --engine).")
 @click.option(
     "--checkpoint", type=FILE, metavar="FOLDER",
-    help="With --engine: keep what each attack has found after every pass, and go on from there.",
+    help="Keep what each attack has found after every pass, and go on from there (needs --engine).",
 )  # fmt: skip
 @engine_options
 @at_risk_option
@@ -145,7 +144,7 @@ def audit_graph(
     output: Output,
     **in_engine: Any,
 ) -> None:
-    r"""Say who is named in a released network from ties alone, how surely, from how few leaked identities.
+    r"""Attack a released network: how many people are re-identified by their edges alone.
 
     A network is a list of links, an adjacency list or a matrix (.txt, .csv, .tsv, with or without .gz), Parquet, Pajek
     (.net), GraphML, GEXF or node-link JSON. Without --truth nothing can be checked: the report then says how many
@@ -188,7 +187,7 @@ def audit_graph(
             ends=ends(source, target),
         ),
         plan,
-        title=f"Who is named in {stems((release,))[0]}",
+        title=f"Who is re-identified in {stems((release,))[0]}",
         reproduce=provenance(),
         progress=_progress,
         watched=watched,
@@ -197,7 +196,7 @@ def audit_graph(
         if why.startswith("failed: "):
             click.echo(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
     output.keep(watched, (release,))
-    output.give(found, _json)
+    output.give(found)
 
 
 def _check_choice(
@@ -207,7 +206,7 @@ def _check_choice(
     seeds_file: Path | None,
     separation: tuple[Decoy | IdentitySeparation, ...],
 ) -> None:
-    """Either the adversary has a network of his own, or both are made from the release."""
+    """Either the adversary has a network of their own, or both are made from the release."""
     from unmask.errors import UnmaskError
 
     if (auxiliary is None) == (not overlaps):
@@ -262,15 +261,3 @@ def _scenes(
         pair = Pair.read(known, graph, truth)
         scene = replace(scene, truth=pair.truth, origin=pair.origin, truth_partial=truth_partial)
     return {stems((release,))[0]: scene}
-
-
-def _json(found: ReportData) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    assert found.graph is not None
-    return {
-        "graph": asdict(found.graph),
-        "measures": measures(found),
-        "assumptions": found.assumptions,
-        "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
-    }

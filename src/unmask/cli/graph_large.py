@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from unmask.cli.files import as_text, refuse_to_overwrite
+from unmask.cli.files import refuse_to_overwrite, say_json
 from unmask.cli.large import refuse_without_engine
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def audit_graph_in_engine(
                 large.write_pairs(*networks, mapped, pairs, force=force)
                 click.echo(f"wrote {pairs}", err=True)
     if as_json:
-        click.echo(as_text(_json(networks, common, attacks)))
+        say_json(tables={"graph": [_graph(networks, common)], "graph_attacks": attacks})
     else:
         for sentence in map(_sentence, attacks):
             click.echo(sentence)
@@ -154,13 +154,13 @@ def _attack(name: str, mapped: Mapped, found: Found | None, n_seeds: int, n_node
     return result
 
 
-def _json(networks: tuple[Network, Network], common: int | None, attacks: list[dict[str, Any]]) -> dict[str, Any]:
+def _graph(networks: tuple[Network, Network], common: int | None) -> dict[str, Any]:
     sizes: Iterator[tuple[str, int]] = (
         item
         for side, network in zip(("source", "target"), networks, strict=True)
         for item in ((f"{side}_nodes", network.n_nodes), (f"{side}_edges", network.n_edges))
     )
-    return {"graph": {**dict(sizes), "common": common, "truth_known": common is not None, "attacks": attacks}}
+    return {**dict(sizes), "common": common, "truth_known": common is not None}
 
 
 def _sentence(found: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +25,8 @@ def _bytes(_ctx: click.Context, _parameter: click.Parameter, value: str) -> int:
 def engine_options(command: Any) -> Any:
     """What a command that can leave its table in an engine takes."""
     for option in (
-        click.option("--dry-run", is_flag=True, help="Estimate of the work, and nothing else (needs --engine)."),
-        click.option(
-            "--temp-directory",
-            type=click.Path(path_type=Path),
-            help="Spill directory (needs --engine).",
-        ),
+        click.option("--dry-run", is_flag=True, help="Estimate the work, and do nothing else (needs --engine)."),
+        click.option("--temp-directory", type=click.Path(path_type=Path), help="Spill directory (needs --engine)."),
         click.option(
             "--memory-limit",
             default="4GiB",
@@ -216,11 +212,9 @@ def protect_in_engine(
         "rows": lost.released_rows,
         "classes": len(made.release.counts),
         "k": lost.class_size,
+        "gcp": lost.gcp,
+        "average_class_size": lost.released_rows / len(made.release.counts),
         "seconds": round(time.perf_counter() - start, 3),
         "dropped": dropped,
-        "utility": {
-            "gcp": lost.gcp,
-            "average_class_size": lost.released_rows / len(made.release.counts),
-            "width": {name: asdict(width) for name, width in lost.width.items()},
-        },
+        "width": lost.width,
     }

@@ -10,7 +10,7 @@ import click
 from unmask.cli.files import provenance, say_notes, stems
 from unmask.cli.large import engine_options, refuse_without_engine
 from unmask.cli.options import Input, encoding_option, pairs, share
-from unmask.cli.output import Output, audit_output, measures
+from unmask.cli.output import Output, audit_output
 
 if TYPE_CHECKING:
     from unmask.measures.unlinkability import Contingency
@@ -39,29 +39,29 @@ SHARE = click.FloatRange(0, 1)
 )  # fmt: skip
 @click.option(
     "--beta", default=0.8, show_default=True, type=click.FloatRange(0, 1, min_open=True), callback=share,
-    help="Share of a subject's items whose linking is a breach.",
+    help="Share of a subject's items that is a breach once it is linked.",
 )  # fmt: skip
 @click.option(
     "--own", multiple=True, metavar="NAME=COLUMN", callback=pairs,
     help="Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place "
     "of one value for all: weight=w, alpha=a.",
 )  # fmt: skip
-@click.option("--contamination-wanted", "wanted", is_flag=True, help="Foreign items are welcome to the subjects.")
+@click.option("--contamination-wanted", "wanted", is_flag=True, help="Count foreign items as welcome to the subjects.")
 @click.option(
-    "--min-size", default=2, show_default=True, type=click.IntRange(min=1), help="Items that a counted subject has."
+    "--min-size", default=2, show_default=True, type=click.IntRange(min=1), help="Fewest items of a counted subject."
 )
 @click.option(
     "--missing", type=click.Choice(["error", "singleton", "drop"]), default="error", show_default=True,
-    help="An item of the truth that a guess lacks, or has without a label: an error, a cluster of its own, or left out "
-    "of the truth and of every guess.",
+    help="What an item of the truth is that a guess lacks, or has without a label: an error, a cluster of its own, or "
+    "left out of the truth and of every guess.",
 )  # fmt: skip
 @click.option(
     "--unlabeled", type=click.Choice(["error", "foreign", "unknown", "drop"]), default="error", show_default=True,
-    help="An item of a guess that the truth lacks, or has without a label: an error; foreign, as the truth has every "
-    "item of its subjects; unknown, perhaps theirs, which gives bounds; or left out.",
+    help="What an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth has "
+    "every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out.",
 )  # fmt: skip
 @click.option(
-    "--shuffles", default=20, show_default=True, type=click.IntRange(min=1), help="Guesses with shuffled labels."
+    "--shuffles", default=20, show_default=True, type=click.IntRange(min=1), help="Shuffled guesses, for the baseline."
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of the shuffles.")
 @engine_options
@@ -112,7 +112,7 @@ def audit_linkage(
         if counted is None:
             return
         met = counted
-    output.give(report(met, asked, reproduce=provenance()), _json)
+    output.give(report(met, asked, reproduce=provenance()))
 
 
 def _counted(
@@ -136,13 +136,3 @@ def _counted(
         click.echo(str(plan(engine, *labeled, shares=room, temp_directory=temp_directory, **said)), err=True)
         say_notes(engine.notes)
         return None if dry_run else contingencies(engine, *labeled, array_bytes=room[1], **said)
-
-
-def _json(found: Any) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {
-        "linkage": asdict(found.linkage),
-        "measures": measures(found),
-        "warnings": [f"not run: {what}: {why}" for what, why in found.not_run],
-    }

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import io
 import math
 import os
 import shutil
 import signal
 import sys
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
+from click.shell_completion import CompletionItem
 
 from unmask.errors import FailedError, UnmaskError
 
@@ -63,9 +65,20 @@ class Sentences(click.Group):
         self.help = _marked(self.help)
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Register a command."""
+        """Register a command, and give it --quiet."""
         cmd.help = _marked(cmd.help)
+        cmd.params.append(_quiet_option())
         super().add_command(cmd, name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List every command with the whole sentence that says what it does."""
+        rows = [(name, self.commands[name].get_short_help_str(limit=1000)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the first word of a command; `second_words` completes the second."""
+        return [one for one in super().shell_complete(ctx, incomplete) if " " not in str(one.value)]
 
     def _with_second_word(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take "audit linkage" for one command; a near miss that is no file is told apart from a release."""
@@ -92,6 +105,54 @@ class Sentences(click.Group):
             near = get_close_matches(name, self.list_commands(ctx), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(self.list_commands(ctx))}"
             raise click.UsageError(f"{name!r} is not a command; {hint}", ctx) from None
+
+
+def second_words(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    """What may follow the name of a command to name another one: `graph` after `audit`."""
+    group, name = ctx.find_root().command, f"{ctx.command.name} "
+    commands = group.commands if isinstance(group, click.Group) else {}
+    words = ((one.removeprefix(name), command) for one, command in commands.items() if one.startswith(name))
+    return [
+        CompletionItem(word, help=command.get_short_help_str(limit=1000))
+        for word, command in words
+        if word.startswith(incomplete)
+    ]
+
+
+def first_argument(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """A file, or a second word of the command."""
+    return [*second_words(ctx, incomplete), CompletionItem(incomplete, type="file")]
+
+
+class Verb(click.Command):
+    """A command without an argument, in whose place a second word may stand."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete an option or a second word."""
+        return [*second_words(ctx, incomplete), *super().shell_complete(ctx, incomplete)]
+
+
+class _Quiet(io.StringIO):
+    """Standard error that lets through what nobody may miss: errors, broken gates, and warnings about secrets."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        if text.startswith(("Error", "Usage", "Try", "too risky", "warning")):
+            self.stream.write(text)
+        return len(text)
+
+
+def _hush(ctx: click.Context, _parameter: click.Parameter, quiet: bool) -> None:
+    if quiet:
+        ctx.with_resource(redirect_stderr(_Quiet(sys.stderr)))
+
+
+def _quiet_option() -> click.Option:
+    text = "Leave out notes, progress and what was written; errors and warnings stay."
+    return click.Option(["--quiet"], is_flag=True, expose_value=False, callback=_hush, help=text)
 
 
 def _named(error: OSError) -> str:
@@ -229,7 +290,7 @@ without_seed = click.option("--seed", hidden=True, expose_value=False, callback=
 """For a command that writes a release."""
 
 attacker_option = click.option(
-    "--attacker", help="The rational attacker: a TOML file with [attacker], or case-study, the embedded assumption."
+    "--attacker", help="Rational attacker: a TOML file with [attacker], or case-study, the embedded assumption."
 )
 
 
@@ -279,14 +340,12 @@ def _reading_options(command: Any, *, required: bool) -> Any:
             show_default=True,
             help="Cells of columns with a hierarchy in a release: any sets of its leaves, or its nodes alone.",
         ),
-        click.option("--identifiers", callback=split, help="Columns that identify a person; dropped."),
+        click.option("--identifiers", callback=split, help="Columns that identify a person; they are dropped."),
         click.option(
             "--weight", help="Column with the number of people that a row stands for, such as a survey weight."
         ),
         click.option(
-            "--keep",
-            callback=split,
-            help="Columns released unchanged, on purpose. Columns without a role are dropped.",
+            "--keep", callback=split, help="Columns released unchanged, on purpose. Columns without a role are dropped."
         ),
         click.option(
             "--sensitive", "-s", callback=split, help="Columns an adversary wants to learn, separated by commas."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from unmask import writing
-from unmask.cli.files import as_text, refuse_to_overwrite, say_findings, write_report, write_secret
+from unmask.cli.files import (
+    command_name,
+    inputs,
+    refuse_to_overwrite,
+    roles_given,
+    say_findings,
+    say_next,
+    say_overview,
+    write_report,
+    write_secret,
+)
 from unmask.cli.gates import broken_gates, exit_above, fail_above
 
 if TYPE_CHECKING:
@@ -32,16 +42,19 @@ class Output(NamedTuple):
     smallest_shown: int
     gates: tuple[Condition, ...]
 
-    def give(self, found: ReportData, result: Callable[[ReportData], dict[str, Any]]) -> None:
-        """Write, print, and exit 3 where a gate is broken. `result` makes the JSON object of what may be shown."""
-        from unmask.reports import without_small
-
+    def give(
+        self, found: ReportData, *, rows: Mapping[str, Sequence[Any]] | None = None, warnings: Sequence[str] = ()
+    ) -> None:
+        """Write, print, and exit 3 where a gate is broken; rows : of the files read, see `inputs`."""
         broken = broken_gates(found, self.gates)  # before anything is written: a gate about nothing is an error
-        shown = without_small(replace(found, least=self.smallest_shown))
+        shown = replace(found, least=self.smallest_shown)
         with writing.together(self.report) as places:  # which takes its name once all is said and exported
             if self.report is not None:
                 write_report(shown, places[self.report])
-            self._say(shown, result)  # no file is there where the standard output is full
+            if self.as_json:  # no file is there where the standard output is full
+                click.echo(shown.to_json(command_name(), inputs=inputs(rows), warnings=warnings))
+            else:
+                self._say(shown)
             if self.export is not None:
                 from unmask.reports.export import export
 
@@ -49,17 +62,31 @@ class Output(NamedTuple):
         for path in (self.report, self.export):
             if path is not None:
                 click.echo(f"wrote {path}", err=True)
+        if command_name() == "audit" and not self.as_json:
+            say_next(*self._next(shown))
         exit_above(broken)
 
-    def _say(self, shown: ReportData, result: Callable[[ReportData], dict[str, Any]]) -> None:
-        if self.as_json:
-            click.echo(as_text(result(shown)))
-        elif self.in_short:
-            from unmask.reports.summary import summary
+    def _say(self, shown: ReportData) -> None:
+        from unmask.reports import without_small
 
-            click.echo(summary(shown))
-        else:
-            say_findings(shown)
+        if self.in_short:
+            click.echo(shown.summary())
+            return
+        told = without_small(shown)
+        if command_name() != "audit":
+            say_findings(told)
+            return
+        say_overview(replace(told, criteria=shown.criteria))
+
+    def _next(self, found: ReportData) -> list[str]:
+        """The command that says more: which columns give most away where somebody is at risk, else the page."""
+        from unmask.reports.overview import lines
+
+        given = click.get_current_context().params
+        words = [given["releases"][0], *roles_given()]
+        if any(line.kind == "risk" for line in lines(found)) and given["engine"] is None:
+            return ["choose", "columns", *words]
+        return [] if self.report else ["audit", *words, "--report", "report.html"]
 
     def watch(self, rows: str) -> Watched | None:
         """Who takes down who is at risk, if a list of them is asked for; rows : what its rows are."""
@@ -74,11 +101,6 @@ class Output(NamedTuple):
         folder = self.at_risk.resolve().parent
         beside = next((path for path in releases if path.resolve().parent == folder), releases[0])
         write_secret(self.at_risk, watched.text(), beside=beside, why="whoever has it knows whom to look for")
-
-
-def measures(shown: ReportData) -> list[dict[str, Any]]:
-    """The rows for JSON, without the number of the observation that is worst off: it may be that of a person."""
-    return [{name: value for name, value in row.as_dict().items() if name != "worst_observation"} for row in shown.rows]
 
 
 at_risk_option = click.option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, read
+from unmask.cli.files import read, say_json
 from unmask.cli.options import Input, attacker_option, optional_table_options
 
 if TYPE_CHECKING:
@@ -79,9 +79,17 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
         "sizes": rows,
         "warnings": list(planner.warnings),
     }
-    click.echo(as_text(result) if as_json else _said(result, planner))
+    if as_json:
+        say_json(results=rows, tables=_tables(result), warnings=planner.warnings)
+    else:
+        click.echo(_said(result, planner))
     if result["assumed"]:
         click.echo(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
+
+
+def _tables(result: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    about = {name: result[name] for name in ("attacker", "assumed", "records")}
+    return {"about": [about], **{name: [result[name]] for name in ("campaign", "one_by_one", "thresholds")}}
 
 
 def _campaign(planner: Attacker, sizes: NDArray[np.int64]) -> dict[str, Any]:
@@ -154,7 +162,7 @@ def _said(result: dict[str, Any], planner: Attacker) -> str:
             else "no attack pays"
         ),
         thresholds_sentence(limits),
-        f"{'size':>9}{'records':>17}{'payoff':>12}{'named':>9}{'tries':>8}{'fine that stops it':>22}   (alone)",
+        f"{'size':>9}{'records':>17}{'payoff':>12}{'success':>9}{'tries':>8}{'fine that stops it':>22}   (alone)",
     ]
     lines += [
         f"{row['size']:>9,}{_count(row['records']):>17}{number(row['payoff'], 0):>12}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from unmask import writing
-from unmask.cli.files import as_text, refuse_to_overwrite
+from unmask.cli.files import command_name, inputs, refuse_to_overwrite
 
 if TYPE_CHECKING:
     from unmask.reports.facts.study import StudyData
@@ -32,9 +32,10 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     unmask report results --export figures --summary
     """
     from unmask.reports import render
-    from unmask.reports.summary import summary
     from unmask.studies.page import study_page
 
+    if as_json and in_words:
+        raise click.UsageError("--json and --summary both say what is printed; leave one out")
     refuse_to_overwrite(output, force=force)
     found = study_page(run)
     with writing.together(output) as places:  # which takes its name once all is exported
@@ -48,28 +49,11 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     if output is not None:
         click.echo(f"wrote {output}", err=True)
     if as_json:
-        told = {"summary": summary(found)} if in_words else {}
-        click.echo(as_text({**_json(run, found), **told}))
+        click.echo(found.to_json(command_name(), inputs=inputs()))
     elif in_words:
-        click.echo(summary(found))
+        click.echo(found.summary())
     else:
         _say(found)
-
-
-def _json(run: Path, found: StudyData) -> dict[str, Any]:
-    """Summaries, gaps, and for each dataset the protections that are undominated in utility and success."""
-    from unmask.studies.summary import read_results
-
-    results = read_results(run)
-    best: dict[str, list[str]] = {name: [] for name in found.datasets}
-    for plane in found.planes:
-        best[plane.dataset] += [name for name in plane.undominated if name not in best[plane.dataset]]
-    return {
-        "title": found.title,
-        "summaries": [vars(item) for item in results.summaries],
-        "gaps": [vars(gap) for gap in results.gaps],
-        "undominated": best,
-    }
 
 
 def _say(found: StudyData) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text, refuse_to_overwrite, write_release
+from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_release
 from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split, without_seed
 
@@ -51,23 +51,20 @@ def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) 
         found = (-1.0,)
     if not all(0 <= chance <= 1 for chance in found) or (value is not None and not found):
         raise click.BadParameter(
-            f"expected a chance from 0 to 1 for each identity, such as 0.3,0.1, given {value!r}", ctx, parameter
+            f"expected a probability from 0 to 1 for each identity, such as 0.3,0.1, given {value!r}", ctx, parameter
         )
     return found
 
 
-# --- which columns of a file are the ends of a tie -------------------------------------------------------------------
+# --- which columns of a file are the ends of an edge ------------------------------------------------------------------
 
 
 def column_options(command: Any) -> Any:
     """What says where the ids are in the files of networks."""
     for option in (
-        click.option("--delimiter", callback=one_character, help="Between the ids of a line; guessed when left out."),
-        click.option("--target", help="The other end of a tie, see --source."),
-        click.option(
-            "--source",
-            help="Column of one end of a tie, by name or by number from 1; told by the header when left out.",
-        ),
+        click.option("--delimiter", callback=one_character, help="Delimiter of the ids; guessed when left out."),
+        click.option("--target", help="Column of the other end of an edge, see --source."),
+        click.option("--source", help="Column of one end of an edge, by name or number from 1; found when left out."),
     ):
         command = option(command)
     return command
@@ -82,7 +79,7 @@ def ends(source: str | None, target: str | None) -> tuple[str, str] | None:
     if source is None and target is None:
         return None
     given, other = ("--source", "--target") if target is None else ("--target", "--source")
-    raise UnmaskError(f"{given} was given without {other}, expected the columns of both ends of a tie")
+    raise UnmaskError(f"{given} was given without {other}, expected the columns of both ends of an edge")
 
 
 # --- who separates, and how ------------------------------------------------------------------------------------------
@@ -92,28 +89,31 @@ def separation_options(command: Any) -> Any:
     """What says who takes several identities, and which."""
     for option in (
         click.option(
-            "--decoy", is_flag=True, help="Instead: a public identity to be found and a hidden one with few contacts."
+            "--decoy", is_flag=True,
+            help="Give adopters a public identity to be found and a hidden one, in place of --model.",
         ),
         click.option(
-            "--minimum-degree", type=click.IntRange(min=0), help="Of an adopter drawn singly; 3, with --decoy 30."
+            "--minimum-degree", type=click.IntRange(min=0),
+            help="Fewest contacts of an adopter drawn singly; 3, or 30 with --decoy.",
         ),
         click.option(
             "--refuse-top", default=0.0, show_default=True, type=click.FloatRange(0, 1),
-            help="Share of the best known who refuse.",
+            help="Share of the people with most contacts who refuse to adopt.",
         ),
         click.option(
-            "--group", default=10, show_default=True, type=click.IntRange(min=1), help="Size of a local group."
+            "--group", default=10, show_default=True, type=click.IntRange(min=1), help="Size of a group of neighbors."
         ),
         click.option(
             "--cooperation", default="none", show_default=True, type=click.Choice(COOPERATIONS),
-            help="Adopters are drawn singly, in groups of neighbors, by most contacts, or by lowest local anonymity.",
+            help="How adopters are drawn: singly, as neighbors, by most contacts or by lowest local anonymity.",
         ),
         click.option(
             "--adopters", default="0.1", show_default=True, callback=_adopters,
-            help="Who adopts: a share of the people such as 0.1 or 1.0, or without a point a number of them.",
+            help="People who adopt several identities: a share such as 0.1, or without a point a number.",
         ),
         click.option(
-            "--identities", default=2, show_default=True, type=click.IntRange(1, MOST), help="Of everyone who adopts."
+            "--identities", default=2, show_default=True, type=click.IntRange(1, MOST),
+            help="Identities of each adopter.",
         ),
         click.option(
             "--model", default="basic", show_default=True, type=click.Choice(MODELS),
@@ -184,7 +184,7 @@ def separations(
 @separation_options
 @click.option(
     "--output", "-o", required=True, type=FILE,
-    help="The release: .txt, .tsv, .csv (.gz), .parquet, or .net and .graphml, which hold nodes without a contact.",
+    help="File of the release: .txt, .tsv, .csv (.gz), .parquet; .net or .graphml keep nodes without a contact.",
 )  # fmt: skip
 @click.option("--origin", type=FILE, help="Write who is behind each released node; keep it secret.")
 @column_options
@@ -225,12 +225,14 @@ def protect_graph(
     _say_left_out(separated.release.n_nodes - release.n_nodes)
     found = {**_counts(people, separated, release), "seconds": round(seconds, 3)}
     if as_json:
-        click.echo(as_text(found))
+        say_json(results=[found])
     click.echo(
-        f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} ties of {people.n_nodes:,} people with "
+        f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} edges of {people.n_nodes:,} people with "
         f"{people.n_edges:,}; {len(separated.adopters):,} of them separated",
         err=True,
     )
+    if origin is not None and not as_json:
+        say_next("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
 
 
 def _say_left_out(nodes: int) -> None:
@@ -265,7 +267,7 @@ def _writable(separated: Separated, output: Path) -> tuple[SocialGraph, Any]:
 
 
 def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
-    """A line for each released node by its number: who is behind it, the number, and what it is to him."""
+    """A line for each released node by its number: who is behind it, the number, and what it is to them."""
     from unmask.graphs.protections import Role
 
     text = io.StringIO()
@@ -282,21 +284,21 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 
 
 @click.command("advise identity")
-@click.option("--graph", required=True, type=FILE, help="The network, as far as it is known.")
+@click.option("--graph", required=True, type=FILE, help="Network, as far as it is known.")
 @click.option("--node", required=True, help="Your id in it.")
 @click.option(
     "--identities",
     type=click.IntRange(1, MOST),
-    help="Into how many you would separate; 5, or as many as chances given.",
+    help="Number of identities you would take; 5, or as many as in --discovery.",
 )
-@click.option("--discovery", callback=_chances, help="Chance that each of your identities is found, such as 0.3,0.1.")
+@click.option("--discovery", callback=_chances, help="Probability that each is found, such as 0.3,0.1.")
 @click.option(
     "--runs", default=0, show_default=True, type=click.IntRange(min=0),
-    help="Instead: estimate the chances from so many simulated attacks for each identity.",
+    help="Simulated attacks for each identity, from which --discovery is estimated; 0 for none.",
 )  # fmt: skip
-@click.option("--attack", default="rematch", show_default=True, help="The attack that is simulated.")
+@click.option("--attack", default="rematch", show_default=True, help="Attack to simulate (needs --runs).")
 @click.option(
-    "--leaked", default=100, show_default=True, type=click.IntRange(min=1), help="People whom it knows from the start."
+    "--leaked", default=100, show_default=True, type=click.IntRange(min=1), help="People whom it knows already."
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
 @column_options
@@ -315,10 +317,10 @@ def advise_identity(
     delimiter: str | None,
     as_json: bool,
 ) -> None:
-    r"""Tell one person of a network whether several identities hide him, and where to put a secret.
+    r"""Tell one person of a network whether several identities hide them, and where to put a secret.
 
-    Nothing is told but numbers about that person. The chances that his identities are found are given, simulated, or
-    said not to be known.
+    Nothing is shown but numbers about that person. The probabilities that their identities are found are given,
+    simulated, or said not to be known.
 
     \b
     unmask advise identity --graph friends.txt --node 17
@@ -329,17 +331,19 @@ def advise_identity(
     from unmask.studies.separation import sentences
 
     if discovery and runs:
-        raise UnmaskError("--discovery and --runs were both given, expected the chances or a simulation; leave one out")
+        raise UnmaskError(
+            "--discovery and --runs were both given, expected the probabilities or a simulation; leave one out"
+        )
     if discovery and identities not in (None, len(discovery)):
-        raise UnmaskError(f"there are {identities} identities and {len(discovery)} chances, expected one for each")
+        raise UnmaskError(
+            f"there are {identities} identities and {len(discovery)} probabilities, expected one for each"
+        )
     from unmask.graphs.release import SocialGraph
 
     network = SocialGraph.read(graph, delimiter=delimiter, ends=ends(source, target))
     advice = _advice(network, _node(network, node, graph), identities, discovery, (attack, leaked, runs, seed))
     if as_json:
-        from dataclasses import asdict
-
-        click.echo(as_text(asdict(advice)))
+        say_json(results=[advice])
         return
     for sentence in sentences(advice):
         click.echo(sentence)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import as_text
+from unmask.cli.files import say_json, say_next
 
 if TYPE_CHECKING:
     from unmask.plan import Plan
@@ -26,7 +26,7 @@ REASONS = 5
     "--output", "-o", required=True, type=click.Path(path_type=Path),
     help="Folder of the results; what it holds already is not run again.",
 )  # fmt: skip
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Cells run at the same time.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Cells to run at once.")
 @click.option("--retry", is_flag=True, help="Run cells again that failed or took too long.")
 @click.option("--spark", metavar="MASTER", help='Run the cells on a Spark cluster, such as "spark://host:7077".')
 @click.option("--dry-run", is_flag=True, help="Say what would be run and how long it may take; write nothing.")
@@ -55,13 +55,15 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     if outcome.damaged:
         click.echo(f"{outcome.damaged} damaged lines of the journal were dropped, their cells run again", err=True)
     if as_json:
-        click.echo(as_text(found))
+        say_json(results=[found])
     else:
         counts = {name: found[name] for name in ("done", "failed", "timed_out", "skipped") if found[name]}
         told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
         click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
         click.echo(f"{count:,} without a result: {reason}", err=True)
+    if outcome.done and not as_json:
+        say_next("report", output, "-o", "report.html")
     if not outcome.complete:
         click.echo("stopped before the end; run the same command to go on", err=True)
     if not (outcome.complete and outcome.done):
@@ -93,7 +95,7 @@ def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:
 
 def _say(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        click.echo(as_text(found))
+        say_json(results=[found])
         return
     for name in ("datasets", "protections", "adversaries"):
         click.echo(f"{name:12} {', '.join(found[name])}")

@@ -11,6 +11,7 @@ from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.graph import GraphRisk
 from unmask.reports.facts.linkage import Linkage
 from unmask.reports.facts.price import Price
+from unmask.reports.result import Result
 from unmask.reports.words import FAILURES, IDENTITY, Value, letter
 from unmask.results import Row
 
@@ -72,9 +73,9 @@ class ValueRisk:
     n: int
 
 
-@dataclass(frozen=True)
-class ReportData:
-    """All that a report shows, as values.
+@dataclass(frozen=True, repr=False)
+class ReportData(Result):
+    """All that a report shows, as values; `Result` has what programs do with them.
 
     title, who   : heading; one sentence that says who attacks what, knowing what
     rows         : the measures, of one or several releases (told apart by `Row.release`)

@@ -78,13 +78,19 @@ def _made(folder: Path) -> Iterator[None]:
         raise
 
 
+def items(data: ReportData | StudyData) -> Iterator[tuple[str, str, Figure | Grid]]:
+    """Every chart and table of the page: its name, its heading and itself, in the order of the page."""
+    data = without_small(data) if isinstance(data, ReportData) else data
+    taken = {MEASURES}
+    for words, item in page_of(data).shown():
+        yield _free(re.sub(r"[^a-z0-9]+", "-", words.lower())[:LONGEST].strip("-"), taken), words, item
+
+
 def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
     """The files, and of each what the index says."""
     data = without_small(data) if isinstance(data, ReportData) else data
     yield from _table(folder, MEASURES, _measures(data), "Every measure, in full precision")
-    taken = {MEASURES}
-    for words, item in page_of(data).shown():
-        name = _free(re.sub(r"[^a-z0-9]+", "-", words.lower())[:LONGEST].strip("-"), taken)
+    for name, words, item in items(data):
         if isinstance(item, Figure):
             yield from _chart(folder, name, item)
         else:

@@ -15,11 +15,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Budget, Cell
-from unmask.results import Row
 from unmask.studies.journal import Result
 from unmask.writing import undisturbed
 
@@ -208,14 +206,7 @@ def finished(cell: Cell) -> Result:
     except Exception as error:  # noqa: BLE001  # a fault of ours in one cell must not cost the other cells
         reason = f"failed inside unmask ({type(error).__name__}); please report it"
         return Result(cell.key, "failed", reason, time.perf_counter() - start)
-    return Result(cell.key, "done", "", time.perf_counter() - start, tuple(_plain(row) for row in rows))
-
-
-def _plain(row: Row) -> dict[str, Any]:
-    """NaN as None: JSON has no such number."""
-    return {
-        key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.as_dict().items()
-    }
+    return Result(cell.key, "done", "", time.perf_counter() - start, tuple(row.as_dict() for row in rows))
 
 
 def _limit_memory(limit: int) -> None:

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.engines.room import scratch
 from unmask.errors import UnmaskError
+from unmask.frames import frame_of_parquet
 from unmask.tables.cells import Levels, Missing, Type, plain_levels, read_levels
 from unmask.tables.counts import class_counts, group
 from unmask.tables.hierarchy import Hierarchy
@@ -140,6 +142,33 @@ class Table:
         roles = [("quasi_identifiers", self.quasi_identifiers), ("sensitive", self.sensitive), ("kept", self.kept)]
         text = "".join(f", {role}={'+'.join(c.name for c in columns)}" for role, columns in roles if columns)
         return f"Table({self.n_rows} rows{text})"
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """(n_rows,) the cells of a column as they are written; None where one is missing. See `column` for codes."""
+        column = self.column(name)
+        labels = np.array(column.levels.labels, dtype=object)
+        labels[np.arange(len(labels)) == column.levels.missing] = None
+        return np.asarray(labels[column.codes])
+
+    def head(self, n: int = 5, *, library: str | None = None) -> Any:
+        """The first rows as a data frame."""
+        return self.take(slice(0, n)).to_frame(library=library)
+
+    def to_frame(self, *, library: str | None = None) -> Any:
+        """The table as a data frame: the columns, their order and their types are those of the Parquet file of `write`.
+
+        library : "pandas", "polars" or "pyarrow"; the one that the program has imported, else one that is installed
+
+        >>> Table.read({"age": [30, 41]}, quasi_identifiers="age").to_frame(library="pyarrow")["age"].to_pylist()
+        [30, 41]
+        """
+        with scratch(None) as folder:
+            path = Path(folder) / "table.parquet"
+            _write_parquet(self, path)
+            return frame_of_parquet(str(path), library=library)
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from unmask.errors import UnmaskError
 from unmask.measures.registry import SHARES
+from unmask.reports.result import Result
 from unmask.results import Row
 
 
@@ -104,9 +105,9 @@ class Plane:
         return judged(self.spots)
 
 
-@dataclass(frozen=True)
-class StudyData:
-    """All that the page of a study shows.
+@dataclass(frozen=True, repr=False)
+class StudyData(Result):
+    """All that the page of a study shows; `Result` has what programs do with it.
 
     title       : heading
     rows        : what was measured, in the order of the plan

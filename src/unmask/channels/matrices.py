@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import csv
 import gzip
+import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.channels import Stakes
-from unmask.channels import Channel
-from unmask.cli.files import say_notes
+from unmask.channels.release import Channel
 from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.text_files import head_of, parquet_of
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
-from unmask.measures.losses import LossName
+
+_log = logging.getLogger(__name__)
 
 NAMED_LOSSES = ("hamming", "absolute", "squared", "euclidean")
 
@@ -55,12 +54,12 @@ def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[s
     """A channel, its secrets in this order, its outputs in that of the secrets where they are the secrets."""
     outputs, secrets, table, _ = read_matrix(path)
     if order is not None:
-        table, secrets = table[_places(order, secrets, path, "secrets")], order
+        table, secrets = table[places(order, secrets, path, "secrets")], order
     if set(outputs) == set(secrets):
-        table, outputs = table[:, _places(secrets, outputs, path, "outputs")], secrets
+        table, outputs = table[:, places(secrets, outputs, path, "outputs")], secrets
     chance = None
     if prior is not None and known is not None:
-        chance = np.asarray(known.chance[_places(secrets, known.secrets, prior, "secrets")])
+        chance = np.asarray(known.chance[places(secrets, known.secrets, prior, "secrets")])
     table, note = _summing_to_1(table, path, "rows")
     try:
         return Channel(table, chance, x_labels=secrets, y_labels=outputs), note
@@ -68,7 +67,7 @@ def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[s
         raise UnmaskError(f"{path.name}: {error}") from None
 
 
-def _places(wanted: tuple[str, ...], names: tuple[str, ...], path: Path, what: str) -> NDArray[np.int64]:
+def places(wanted: tuple[str, ...], names: tuple[str, ...], path: Path, what: str) -> NDArray[np.int64]:
     """Where each wanted name stands in a file that must have the same names, in any order."""
     place = {name: i for i, name in enumerate(names)}
     if set(place) != set(wanted) or len(names) != len(wanted):
@@ -79,41 +78,8 @@ def _places(wanted: tuple[str, ...], names: tuple[str, ...], path: Path, what: s
 def read_named(path: Path, secrets: tuple[str, ...], outputs: tuple[str, ...]) -> NDArray[np.float64]:
     """(n_x, n_y) a distortion, secrets in lines and outputs in columns, matched by name."""
     columns, lines, table, _ = read_matrix(path)
-    by_secret = table[_places(secrets, lines, path, "secrets")]
-    return by_secret[:, _places(outputs, columns, path, "outputs")]
-
-
-def read_stakes(loss: str, secrets: tuple[str, ...], coordinates: Path | None, unit: str | None) -> Stakes:
-    """A named loss over the secrets, or a file: its columns are the secrets, its lines the answers, both by name."""
-    if loss == "hamming":
-        return Stakes()
-    if loss in NAMED_LOSSES:
-        meant, measured = Stakes(cast(LossName, loss), _points(loss, secrets, coordinates)), unit or "distance"
-        if loss == "squared":
-            measured = f"{unit}²" if unit else "squared distance"
-    else:
-        path, measured = Path(loss), unit or "loss"
-        if not path.suffix and not path.exists():
-            raise UnmaskError(f"the loss {loss!r} is neither a file nor one of {', '.join(NAMED_LOSSES)}")
-        columns, lines, table, _ = read_matrix(path)
-        table = table[:, _places(secrets, columns, path, "secrets")]
-        same = set(lines) == set(secrets)
-        meant = Stakes(table[_places(secrets, lines, path, "answers")]) if same else Stakes(table, answers=lines)
-    return replace(meant, name=Path(loss).stem, unit=measured, distortion_unit=measured)
-
-
-def _points(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> NDArray[np.float64]:
-    """(n, n_dimensions) where the secrets lie: all columns of the coordinates, or the numbers that they are."""
-    if coordinates is None:
-        try:
-            return np.array([[float(name)] for name in secrets])
-        except ValueError:
-            raise UnmaskError(f"the loss {loss} needs numbers, and a secret is none; give --coordinates") from None
-    _, names, points, _ = read_matrix(coordinates)
-    place = {name: i for i, name in enumerate(names)}
-    if not set(secrets) <= set(place):
-        raise UnmaskError(f"{coordinates.name} lacks coordinates of a secret, expected one line for each")
-    return points[[place[name] for name in secrets]]
+    by_secret = table[places(secrets, lines, path, "secrets")]
+    return by_secret[:, places(outputs, columns, path, "outputs")]
 
 
 def read_prior(path: Path) -> Prior:
@@ -176,7 +142,8 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     """The lines of a text file (.gz too; commas, semicolons, tabs), a workbook or a Parquet file as texts, numbered."""
     with scratch(None) as folder:
         file = given(path, folder)
-        say_notes([file.note] if file.note else [])
+        if file.note:
+            _log.warning("%s", file.note)
         if file.form == "parquet":
             return list(enumerate(_parquet_rows(file.path), start=1))
         if not file.path.stat().st_size:

@@ -1,0 +1,91 @@
+"""From a table to a release, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.face.misuse import expect
+from unmask.results import as_json
+
+if TYPE_CHECKING:
+    from unmask.tables import Table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Protected:
+    """A release, and what it costs: what `protect` shows. It unpacks into the release and its origin.
+
+    release : what may leave
+    origin  : (n_released,) the row of the original behind each record; whoever has it can undo the release
+    facts   : rows, classes, the least rows of a class, and the information lost
+    width   : what a released cell of each column leaves open, see `tables.utility`
+    """
+
+    release: Table
+    origin: NDArray[np.int64]
+    facts: Mapping[str, float]
+    width: Mapping[str, Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.release, self.origin))
+
+    def to_frame(self, *, library: str | None = None) -> Any:
+        """The release as a data frame, see `tables.Table.to_frame`."""
+        return self.release.to_frame(library=library)
+
+    def to_json(self) -> str:
+        """The facts as the JSON that `unmask protect --json` prints."""
+        width = [{"column": name, **vars(one)} for name, one in self.width.items()]
+        return as_json("protect", results=[self.facts], tables={"width": width})
+
+    def __repr__(self) -> str:
+        return costs(self.facts, self.width)
+
+
+def costs(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
+    """What a release costs, in a sentence; facts, width : as in `Protected`."""
+    alone = f" ({facts['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in facts else ""
+    return (
+        f"{facts['rows']:,} rows in {facts['classes']:,} classes of at least {facts['k']}, information lost "
+        f"{facts['gcp']:.1%}{alone}: a cell leaves open " + ", ".join(f"{name} {one}" for name, one in width.items())
+    )
+
+
+def protect(
+    table: Table,
+    protection: Any = None,
+    *,
+    k: int = 10,
+    l: int | None = None,  # noqa: E741  # the field's letter
+    t: float | None = None,
+    rng: np.random.Generator | None = None,
+) -> Protected:
+    """Generalize a table until every class has k rows, l values and distance t; or as the protection given does it.
+
+    protection : any of `unmask.tables`, or your own: called with the table, it returns a release and its origin
+    k, l, t    : of `tables.Mondrian`, which protects unless another protection is given
+    rng        : for studies alone: a release is drawn by the operating system's randomness unless it is given
+
+    >>> import unmask
+    >>> table = unmask.read_table(
+    ...     {"age": [30, 31, 40, 41], "ill": list("abab")}, quasi_identifiers="age", sensitive="ill"
+    ... )
+    >>> unmask.protect(table, k=2).release["age"].tolist()
+    ['[30, 31]', '[30, 31]', '[40, 41]', '[40, 41]']
+    """
+    from unmask.tables import Mondrian, criteria, utility
+
+    expect(table, "tables", "protect takes a table", "unmask.read_table")
+    chosen = Mondrian(k=k, l=l, t=t) if protection is None else protection
+    release, origin = chosen(table, rng=rng)
+    found, lost = criteria.evaluate(release), utility.evaluate(table, release, origin)
+    facts: dict[str, float] = {"rows": release.n_rows, "classes": found.classes, "k": found.k, "gcp": lost.gcp}
+    facts["average_class_size"] = release.n_rows / found.classes
+    if isinstance(chosen, Mondrian) and (chosen.l is not None or chosen.t is not None):
+        facts["gcp_of_k_alone"] = utility.evaluate(table, *replace(chosen, l=None, t=None)(table)).gcp
+    return Protected(release, origin, facts, lost.width)

@@ -1,0 +1,34 @@
+"""From a plan to what its study found."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unmask.reports.facts.study import StudyData
+
+
+def study(
+    plan: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    workers: int = 1,
+    retry: bool = False,
+) -> StudyData:
+    """Run every protection against every adversary of a plan, as `unmask study` does, and return what was found.
+
+    plan   : the file of the plan, see the reference
+    output : folder of the results; what it holds already is not run again. Without it nothing is kept on disk.
+    """
+    from unmask.studies.page import study_page
+    from unmask.studies.reading import read_plan
+    from unmask.studies.run import run_study
+
+    source = Path(plan)
+    with tempfile.TemporaryDirectory(prefix="unmask-") as scratch:
+        folder = Path(scratch) / "results" if output is None else Path(output)
+        run_study(read_plan(source), folder, workers=workers, retry=retry, source=source)
+        return study_page(folder)

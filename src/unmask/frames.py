@@ -1,0 +1,91 @@
+"""Data frames out: rows as a frame of pandas, polars or Arrow, whichever the user has. None of them is needed.
+
+Frames in need no adapter: DuckDB reads all three. Out, each library takes a mapping of columns.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+
+READ = "a path, a data frame (pandas, polars, Arrow) or a mapping of names to columns"
+"""What is read as a table."""
+
+MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
+"""Library -> its function from columns to a frame, in the order in which they are tried."""
+
+
+def chosen(library: str | None = None) -> str:
+    """The library of a frame: the one asked for, else the first that the program has imported, else that is installed.
+
+    >>> chosen("pyarow")
+    Traceback (most recent call last):
+    unmask.errors.UnmaskError: library is 'pyarow', expected pandas, polars or pyarrow
+    """
+    if library is not None and library not in MAKERS:
+        raise UnmaskError(f"library is {library!r}, expected pandas, polars or pyarrow")
+    wanted = list(MAKERS) if library is None else [library]
+    found = [name for name in wanted if name in sys.modules] or [name for name in wanted if find_spec(name)]
+    if not found:
+        raise UnmaskError(f"a data frame needs {' or '.join(wanted)}, which is not installed; install it")
+    return found[0]
+
+
+def frame_of_rows(rows: Sequence[Mapping[str, Any]], *, library: str | None = None) -> Any:
+    """Rows as a data frame: a column for each key of any row, empty where a row lacks it.
+
+    A column of numbers and words, such as "fewer than 10", is a column of texts.
+
+    >>> frame_of_rows([{"k": 3}, {"k": 10, "t": 0.2}], library="pyarrow")["t"].to_pylist()
+    [None, 0.2]
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: _alike([row.get(name) for row in rows]) for name in names}
+    name = chosen(library)
+    return getattr(import_module(name), MAKERS[name])(columns)
+
+
+def _alike(cells: list[Any]) -> list[Any]:
+    """Cells of one type, since polars and Arrow hold no others; None stays."""
+    if any(isinstance(cell, Mapping) for cell in cells):
+        cells = [None if cell is None else str(cell) for cell in cells]
+    types = {type(cell) for cell in cells if cell is not None}
+    if types <= {int, float} and len(types) > 1:
+        return [None if cell is None else float(cell) for cell in cells]
+    return cells if len(types) < 2 else [None if cell is None else str(cell) for cell in cells]
+
+
+def frame_of_parquet(path: str, *, library: str | None = None) -> Any:
+    """The table of a Parquet file as a data frame, with the types of the file."""
+    name = chosen(library)
+    if name == "polars":
+        return import_module(name).read_parquet(path)
+    if name == "pyarrow":
+        return import_module("pyarrow.parquet").read_table(path)
+    with duckdb.connect(":memory:") as connection:
+        return connection.execute("select * from read_parquet($path)", {"path": path}).df()
+
+
+def columns_of(source: object) -> dict[str, NDArray[Any]]:
+    """The columns of a mapping of names to cells, or of a data frame.
+
+    >>> columns_of({"x": [1, 2]})
+    {'x': array([1, 2])}
+    """
+    if isinstance(source, Mapping):
+        return {str(name): np.asarray(cells) for name, cells in source.items()}
+    names = getattr(source, "column_names", None)  # of Arrow, whose `columns` are the columns themselves
+    names = getattr(source, "columns", None) if names is None else names
+    if names is None:
+        raise UnmaskError(f"a {type(source).__name__} has no columns; expected {READ}")
+    frame: Any = source
+    return {str(name): frame[name].to_numpy() for name in names}

@@ -1,0 +1,119 @@
+"""A result at a glance: criteria of each release, and what each adversary reaches, as a table for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from unmask.errors import visible
+from unmask.measures.registry import SHARES
+from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope, headlines
+from unmask.reports.facts.study import StudyData
+from unmask.reports.findings.exposure import leading
+from unmask.reports.findings.tables import findings, sentences
+from unmask.reports.words import IDENTITY, SPACE, Value, number, percent, row_value
+from unmask.results import Row
+
+CRITERIA = {"rows": "rows", "classes": "classes", "k": "k", "l_distinct": "l"}
+"""Criterion -> head of its column."""
+
+CLOSENESS = ("t_hierarchical", "t_ordered", "t_equal")
+"""The distances of t-closeness, that which knows most of the values first."""
+
+WIDEST = 32
+"""Characters of a name."""
+
+
+MOST = 20
+"""Rows of a result without a success."""
+
+
+class Line(NamedTuple):
+    """A line for a terminal; kind : "head", "risk" where somebody is above the limit, or ""."""
+
+    text: str
+    kind: str = ""
+
+
+def overview(data: ReportData | StudyData) -> str:
+    """The lines as one text, as `repr` shows a result."""
+    return "\n".join(line.text for line in lines(data))
+
+
+def lines(data: ReportData | StudyData) -> Iterator[Line]:
+    """The title, the criteria of each release, and a line for each adversary, target and release."""
+    yield Line(visible(data.title), "head")
+    if isinstance(data, StudyData):
+        yield Line(
+            f"{len(data.datasets)} datasets, {len(data.protections)} protections, {len(data.adversaries)} adversaries, "
+            f"{data.seeds} seeds: {len(data.rows):,} rows, {len(data.missing):,} gaps"
+        )
+        return
+    yield from _grid(("release", *CRITERIA.values(), "t"), [(_criteria(*item), "") for item in _judged(data)])
+    heads = list(headlines(data).values())
+    several = len({row.release for row in heads}) > 1
+    shown = ("release",) * several + ("adversary", "target", "success", "guessing", "worst-off")
+    yield from _grid(shown, [(_reached(row, several=several), _kind(row)) for row in heads])
+    if not heads:
+        columns = ("release", "adversary", "measure", "value", "before", "unit")
+        yield from _grid(columns, [(_measured(row), "") for row in data.rows[:MOST]])
+
+
+def beside(data: ReportData) -> list[str]:
+    """The findings that the table cannot hold: of columns, of missing cells, of the rational attacker."""
+    scope, heads = Scope.of(data), headlines(data)
+    return [one for one in sentences(data) if one not in findings(scope, leading(heads))]
+
+
+def _judged(data: ReportData) -> list[tuple[str, dict[str, Value]]]:
+    return [(name, dict(values)) for name, values in data.criteria.items() if name != ORIGINAL and "k" in values]
+
+
+def _criteria(name: str, values: dict[str, Value]) -> tuple[str, ...]:
+    """What stands for a release; - for what it has not."""
+    close = next((values[one] for one in CLOSENESS if values.get(one) is not None), None)
+    return (name, *(_figure(values.get(one)) for one in CRITERIA), _figure(close))
+
+
+def _figure(value: Value) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else number(value, 2) if isinstance(value, float) else value
+
+
+def _reached(row: Row, *, several: bool) -> tuple[str, ...]:
+    """Success, guessing and the worst-off of one adversary, each as the page writes them."""
+    shown = percent if row.unit in SHARES else number
+    figures = (row_value(row), shown(row.prior), shown(row.worst))
+    return (*((row.release,) if several else ()), row.adversary, row.target, *figures)
+
+
+def _measured(row: Row) -> tuple[str, ...]:
+    return row.release, row.adversary, row.measure, number(row.posterior), number(row.prior), row.unit
+
+
+def _kind(row: Row) -> str:
+    limit = LIMITS["identity" if row.target == IDENTITY else "value"]
+    return "risk" if row.release != ORIGINAL and row.worst > limit else ""
+
+
+def _grid(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> Iterator[Line]:
+    """Columns as wide as they need to be: names to the left, figures to the right."""
+    if not rows:
+        return
+    cells = [head, *([_cut(cell) for cell in row] for row, _ in rows)]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(head))]
+    names = {at for at, one in enumerate(head) if one in ("release", "adversary", "target", "measure", "unit")}
+    kinds = ("head", *(kind for _, kind in rows))
+    yield Line("")
+    for row, kind in zip(cells, kinds, strict=True):
+        parts = (
+            f"{cell:{width}}" if at in names else f"{cell:>{width}}"
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield Line("  ".join(parts).rstrip(), kind)
+
+
+def _cut(cell: str) -> str:
+    text = visible(cell).replace(SPACE, " ")
+    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"

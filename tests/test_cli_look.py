@@ -1,0 +1,110 @@
+"""How the command line looks: whole lines of help, completion, a quiet run, colors on a terminal, the next command."""
+
+import re
+import shlex
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
+
+from unmask.cli import main
+
+
+def unmask(*words, **more):
+    return CliRunner().invoke(main, [str(word) for word in words], **more)
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own").mkdir()
+    rows = [f"{20 + i * 7 % 40},{'fm'[i % 2]},{'abc'[i * i % 5 % 3]}" for i in range(90)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,sex,job", *rows]) + "\n")
+    return tmp_path
+
+
+def test_help_lists_every_command_with_its_whole_line():
+    text = " ".join(unmask("--help", terminal_width=110).stdout.split()).replace("- ", "-")
+    for name, command in main.commands.items():
+        line = command.get_short_help_str(limit=1000)
+        assert f"{name} {line}".replace("- ", "-") in text
+        assert "..." not in line
+
+
+def test_every_option_says_what_it_is():
+    wrong = re.compile(r"Of |Instead|With --|Each |Also |Between |Into |The |An? |It ")
+    helps = {
+        (name, option.opts[0], option.help)
+        for name, command in main.commands.items()
+        for option in command.params
+        if isinstance(option, click.Option) and not option.hidden
+    }
+    assert [one for one in helps if not one[2] or wrong.match(one[2]) or not one[2].endswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "begun", "found"),
+    [
+        ([], "au", ["audit"]),
+        (["audit"], "g", ["graph"]),
+        (["audit"], "", ["channel", "graph", "linkage"]),
+        (["choose"], "c", ["columns"]),
+        (["advise"], "i", ["identity"]),
+        (["audit", "graph"], "--sep", ["--separation"]),
+    ],
+)
+def test_a_shell_completes_both_words(words, begun, found):
+    items = ShellComplete(main, {}, "unmask", "_UNMASK_COMPLETE").get_completions(words, begun)
+    assert [one.value for one in items if one.type == "plain"] == found
+    assert [one.type for one in items if one.type != "plain"] == ["file"] * (words in (["audit"], ["choose"]))
+
+
+def test_a_quiet_run_says_results_errors_and_warnings_alone(people):
+    asked = ("people.csv", "-q", "age,sex", "-s", "job", "--k", 5)
+    said = unmask("protect", *asked, "-o", "release.csv", "--origin", "own/origin.csv").stderr
+    assert "wrote release.csv" in said
+    assert unmask("protect", *asked, "-o", "quiet.csv", "--quiet").stderr == ""
+    beside = unmask("protect", *asked, "-o", "beside.csv", "--origin", "origin.csv", "--quiet")
+    assert beside.stderr.startswith("warning: origin.csv lies in the folder of the release")
+    audited = unmask("audit", "release.csv", "-q", "age,sex", "-s", "job", "--quiet", "--fail-above", "k<90")
+    assert (audited.exit_code, audited.stderr.count("\n")) == (3, 1)
+    assert audited.stderr.startswith("too risky: ")
+    assert "prosecutor" in audited.stdout
+    assert unmask("audit", "nothing.csv", "-q", "age", "--quiet").stderr.startswith("Error: ")
+
+
+def test_every_command_can_be_quiet():
+    assert all(any("--quiet" in one.opts for one in command.params) for command in main.commands.values())
+
+
+def test_colors_are_for_terminals(people, monkeypatch):
+    asked = ("audit", "people.csv", "-q", "age,sex", "-s", "job")
+    assert "\x1b" not in unmask(*asked).stdout
+    seen = unmask(*asked, color=True).stdout
+    assert "\x1b[31mprosecutor" in seen
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in unmask(*asked, color=True).stdout
+
+
+def next_of(done):
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("next: ")]
+    return shlex.split(line.removeprefix("next: unmask "))
+
+
+def test_the_next_command_runs(people):
+    protected = unmask(
+        *("protect", "people.csv", "-q", "age,sex", "-s", "job", "--k", 30, "-o", "r.csv", "--origin", "own/o.csv")
+    )
+    audit = next_of(protected)
+    assert audit[:2] == ["audit", "r.csv"]
+    audited = unmask(*audit)
+    assert audited.exit_code == 0
+    following = next_of(audited)
+    assert unmask(*following).exit_code == 0
+    assert next_of(unmask("audit", "people.csv", "-q", "age,sex"))[:2] == ["choose", "columns"]
+
+
+def test_what_is_piped_in_has_no_next_command(people):
+    done = unmask("audit", "-", "-q", "age,sex", input=(people / "people.csv").read_text())
+    assert (done.exit_code, "next:" in done.stderr) == (0, False)

@@ -1,0 +1,131 @@
+"""Every command prints one JSON object of one form, which its JSON Schema describes."""
+
+import hashlib
+import json
+import math
+
+import jsonschema
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import unmask as package
+from tests.envelopes import SCHEMA, of, parsed
+from unmask.cli import main
+from unmask.results import SCHEMA as VERSION
+from unmask.results import as_json, plain
+
+ROLES = ("-q", "age,zip", "-s", "job")
+
+
+def write(path, head, rows):
+    path.write_text("\n".join(",".join(map(str, row)) for row in (head, *rows)) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """A folder with a file for every command, and the results of a study."""
+    folder = tmp_path_factory.mktemp("house")
+    rng = np.random.default_rng(3)
+    rows = list(zip(rng.integers(18, 80, 120), rng.integers(100, 109, 120), rng.choice(["a", "b"], 120), strict=True))
+    write(folder / "people.csv", ("age", "zip", "job"), rows)
+    write(folder / "net.csv", ("u", "v"), {tuple(sorted(rng.choice(60, 2, replace=False))) for _ in range(500)})
+    write(folder / "truth.csv", ("item", "subject"), [(f"i{i}", f"s{i // 3}") for i in range(60)])
+    write(folder / "guess.csv", ("item", "cluster"), [(f"i{i}", f"c{i // 4}") for i in range(60)])
+    write(folder / "flip.csv", ("", "0", "1"), [("0", 0.8, 0.2), ("1", 0.3, 0.7)])
+    write(folder / "prior.csv", ("secret", "p"), [("0", 0.5), ("1", 0.5)])
+    (folder / "plan.toml").write_text(
+        f'seeds = 1\n[[datasets]]\nuse = "tables.file"\nfile = "{folder / "people.csv"}"\nname = "people"\n'
+        'quasi_identifiers = ["age", "zip"]\nsensitive = "job"\n[[protections]]\nuse = "tables.Mondrian"\n'
+        'with = { k = 4 }\n[[adversaries]]\nuse = "tables.ClassAttack"\n'
+    )
+    for words in (
+        ("protect", "people.csv", *ROLES, "--k", "5", "-o", "release.csv", "--origin", "origin.csv"),
+        ("study", "plan.toml", "-o", "run"),
+    ):
+        assert run(folder, words).exit_code == 0
+    return folder
+
+
+def run(folder, words):
+    placed = [str(folder / word) if (folder / word).exists() or word in MADE else word for word in words]
+    return CliRunner().invoke(main, placed)
+
+
+MADE = ("release.csv", "origin.csv", "run", "k3.csv", "separated.txt", "m.csv")
+"""Files that the commands write."""
+
+COMMANDS = [
+    ("audit", "release.csv", *ROLES, "--original", "people.csv", "--origin", "origin.csv", "--attacker", "case-study"),
+    ("audit", "release.csv", *ROLES, "--engine", "duckdb"),
+    ("audit", "graph", "net.csv", "--overlap", "0.8,0.9", "--attack", "nar09", "--runs", "1", "--seeds", "random.25:9"),
+    ("audit", "channel", "flip.csv"),
+    ("audit", "linkage", "--truth", "truth.csv", "--guess", "guess.csv"),
+    ("protect", "people.csv", *ROLES, "--k", "3", "-o", "k3.csv"),
+    ("protect", "graph", "net.csv", "--minimum-degree", "2", "-o", "separated.txt"),
+    ("design", "--prior", "prior.csv", "--budget", "0.2", "-o", "m.csv"),
+    ("price", "1-5", "--attacker", "case-study"),
+    ("price", "release.csv", *ROLES),
+    ("study", "plan.toml", "-o", "run"),
+    ("study", "plan.toml", "-o", "run", "--dry-run"),
+    ("choose", "run", "--require", "success_probability<=1"),
+    ("choose", "columns", "people.csv", *ROLES),
+    ("columns", "people.csv"),
+    ("advise", "--what", "identity"),
+    ("advise", "identity", "--graph", "net.csv", "--node", "5"),
+    ("list",),
+    ("report", "run"),
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_prints_the_same_envelope(house, words):
+    done = run(house, (*words, "--json"))
+    assert done.exit_code == 0, done.stderr
+    found = parsed(done.stdout)
+    assert (found["schema"], found["unmask"]) == (VERSION, package.__version__)
+    assert " ".join(words).startswith(found["command"])
+    assert found["results"]
+    assert str(house) not in done.stdout.replace(json.dumps(str(house / "run" / "results.parquet")), "")
+
+
+def test_every_command_with_json_is_asked():
+    with_json = {name for name, command in main.commands.items() if any("--json" in one.opts for one in command.params)}
+    assert with_json == {name for name in main.commands for words in COMMANDS if " ".join(words).startswith(name)}
+
+
+def test_inputs_have_full_digests_unless_their_owner_keeps_them(house):
+    found = parsed(run(house, (*COMMANDS[0], "--json")).stdout)
+    digest = hashlib.sha256((house / "release.csv").read_bytes()).hexdigest()
+    given = {one["name"]: one for one in found["inputs"]}
+    assert given["release.csv"] == {"role": "releases", "name": "release.csv", "sha256": digest, "rows": 120}
+    assert {name: one["sha256"] for name, one in given.items()} == {
+        "release.csv": digest, "people.csv": None, "origin.csv": None,
+    }  # fmt: skip
+
+
+def test_a_network_of_which_the_release_is_made_is_kept(house):
+    made = parsed(run(house, (*COMMANDS[2], "--json")).stdout)
+    assert [(one["name"], one["sha256"]) for one in made["inputs"]] == [("net.csv", None)]
+
+
+def test_what_was_not_run_has_its_reason_and_criteria_are_a_table(house):
+    found = parsed(run(house, ("audit", "release.csv", *ROLES, "--json")).stdout)
+    assert {"what": "Realized success", "why": "needs the original table (--original)"} in found["not_run"]
+    assert of(found, "criteria", release="release")["k"] >= 5
+    assert found["tables"]["distribution"][0]["shares"]
+
+
+def test_infinities_are_texts_and_what_is_undefined_is_null():
+    assert plain([math.inf, -math.inf, math.nan, 0.1 + 0.2]) == ["Infinity", "-Infinity", None, 0.3]
+    found = parsed(as_json("price", results=[{"fine": math.inf}], tables={"none": []}))
+    assert (found["results"], found["tables"], float(found["results"][0]["fine"])) == (
+        [{"fine": "Infinity"}], {}, math.inf,
+    )  # fmt: skip
+
+
+def test_the_schema_is_one_and_refuses_what_is_not_said():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**parsed(as_json("list")), "more": 1}, SCHEMA)

@@ -1,0 +1,232 @@
+"""The Python face: frames in and out, the verbs return what the commands show, wrong use is one sentence."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+import unmask
+from tests.envelopes import parsed
+from unmask.cli import main
+from unmask.errors import UnmaskError
+from unmask.frames import chosen, frame_of_rows
+
+ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": "job"}
+MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+@pytest.fixture(scope="module")
+def columns():
+    rng = np.random.default_rng(4)
+    return {
+        "age": rng.integers(18, 60, 120),
+        "zip": rng.integers(100, 106, 120).astype(str),
+        "job": rng.choice(["a", "b", "c"], 120),
+        "since": np.array(["2020-01-01", "2021-05-06"], dtype="datetime64[D]")[rng.integers(0, 2, 120)],
+    }
+
+
+@pytest.fixture(scope="module")
+def table(columns):
+    return unmask.read_table(pd.DataFrame(columns), **ROLES)
+
+
+# --- frames ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", MAKERS)
+def test_a_frame_comes_back_as_it_went_in(columns, library):
+    frame = MAKERS[library](columns)
+    back = unmask.read_table(frame, **ROLES, keep="since").to_frame(library=library)
+    assert type(back) is type(frame)
+    same = back.equals(frame) if library != "pandas" else (back.astype(str) == frame.astype(str)).all(axis=None)
+    assert same
+    assert str(back["age"].dtype if library != "pyarrow" else back["age"].type).lower() == "int64"
+
+
+@pytest.mark.parametrize("library", MAKERS)
+def test_every_table_of_a_result_is_a_frame(table, library):
+    found = unmask.audit(table, attacker="case-study")
+    for name in ("measures", *found.tables):
+        frame = found.to_frame(name, library=library)
+        assert isinstance(frame, MAKERS[library] if library != "pyarrow" else pa.Table)
+        assert len(frame) == len(found.results if name == "measures" else found.tables[name])
+
+
+def test_a_frame_is_of_the_library_that_the_program_has():
+    assert chosen() == "pandas"  # imported above, before the others
+    assert frame_of_rows([{"n": 3}, {"n": "fewer than 10"}], library="polars")["n"].to_list() == ["3", "fewer than 10"]
+    code = "import polars, unmask.frames as f; print(f.chosen())"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "polars"
+
+
+def test_a_table_is_looked_at(table):
+    assert len(table) == 120
+    assert table["job"][:3].tolist() == list(table.to_frame()["job"][:3])
+    assert table.head(2).shape == (2, 3)
+    gaps = unmask.read_table({"age": [1, None, 3], "job": ["x", "y", None]}, quasi_identifiers="age", sensitive="job")
+    assert gaps["job"].tolist() == ["x", "y", None]
+    assert gaps.to_frame()["job"].isna().tolist() == [False, False, True]
+    with pytest.raises(UnmaskError, match="did you mean 'zip'"):
+        table["zipp"]
+
+
+# --- the verbs return what the commands show -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def house(columns, tmp_path):
+    pd.DataFrame(columns).drop(columns="since").to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path
+
+
+def shown(*words):
+    done = CliRunner().invoke(main, [*map(str, words), "--json"])
+    assert done.exit_code == 0, done.stderr
+    return {name: part for name, part in parsed(done.stdout).items() if name not in ("inputs", "warnings")}
+
+
+def given(result, **more):
+    return {name: part for name, part in parsed(result.to_json(**more)).items() if name not in ("inputs", "warnings")}
+
+
+def same(ours, theirs):
+    """Titles name files there and releases here."""
+    for part in (ours, theirs):
+        part["tables"].pop("about")
+    return json.dumps(ours, sort_keys=True) == json.dumps(theirs, sort_keys=True)
+
+
+def test_audit_of_a_table_is_that_of_the_command(house):
+    original = unmask.read_table(house / "people.csv", **ROLES)
+    made = unmask.protect(original, k=5)
+    made.release.write(house / "release.csv")
+    (house / "origin.csv").write_text("row\n" + "\n".join(map(str, made.origin)) + "\n")
+    found = unmask.audit(made.release, original=original, origin=made.origin, attacker="case-study")
+    files = ("--original", house / "people.csv", "--origin", house / "origin.csv", "--attacker", "case-study")
+    assert same(given(found), shown("audit", house / "release.csv", "-q", "age,zip", "-s", "job", *files))
+    assert parsed(made.to_json())["results"][0]["k"] >= 5
+
+
+def test_audit_of_a_channel_is_that_of_the_command(tmp_path):
+    path = tmp_path / "release.csv"
+    path.write_text(",0,1\n0,0.8,0.2\n1,0.3,0.7\n")
+    found = unmask.audit(unmask.read_channel(path))
+    assert same(given(found, command="audit channel"), shown("audit", "channel", path))
+    by_frame = unmask.read_channel(pd.DataFrame({"secret": ["0", "1"], "0": [0.8, 0.3], "1": [0.2, 0.7]}))
+    assert same(given(unmask.audit(by_frame)), given(found))
+
+
+def test_audit_of_clusters_is_that_of_the_command(tmp_path):
+    items = [f"i{at}" for at in range(30)]
+    subjects, clusters = [f"s{at // 3}" for at in range(30)], [f"c{at // 4}" for at in range(30)]
+    pd.DataFrame({"item": items, "subject": subjects}).to_csv(tmp_path / "truth.csv", index=False)
+    pd.DataFrame({"item": items, "cluster": clusters}).to_csv(tmp_path / "release.csv", index=False)
+    truth, guess = unmask.Partition(subjects, items), unmask.Partition(clusters, items)
+    files = ("--truth", tmp_path / "truth.csv", "--guess", tmp_path / "release.csv")
+    assert same(given(unmask.audit(guess, truth), command="audit linkage"), shown("audit", "linkage", *files))
+
+
+def test_audit_of_a_graph_is_that_of_the_command(tmp_path):
+    rng = np.random.default_rng(5)
+    u, v = rng.integers(0, 60, (2, 500))
+    pd.DataFrame({"u": u, "v": v})[u != v].to_csv(tmp_path / "net.csv", index=False)
+    graph = unmask.read_graph(tmp_path / "net.csv")
+    assert unmask.read_graph(pd.DataFrame({"u": u, "v": v})[u != v]).n_edges == graph.n_edges
+    found = unmask.audit(graph, overlaps=[(0.8, 0.9)], attacks=["nar09"], runs=1, seeds="random.25:9")
+    words = ("--overlap", "0.8,0.9", "--attack", "nar09", "--runs", "1", "--seeds", "random.25:9")
+    assert same(given(found, command="audit graph"), shown("audit", "graph", tmp_path / "net.csv", *words))
+
+
+def test_a_study_is_run_and_read(house):
+    (house / "plan.toml").write_text(
+        'seeds = 1\n[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\nname = "people"\n'
+        'quasi_identifiers = ["age", "zip"]\nsensitive = "job"\n[[protections]]\nuse = "tables.Mondrian"\n'
+        'with = { k = 4 }\n[[adversaries]]\nuse = "tables.ClassAttack"\n'
+    )
+    found = unmask.study(house / "plan.toml", house / "run")
+    assert same(given(found), shown("report", house / "run"))
+    assert {"dataset", "protection", "posterior"} <= {*found.to_frame().columns}
+    assert len(repr(found)) < 300
+
+
+# --- results and beliefs ---------------------------------------------------------------------------------------------
+
+
+def test_a_result_is_short_and_shows_itself(table):
+    found = unmask.audit(table)
+    assert len(repr(found).splitlines()) < 15
+    assert "release   120" in repr(found)
+    assert found.chart(found.charts[0])._repr_html_().startswith("<svg")
+    assert found._repr_html_().startswith("<iframe srcdoc=")
+    assert found.to_html().lstrip().lower().startswith("<!doctype html")
+    assert len(found.summary().splitlines()) <= 25
+    assert "worst_observation" not in found.to_frame().columns
+
+
+def test_small_groups_are_told_only_if_asked(table):
+    def told(least):
+        spread = unmask.audit(table, smallest_shown=least).tables["exposure_columns"]
+        return [one["alone"] for one in spread]
+
+    assert told(1) != told(50)
+    assert {count % 50 for count in told(50) if not isinstance(count, str)} <= {0}
+
+
+def test_a_belief_says_who_a_target_could_be():
+    belief = unmask.Posterior.from_dense(
+        np.array([[0.2, 0.7, 0.1], [0.5, 0.5, 0.0]]), candidate_label=("flu", "gout", "none")
+    )
+    assert [one.candidate for one in belief.candidates(0)] == ["gout", "flu", "none"]
+    assert [one.probability for one in belief.candidates(1)] == pytest.approx([0.5, 0.5])
+    assert unmask.audit(belief, unmask.Truth([1, 0])).row("realized_success").posterior == pytest.approx(0.75)
+    assert len(unmask.audit(belief).to_frame()) == len(unmask.audit(belief).rows)
+    with pytest.raises(UnmaskError, match="target 2 is not in the belief, expected 0 to 1"):
+        belief.candidates(2)
+
+
+# --- wrong use -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda t: unmask.audit(3), "given an int; make it one with unmask.read_table"),
+        (lambda t: unmask.audit(pd.DataFrame()), "given a DataFrame; make it one with"),
+        (lambda t: unmask.audit(t, orignal=t), "audit of a Table has no 'orignal'; did you mean 'original'?"),
+        (lambda t: unmask.protect(pd.DataFrame()), "given a DataFrame; make one with unmask.read_table"),
+        (lambda t: unmask.read_table(3, quasi_identifiers="a"), "int cannot be read as a table"),
+        (lambda t: unmask.read_table(t), "needs the columns that an adversary may know"),
+        (lambda t: unmask.read_table(t, quasi_identifers="a"), "did you mean 'quasi_identifiers'?"),
+        (lambda t: unmask.audit(t).chart("sucess"), "did you mean 'success'?"),
+        (lambda t: unmask.audit(t).to_frame("critera"), "did you mean 'criteria'?"),
+        (lambda t: unmask.audit(unmask.Partition([1, 1])), "give them as truth, a Partition"),
+        (lambda t: unmask.read_graph({"a": [1], "b": [2], "c": [3]}), "the edges have 3 columns, expected two"),
+    ],
+)
+def test_wrong_use_is_one_sentence(table, wrong, said):
+    with pytest.raises(UnmaskError) as refused:
+        wrong(table)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_name_that_is_not_there_is_suggested():
+    with pytest.raises(AttributeError, match="did you mean 'audit'"):
+        unmask.audits  # noqa: B018
+    assert {"audit", "protect", "read_table", "study", "tables"} <= {*dir(unmask)}
+
+
+def test_the_face_is_quick_to_import_and_keeps_its_names():
+    code = (
+        "import sys, unmask; assert not {'numpy', 'scipy', 'duckdb', 'altair'} & {*sys.modules}, 'slow'\n"
+        "from unmask.audit import earned; import unmask.audit; assert callable(unmask.audit)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
