@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from unmask.cli.files import as_text
+from unmask.cli.files import say_json
 
 EXIT_BROKEN = 1
 
@@ -30,7 +30,7 @@ def check(thing: str, domain: str | None, as_json: bool) -> None:
 
     verdicts = judge(find_any(thing, Path.cwd()), domain=domain or "")
     if as_json:
-        click.echo(as_text({"thing": thing, "laws": [asdict(verdict) for verdict in verdicts]}))
+        say_json(results=[asdict(verdict) for verdict in verdicts])
     for verdict in () if as_json else verdicts:
         click.echo(str(verdict))
     broken = sum(verdict.state == "broken" for verdict in verdicts)

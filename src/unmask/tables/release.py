@@ -23,7 +23,7 @@ from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.numerals import Decimal
 from unmask.tables.reading import Encoded, check_columns, read_encoded
 from unmask.tables.types import Declared, Recognized, recognized, told
-from unmask.tables.writing import write_table
+from unmask.tables.writing import write_parquet, write_table
 
 __all__ = ["Classes", "Column", "Missing", "Rows", "Table"]
 
@@ -167,7 +167,7 @@ class Table:
         """
         with scratch(None) as folder:
             path = Path(folder) / "table.parquet"
-            _write_parquet(self, path)
+            write_parquet(self, path)
             return frame_of_parquet(str(path), library=library)
 
     @property

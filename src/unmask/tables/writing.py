@@ -30,7 +30,7 @@ def write_table(table: Table, target: Path, *, force: bool) -> None:
             f"output {target.name!r} exists; choose another name or overwrite it (--force, or force=True)"
         )
     with whole(target) as place:
-        _parquet(table, place) if name.endswith((".parquet", ".pq")) else _text(table, place)
+        write_parquet(table, place) if name.endswith((".parquet", ".pq")) else _text(table, place)
 
 
 def _text(table: Table, path: Path) -> None:
@@ -44,7 +44,7 @@ def _text(table: Table, path: Path) -> None:
             writer.writerows(zip(*cells, strict=True))
 
 
-def _parquet(table: Table, path: Path) -> None:
+def write_parquet(table: Table, path: Path) -> None:
     types = [stored_type(column) for column in table.written]
     names = [column.name for column in table.written]
     plain = path.with_suffix(".csv")
