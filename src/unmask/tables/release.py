@@ -16,11 +16,12 @@ from unicodedata import normalize
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from unmask.engines.sql import exact_path, literal, quoted
 from unmask.errors import UnmaskError
 from unmask.tables.cells import Levels, Missing, Type, plain_levels, read_levels
-from unmask.tables.counts import group
+from unmask.tables.counts import class_counts, group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.numerals import Decimal
 from unmask.tables.reading import Encoded, check_columns, engine, read_encoded
@@ -161,7 +162,7 @@ class Table:
     def taking_part(self) -> NDArray[np.int64]:
         """Rows that the rule for missing cells leaves: under "excluded" those without a missing quasi-identifier."""
         gaps = [c.codes == c.levels.missing for c in self.quasi_identifiers if self.missing == "excluded"]
-        kept = np.flatnonzero(~np.any(gaps, axis=0)) if gaps else np.arange(self.n_rows)
+        kept = np.flatnonzero(~np.any(gaps, axis=0)) if gaps else np.arange(self.quasi_identifiers[0].codes.size)
         if not len(kept) and self.n_rows:
             raise UnmaskError(
                 "every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule"
@@ -173,6 +174,18 @@ class Table:
         """The equivalence classes of the quasi-identifiers, computed once."""
         columns = self.quasi_identifiers
         return Classes(*group([c.codes for c in columns], [len(c.levels) for c in columns]))
+
+    def rows_in(self, group: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+        """(n,) how many rows are in each of n groups, given the group of each entry of its columns."""
+        return np.bincount(group, minlength=n)
+
+    def histogram(self, column: Column) -> csr_array[Any, Any]:
+        """(J, L) how many rows of each class have each level of a column of the table, CSR."""
+        return class_counts(self.classes.of_row, len(self.classes.sizes), column.codes, len(column.levels))
+
+    def totals_of(self, column: Column) -> NDArray[np.int64]:
+        """(L,) how many of the rows that take part have each level of a column of the table."""
+        return np.bincount(column.codes[self.taking_part], minlength=len(column.levels))
 
     def column(self, name: str) -> Column:
         """The column of that name.

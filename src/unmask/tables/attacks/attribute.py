@@ -11,7 +11,9 @@ from unmask.errors import UnmaskError
 from unmask.inference import compose
 from unmask.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
+from unmask.tables.attacks.counted import values
 from unmask.tables.attacks.noisy import BayesAttack, NearestNeighbor
+from unmask.tables.counted import Combinations
 from unmask.tables.release import Column, Table
 
 Linker = ClassAttack | BayesAttack | NearestNeighbor
@@ -54,6 +56,8 @@ class AttributeInference:
     def through(self, link: Posterior, release: Table, *, population: Table | None = None) -> Posterior:
         """The belief that follows from one about records that is there already, made by `link`."""
         column = release.column(self.sensitive)
+        if isinstance(release, Combinations):
+            return values(release, column, provenance={"attack": repr(self), "prior": "release"})
         labels, prior = column.levels.labels, None
         if population is not None:
             labels, prior = _before(column, population.column(self.sensitive))

@@ -149,7 +149,8 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     interval or set; missing cells by `table.missing`). Generalized classes may overlap, so one person may fit several.
     """
     people = [population.column(column.name) for column in table.quasi_identifiers]
-    _, sizes, known = group([c.codes for c in people], [len(c.levels) for c in people])
+    of_row, _, known = group([c.codes for c in people], [len(c.levels) for c in people])
+    sizes = population.rows_in(of_row, len(known))
     return fitting_people(table.classes.levels, known, sizes, fitting_cells(table, population))
 
 

@@ -14,8 +14,9 @@ from unmask.engines import sql
 from unmask.errors import UnmaskError
 from unmask.tables import mondrian as kernel
 from unmask.tables.constraints import Constraint
+from unmask.tables.counted import Combinations
 from unmask.tables.demands import Secret, check_whole, demands_of, secrets_of
-from unmask.tables.large.reduce import Combinations, Reduced
+from unmask.tables.large.reduce import Reduced
 from unmask.tables.protections import Mondrian
 from unmask.tables.recoding import axis
 from unmask.tables.release import Table
@@ -200,7 +201,7 @@ def _secrets(reduced: Reduced, demands: Sequence[Constraint]) -> tuple[Secret, .
         return ()
     if not (reduced.counted and reduced.sensitive):
         secrets_of(replace(reduced.face, sensitive=(), histograms=()), demands)  # says what is missing
-    totals, found = reduced.totals(), []
+    totals, found = reduced.totals, []
     for column in reduced.sensitive:
         total = totals[column.name]
         used = np.flatnonzero(total).astype(np.int32)

@@ -16,9 +16,10 @@ from scipy.sparse import csr_array
 
 from unmask.engines import sql
 from unmask.errors import UnmaskError
+from unmask.tables.counted import Combinations
 from unmask.tables.counts import group
 from unmask.tables.large.cutting import Margin, Search, divide, rows_of_levels
-from unmask.tables.large.reduce import Combinations, Reduced
+from unmask.tables.large.reduce import Reduced
 from unmask.tables.protections import Mondrian
 from unmask.tables.recoding import covering, new_cells
 from unmask.tables.release import Column

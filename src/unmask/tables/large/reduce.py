@@ -8,8 +8,8 @@ their meaning here, by the same code as those of a table that is read into memor
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,83 +19,10 @@ from scipy.sparse import csr_array
 from unmask.engines import Engine, Kind, sql
 from unmask.errors import FailedError, UnmaskError
 from unmask.tables.cells import Missing
-from unmask.tables.counts import group
+from unmask.tables.counted import Combinations
+from unmask.tables.criteria.evaluation import EXCLUDED, Criteria, examine, together
 from unmask.tables.large.roles import Roles
-from unmask.tables.release import Classes, Column, Table
-
-
-@dataclass(frozen=True, eq=False)
-class Combinations(Table):
-    """A table whose row i stands for `counts[i]` rows that agree on all quasi-identifiers.
-
-    Its rows are distinct and in lexicographic order of their codes: they are its classes, numbered like those of the
-    table in memory. `n_rows` counts the rows stood for.
-
-    sensitive : their codes only list their levels, 0 to L - 1.
-    histograms : of each sensitive column the counts (J, L), CSR.
-    """
-
-    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    histograms: tuple[csr_array[Any, Any], ...] = ()
-
-    def __post_init__(self) -> None:
-        n = len(self.counts)
-        assert all(column.codes.shape == (n,) for column in self.quasi_identifiers)
-        assert [h.shape for h in self.histograms] == [(n, len(column.levels)) for column in self.sensitive]
-
-    @property
-    def n_rows(self) -> int:
-        """Rows stood for."""
-        return int(self.counts.sum())
-
-    @cached_property
-    def classes(self) -> Classes:
-        """The combinations themselves."""
-        levels = np.stack([column.codes for column in self.quasi_identifiers], axis=1)
-        return Classes(np.arange(len(self.counts), dtype=np.int32), self.counts, levels)
-
-    @cached_property
-    def has_gap(self) -> NDArray[np.bool_]:
-        """(J,) whether a quasi-identifier is missing."""
-        gaps = [column.codes == column.levels.missing for column in self.quasi_identifiers]
-        return np.asarray(np.any(gaps, axis=0), dtype=np.bool_)
-
-    @cached_property
-    def taking_part(self) -> NDArray[np.intp]:
-        """What the rule for missing cells leaves: under "excluded" the combinations without a missing cell."""
-        kept = np.flatnonzero(~self.has_gap) if self.missing == "excluded" else np.arange(len(self.counts))
-        if not len(kept):
-            raise UnmaskError("every row has a missing quasi-identifier cell and is excluded; choose missing='own'")
-        return kept
-
-    def complete(self) -> Combinations:
-        """The combinations that are kept."""
-        if len(self.taking_part) == len(self.counts):
-            return self
-        return replace(
-            self,
-            quasi_identifiers=tuple(column.take(self.taking_part) for column in self.quasi_identifiers),
-            counts=self.counts[self.taking_part],
-            histograms=tuple(histogram[self.taking_part] for histogram in self.histograms),
-        )
-
-    def recoded(self, columns: Sequence[Column]) -> Combinations:
-        """The combinations after their quasi-identifiers were recoded (a code for each combination), equal ones added
-        up.
-        """
-        of_row, _, levels = group([c.codes for c in columns], [len(c.levels) for c in columns])
-        n = len(levels)
-        gather = csr_array(
-            (np.ones(len(of_row), dtype=np.int64), (of_row, np.arange(len(of_row)))), shape=(n, len(of_row))
-        )
-        return replace(
-            self,
-            quasi_identifiers=tuple(
-                replace(c, codes=np.ascontiguousarray(levels[:, j])) for j, c in enumerate(columns)
-            ),
-            counts=np.asarray(gather @ self.counts, dtype=np.int64),
-            histograms=tuple(csr_array(gather @ histogram) for histogram in self.histograms),
-        )
+from unmask.tables.release import Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,21 +71,30 @@ class Reduced:
         )
 
     def parts(self, n: int = 1, *, by: Collection[str] = ()) -> Iterator[Combinations]:
-        """All combinations, in about `n` equal parts; a combination is in one part, with all its rows.
+        """The combinations that take part, in about `n` equal parts; a combination is in one part, with all its rows.
 
         by : names of the quasi-identifiers that tell the part, all unless given; see `dividing`.
         """
-        if n == 1:
-            yield self.whole()
-            return
-        if self.missing == "wildcard":
+        if n > 1 and self.missing == "wildcard":
             raise UnmaskError(
                 "missing cells as wildcards need all combinations in memory, and they do not fit; give more memory, or "
                 "choose missing='own'"
             )
         key = self._part(by or self.columns.values(), n)
-        parts = map(self.part, (f"{key} = {number}" for number in range(n)))
+        tests = [self.complete] if n == 1 else [self._and(f"{key} = {number}") for number in range(n)]
+        parts = (replace(self.part(test), whole=self) for test in tests)
         yield from filter(lambda part: len(part.counts), parts)  # holds no part while the next is made
+
+    def _and(self, test: str) -> str:
+        return f"{test} and {self.complete}" if self.complete else test
+
+    def criteria(self, *, population: Combinations | None = None, parts: int = 1) -> Criteria:
+        """All criteria, as `unmask.tables.criteria.evaluate` finds them for the table in memory, up to 1e-12.
+
+        population : the combinations of everybody who could be in the release, on the same quasi-identifiers.
+        """
+        found = map(partial(examine, population=population), self.parts(parts))
+        return together([*found], missing=self.missing, n_rows=self.n_rows)
 
     def dividing(self, n: int, *, at_once: int | None = None) -> list[str]:
         """The fewest quasi-identifiers, those of most values first, that divide the combinations evenly into n parts.
@@ -205,9 +141,10 @@ class Reduced:
         """Rows that take part."""
         rows = self.engine.rows(sql.all_rows(f"{self.name}_coded", where=self.complete))["n"]
         if not rows[0] > 0:  # the sum of no rows is NULL
-            raise UnmaskError("every row has a missing quasi-identifier cell and is excluded; choose missing='own'")
+            raise UnmaskError(EXCLUDED)
         return int(rows[0])
 
+    @cached_property
     def totals(self) -> dict[str, NDArray[np.int64]]:
         """Rows of each value of each sensitive column, (L,); under "excluded" over the rows without a missing cell."""
         found = {}
@@ -215,6 +152,21 @@ class Reduced:
             rows = self.engine.rows(sql.totals(f"{self.name}_coded", [short], where=self.complete))
             found[column.name] = np.zeros(len(column.levels), dtype=np.int64)
             found[column.name][rows[short]] = rows["n"]
+        return found
+
+    def named(self, left_out: str = "") -> dict[str, int]:
+        """By target, the rows that an adversary gets who sees classes, with all quasi-identifiers or without one.
+
+        Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
+        """
+        quasi = [short for short in self.short[0] if self.columns[short] != left_out]
+        found: dict[str, int] = {}
+        for secret in self.short[1] or [""]:
+            statement = sql.largest(f"{self.name}_coded", self.words, quasi, secret, where=self.complete)
+            rows = self.engine.rows(statement)
+            found["identity"] = int(rows["classes"][0])
+            if secret:
+                found[self.columns[secret]] = int(rows["n"][0])
         return found
 
     def alike(self, at_once: int = 1 << 20) -> Iterator[NDArray[np.int64]]:
