@@ -66,8 +66,7 @@ class Combinations(Table):
     @cached_property
     def classes(self) -> Classes:
         """The combinations themselves."""
-        levels = np.stack([column.codes for column in self.quasi_identifiers], axis=1)
-        return Classes(np.arange(len(self.counts), dtype=np.int32), self.counts, levels)
+        return Classes(np.arange(len(self.counts), dtype=np.int32), self.counts, self.codes)
 
     def rows_in(self, group: NDArray[np.int32], n: int) -> NDArray[np.int64]:
         """As for any table."""

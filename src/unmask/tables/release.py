@@ -175,6 +175,11 @@ class Table:
         columns = self.quasi_identifiers
         return Classes(*group([c.codes for c in columns], [len(c.levels) for c in columns]))
 
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """(n_rows, d) codes of the quasi-identifiers."""
+        return np.stack([column.codes for column in self.quasi_identifiers], axis=1)
+
     def rows_in(self, group: NDArray[np.int32], n: int) -> NDArray[np.int64]:
         """(n,) how many rows are in each of n groups, given the group of each entry of its columns."""
         return np.bincount(group, minlength=n)

@@ -7,8 +7,7 @@ that fit, and these are finished in memory one after the other; only classes are
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,15 @@ from unmask.engines import sql
 from unmask.errors import UnmaskError
 from unmask.tables.counted import Combinations
 from unmask.tables.counts import group
-from unmask.tables.large.cutting import Margin, Search, divide, rows_of_levels
+from unmask.tables.criteria.evaluation import EXCLUDED
+from unmask.tables.large.cutting import Margin, divide
 from unmask.tables.large.reduce import Reduced
 from unmask.tables.protections import Mondrian
 from unmask.tables.recoding import covering, new_cells
 from unmask.tables.release import Column
-from unmask.tables.utility.columns import Cells
-from unmask.tables.utility.evaluation import InformationLoss, average_class_size, discernibility
-from unmask.tables.utility.widths import Width
+from unmask.tables.search import Search
+from unmask.tables.utility.columns import ColumnLoss, Loss
+from unmask.tables.utility.evaluation import InformationLoss
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Generalized:
 
     release: Combinations
     suppressed_rows: int
-    spent: tuple[Spent, ...]
+    spent: tuple[ColumnLoss, ...]
 
 
 def generalize(reduced: Reduced, protection: Mondrian, *, at_once: int | None = None) -> Generalized:
@@ -50,74 +50,24 @@ def generalize(reduced: Reduced, protection: Mondrian, *, at_once: int | None = 
     """
     if not protection.strict:
         raise UnmaskError("the relaxed Mondrian parts equal rows and needs them in memory; use the strict form")
-    search = Search.of(reduced, protection)
-    finished = list(_finished(reduced, search, at_once))
-    columns = [
-        _joined(column, [boxes.cells[j] for boxes in finished]) for j, column in enumerate(reduced.quasi_identifiers)
-    ]
+    kept = reduced.rows_of_levels(reduced.complete)
+    if not kept[0].any():
+        raise UnmaskError(EXCLUDED)
+    face = reduced.face if reduced.counted else replace(reduced.face, sensitive=(), histograms=())
+    finished = list(_finished(reduced, protection.search(face, kept), at_once))
+    covers = [*zip(*(boxes.cells for boxes in finished), strict=True)]
+    columns = [_joined(*pair) for pair in zip(reduced.quasi_identifiers, covers, strict=True)]
     of_box, _, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
     _number(reduced, [boxes.table for boxes in finished], of_box)
     rows = np.concatenate([boxes.rows for boxes in finished])
-    every = rows_of_levels(reduced) if reduced.complete else search.rows
-    release = replace(
-        reduced.face,
-        quasi_identifiers=tuple(
-            replace(column, codes=np.ascontiguousarray(levels[:, j])) for j, column in enumerate(columns)
-        ),
-        sensitive=(),
-        histograms=(),
+    release = Combinations(
+        tuple(replace(column, codes=np.ascontiguousarray(levels[:, j])) for j, column in enumerate(columns)),
+        missing=reduced.missing,
         counts=np.bincount(of_box, rows, len(levels)).astype(np.int64),
     )
-    spent = []
-    for j, (before, after) in enumerate(zip(reduced.quasi_identifiers, columns, strict=True)):
-        none = csr_array((len(before.levels), len(after.levels)), dtype=np.int64)
-        lost = Spent.of(before, after, none, every[j] - search.rows[j])
-        spent.append(Spent.together([*(boxes.cells[j].spent for boxes in finished), lost]))
-    return Generalized(release, int(every[0].sum()) - release.n_rows, tuple(spent))
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What the cells of one column have lost over a number of rows; see `InformationLoss` for the quantities.
-
-    width, largest : mean and maximum of what a cell leaves open, on the column's scale.
-    """
-
-    rows: int
-    suppressed_cells: int
-    ncp: float
-    precision: float | None
-    distortion: float
-    width: float
-    largest: float
-
-    @classmethod
-    def of(
-        cls, original: Column, released: Column, pairs: csr_array[Any, Any], gone: NDArray[np.int64] | None = None
-    ) -> Spent:
-        """pairs : rows that level l became level r in, CSR (L, R); gone : (L,) rows that are not released."""
-        cells = _Weighed.of_pairs(original, released, pairs, gone)
-        if not cells.n_rows:
-            return cls(0, 0, 0.0, None, 0.0, 0.0, 0.0)
-        return cls(
-            cells.n_rows, cells.suppressed(), cells.ncp(), cells.precision(), cells.distortion(), *cells.left_open()
-        )
-
-    @classmethod
-    def together(cls, parts: Sequence[Spent]) -> Spent:
-        """The loss over the rows of all parts."""
-        used = [part for part in parts if part.rows]
-        rows = [part.rows for part in used]
-        precision = [part.precision for part in used if part.precision is not None]
-        return cls(
-            sum(rows),
-            sum(part.suppressed_cells for part in used),
-            float(np.average([part.ncp for part in used], weights=rows)),
-            float(np.average(precision, weights=rows)) if precision else None,
-            float(np.average([part.distortion for part in used], weights=rows)),
-            float(np.average([part.width for part in used], weights=rows)),
-            max(part.largest for part in used),
-        )
+    gone = [all_rows - some for all_rows, some in zip(reduced.rows_of_levels(), kept, strict=True)]
+    spent = map(_spent, reduced.quasi_identifiers, columns, covers, gone)
+    return Generalized(release, reduced.n_rows - release.n_rows, tuple(spent))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +76,7 @@ class _Cover:
 
     texts: list[str]
     text_of_box: NDArray[np.intp]
-    spent: Spent
+    spent: ColumnLoss
 
     @classmethod
     def of(cls, column: Column, codes: NDArray[np.int32], rows: NDArray[np.int64], box: NDArray[np.int32]) -> _Cover:
@@ -135,7 +85,17 @@ class _Cover:
         levels, code = new_cells(column, texts)
         shape = (len(column.levels), len(levels))
         pairs = csr_array((rows, (codes, code[text_of_box][box])), shape=shape)
-        return cls(texts, text_of_box, Spent.of(column, replace(column, levels=levels), pairs))
+        loss = Loss.of(column, replace(column, levels=levels), pairs, np.zeros(len(column.levels), dtype=np.int64))
+        return cls(texts, text_of_box, ColumnLoss.of(loss))
+
+
+def _spent(before: Column, after: Column, covers: Sequence[_Cover], gone: NDArray[np.int64]) -> ColumnLoss:
+    """What a column has lost in all boxes, and by the rows of each level that are not released."""
+    parts = [cover.spent for cover in covers]
+    if gone.any():
+        none = csr_array((len(before.levels), len(after.levels)), dtype=np.int64)
+        parts.append(ColumnLoss.of(Loss.of(before, after, none, gone)))
+    return ColumnLoss.together(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,62 +177,6 @@ def loss(made: Generalized) -> InformationLoss:
 
     The comparisons of distributions and the random queries of `utility.evaluate` need rows and are not among them.
     """
-    types = {column.name: column.levels.type for column in made.release.quasi_identifiers}
-    spent = dict(zip(types, made.spent, strict=True))
-    sizes, rows = made.release.counts, made.release.n_rows + made.suppressed_rows
-    smallest = int(sizes.min())
-    return InformationLoss(
-        rows=rows,
-        released_rows=made.release.n_rows,
-        suppressed_rows=made.suppressed_rows,
-        suppressed_cells=sum(column.suppressed_cells for column in made.spent),
-        ncp={name: column.ncp for name, column in spent.items()},
-        gcp=float(np.mean([column.ncp for column in made.spent])),
-        discernibility=discernibility(sizes, suppressed_rows=made.suppressed_rows, rows=rows),
-        class_size=smallest,
-        average_class_size=average_class_size(sizes, k=smallest),
-        precision={name: column.precision for name, column in spent.items()},
-        distortion={name: column.distortion for name, column in spent.items()},
-        width={name: Width.of(types[name], column.width, column.largest) for name, column in spent.items()},
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Weighed(Cells):
-    """One column of table and release, cell against cell, by their numbers; gone : (L,) rows that are not released."""
-
-    gone: NDArray[np.int64]
-
-    @classmethod
-    def of_pairs(
-        cls, original: Column, released: Column, pairs: csr_array[Any, Any], gone: NDArray[np.int64] | None
-    ) -> _Weighed:
-        """Compare the cells of the table with what became of them."""
-        none = np.zeros(0, dtype=np.int32)
-        lost = np.zeros(len(original.levels), dtype=np.bool_)
-        cells = Cells.of(original, replace(released, codes=none), none.astype(np.int64), lost)
-        known = {item.name: getattr(cells, item.name) for item in fields(Cells)}
-        nothing = np.zeros(len(original.levels), dtype=np.int64)
-        return cls(**{**known, "pairs": pairs}, gone=nothing if gone is None else gone)
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the table."""
-        return int(self.pairs.sum()) + self.n_lost
-
-    @property
-    def n_lost(self) -> int:
-        """Rows that are not released."""
-        return int(self.gone.sum())
-
-    def mean(self, loss: NDArray[np.float64], suppressed: float) -> float:
-        """Mean over all rows of a loss per pair; a suppressed row costs `suppressed`."""
-        _, _, count = self.met()
-        return float((np.sum(loss * count) + suppressed * self.n_lost) / self.n_rows)
-
-    def distortion(self) -> float:
-        """As in memory, with the rows that are not released put in by their levels."""
-        at = np.flatnonzero((self.gone > 0) & ~self.source.missing)
-        away = self._distance(self.source, at, self._everything(), np.zeros(len(at), dtype=np.int64))
-        total = float(np.sum(away * self.gone[at])) + float(self.gone[self.source.missing].sum())
-        return super().distortion() + total / self.n_rows
+    names = (column.name for column in made.release.quasi_identifiers)
+    columns = dict(zip(names, made.spent, strict=True))
+    return InformationLoss.of(columns, made.release.counts, suppressed_rows=made.suppressed_rows)

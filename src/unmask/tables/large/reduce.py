@@ -59,15 +59,20 @@ class Reduced:
         quasi, secret = ([short for short in self.columns if short[0] == letter] for letter in "qs")
         return quasi, secret
 
+    def short_of(self, column: Column) -> str:
+        """The short name of a column."""
+        return next(short for short, name in self.columns.items() if name == column.name)
+
     @property
     def face(self) -> Combinations:
-        """The columns and their roles, without a combination."""
+        """The columns and their roles, without a combination; a part of all."""
         none = np.zeros(0, dtype=np.int32)
         return Combinations(
             quasi_identifiers=tuple(replace(column, codes=none) for column in self.quasi_identifiers),
             sensitive=self.sensitive,
             missing=self.missing,
             histograms=tuple(csr_array((0, len(column.levels)), dtype=np.int64) for column in self.sensitive),
+            whole=self,
         )
 
     def parts(self, n: int = 1, *, by: Collection[str] = ()) -> Iterator[Combinations]:
@@ -146,12 +151,19 @@ class Reduced:
 
     @cached_property
     def totals(self) -> dict[str, NDArray[np.int64]]:
-        """Rows of each value of each sensitive column, (L,); under "excluded" over the rows without a missing cell."""
-        found = {}
-        for short, column in zip(self.short[1], self.sensitive, strict=True):
-            rows = self.engine.rows(sql.totals(f"{self.name}_coded", [short], where=self.complete))
-            found[column.name] = np.zeros(len(column.levels), dtype=np.int64)
-            found[column.name][rows[short]] = rows["n"]
+        """Rows of each value of each sensitive column, (L,), of what takes part."""
+        named = zip(self.short[1], self.sensitive, strict=True)
+        return {column.name: self._totals(short, column, self.complete) for short, column in named}
+
+    def rows_of_levels(self, where: str = "") -> tuple[NDArray[np.int64], ...]:
+        """For every quasi-identifier the rows of each level, (L,), that fulfill a condition."""
+        named = zip(self.short[0], self.quasi_identifiers, strict=True)
+        return tuple(self._totals(short, column, where) for short, column in named)
+
+    def _totals(self, short: str, column: Column, where: str) -> NDArray[np.int64]:
+        rows = self.engine.rows(sql.totals(f"{self.name}_coded", [short], where=where))
+        found = np.zeros(len(column.levels), dtype=np.int64)
+        found[rows[short]] = rows["n"]
         return found
 
     def named(self, left_out: str = "") -> dict[str, int]:
