@@ -209,7 +209,7 @@ def protect_in_engine(
         made = generalize(reduced, protection, at_once=planned.at_once)
         dropped = [name for name in engine.names(source) if name not in roles.named]
         say_dropped(dropped)
-        found = write_release(reduced, made, output, keep=roles.keep, formulas=formulas, force=force)
+        found = write_release(reduced, made, output, formulas=formulas, force=force)
         say_formulas(found, formulas)
         lost = loss(made)
     return {

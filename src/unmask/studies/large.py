@@ -108,12 +108,12 @@ def _wide_cells(name: str, table: Reduced) -> Iterator[str]:
 
 def _all_known(table: Reduced) -> bool:
     """Whether somebody may know more than the quasi-identifiers; a wildcard fits rows that the engine tells apart."""
-    return bool(table.keep) and table.missing != "wildcard"
+    return bool(table.kept) and table.missing != "wildcard"
 
 
 def _who_knows_all(tables: Iterable[Reduced]) -> dict[str, str]:
     """What this adversary knows of the first table where there is more to know."""
-    counts = (len(table.quasi_identifiers) + len(table.keep) for table in tables if _all_known(table))
+    counts = (len(table.quasi_identifiers) + len(table.kept) for table in tables if _all_known(table))
     first = next(counts, None)
     return {} if first is None else {COLUMNS: knows_all(first)}
 

@@ -54,7 +54,7 @@ def divide(reduced: Reduced, search: Search, *, at_once: int) -> Divided:
     """
     engine, name = reduced.engine, reduced.name
     words = [f"k{at}" for at in range(len(reduced.words))]
-    sizes = {0: _keep_open(reduced, sql.opened(f"{name}_coded", words, where=reduced.complete))}
+    sizes = {0: _keep_open(reduced, sql.boxed(f"{name}_coded", [*words, "n"], where=reduced.complete))}
     final: dict[int, Sequence[Margin]] = {}
     step = max(1, at_once // sum(len(column.levels) for column in reduced.quasi_identifiers))
     while large := [box for box, size in sizes.items() if size > at_once and box not in final]:
@@ -120,7 +120,8 @@ def _margins(reduced: Reduced, boxes: Sequence[int]) -> Iterator[tuple[int, list
     margins: dict[int, list[Margin]] = {box: [] for box in boxes}
     sizes: dict[int, list[NDArray[np.int64]]] = {box: [] for box in boxes}
     for short in reduced.short[0]:
-        rows = reduced.engine.rows(sql.margins(f"{reduced.name}_open", short, boxes))
+        where = sql.in_boxes(boxes)
+        rows = reduced.engine.rows(sql.totals(f"{reduced.name}_open", ["box", short], where=where, sized=True))
         order = np.lexsort([rows[short], rows["box"]])
         codes, counts, n_coded = (rows[name][order] for name in (short, "n", "size"))
         ends = np.searchsorted(rows["box"][order], [*boxes, boxes[-1] + 1])

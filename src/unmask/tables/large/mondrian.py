@@ -147,7 +147,8 @@ def _in_engine(reduced: Reduced, box: int, margins: Sequence[Margin], made: int)
     """A box that has no cut, with the number `made`; its cells follow from its margins."""
     table = f"{reduced.name}_box{made}"
     where = sql.in_boxes([box])
-    reduced.engine.keep(table, sql.one_box(f"{reduced.name}_open", reduced.short[0], number=made, where=where))
+    statement = sql.boxed(f"{reduced.name}_open", reduced.short[0], box=made, where=where, distinct=True)
+    reduced.engine.keep(table, statement)
     cells = tuple(
         _Cover.of(column, codes, rows, np.zeros(len(codes), dtype=np.int32))
         for column, (codes, rows) in zip(reduced.quasi_identifiers, margins, strict=True)

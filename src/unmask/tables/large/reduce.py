@@ -8,7 +8,7 @@ their meaning here, by the same code as those of a table that is read into memor
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -35,7 +35,7 @@ class Reduced:
     columns : names by their short name; quasi_identifiers, sensitive : their levels (codes only list them).
     n_rows : rows of the table; n_coded : rows of `name`_coded. words : the columns in each word and their bits.
     counted : whether the combinations count sensitive values; without, there are no histograms.
-    keep : names of the columns that are released as they are.
+    kept : names of the columns that are released as they are, by their short name.
     notes : what was recognized or guessed while reading, a sentence each.
     """
 
@@ -50,7 +50,7 @@ class Reduced:
     n_coded: int
     words: tuple[Mapping[str, int], ...]
     counted: bool = True
-    keep: tuple[str, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @cached_property
@@ -144,7 +144,7 @@ class Reduced:
     @cached_property
     def n_complete(self) -> int:
         """Rows that take part."""
-        rows = self.engine.rows(sql.all_rows(f"{self.name}_coded", where=self.complete))["n"]
+        rows = self.engine.rows(sql.totals(f"{self.name}_coded", where=self.complete))["n"]
         if not rows[0] > 0:  # the sum of no rows is NULL
             raise UnmaskError(EXCLUDED)
         return int(rows[0])
@@ -189,12 +189,13 @@ class Reduced:
         to its disk where they exceed its memory.
         """
         quasi, _ = self.short
-        kept = {f"o{at}": column for at, column in enumerate(self.keep)}
-        self.engine.table(f"{self.name}_rows", self.source, {**self.columns, **kept})
+        self.engine.table(f"{self.name}_rows", self.source, {**self.columns, **self.kept})
         words = [fields for word in self.words if (fields := {c: n for c, n in word.items() if c in quasi})]
         missing = {c: max(q.levels.missing, 0) for c, q in zip(quasi, self.quasi_identifiers, strict=True)}
         codes_of = {c: f"{self.name}_{c}" for c in quasi}
-        sets = sql.unpacked(f"({sql.packed(f'{self.name}_rows', codes_of, missing, words, tuple(kept))}) as s", words)
+        sets = sql.unpacked(
+            f"({sql.packed(f'{self.name}_rows', codes_of, missing, words, tuple(self.kept))}) as s", words
+        )
         found = self.engine.rows(sql.sizes(f"({sets}) as t", "n", where=self.complete))
         order = np.argsort(found["part"])
         size, ends = found["part"][order].astype(np.int64), np.cumsum(found["n"][order])
@@ -310,11 +311,11 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
         tuple(listed[short] for short in columns if short[0] == "q"),
         tuple(listed[short] for short in columns if short[0] == "s"),
         roles.missing,
-        int(engine.rows(sql.all_rows(f"{name}_packed"))["n"][0]),
+        int(engine.rows(sql.totals(f"{name}_packed"))["n"][0]),
         n_coded,
         words,
         counted,
-        roles.keep,
+        roles.kept,
         notes,
     )
 

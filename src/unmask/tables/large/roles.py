@@ -44,6 +44,11 @@ class Roles:
         named = {f"q{at}": name for at, name in enumerate(self.quasi_identifiers)}
         return named | {f"s{at}": name for at, name in enumerate(self.sensitive)}
 
+    @property
+    def kept(self) -> dict[str, str]:
+        """Short name -> name, of the columns that are released unchanged."""
+        return {f"o{at}": name for at, name in enumerate(self.keep)}
+
     def check(self, names: Sequence[str]) -> None:
         """Refuse unknown columns, and columns with two roles."""
         roles = {role: getattr(self, role) for role in ("quasi_identifiers", "sensitive", "keep", "identifiers")}
