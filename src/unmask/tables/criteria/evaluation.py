@@ -136,7 +136,7 @@ def evaluate(
 
     sensitive : columns to judge, all sensitive columns of the table unless given.
     population : a table of everybody who could be in the release, with the same quasi-identifiers; a person belongs to
-    a class when each of his cells is compatible with it (an age with an interval). For journalist and marketer.
+    a class when each of their cells is compatible with it (an age with an interval). For journalist and marketer.
     reference : the table before protection. Its sensitive values are q, with which classes are compared: those of a
     release move with what was suppressed. Where a released value is not among them, q is the release's own, and
     `Criteria.reference` says so, as it does without a reference.
