@@ -19,8 +19,19 @@ from unmask.economics import Attacker
 from unmask.engines import open_engine
 from unmask.studies.large import Held, study_large
 from unmask.studies.tables import Evidence, study_tables
-from unmask.tables import ClassAttack, Hierarchy, Mondrian, RegisterAttack, Table, criteria, datasets, utility
+from unmask.tables import (
+    AttributeInference,
+    ClassAttack,
+    Hierarchy,
+    Mondrian,
+    RegisterAttack,
+    Table,
+    criteria,
+    datasets,
+    utility,
+)
 from unmask.tables.constraints import EntropyL, TCloseness
+from unmask.tables.counts import group
 from unmask.tables.criteria import risk
 from unmask.tables.criteria.risk import fitting_people
 from unmask.tables.large import (
@@ -503,9 +514,24 @@ def test_what_a_register_knows_of_a_table_is_a_reduced_table(engine, people, mis
     assert known.n_coded == len(table.counts) == len(known.part("q1 >= 0").counts)
     expected = reduced.whole()
     expected = expected.take(expected.taking_part)
-    classes = expected.recoded([expected.column("zip"), expected.column("Größe")])
-    assert np.array_equal(table.classes.levels, classes.classes.levels)
-    assert np.array_equal(table.counts, classes.counts)
+    columns = [expected.column("zip"), expected.column("Größe")]
+    of_row, _, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
+    assert np.array_equal(table.classes.levels, levels)
+    assert np.array_equal(table.counts, expected.rows_in(of_row, len(levels)))
+
+
+def test_a_counted_table_is_attacked_as_its_rows_are(people):
+    """With a population of its own, and by the holder of a register in rows."""
+    table, population = in_memory(people), in_memory(people).take(slice(0, 200))
+    with open_engine("duckdb") as engine:
+        whole = reduce(engine, str(people), roles()).whole()
+    found, expected = (AttributeInference("ill")(one, population=population) for one in (whole, table))
+    assert found.candidate_label == expected.candidate_label
+    assert np.exp(found.log_prior) == pytest.approx(np.exp(expected.log_prior))
+    same_belief(found, expected)
+    same_belief(RegisterAttack()(whole, table), RegisterAttack()(table, table))
+    with pytest.raises(UnmaskError, match="people are looked for among rows"):
+        ClassAttack()(whole, table)
 
 
 # --- what will fit --------------------------------------------------------------------------------------------

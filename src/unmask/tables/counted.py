@@ -4,7 +4,7 @@ Mondrian need of it, whoever counted them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
-from unmask.tables.counts import group as grouped
 from unmask.tables.release import Classes, Column, Rows, Table
 
 
@@ -92,22 +91,4 @@ class Combinations(Table):
             quasi_identifiers=tuple(column.take(rows) for column in self.quasi_identifiers),
             counts=self.counts[rows],
             histograms=tuple(histogram[rows] for histogram in self.histograms),
-        )
-
-    def recoded(self, columns: Sequence[Column]) -> Combinations:
-        """The combinations after their quasi-identifiers were recoded (a code for each combination), equal ones added
-        up.
-        """
-        of_row, _, levels = grouped([c.codes for c in columns], [len(c.levels) for c in columns])
-        n = len(levels)
-        gather = csr_array(
-            (np.ones(len(of_row), dtype=np.int64), (of_row, np.arange(len(of_row)))), shape=(n, len(of_row))
-        )
-        return replace(
-            self,
-            quasi_identifiers=tuple(
-                replace(c, codes=np.ascontiguousarray(levels[:, j])) for j, c in enumerate(columns)
-            ),
-            counts=self.rows_in(of_row, n),
-            histograms=tuple(csr_array(gather @ histogram) for histogram in self.histograms),
         )

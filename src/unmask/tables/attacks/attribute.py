@@ -56,15 +56,14 @@ class AttributeInference:
     def through(self, link: Posterior, release: Table, *, population: Table | None = None) -> Posterior:
         """The belief that follows from one about records that is there already, made by `link`."""
         column = release.column(self.sensitive)
-        if isinstance(release, Combinations):
-            return values(release, column, provenance={"attack": repr(self), "prior": "release"})
         labels, prior = column.levels.labels, None
         if population is not None:
             labels, prior = _before(column, population.column(self.sensitive))
         source = "release" if prior is None else "population"
-        return compose(
-            link, column.codes, labels=labels, prior=prior, provenance={"attack": repr(self), "prior": source}
-        )
+        provenance = {"attack": repr(self), "prior": source}
+        if isinstance(release, Combinations):
+            return values(release, column, labels=labels, prior=prior, provenance=provenance)
+        return compose(link, column.codes, labels=labels, prior=prior, provenance=provenance)
 
 
 def _before(released: Column, known: Column) -> tuple[tuple[str, ...], NDArray[np.float64]]:

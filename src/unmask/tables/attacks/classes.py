@@ -147,7 +147,7 @@ class RegisterAttack:
     def __call__(self, release: Table, auxiliary: Table) -> Posterior:
         """The belief about the person behind each released record; the auxiliary table is the register."""
         provenance = {"attack": repr(self), "missing": release.missing}
-        if isinstance(release, Combinations) and isinstance(auxiliary, Combinations):
+        if isinstance(release, Combinations) or isinstance(auxiliary, Combinations):
             return linked(release, auxiliary, coverage=self.coverage, provenance=provenance)
         pairing = pair(release, auxiliary)
         row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing, observed_is_release=True))

@@ -19,7 +19,7 @@ from unmask.errors import FailedError
 from unmask.inference import from_sizes
 from unmask.posterior import MOST_IN_DOUBLE, Posterior, stored
 from unmask.tables.attacks.owners import Owners, expected_inside, outsiders, owners, refuse_contradiction
-from unmask.tables.attacks.pairing import chunks_where, fits_of, fitting, pair, shared_columns
+from unmask.tables.attacks.pairing import Same, chunks_where, fits_of, pair, shared_columns
 from unmask.tables.counted import Combinations
 from unmask.tables.release import Column, Table
 
@@ -28,12 +28,24 @@ Entries = tuple[Ints, Ints, NDArray[np.float64]]
 """Target, number and probability of each of candidates that are alike."""
 
 
-def values(release: Combinations, column: Column, *, provenance: dict[str, Any]) -> Posterior:
-    """What their value of a sensitive column is: the histogram of their class; the prior is that of the whole table."""
+def values(
+    release: Combinations,
+    column: Column,
+    *,
+    labels: tuple[str, ...],
+    prior: NDArray[np.float64] | None,
+    provenance: dict[str, Any],
+) -> Posterior:
+    """What their value of a sensitive column is: the histogram of their class.
+
+    labels, prior : as in `inference.compose`; without a prior it is the histogram of the whole table.
+    """
     histogram, n = release.histogram(column).sorted_indices(), len(release.counts)
-    overall = release.totals_of(column)
+    if prior is None:
+        overall = release.totals_of(column)
+        prior = overall / overall.sum()
     with np.errstate(divide="ignore"):
-        log_prior = np.log(overall / overall.sum())
+        log_prior = np.log(prior)
     return Posterior(
         indptr=histogram.indptr.astype(np.int64),
         candidate=histogram.indices.astype(np.int32),
@@ -42,16 +54,16 @@ def values(release: Combinations, column: Column, *, provenance: dict[str, Any])
         n_unlisted=np.zeros(n, dtype=np.int64),
         observation=np.arange(n),
         weight=release.counts / release.n_rows,
-        n_candidates=histogram.shape[1],
+        n_candidates=len(labels),
         log_prior=log_prior,
         provenance=provenance,
-        candidate_label=column.levels.labels,
+        candidate_label=labels,
     )
 
 
 def linked(
-    release: Combinations,
-    register: Combinations,
+    release: Table,
+    register: Table,
     *,
     coverage: float,
     z: float | None = None,
@@ -71,14 +83,17 @@ def linked(
     return _listed(fit, found.inside, weight, unlike, register.n_rows, coverage, provenance or {})
 
 
-def joins(release: Table, register: Combinations) -> bool:
+def joins(release: Table, register: Table) -> bool:
     """Whether each cell of a register fits one cell of the release at most: then nobody fits records of several boxes,
     and the release may be taken in parts.
     """
     columns = shared_columns(release, register)
-    fits = fitting(columns, missing=release.missing, observed_is_release=True)
-    each = zip(fits, columns, strict=True)
-    return all(bool(np.all((fit.sum(axis=0) <= 1)[listed.codes])) for fit, (_, listed) in each)
+    fits = fits_of(columns, missing=release.missing, observed_is_release=True)
+    several = (
+        not isinstance(fit, Same) and bool((fit.sum(axis=0) > 1)[listed.codes].any())
+        for fit, (_, listed) in zip(fits, columns, strict=True)
+    )
+    return not any(several)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +105,7 @@ class Boxes:
     times: Ints
 
     @classmethod
-    def of(cls, parts: Iterable[Combinations], register: Combinations) -> Boxes:
+    def of(cls, parts: Iterable[Table], register: Table) -> Boxes:
         """Those of all parts of a release, taken one after the other."""
         found = map(partial(_box_cases, register=register), parts)  # holds no part while the next is made
         n, people, times = np.concatenate([*found], axis=1)
@@ -114,14 +129,14 @@ class Boxes:
         return _listed(self.people, inside, weight, (nobody, nobody, np.zeros(0)), n_people, coverage, {})
 
 
-def _box_cases(release: Combinations, register: Combinations) -> Ints:
+def _box_cases(release: Table, register: Table) -> Ints:
     records, people, row, klass = _pairs(release, register)
     fit = np.bincount(row, people[klass], len(records)).astype(np.int64)
     cases, times = np.unique(np.stack([records, fit]), axis=1, return_counts=True)
     return np.stack([*cases, times])
 
 
-def _pairs(release: Combinations, register: Combinations) -> tuple[Ints, Ints, Ints, Ints]:
+def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
     """Records of each observation, people of each class, and the observation and class of all pairs that fit."""
     pairing = pair(release, register)
     fits = fits_of(pairing.columns, missing=release.missing, observed_is_release=True)

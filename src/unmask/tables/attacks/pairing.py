@@ -140,27 +140,6 @@ Fit = NDArray[np.bool_] | Same
 """Which levels of two columns go together: (n_observed_levels, n_candidate_levels), or equal values."""
 
 
-def fitting(
-    columns: Iterable[tuple[Column, Column]], *, missing: Missing, observed_is_release: bool = False
-) -> list[NDArray[np.bool_]]:
-    """For each pair of columns (n_observed_levels, n_candidate_levels): can the two cells be about the same person?
-
-    The release's rule decides about its own missing cells; what the adversary does not know fits everything.
-    """
-    tables = []
-    for observed, candidate in columns:
-        table = compatible(observed.levels, candidate.levels, missing=missing)
-        known = candidate if observed_is_release else observed
-        if known.levels.missing >= 0:
-            table = table.copy()
-            if observed_is_release:
-                table[:, known.levels.missing] = True
-            else:
-                table[known.levels.missing, :] = True
-        tables.append(table)
-    return tables
-
-
 _WIDE = 1 << 22
 """Pairs of levels from which on two columns of exact values are joined."""
 
@@ -168,13 +147,26 @@ _WIDE = 1 << 22
 def fits_of(
     columns: Iterable[tuple[Column, Column]], *, missing: Missing, observed_is_release: bool = False
 ) -> list[Fit]:
-    """As `fitting`, but columns of very many exact values on both sides are compared as equal or not: no table."""
+    """For each pair of columns (n_observed_levels, n_candidate_levels): can the two cells be about the same person?
+
+    The release's rule decides about its own missing cells; what the adversary does not know fits everything. Columns of
+    very many exact values on both sides are compared as equal or not: no table.
+    """
     return [
         Same.of(one, other)
         if _wide_and_exact(one.levels, other.levels)
-        else fitting([(one, other)], missing=missing, observed_is_release=observed_is_release)[0]
+        else _fit(one.levels, other.levels, missing, observed_is_release=observed_is_release)
         for one, other in columns
     ]
+
+
+def _fit(observed: Levels, candidate: Levels, missing: Missing, *, observed_is_release: bool) -> NDArray[np.bool_]:
+    table = compatible(observed, candidate, missing=missing)
+    known = candidate.missing if observed_is_release else observed.missing
+    if known >= 0:
+        table = table.copy()
+        table[(slice(None), known) if observed_is_release else known] = True
+    return table
 
 
 def _wide_and_exact(one: Levels, other: Levels) -> bool:
