@@ -38,7 +38,6 @@ from unmask.tables.large import (
     Roles,
     check_together,
     generalize,
-    loss,
     plan,
     reduce,
     shares,
@@ -166,7 +165,7 @@ def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_
     assert np.array_equal(made.release.counts, release.classes.sizes)
     assert np.array_equal(made.release.classes.levels, release.classes.levels)
 
-    lost, expected = loss(made), utility.evaluate(table, release, origin)
+    lost, expected = made.loss, utility.evaluate(table, release, origin)
     for item in fields(lost):
         if item.name in {"ncp", "precision", "distortion"}:
             for name, value in getattr(expected, item.name).items():

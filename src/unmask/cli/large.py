@@ -148,7 +148,7 @@ def protect_in_engine(
 
     from unmask.cli.files import say_dropped, say_formulas, say_notes
     from unmask.engines import open_engine
-    from unmask.tables.large import check_output, generalize, loss, plan, reduce, shares, write_release
+    from unmask.tables.large import check_output, generalize, plan, reduce, shares, write_release
 
     start = time.perf_counter()
     check_output(output, force=force)
@@ -168,7 +168,7 @@ def protect_in_engine(
         say_dropped(dropped)
         found = write_release(reduced, made, output, formulas=formulas, force=force)
         say_formulas(found, formulas)
-        lost = loss(made)
+    lost = made.loss
     return {
         "rows": lost.released_rows,
         "classes": len(made.release.counts),

@@ -1,7 +1,7 @@
 """Tables that need not fit the memory: an engine counts their combinations, the rest is as for any table."""
 
 from unmask.engines.room import check_output, shares
-from unmask.tables.large.mondrian import Generalized, generalize, loss
+from unmask.tables.large.mondrian import Generalized, generalize
 from unmask.tables.large.planning import Plan, check_together, plan
 from unmask.tables.large.reduce import Reduced, reduce
 from unmask.tables.large.roles import Roles
@@ -15,7 +15,6 @@ __all__ = [
     "check_output",
     "check_together",
     "generalize",
-    "loss",
     "plan",
     "reduce",
     "shares",

@@ -6,8 +6,9 @@ that fit, and these are finished in memory one after the other; only classes are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,11 @@ from scipy.sparse import csr_array
 
 from unmask.engines import sql
 from unmask.errors import UnmaskError
+from unmask.tables import mondrian as kernel
 from unmask.tables.counted import Combinations
 from unmask.tables.counts import group
 from unmask.tables.criteria.evaluation import EXCLUDED
-from unmask.tables.large.cutting import Margin, divide
+from unmask.tables.demands import Secret
 from unmask.tables.large.reduce import Reduced
 from unmask.tables.protections import Mondrian
 from unmask.tables.recoding import covering, new_cells
@@ -27,18 +29,20 @@ from unmask.tables.search import Search
 from unmask.tables.utility.columns import ColumnLoss, Loss
 from unmask.tables.utility.evaluation import InformationLoss
 
+Margin: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int64]]
+"""The codes of a column that occur in a box, ascending, and the rows of each."""
+
 
 @dataclass(frozen=True, eq=False)
 class Generalized:
     """What a protection made of a table. Table `name`_box of its engine has the class `box` of every combination.
 
-    release : the classes of the release, without sensitive values. suppressed_rows : rows that are not released.
-    spent : what each quasi-identifier has lost, over all rows.
+    release : the classes of the release, without sensitive values. loss : over all rows, where those that are not
+    released count as suppressed; comparisons of distributions and random queries need rows and are not part of it.
     """
 
     release: Combinations
-    suppressed_rows: int
-    spent: tuple[ColumnLoss, ...]
+    loss: InformationLoss
 
 
 def generalize(reduced: Reduced, protection: Mondrian, *, at_once: int | None = None) -> Generalized:
@@ -67,7 +71,11 @@ def generalize(reduced: Reduced, protection: Mondrian, *, at_once: int | None = 
     )
     gone = [all_rows - some for all_rows, some in zip(reduced.rows_of_levels(), kept, strict=True)]
     spent = map(_spent, reduced.quasi_identifiers, columns, covers, gone)
-    return Generalized(release, reduced.n_rows - release.n_rows, tuple(spent))
+    names = (column.name for column in columns)
+    suppressed = reduced.n_rows - release.n_rows
+    return Generalized(
+        release, InformationLoss.of(dict(zip(names, spent, strict=True)), release.counts, suppressed_rows=suppressed)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +120,7 @@ def _finished(reduced: Reduced, search: Search, at_once: int | None) -> Iterator
     if at_once is None or reduced.n_coded <= at_once:
         yield _in_memory(reduced, search, [reduced.part(reduced.complete)], 0)
         return
-    divided, made = divide(reduced, search, at_once=at_once), 0
+    divided, made = _divide(reduced, search, at_once=at_once), 0
     for turn in divided.turns(at_once):
         parts = (reduced.part(sql.in_boxes([box]), table="open") for box in turn)
         boxes = _in_memory(reduced, search, parts, made)
@@ -126,20 +134,17 @@ def _finished(reduced: Reduced, search: Search, at_once: int | None) -> Iterator
 
 def _in_memory(reduced: Reduced, search: Search, parts: Iterable[Combinations], made: int) -> _Boxes:
     """The boxes of combinations that are a box each, numbered from `made`."""
-    codes, counts, boxes, n_boxes = [], [], [], 0
+    cut, n_boxes = [], 0
     for part in parts:
-        boxes.append(search.boxes(part) + np.int32(n_boxes))
-        codes.append([column.codes for column in part.quasi_identifiers])
-        counts.append(part.counts)
-        n_boxes = int(boxes[-1].max()) + 1
-    box, rows = np.concatenate(boxes), np.concatenate(counts)
-    columns = [np.concatenate(column) for column in zip(*codes, strict=True)]
+        box = search.boxes(part) + np.int32(n_boxes)
+        cut.append((*(column.codes for column in part.quasi_identifiers), part.counts, box))
+        n_boxes = int(box.max()) + 1
+    *columns, rows, box = (np.concatenate(of) for of in zip(*cut, strict=True))
     table = f"{reduced.name}_box{made}"
     named = dict(zip(reduced.short[0], columns, strict=True))
     reduced.engine.put(table, {**named, "box": box + np.int32(made)})
-    cells = tuple(
-        _Cover.of(column, code, rows, box) for column, code in zip(reduced.quasi_identifiers, columns, strict=True)
-    )
+    covered = zip(reduced.quasi_identifiers, columns, strict=True)
+    cells = tuple(_Cover.of(column, code, rows, box) for column, code in covered)
     return _Boxes(np.bincount(box, rows).astype(np.int64), cells, table)
 
 
@@ -173,11 +178,115 @@ def _number(reduced: Reduced, tables: Sequence[str], of_box: NDArray[np.int32]) 
         engine.drop(table)
 
 
-def loss(made: Generalized) -> InformationLoss:
-    """The loss of a release; rows that are not released count as suppressed.
+# --- cuts in the engine ----------------------------------------------------------------------------------------------
 
-    The comparisons of distributions and the random queries of `utility.evaluate` need rows and are not among them.
+
+@dataclass(frozen=True, eq=False)
+class _Divided:
+    """The boxes of a table in an engine; table `open` has the `box` of every combination.
+
+    fitting : boxes of few enough combinations for the memory, and their numbers of combinations. final : boxes of more,
+    that have no cut, and their margins.
     """
-    names = (column.name for column in made.release.quasi_identifiers)
-    columns = dict(zip(names, made.spent, strict=True))
-    return InformationLoss.of(columns, made.release.counts, suppressed_rows=made.suppressed_rows)
+
+    fitting: Mapping[int, int]
+    final: Mapping[int, Sequence[Margin]]
+
+    def turns(self, at_once: int) -> Iterator[list[int]]:
+        """The boxes that fit, in as many as the memory takes at a time."""
+        turn: list[int] = []
+        room = at_once
+        for box, size in self.fitting.items():
+            if size > room:
+                yield turn
+                turn, room = [], at_once
+            turn.append(box)
+            room -= size
+        if turn:
+            yield turn
+
+
+def _divide(reduced: Reduced, search: Search, *, at_once: int) -> _Divided:
+    """Cut in the engine until every box has at most `at_once` combinations or no cut.
+
+    The boxes of a level are cut together: a scan for the margins of each column, as many boxes at a time as the memory
+    takes, and one that moves the combinations. With constraints there is a scan more for each column that is tried in a
+    box, and sensitive column.
+    """
+    engine, name = reduced.engine, reduced.name
+    words = [f"k{at}" for at in range(len(reduced.words))]
+    sizes = {0: _keep_open(reduced, sql.boxed(f"{name}_coded", [*words, "n"], where=reduced.complete))}
+    final: dict[int, Sequence[Margin]] = {}
+    step = max(1, at_once // sum(len(column.levels) for column in reduced.quasi_identifiers))
+    while large := [box for box, size in sizes.items() if size > at_once and box not in final]:
+        axes, halves = {}, []
+        for at in range(0, len(large), step):
+            for box, margins, n_coded in _margins(reduced, large[at : at + step]):
+                found = _cut(reduced, search, box, margins)
+                if found is None:
+                    final[box] = margins
+                    continue
+                column, right = found
+                child, codes = len(sizes), margins[column][0][right]
+                axes[box] = reduced.short[0][column]
+                halves.append((np.full(len(codes), box), codes, np.full(len(codes), child)))
+                sizes[child] = int(n_coded[column][right].sum())
+                sizes[box] -= sizes[child]
+        if axes:
+            together = [np.concatenate(parts).astype(np.int32) for parts in zip(*halves, strict=True)]
+            engine.put(f"{name}_halves", dict(zip(("parent", "code", "child"), together, strict=True)))
+            _keep_open(reduced, sql.moved(f"{name}_open", words, axes, f"{name}_halves"))
+    return _Divided({box: size for box, size in sizes.items() if box not in final}, final)
+
+
+def _cut(reduced: Reduced, search: Search, box: int, margins: Sequence[Margin]) -> tuple[int, NDArray[np.bool_]] | None:
+    """The first cut of a box that stays in the engine: its column, and which of the codes there go to the right."""
+
+    def histograms(column: int) -> list[csr_array[Any, Any]]:
+        return [_histogram(reduced, box, column, margins[column][0], secret) for secret in search.secrets]
+
+    found = kernel.first_cut(
+        [(place[codes], rows) for place, (codes, rows) in zip(search.place, margins, strict=True)],
+        k=search.k,
+        span=search.span,
+        histograms=histograms,
+        allows=search.allows,
+        trees=search.trees,
+    )
+    if found is None:
+        return None
+    column, last = found
+    return column, search.place[column][margins[column][0]] > last
+
+
+def _histogram(
+    reduced: Reduced, box: int, column: int, codes: NDArray[np.int32], secret: Secret
+) -> csr_array[Any, Any]:
+    """The sensitive values of a box at each code of a column."""
+    short, hidden = reduced.short[0][column], reduced.short_of(secret.column)
+    rows = reduced.engine.rows(sql.totals(f"{reduced.name}_open", [short, hidden], where=sql.in_boxes([box])))
+    places = np.searchsorted(codes, rows[short]), rows[hidden]
+    return secret.moved(csr_array((rows["n"], places), shape=(len(codes), len(secret.place))))
+
+
+def _keep_open(reduced: Reduced, statement: str) -> int:
+    n_rows = reduced.engine.keep(f"{reduced.name}_boxed", statement, cut=True)
+    shown = sql.unpacked(f"{reduced.name}_boxed", reduced.words, ("n", "box"))
+    reduced.engine.view(f"{reduced.name}_open", shown)
+    return n_rows
+
+
+def _margins(reduced: Reduced, boxes: Sequence[int]) -> Iterator[tuple[int, list[Margin], list[NDArray[np.int64]]]]:
+    """Each box with its margins, and the combinations that each of their codes has."""
+    margins: dict[int, list[Margin]] = {box: [] for box in boxes}
+    sizes: dict[int, list[NDArray[np.int64]]] = {box: [] for box in boxes}
+    for short in reduced.short[0]:
+        where = sql.in_boxes(boxes)
+        rows = reduced.engine.rows(sql.totals(f"{reduced.name}_open", ["box", short], where=where, sized=True))
+        order = np.lexsort([rows[short], rows["box"]])
+        codes, counts, n_coded = (rows[name][order] for name in (short, "n", "size"))
+        ends = np.searchsorted(rows["box"][order], [*boxes, boxes[-1] + 1])
+        for box, begin, end in zip(boxes, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+            margins[box].append((codes[begin:end], counts[begin:end]))
+            sizes[box].append(n_coded[begin:end])
+    return ((box, margins[box], sizes[box]) for box in boxes)
