@@ -176,8 +176,8 @@ def test_values_gaps_and_totals_count_a_missing_cell_as_a_value(engine, people):
     numbers = engine.rows(sql.values("values", "q1"))["v"]
     assert numbers.tolist() == [-7, 1, 2, 9007199254740993]  # to the last digit
     assert engine.keep("cells", COUNTED) == len({(row[0], row[3]) for row in CLEAN})
-    assert tuples(engine, sql.all_rows("cells")) == [(7,)]
-    assert tuples(engine, sql.all_rows("cells", where="q3 > 0.2")) == [(2,)]
+    assert tuples(engine, sql.totals("cells")) == [(7,)]
+    assert tuples(engine, sql.totals("cells", where="q3 > 0.2")) == [(2,)]
     totals = Counter(row[3] for row in CLEAN)
     same(engine, sql.totals("cells", ["q3"]), list(totals.items()))
     same(engine, sql.totals("cells", ["q3"], where="q3 > 0.2"), [(0.25, 1), (3.0, 1)])
@@ -230,15 +230,16 @@ def test_an_empty_table_answers_every_statement(engine):
     ):
         assert tuples(engine, text) == []
     assert tuples(engine, sql.gaps("none", ["q0"])) == [(0,)]
-    assert tuples(engine, sql.estimates("none", ["q0"], ["q0"])) == [(0, 0, 0)]
+    assert tuples(engine, sql.estimates("none", ["q0"], {"both": ["q0"]})) == [(0, 0, 0)]
 
 
 def test_boxes_are_opened_measured_cut_and_numbered(engine):
     """Two columns; box 0 is cut along q0 between 1 and 2, then box 1 (the right half) along q1 between 5 and 6."""
     codes = {"q0": [0, 1, 2, 2, 3], "q1": [5, 6, 5, 6, 5], "n": [1, 2, 4, 8, 16]}
     engine.put("coded", {name: np.array(column, np.int64) for name, column in codes.items()})
-    engine.keep("open0", sql.opened("coded", ["q0", "q1"], where="q0 < 3"), cut=True)
-    same(engine, sql.margins("open0", "q1", [0, 3]), [(0, 5, 5, 2), (0, 6, 10, 2)])
+    engine.keep("open0", sql.boxed("coded", ["q0", "q1", "n"], where="q0 < 3"), cut=True)
+    margins = sql.totals("open0", ["box", "q1"], where=sql.in_boxes([0, 3]), sized=True)
+    same(engine, margins, [(0, 5, 5, 2), (0, 6, 10, 2)])
 
     def halves(parent, codes, child):
         cut = {"parent": [parent] * len(codes), "code": codes, "child": [child] * len(codes)}
@@ -251,7 +252,7 @@ def test_boxes_are_opened_measured_cut_and_numbered(engine):
     same(engine, "select q0, q1, n, box from open2", [(0, 5, 1, 0), (1, 6, 2, 0), (2, 5, 4, 1), (2, 6, 8, 2)])
     same(engine, f"select q1, n from open2 where {sql.in_boxes([1, 2])}", [(5, 4), (6, 8)])
 
-    engine.keep("first", sql.one_box("open2", ["q0"], number=0, where=sql.in_boxes([1, 2])))
+    engine.keep("first", sql.boxed("open2", ["q0"], where=sql.in_boxes([1, 2]), distinct=True))
     engine.put("second", {"q0": np.array([0, 1], np.int32), "box": np.array([1, 2], np.int32)})
     engine.put("class", {"made": np.array([0, 1, 2], np.int32), "box": np.array([7, 5, 7], np.int32)})
     same(engine, sql.numbered(["first", "second"], ["q0"], "class"), [(2, 7), (0, 5), (1, 7)])
@@ -279,7 +280,8 @@ def test_parts_divide_the_combinations(engine):
 def test_estimates_are_a_few_per_cent_off(engine):
     at = np.arange(20_000)
     engine.put("many", {"q0": at % 100, "q1": at % 3000})
-    n, combinations, few, many = tuples(engine, sql.estimates("many", ["q0", "q1"], ["q0", "q1"]))[0]
+    text = sql.estimates("many", ["q0", "q1"], {"combinations": ["q0", "q1"]})
+    n, combinations, few, many = tuples(engine, text)[0]
     assert n == 20_000
     for found, true in ((combinations, 3000), (few, 100), (many, 3000)):
         assert abs(found - true) <= 0.15 * true

@@ -8,12 +8,11 @@ from scipy import stats
 
 from unmask import Posterior, Truth, UnmaskError
 from unmask.audit import STANDARD
-from unmask.inference import from_classes
+from unmask.inference import from_classes, from_sizes
 from unmask.measures import calibration_error, effective_set_size, evaluate, realized_success, success_probability
 from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import EVERYBODY, clustered_wilson, of_targets, wilson
 from unmask.measures.tally import joined, row, tally
-from unmask.tables.large import attacks
 
 
 def test_values_that_differ_by_rounding_agree():
@@ -57,7 +56,7 @@ def test_many_small_parts_say_what_the_whole_says():
     people = int(counts.sum())
 
     def of(part):
-        belief = attacks.identity(part, total=people)
+        belief = from_sizes(part, part / part.sum(), n_candidates=people)
         return tally(effective_set_size, belief, int(part.sum()))
 
     names = {"release": "r", "adversary": "a", "target": "t"}

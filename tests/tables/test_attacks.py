@@ -77,7 +77,7 @@ def test_wide_columns_of_exact_values_are_joined_as_a_table_of_them_says(monkeyp
         holder = RegisterAttack(coverage=0.1)
         by_table, register_by_table = (dense(attack(released, Background(known))) for attack in (ClassAttack(), holder))
         with monkeypatch.context() as patch:
-            patch.setattr("unmask.tables.attacks.classes._WIDE", 0)
+            patch.setattr("unmask.tables.attacks.pairing._WIDE", 0)
             assert np.array_equal(dense(ClassAttack()(released, Background(known))), by_table)
             assert np.array_equal(dense(holder(released, Background(known))), register_by_table)
 

@@ -17,7 +17,7 @@ from unmask.tables.attacks import ClassAttack
 from unmask.tables.cells import compatible
 from unmask.tables.exposure import printed_values
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.large import Roles, generalize, loss, reduce, write_release
+from unmask.tables.large import Roles, generalize, reduce, write_release
 from unmask.tables.protections import Generalize, Mondrian, SuppressCells
 from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
@@ -189,7 +189,7 @@ def test_the_engine_makes_the_same_release(file, people, released, tmp_path):
         for one, other in zip(made.release.quasi_identifiers, release.quasi_identifiers, strict=True):
             assert one.levels.labels == other.levels.labels
         assert np.array_equal(made.release.counts, release.classes.sizes)
-        for name, width in loss(made).width.items():
+        for name, width in made.loss.width.items():
             expected = utility.evaluate(people, *released).width[name]
             assert (width.mean, width.largest, width.unit) == pytest.approx(
                 (expected.mean, expected.largest, expected.unit)

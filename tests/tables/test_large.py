@@ -21,6 +21,7 @@ from unmask.economics import Attacker
 from unmask.engines import open_engine
 from unmask.studies.large import Held, study_large
 from unmask.tables import (
+    AttributeInference,
     Background,
     ClassAttack,
     Hierarchy,
@@ -32,15 +33,13 @@ from unmask.tables import (
     utility,
 )
 from unmask.tables.constraints import EntropyL, TCloseness
+from unmask.tables.counts import group
 from unmask.tables.criteria import risk
 from unmask.tables.criteria.risk import fitting_people
 from unmask.tables.large import (
     Roles,
-    attacks,
     check_together,
-    evaluate,
     generalize,
-    loss,
     plan,
     reduce,
     shares,
@@ -119,7 +118,7 @@ def test_combinations_and_criteria_are_those_of_the_table_in_memory(engine, peop
     assert np.array_equal(whole.counts, table.classes.sizes)
     assert whole.n_rows == reduced.n_rows == table.n_rows == 700
     for parts in (1,) if missing == "wildcard" else (1, 4):
-        check_criteria(evaluate(reduced, parts=parts), criteria.evaluate(table))
+        check_criteria(reduced.criteria(parts=parts), criteria.evaluate(table))
 
 
 def test_decimals_and_large_whole_numbers_are_the_numbers_that_they_are_in_memory(engine, tmp_path):
@@ -139,9 +138,9 @@ def test_criteria_with_a_hierarchy_of_the_secret_and_without_a_secret(engine, pe
     tree = Hierarchy.from_paths([("flu", "lung", "*"), ("gout", "joint", "*"), ("ä,b", "joint", "*")])
     more = {"sensitive": "ill", "hierarchies": {"ill": tree}}
     reduced = reduce(engine, str(people), roles(**{**more, "sensitive": ("ill",)}))
-    check_criteria(evaluate(reduced, parts=3), criteria.evaluate(in_memory(people, **more)))
+    check_criteria(reduced.criteria(parts=3), criteria.evaluate(in_memory(people, **more)))
     without = reduce(engine, str(people), roles(sensitive=()), counted=False)
-    check_criteria(evaluate(without, parts=2), criteria.evaluate(in_memory(people, sensitive=())))
+    check_criteria(without.criteria(parts=2), criteria.evaluate(in_memory(people, sensitive=())))
 
 
 def test_both_engines_give_the_same_audit_and_release_to_the_last_digit(engine, people, tmp_path):
@@ -168,7 +167,7 @@ def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_
     assert np.array_equal(made.release.counts, release.classes.sizes)
     assert np.array_equal(made.release.classes.levels, release.classes.levels)
 
-    lost, expected = loss(made), utility.evaluate(table, release, origin)
+    lost, expected = made.loss, utility.evaluate(table, release, origin)
     for item in fields(lost):
         if item.name in {"ncp", "precision", "distortion"}:
             for name, value in getattr(expected, item.name).items():
@@ -177,7 +176,7 @@ def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_
             assert close(getattr(lost, item.name), getattr(expected, item.name)), item.name
 
     path = tmp_path / "release.parquet"
-    write_release(reduced, made, path, keep=("pay",))
+    write_release(reduced, made, path)
     release.write(tmp_path / "expected.parquet")
     found, wanted = rows_of(path), rows_of(tmp_path / "expected.parquet")
     assert found["names"] == wanted["names"]
@@ -201,7 +200,7 @@ def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_p
         path.write_text("age,ill,other\n" + "\n".join(",".join(map(str, row)) for row in cells[order]) + "\n")
         with open_engine("duckdb") as engine:
             reduced = reduce(engine, str(path), Roles(("age",), ("ill",), keep=("other",)))
-            write_release(reduced, generalize(reduced, Mondrian(k=10)), out, keep=("other",), force=True)
+            write_release(reduced, generalize(reduced, Mondrian(k=10)), out, force=True)
         bytes_of.append(out.read_bytes())
         found = [(row[0], row[1], row[2]) for row in rows_of(out)["rows"]]
         assert found == sorted(found)
@@ -285,7 +284,7 @@ def test_a_register_is_linked_by_containment(engine, people):
     reduced = reduce(engine, str(people), roles())
     made, listed = generalize(reduced, protection).release, reduced.whole()
     for coverage in (1.0, 0.6):
-        belief = attacks.register(made, listed, coverage=coverage)
+        belief = RegisterAttack(coverage)(made, Background(listed))
         same_belief(belief, RegisterAttack(coverage=coverage)(release, Background(in_memory(people))))
         assert belief.row_length.min() >= 9
 
@@ -313,7 +312,7 @@ def test_a_population_gives_the_journalist_and_the_marketer(engine, people, tmp_
     with sample.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *rows[::3]])
     population = reduce(engine, str(people), roles(), name="population").whole()
-    found = evaluate(reduce(engine, str(sample), roles()), population=population, parts=3)
+    found = reduce(engine, str(sample), roles()).criteria(population=population, parts=3)
     expected = criteria.evaluate(in_memory(sample), population=in_memory(people))
     check_criteria(found, expected)
     assert expected.marketer < expected.prosecutor_average
@@ -327,11 +326,11 @@ def test_nobody_fits_a_record_that_the_register_does_not_know(tmp_path):
             reduce(engine, str(tmp_path / f"{name}.csv"), Roles(("age",)), name=name).whole()
             for name in ("release", "register")
         )
-        belief = attacks.register(release, register, coverage=0.3)
+        belief = RegisterAttack(0.3)(release, register)
         assert belief.row_length[belief.observation].tolist() == [1, 0]
         assert belief.unlisted[belief.observation] == pytest.approx([1 - 0.45, 1])
         with pytest.raises(UnmaskError, match=r"fit 1 of them one to one at most; give a coverage of at most 0\.333"):
-            attacks.register(release, register)
+            RegisterAttack()(release, register)
 
 
 # --- Adult, and more combinations than memory ---------------------------------------------------------------
@@ -345,7 +344,7 @@ def test_adult_in_parts_has_its_reference_values(tmp_path):
     types = {column.name: column.type for column in adult.columns}
     with open_engine("duckdb", memory_limit=200 << 20) as engine:
         reduced = reduce(engine, str(path), Roles(quasi, secret, types=types))
-        found = evaluate(reduced, parts=7)
+        found = reduced.criteria(parts=7)
         in_parts = study_large({"adult": Held(reduced, 7)})
         at_once = study_large({"adult": Held(reduced)})
     check_criteria(found, criteria.evaluate(adult))
@@ -420,7 +419,7 @@ def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
             release, register = (
                 reduce(engine, str(tmp_path / f"{name}.csv"), given, name=name).whole() for name in cells
             )
-            belief = attacks.register(release, register, coverage=0.4)
+            belief = RegisterAttack(0.4)(release, Background(register))
             tables = {
                 name: Table.read(tmp_path / f"{name}.csv", quasi_identifiers=("age", "sex"), missing=missing)
                 for name in cells
@@ -515,10 +514,26 @@ def test_what_a_register_knows_of_a_table_is_a_reduced_table(engine, people, mis
     table = known.whole()
     assert known.n_rows == known.n_complete == table.n_rows == reduced.n_complete
     assert known.n_coded == len(table.counts) == len(known.part("q1 >= 0").counts)
-    expected = reduced.whole().complete()
-    classes = expected.recoded([expected.column("zip"), expected.column("Größe")])
-    assert np.array_equal(table.classes.levels, classes.classes.levels)
-    assert np.array_equal(table.counts, classes.counts)
+    expected = reduced.whole()
+    expected = expected.take(expected.taking_part)
+    columns = [expected.column("zip"), expected.column("Größe")]
+    of_row, _, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
+    assert np.array_equal(table.classes.levels, levels)
+    assert np.array_equal(table.counts, expected.rows_in(of_row, len(levels)))
+
+
+def test_a_counted_table_is_attacked_as_its_rows_are(people):
+    """With a population of its own, and by the holder of a register in rows."""
+    table, population = in_memory(people), in_memory(people).take(slice(0, 200))
+    with open_engine("duckdb") as engine:
+        whole = reduce(engine, str(people), roles()).whole()
+    found, expected = (AttributeInference("ill")(one, population=population) for one in (whole, table))
+    assert found.candidate_label == expected.candidate_label
+    assert np.exp(found.log_prior) == pytest.approx(np.exp(expected.log_prior))
+    same_belief(found, expected)
+    same_belief(RegisterAttack()(whole, table), RegisterAttack()(table, table))
+    with pytest.raises(UnmaskError, match="people are looked for among rows"):
+        ClassAttack()(whole, table)
 
 
 # --- what will fit --------------------------------------------------------------------------------------------
@@ -540,6 +555,14 @@ def test_a_plan_counts_rows_and_combinations_and_says_so_in_one_line(people):
         f"audit of 700 rows, about {found.combinations} combinations taken into memory at once"
     )
     assert "\n" not in str(found)
+
+
+def test_a_plan_counts_the_rows_that_every_column_tells_apart(people):
+    with open_engine("duckdb") as engine:
+        alone, known = (
+            plan(engine, str(people), roles(sensitive=(), keep=keep), memory_limit=1 << 30) for keep in ((), ("note",))
+        )
+    assert known.kept_bytes - alone.kept_bytes == pytest.approx(700 * 24 * 5, rel=0.15)  # a note tells every row
 
 
 def test_more_combinations_than_memory_are_taken_in_parts_or_refused(people, monkeypatch):
@@ -624,7 +647,7 @@ def test_many_values_on_both_sides_take_little_besides_what_the_plan_says(tmp_pa
     path.write_text("zip\n" + "\n".join(f"z{at}" for at in range(3_000)) + "\n")
     with open_engine("duckdb") as engine:
         release, register = (reduce(engine, str(path), Roles(("zip",)), name=name).whole() for name in ("one", "two"))
-    assert peak(lambda: attacks.register(release, register)) <= 2.2 * 3_000**2
+    assert peak(lambda: RegisterAttack()(release, register)) <= 2.2 * 3_000**2
 
 
 def test_people_who_fit_many_classes_are_counted_in_little_memory():
@@ -676,7 +699,7 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
         (tmp_path / "gaps.csv").write_text("age,sex\n,f\n,m\n")
         gaps = reduce(engine, str(tmp_path / "gaps.csv"), Roles(("age", "sex"), missing="excluded"))
         with pytest.raises(UnmaskError, match="every row has a missing quasi-identifier"):
-            evaluate(gaps)
+            gaps.criteria()
         with pytest.raises(UnmaskError, match="relaxed Mondrian"):
             generalize(gaps, Mondrian(k=2, strict=False))
         with pytest.raises(FailedError, match="fewer than k = 701"):

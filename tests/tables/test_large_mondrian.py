@@ -16,7 +16,7 @@ from unmask.cli import main
 from unmask.engines import open_engine
 from unmask.tables import Hierarchy, Mondrian, Table, datasets, utility
 from unmask.tables.constraints import EntropyL
-from unmask.tables.large import Roles, generalize, loss, plan, reduce, write_release
+from unmask.tables.large import Roles, generalize, plan, reduce, write_release
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -85,7 +85,7 @@ def check_release(engine, people, folder, missing, protection, at_once):
     made = generalize(reduced, protection, at_once=at_once)
     same_classes(made, release)
 
-    found, expected = loss(made), utility.evaluate(table, release, origin)
+    found, expected = made.loss, utility.evaluate(table, release, origin)
     for item in fields(found):
         one, two = (getattr(lost, item.name) for lost in (found, expected))
         if item.name == "width":

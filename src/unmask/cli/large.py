@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,43 +44,34 @@ def engine_options(command: Any) -> Any:
 
 
 def refuse_without_engine(*, dry_run: bool, temp_directory: Path | None) -> None:
-    """The options of an engine say nothing without one."""
+    """Refuse the options of an engine, which say nothing without one."""
+    limited = click.get_current_context().get_parameter_source("memory_limit") is ParameterSource.COMMANDLINE
+    given = {"--dry-run": dry_run, "--temp-directory": temp_directory is not None, "--memory-limit": limited}
+    _refuse(given, "is for tables that stay in an engine; add --engine duckdb, or leave it out")
+
+
+def refuse_in_engine(*, original: Path | None, targets: int | None) -> None:
+    """Refuse the options of an audit that need every row."""
+    given = {"--original": original is not None, "--targets": targets is not None}
+    _refuse(given, "needs the table in memory; leave it or --engine out")
+
+
+def _refuse(given: dict[str, bool], why: str) -> None:
+    """Refuse the first option that is given. given : option -> whether it is."""
     from unmask.errors import UnmaskError
 
-    limited = click.get_current_context().get_parameter_source("memory_limit") is ParameterSource.COMMANDLINE
-    for option, given in (
-        ("--dry-run", dry_run),
-        ("--temp-directory", temp_directory is not None),
-        ("--memory-limit", limited),
-    ):
-        if given:
-            raise UnmaskError(f"{option} is for tables that stay in an engine; add --engine duckdb, or leave it out")
+    for option in (option for option, said in given.items() if said):
+        raise UnmaskError(f"{option} {why}")
 
 
 def roles_of(reading: dict[str, Any]) -> Roles:
     """What the command line says about reading a table."""
-    from unmask.errors import UnmaskError
     from unmask.tables.large import Roles
 
-    if reading["delimiter"] is not None:
-        raise UnmaskError(
-            "--delimiter is for tables that are read into memory; an engine finds it in the first line: leave it out"
-        )
-    if reading["weight"] is not None:
-        raise UnmaskError("--weight needs the table in memory; leave it or --engine out")
+    text = "is for tables that are read into memory; an engine finds it in the first line: leave it out"
+    _refuse({"--delimiter": reading["delimiter"] is not None}, text)
+    _refuse({"--weight": reading["weight"] is not None}, "needs the table in memory; leave it or --engine out")
     return Roles(**{name: value for name, value in reading.items() if name not in ("delimiter", "encoding", "weight")})
-
-
-def refuse_in_engine(*, original: Path | None, targets: int | None) -> None:
-    """The options of an audit that need every row."""
-    from unmask.errors import UnmaskError
-
-    for option, given in (
-        ("--original", original is not None),
-        ("--targets", targets is not None),
-    ):
-        if given:
-            raise UnmaskError(f"{option} needs the table in memory; leave it or --engine out")
 
 
 def audit_in_engine(
@@ -106,66 +96,32 @@ def audit_in_engine(
     engine_bytes, _ = shares(memory_limit)
     motive = None if attacker is None else read_motive(attacker)
     with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory, encoding=encoding) as engine:
-        room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory}
-        known = planned = people = None
+        asked = [(name, source, roles.released(engine.names(source))) for name, source in sources.items()]
         if register is not None:
-            known = _roles_of_register(roles, engine.names(register))
-            planned = plan(engine, register, known, **room)
-            click.echo(f"register: {planned}", err=True)
-        plans: dict[str, Plan] = {}
-        given: dict[str, Roles] = {}  # what leaves without a role may be known
-        for name, source in sources.items():
-            found = engine.names(source)
-            given[name] = replace(roles, keep=tuple(one for one in found if one not in {*roles.named} - {*roles.keep}))
-            plans[name] = plan(engine, source, given[name], register=planned, **room)
-            click.echo(f"{name}: {plans[name]}", err=True)
+            asked.insert(0, ("register", register, roles.listed(engine.names(register))))
+        plans: list[Plan] = []
+        for name, source, given in asked:
+            room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory}
+            plans.append(plan(engine, source, given, register=plans[0] if register and plans else None, **room))
+            click.echo(f"{name}: {plans[-1]}", err=True)
         say_notes(engine.notes)
-        check_together([*plans.values(), *([] if planned is None else [planned])], temp_directory)
+        check_together(plans, temp_directory)
         if dry_run:
             return None
-        held = {}
-        for at, (name, source) in enumerate(sources.items()):
-            reduced = reduce(engine, source, given[name], name=f"release{at}")
+        held: list[Held] = []
+        for planned, (_, source, given) in zip(plans, asked, strict=True):
+            reduced = reduce(engine, source, given, name=f"table{len(held)}")
             say_notes(reduced.notes)
-            held[name] = Held(reduced, plans[name].parts, plans[name].at_once)
-        if register is not None and known is not None:
-            listed = reduce(engine, register, known, name="register")
-            say_notes(listed.notes)
-            people = listed.whole()
+            held.append(Held(reduced, planned.parts, planned.at_once))
+        people = None if register is None else held.pop(0).table.whole()
         return study_large(
-            held,
+            dict(zip(sources, held, strict=True)),
             register=people,
             coverage=coverage,
             title=f"Audit of {', '.join(sources)}",
             reproduce=provenance(),
             motive=motive,
         )
-
-
-def _roles_of_register(roles: Roles, names: list[str]) -> Roles:
-    """The register has some of the quasi-identifiers and none of the sensitive columns."""
-    from unmask.errors import UnmaskError
-
-    shared = tuple(name for name in roles.quasi_identifiers if name in names)
-    if not shared:
-        raise UnmaskError(
-            f"the register has none of the quasi-identifiers {', '.join(roles.quasi_identifiers)}; its columns are "
-            f"{', '.join(names)}: name at least one column alike"
-        )
-
-    def only(given: Any) -> dict[str, Any]:
-        return {name: value for name, value in given.items() if name in shared}
-
-    return replace(
-        roles,
-        quasi_identifiers=shared,
-        sensitive=(),
-        keep=(),
-        identifiers=(),
-        types=only(roles.types),
-        orders=only(roles.orders),
-        hierarchies=only(roles.hierarchies),
-    )
 
 
 def protect_in_engine(
@@ -187,7 +143,7 @@ def protect_in_engine(
 
     from unmask.cli.files import say_dropped, say_formulas, say_notes
     from unmask.engines import open_engine
-    from unmask.tables.large import check_output, generalize, loss, plan, reduce, shares, write_release
+    from unmask.tables.large import check_output, generalize, plan, reduce, shares, write_release
 
     start = time.perf_counter()
     check_output(output, force=force)
@@ -205,9 +161,9 @@ def protect_in_engine(
         made = generalize(reduced, protection, at_once=planned.at_once)
         dropped = [name for name in engine.names(source) if name not in roles.named]
         say_dropped(dropped)
-        found = write_release(reduced, made, output, keep=roles.keep, formulas=formulas, force=force)
+        found = write_release(reduced, made, output, formulas=formulas, force=force)
         say_formulas(found, formulas)
-        lost = loss(made)
+    lost = made.loss
     return {
         "rows": lost.released_rows,
         "classes": len(made.release.counts),

@@ -68,43 +68,44 @@ def clean(column: str, kind: str) -> str:
     return f"nullif(cast(cast({column} as string) as double), cast('NaN' as double))"
 
 
-def all_rows(table: str, *, where: str = "") -> str:
-    """The rows n that a counting table stands for, or those that fulfill a condition; NULL where there are none.
-
-    >>> all_rows("t")
-    'select cast(sum(n) as bigint) as n from t'
-    """
-    return f"select cast(sum(n) as bigint) as n from {table}" + (f" where {where}" if where else "")
-
-
-def estimates(table: str, columns: Sequence[str], joint: Sequence[str]) -> str:
-    """One row with the number of rows n, about how many combinations of the columns `joint` occur, and about how many
+def estimates(table: str, columns: Sequence[str], joint: Mapping[str, Sequence[str]]) -> str:
+    """One row with the number of rows n, about how many combinations of each set of columns occur, and about how many
     values of each column.
 
-    A combination counts with its missing cells; a value that is missing does not count. The engines estimate by
-    different hash functions: a few per cent off, and not the same figures.
+    joint : name of a set -> its columns. A combination counts with its missing cells; a value that is missing does not
+    count. The engines estimate by different hash functions: a few per cent off, and not the same figures.
 
-    >>> estimates("t", ["q0"], ["q0"])
-    'select count(*) as n, approx_count_distinct((q0, 0)) as combinations, approx_count_distinct(q0) as q0 from t'
+    >>> estimates("t", ["q0"], {"both": ["q0", "q1"]})
+    'select count(*) as n, approx_count_distinct((q0, q1, 0)) as both, approx_count_distinct(q0) as q0 from t'
     """
-    every = ", ".join([*joint, "0"])
-    each = "".join(f", approx_count_distinct({column}) as {column}" for column in columns)
-    return f"select count(*) as n, approx_count_distinct(({every})) as combinations{each} from {table}"
+    sets = {name: f"({', '.join([*some, '0'])})" for name, some in joint.items()}
+    found = sets | {column: column for column in columns}
+    counts = "".join(f", approx_count_distinct({what}) as {name}" for name, what in found.items())
+    return f"select count(*) as n{counts} from {table}"
 
 
-def totals(table: str, columns: Sequence[str], *, where: str = "", distinct: bool = False) -> str:
-    """Rows n of a table that counts rows already, summed over all other columns.
+def totals(
+    table: str, columns: Sequence[str] = (), *, where: str = "", distinct: bool = False, sized: bool = False
+) -> str:
+    """Rows n of a table that counts rows already, summed over all other columns; over all of them NULL for no rows.
 
-    distinct : there are no other columns, so that nothing is to be summed.
+    distinct : there are no other columns, so that nothing is to be summed. sized : also `size`, its rows of the
+    counting table.
 
     >>> totals("t", ["q0"], where="s0 > 1")
     'select q0, cast(sum(n) as bigint) as n from t where s0 > 1 group by q0'
+    >>> totals("t")
+    'select cast(sum(n) as bigint) as n from t'
     """
-    names = ", ".join(columns)
-    condition = f" where {where}" if where else ""
+    names, from_ = ", ".join(columns), f"from {table}{_where(where)}"
     if distinct:
-        return f"select {names}, n from {table}{condition}"
-    return f"select {names}, cast(sum(n) as bigint) as n from {table}{condition} group by {names}"
+        return f"select {names}, n {from_}"
+    sums = f"cast(sum(n) as bigint) as n{', count(*) as size' if sized else ''}"
+    return f"select {names}, {sums} {from_} group by {names}" if names else f"select {sums} {from_}"
+
+
+def _where(condition: str) -> str:
+    return f" where {condition}" if condition else ""
 
 
 def cells(table: str, columns: Sequence[str]) -> str:
@@ -209,9 +210,8 @@ def masked(
     'select k0 & 28 as k0, cast(sum(n) as bigint) as n from t group by 1'
     """
     keys = [f"k{at} & {mask} as k{at}" for at, mask in enumerate(masks(words, columns))]
-    condition = f" where {where}" if where else ""
     places = ", ".join(str(at + 1) for at in range(len(words)))
-    return f"select {', '.join(keys)}, cast({how}(n) as bigint) as n from {table}{condition} group by {places}"
+    return f"select {', '.join(keys)}, cast({how}(n) as bigint) as n from {table}{_where(where)} group by {places}"
 
 
 def largest(
@@ -231,23 +231,13 @@ def largest(
     return f"select count(*) as classes, cast(sum(n) as bigint) as n from ({most}) t"
 
 
-def opened(table: str, columns: Sequence[str], *, where: str = "") -> str:
-    """A counting table with all its rows in `box` 0.
+def boxed(table: str, columns: Sequence[str], *, box: int = 0, where: str = "", distinct: bool = False) -> str:
+    """The rows of a table, or those that fulfill a condition, all in one `box`. distinct : equal ones once.
 
-    >>> opened("t", ["q0"])
+    >>> boxed("t", ["q0", "n"])
     'select q0, n, 0 as box from t'
     """
-    return f"select {', '.join(columns)}, n, 0 as box from {table}" + (f" where {where}" if where else "")
-
-
-def margins(table: str, column: str, boxes: Sequence[int]) -> str:
-    """For each of the boxes, what it has of each value of a column: rows n, and `size`, its rows of the counting table.
-
-    >>> margins("t", "q0", [2, 5])
-    'select box, q0, cast(sum(n) as bigint) as n, count(*) as size from t where box in (2, 5) group by box, q0'
-    """
-    counted = f"select box, {column}, cast(sum(n) as bigint) as n, count(*) as size from {table}"
-    return f"{counted} where {in_boxes(boxes)} group by box, {column}"
+    return f"select {'distinct ' if distinct else ''}{', '.join(columns)}, {box} as box from {table}{_where(where)}"
 
 
 def in_boxes(boxes: Sequence[int]) -> str:
@@ -273,15 +263,6 @@ def moved(table: str, columns: Sequence[str], axes: Mapping[int, str], halves: s
     value = " ".join(f"when {box} then {table}.{column}" for box, column in axes.items())
     on = f"{table}.box = {halves}.parent and case {table}.box {value} end = {halves}.code"
     return f"select {cells}, coalesce({halves}.child, {table}.box) as box from {table} left join {halves} on {on}"
-
-
-def one_box(table: str, columns: Sequence[str], *, number: int, where: str) -> str:
-    """The distinct rows that fulfill a condition, all in the box of this number.
-
-    >>> one_box("t", ["q0"], number=7, where="box = 2")
-    'select distinct q0, 7 as box from t where box = 2'
-    """
-    return f"select distinct {', '.join(columns)}, {number} as box from {table} where {where}"
 
 
 def numbered(tables: Sequence[str], columns: Sequence[str], classes: str) -> str:
@@ -394,7 +375,7 @@ def sizes(table: str, part: str, *, where: str = "") -> str:
     >>> sizes("t", "k0 % 8")
     'select k0 % 8 as part, count(*) as n from t group by 1'
     """
-    return f"select {part} as part, count(*) as n from {table}{f' where {where}' if where else ''} group by 1"
+    return f"select {part} as part, count(*) as n from {table}{_where(where)} group by 1"
 
 
 def known(columns: Mapping[str, int]) -> str:
@@ -413,13 +394,5 @@ def renamed(sql: str, names: Mapping[str, str], *, mark: str = '"', order: Seque
     'select q0 as "age" from (select 1 as q0) released order by q0 nulls first'
     """
     chosen = ", ".join(f"{column} as {quoted(name, mark)}" for column, name in names.items())
-    return f"select {chosen} from ({sql}) released" + (ordered(order) if order else "")
-
-
-def ordered(columns: Sequence[str]) -> str:
-    """The end of a query that sorts it.
-
-    >>> ordered(["q0", "n"])
-    ' order by q0 nulls first, n nulls first'
-    """
-    return " order by " + ", ".join(f"{column} nulls first" for column in columns)
+    places = ", ".join(f"{column} nulls first" for column in order)
+    return f"select {chosen} from ({sql}) released{f' order by {places}' if order else ''}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
 
 from unmask.audit import SELF_ASSESSED, price_measures
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
@@ -13,16 +14,19 @@ from unmask.cases.tables.case import OWN_PRIOR, PROSECUTOR, REGISTER, Case
 from unmask.cases.tables.facts import distribution
 from unmask.cases.tables.words import adversaries, assumptions, knows_all, who
 from unmask.errors import FailedError, UnmaskError
+from unmask.inference import from_sizes
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
 from unmask.reports import COLUMNS, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
-from unmask.tables import criteria
+from unmask.tables import AttributeInference, ClassAttack, RegisterAttack, criteria
+from unmask.tables.attacks.counted import Boxes, joins, linked
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.possible import columns_that_overlap
-from unmask.tables.large import Combinations, Reduced, attacks
-from unmask.tables.large.criteria import Examined, examine, named, named_in_engine, rows_by_size, together
+from unmask.tables.counted import Combinations
+from unmask.tables.criteria.evaluation import examine, together
+from unmask.tables.large import Reduced
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +98,12 @@ def _wide_cells(name: str, table: Reduced) -> Iterator[str]:
 
 def _all_known(table: Reduced) -> bool:
     """Whether somebody may know more than the quasi-identifiers; a wildcard fits rows that the engine tells apart."""
-    return bool(table.keep) and table.missing != "wildcard"
+    return bool(table.kept) and table.missing != "wildcard"
 
 
 def _who_knows_all(tables: Iterable[Reduced]) -> dict[str, str]:
     """What this adversary knows of the first table where there is more to know."""
-    counts = (len(table.quasi_identifiers) + len(table.keep) for table in tables if _all_known(table))
+    counts = (len(table.quasi_identifiers) + len(table.kept) for table in tables if _all_known(table))
     first = next(counts, None)
     return {} if first is None else {COLUMNS: knows_all(first)}
 
@@ -171,75 +175,68 @@ def _attacked(
         found = _Said.of(Case(name, *whom, belief, None), people, measures)
         said[whom] = said[whom].and_then(found) if whom in said else found
 
-    examined, counts = _by_class(held, hear)
+    found, belief = _by_class(held, hear)
     if _all_known(held.table):
         for alike in held.table.alike():
-            hear(COLUMNS, "identity", attacks.identity(alike, total=held.table.n_complete), int(alike.sum()))
-    sizes, people = rows_by_size((part.sizes, part.in_size) for part in examined)
-    belief = (
-        attacks.identity(sizes, people=people)
-        if register is None
-        else _by_register(held, register, evidence.coverage, hear)
-    )
+            people = int(alike.sum())
+            hear(COLUMNS, "identity", from_sizes(alike, alike / people, n_candidates=held.table.n_complete), people)
+    if register is not None:
+        belief = _by_register(held, register, evidence.coverage, hear)
     return _Found(
-        together(held.table, examined),
+        found,
         tuple(row for whom, found in said.items() for row in _rows(name, *whom, found)),
         tuple(found.distribution for found in said.values()),
-        tuple(counts.risks(name)),
+        tuple(_column_risks(name, held.table)),
         belief,
     )
 
 
 _Hear = Callable[[str, str, Posterior, int], None]
-"""Takes the adversary, his target, his belief about the people of a part, and how many they are."""
+"""Takes the adversary, their target, their belief about the people of a part, and how many these are."""
 
 
-def _by_class(held: Held, hear: _Hear) -> tuple[list[Examined], _NamedRows]:
-    """The prosecutor, and the criteria: for every part the classes of its people."""
-    totals, n_people = held.table.totals(), held.table.n_complete
-    counts = _NamedRows(held.table, held.table.dividing(held.parts, at_once=held.at_once))
-    examined: list[Examined] = []
-    for part in held.table.parts(held.parts, by=counts.by):
-        examined.append(examine(part, totals))
-        if not examined[-1].rows:
-            continue
-        table = part.complete()
-        counts.add(table)
-        hear(PROSECUTOR, "identity", attacks.identity(table.counts, total=n_people), table.n_rows)
-        for column in table.sensitive:
-            hear(PROSECUTOR, column.name, attacks.attribute(table, column.name, totals[column.name]), table.n_rows)
-        del part, table  # before the next is made
-    return examined, counts
+def _by_class(held: Held, hear: _Hear) -> tuple[criteria.Criteria, Posterior]:
+    """The prosecutor, part by part; the criteria, and the belief about identity by the size of classes."""
+    table, examined, sizes = held.table, [], []
+    for part in table.parts(held.parts, by=table.dividing(held.parts, at_once=held.at_once)):
+        examined.append(examine(part))
+        sizes.append(np.unique(part.counts, return_counts=True))
+        link = ClassAttack()(part)
+        hear(PROSECUTOR, "identity", link, part.n_rows)
+        for column in part.sensitive:
+            hear(PROSECUTOR, column.name, AttributeInference(column.name).through(link, part), part.n_rows)
+        del part, link  # before the next is made
+    found = together(examined, missing=table.missing, n_rows=table.n_rows)
+    size, classes = np.concatenate(sizes, axis=1)
+    return found, from_sizes(size, size * classes / found.rows, n_candidates=found.rows)
 
 
 def _by_register(held: Held, register: Combinations, coverage: float, hear: _Hear) -> Posterior:
-    """The holder of a register, and the belief about all records, those that as many people fit put together."""
+    """The holder of a register; their belief about all records, those that as many people fit put together."""
     seen = held.table.narrowed([cell.name for cell, _ in shared_columns(held.table.face, register)])
-    at_once = not attacks.joins(seen.face, register)  # boxes that have people in common may be of different parts
-    if at_once and held.at_once is not None and seen.n_coded > held.at_once:
+    if joins(seen.face, register):
+        belief = _in_parts(seen, held, register, coverage, hear)
+    elif held.at_once is not None and seen.n_coded > held.at_once:
         raise FailedError(
             f"people of the register fit several cells of the release, and its {seen.n_coded:,} combinations must then "
             f"be in memory at once, expected at most {held.at_once:,}: give more (--memory-limit), or coarsen a column"
         )
-    if at_once:
-        belief = attacks.register(seen.whole(), register, coverage=coverage)
+    else:  # boxes that have people in common may be of different parts
+        belief = RegisterAttack(coverage)(seen.whole(), Background(register))
         hear(REGISTER, "identity", belief, seen.n_rows)
-    else:
-        belief = _in_parts(seen, seen.dividing(held.parts, at_once=held.at_once), held.parts, register, coverage, hear)
     seen.engine.drop(f"{seen.name}_packed")
     return belief
 
 
-def _in_parts(
-    seen: Reduced, by: Collection[str], n: int, register: Combinations, coverage: float, hear: _Hear
-) -> Posterior:
+def _in_parts(seen: Reduced, held: Held, register: Combinations, coverage: float, hear: _Hear) -> Posterior:
     """The same where boxes have nobody in common: a pass to count them, and one to attack."""
-    boxes = attacks.together(attacks.boxes(table, register) for table in seen.parts(n, by=by))
-    z = attacks.strength(*boxes, coverage=coverage)
-    for table in seen.parts(n, by=by):
-        hear(REGISTER, "identity", attacks.register(table, register, coverage=coverage, z=z), table.n_rows)
-        del table  # before the next is made
-    return attacks.linked(*boxes, n_people=register.n_rows, coverage=coverage, z=z)
+    by = seen.dividing(held.parts, at_once=held.at_once)
+    boxes = Boxes.of(seen.parts(held.parts, by=by), register)
+    z = boxes.strength(coverage)
+    for part in seen.parts(held.parts, by=by):
+        hear(REGISTER, "identity", linked(part, register, coverage=coverage, z=z), part.n_rows)
+        del part  # before the next is made
+    return boxes.belief(register.n_rows, coverage=coverage, z=z)
 
 
 def _rows(release: str, adversary: str, target: str, said: _Said) -> Iterator[Row]:
@@ -262,32 +259,12 @@ def _criteria(found: criteria.Criteria) -> dict[str, float | int | str | None]:
     return {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
 
 
-@dataclass(frozen=True, eq=False)
-class _NamedRows:
-    """How many rows the adversary names who sees classes, without each of the quasi-identifiers, and with all (None).
-
-    by : the columns that tell the part; without one of them classes are in several parts, and the engine counts.
-    """
-
-    table: Reduced
-    by: Collection[str]
-    without: dict[str | None, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-
-    def add(self, part: Combinations) -> None:
-        """Add those of a part."""
-        self.without[None] += named(part)
-        if len(part.quasi_identifiers) > 1:
-            for column in part.quasi_identifiers:
-                if column.name not in self.by:
-                    self.without[column.name] += named(part, column.name)
-
-    def risks(self, release: str) -> Iterator[ColumnRisk]:
-        """The mean success of the adversary with every quasi-identifier and without each of them."""
-        if len(self.table.quasi_identifiers) < 2:
-            return
-        n = self.table.n_complete
-        for column in self.table.quasi_identifiers:
-            name = column.name
-            less = named_in_engine(self.table, name) if name in self.by else self.without[name]
-            for target, rows in self.without[None].items():
-                yield ColumnRisk(release, target, name, rows / n, less[target] / n)
+def _column_risks(release: str, table: Reduced) -> Iterator[ColumnRisk]:
+    """The mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
+    if len(table.quasi_identifiers) < 2:
+        return
+    n, complete = table.n_complete, table.named()
+    for column in table.quasi_identifiers:
+        less = table.named(column.name)
+        for target, rows in complete.items():
+            yield ColumnRisk(release, target, column.name, rows / n, less[target] / n)

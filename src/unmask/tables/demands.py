@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,7 @@ from scipy.sparse import csr_array
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.tables.constraints import Constraint, DistinctL, KAnonymity, TCloseness, all_allow, bound_of
-from unmask.tables.counts import class_counts
-from unmask.tables.recoding import Points
-from unmask.tables.release import Classes, Column, Table
+from unmask.tables.release import Column, Table
 from unmask.tables.sensitive import hierarchy_paths, rank_order
 
 _CELLS = 1 << 21  # cells of a dense block of histograms
@@ -41,30 +39,35 @@ def demands_of(
 
 @dataclass(frozen=True, eq=False)
 class Secret:
-    """A sensitive column, its values in rank order."""
+    """A sensitive column, its levels in rank order.
 
-    name: str
-    codes: NDArray[np.int32]
+    place : (L,) rank of each level. overall : (L,) rows of each rank. paths : nodes of its hierarchy, by rank.
+    """
+
+    column: Column
+    place: NDArray[np.int32]
     overall: NDArray[np.int64]
     paths: NDArray[np.int32] | None
 
-    def histograms(self, points: Points) -> csr_array:
-        """Counts of every value at every point, (points, m)."""
-        if points.of_row is None:
-            n, m = self.codes.size, self.overall.size
-            return csr_array((np.ones(n, dtype=np.int32), self.codes, np.arange(n + 1)), shape=(n, m))
-        return class_counts(points.of_row, points.sizes.size, self.codes, self.overall.size)
+    def moved(self, histogram: csr_array) -> csr_array:
+        """Counts of every level as counts of every rank."""
+        return csr_array((histogram.data, self.place[histogram.indices], histogram.indptr), shape=histogram.shape)
+
+    def each(self, table: Table) -> csr_array:
+        """The rank of every row as a histogram, (n_rows, L)."""
+        codes = self.place[table.column(self.column.name).codes]
+        n = codes.size
+        return csr_array((np.ones(n, dtype=np.int32), codes, np.arange(n + 1)), shape=(n, self.place.size))
 
     def allows(self, demands: Sequence[Constraint]) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
-        """The test of histograms of this column, (P, m) to (P,): all demands at once."""
+        """The test of histograms of this column, (P, L) to (P,): all demands at once."""
         return lambda histogram: all_allow(demands, histogram, self.overall, paths=self.paths)
 
-    def good(self, classes: Classes, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
+    def good(self, table: Table, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
         """Which classes of the table satisfy the demands on this column, (J,)."""
-        counts = class_counts(classes.of_row, classes.sizes.size, self.codes, self.overall.size)
-        block = max(1, _CELLS // self.overall.size)
-        parts = [self.allows(demands)(counts[at : at + block].toarray()) for at in range(0, classes.sizes.size, block)]
-        return np.concatenate(parts)
+        counts, block = self.moved(table.histogram(self.column)), max(1, _CELLS // self.overall.size)
+        starts = range(0, counts.shape[0], block)
+        return np.concatenate([self.allows(demands)(counts[at : at + block].toarray()) for at in starts])
 
 
 def secrets_of(table: Table, demands: Sequence[Constraint]) -> list[Secret]:
@@ -75,14 +78,15 @@ def secrets_of(table: Table, demands: Sequence[Constraint]) -> list[Secret]:
         asked = ", ".join(map(repr, demands))
         raise UnmaskError(f"{asked} is asked for, but the table has no sensitive column; name one, or ask for k alone")
     distances = {demand.distance for demand in demands if isinstance(demand, TCloseness)}
-    return [_secret(column, distances) for column in table.sensitive]
+    return [_secret(column, table.totals_of(column), distances) for column in table.sensitive]
 
 
-def _secret(column: Column, distances: set[Any]) -> Secret:
-    rank = _ranked(column) if "ordered" in distances else np.arange(len(column.levels), dtype=np.int32)
-    codes = rank[column.codes]
-    paths = _paths(column, rank) if "hierarchical" in distances else None
-    return Secret(column.name, codes, np.bincount(codes, minlength=rank.size), paths)
+def _secret(column: Column, rows: NDArray[np.int64], distances: set[Any]) -> Secret:
+    used = replace(column, codes=np.flatnonzero(rows).astype(np.int32))
+    place = _ranked(used) if "ordered" in distances else np.arange(rows.size, dtype=np.int32)
+    overall = np.zeros_like(rows)
+    overall[place] = rows
+    return Secret(column, place, overall, _paths(used, place) if "hierarchical" in distances else None)
 
 
 def _ranked(column: Column) -> NDArray[np.int32]:
@@ -117,5 +121,5 @@ def check_whole(n_rows: int, k: int, demands: Sequence[Constraint], secrets: Seq
                 attained = float(demand.value(whole, secret.overall, paths=secret.paths)[0])
                 raise FailedError(
                     f"{demand!r} cannot be satisfied: the whole table has {compares.quantity} {attained:.6g} on column "
-                    f"{secret.name!r}, expected {compares.sense} {bound_of(demand):g}; ask for what it attains"
+                    f"{secret.column.name!r}, expected {compares.sense} {bound_of(demand):g}; ask for what it attains"
                 )

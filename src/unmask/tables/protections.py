@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from unmask.errors import FailedError, UnmaskError
 from unmask.randomness import secret_unless
 from unmask.tables.constraints import Constraint, KAnonymity
-from unmask.tables.demands import check_whole, demands_of, secrets_of
-from unmask.tables.mondrian import mondrian
-from unmask.tables.recoding import Recoded, axis, generalized, merged, points_of_classes, points_of_rows
+from unmask.tables.demands import demands_of, secrets_of
+from unmask.tables.recoding import Recoded, generalized, merged
 from unmask.tables.release import Table, classes_of
+from unmask.tables.search import Search
 from unmask.tables.suppression import suppress_cells, with_star
 
 Released = tuple[Table, NDArray[np.int64]]
@@ -93,29 +93,20 @@ class Mondrian:
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Generalize the table until every class has k rows and satisfies the constraints."""
         rng = secret_unless(rng)
-        k, demands = demands_of(self.k, self.l, self.t, self.constraints)
         rows = _rows(table)
         kept = table if rows.size == table.n_rows else table.take(rows)
-        secrets = secrets_of(kept, demands)
-        check_whole(kept.n_rows, k, demands, secrets)
-        points = points_of_classes(kept) if self.strict else points_of_rows(kept)
-        axes = [axis(column, points.levels[:, j]) for j, column in enumerate(kept.quasi_identifiers)]
-        box = mondrian(
-            np.stack([place[points.levels[:, j]] for j, (place, _) in enumerate(axes)], axis=1),
-            points.sizes,
-            k=k,
-            histograms=[secret.histograms(points) for secret in secrets],
-            allows=[secret.allows(demands) for secret in secrets],
-            trees=[tree for _, tree in axes],
-            strict=self.strict,
-            rng=rng,
-        )
-        return _release(
-            table,
-            rows,
-            [merged(c, box, points.levels[:, j], points.of_row) for j, c in enumerate(kept.quasi_identifiers)],
-            rng,
-        )
+        search = self.search(kept, [kept.totals_of(column) for column in kept.quasi_identifiers])
+        if self.strict:
+            box, codes, of_row = search.boxes(kept), kept.classes.levels, kept.classes.of_row
+        else:
+            box, codes, of_row = search.relaxed(kept, rng=rng), kept.codes, np.arange(rows.size, dtype=np.int32)
+        made = [merged(column, box, codes[:, j]) for j, column in enumerate(kept.quasi_identifiers)]
+        return _release(table, rows, [(levels, code[of_row]) for levels, code in made], rng)
+
+    def search(self, table: Table, rows: Sequence[NDArray[np.int64]]) -> Search:
+        """How a table is cut whose quasi-identifiers have, for each, so many rows of each level."""
+        k, demands = demands_of(self.k, self.l, self.t, self.constraints)
+        return Search.of(table, rows, k=k, demands=demands)
 
 
 @dataclass(frozen=True)
@@ -151,7 +142,7 @@ class Suppress:
         classes = kept.classes
         good = classes.sizes >= k
         for secret in secrets:
-            good &= secret.good(classes, demands)
+            good &= secret.good(kept, demands)
         if not good.any():
             most = int(classes.sizes.max(initial=0))
             raise FailedError(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -21,33 +20,13 @@ from unmask.tables.counts import class_counts
 from unmask.tables.dates import PERIODS, Calendar
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.notation import format_prefix
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Column
 from unmask.tables.scales import NUMBERS
 
 Recoded = tuple[Levels, NDArray[np.int32]]
 """Levels, and a code into them for each of whatever was recoded."""
 
-# --- points and axes --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Points:
-    """What the kernel cuts: classes with their sizes, or single rows (`of_row` None)."""
-
-    levels: NDArray[np.int32]
-    sizes: NDArray[np.int64]
-    of_row: NDArray[np.int32] | None
-
-
-def points_of_classes(table: Table) -> Points:
-    """The distinct combinations of cells, for cuts between values."""
-    return Points(table.classes.levels, table.classes.sizes, table.classes.of_row)
-
-
-def points_of_rows(table: Table) -> Points:
-    """Every row for itself, for cuts between equal values, too."""
-    codes = np.stack([column.codes for column in table.quasi_identifiers], axis=1)
-    return Points(codes, np.ones(table.n_rows, dtype=np.int64), None)
+# --- axes -----------------------------------------------------------------------------------------------------------
 
 
 def axis(column: Column, codes: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
@@ -144,14 +123,11 @@ def new_cells(column: Column, texts: Sequence[str]) -> Recoded:
     return read_levels(texts, as_type=known.type, column=column.name, order=order, hierarchy=column.hierarchy)
 
 
-def merged(
-    column: Column, box: NDArray[np.int32], codes: NDArray[np.int32], of_row: NDArray[np.int32] | None
-) -> Recoded:
-    """One cell for every box that covers all cells in it; returns the levels and the code of every row."""
+def merged(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> Recoded:
+    """One cell for every box that covers all cells in it, given the box and cell of each class or row."""
     texts, text_of_box = covering(column, box, codes)
     levels, code = new_cells(column, texts)
-    of_point = code[text_of_box][box]
-    return levels, of_point if of_row is None else of_point[of_row]
+    return levels, code[text_of_box][box]
 
 
 def covering(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:

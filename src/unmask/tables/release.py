@@ -209,7 +209,7 @@ class Table:
     def taking_part(self) -> NDArray[np.int64]:
         """Rows that the rule for missing cells leaves: under "excluded" those without a missing quasi-identifier."""
         gaps = [c.codes == c.levels.missing for c in self.quasi_identifiers if self.missing == "excluded"]
-        kept = np.flatnonzero(~np.any(gaps, axis=0)) if gaps else np.arange(self.n_rows)
+        kept = np.flatnonzero(~np.any(gaps, axis=0)) if gaps else np.arange(self.quasi_identifiers[0].codes.size)
         if not len(kept) and self.n_rows:
             raise UnmaskError(
                 "every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule"
@@ -220,6 +220,23 @@ class Table:
     def classes(self) -> Classes:
         """The equivalence classes of the quasi-identifiers, computed once."""
         return classes_of(self.quasi_identifiers)
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """(n_rows, d) codes of the quasi-identifiers."""
+        return np.stack([column.codes for column in self.quasi_identifiers], axis=1)
+
+    def rows_in(self, group: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+        """(n,) how many rows are in each of n groups, given the group of each entry of its columns."""
+        return np.bincount(group, minlength=n)
+
+    def histogram(self, column: Column) -> csr_array[Any, Any]:
+        """(J, L) how many rows of each class have each level of a column of the table, CSR."""
+        return class_counts(self.classes.of_row, len(self.classes.sizes), column.codes, len(column.levels))
+
+    def totals_of(self, column: Column) -> NDArray[np.int64]:
+        """(L,) how many of the rows that take part have each level of a column of the table."""
+        return np.bincount(column.codes[self.taking_part], minlength=len(column.levels))
 
     def column(self, name: str) -> Column:
         """The column of that name.

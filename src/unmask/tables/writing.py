@@ -45,6 +45,7 @@ def _text(table: Table, path: Path) -> None:
 
 
 def write_parquet(table: Table, path: Path) -> None:
+    """A Parquet file of the table, its columns in the types that they had in the source."""
     types = [stored_type(column) for column in table.written]
     names = [column.name for column in table.written]
     plain = path.with_suffix(".csv")

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from unmask.inference import compose
 from unmask.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
+from unmask.tables.attacks.counted import values
 from unmask.tables.background import Attack, Background, Rng
+from unmask.tables.counted import Combinations
 from unmask.tables.release import Column, Table
 
 
@@ -54,9 +56,10 @@ class AttributeInference:
         if population is not None and self.sensitive in population.names:
             labels, prior = _before(column, population.column(self.sensitive))
         source = "release" if prior is None else "population"
-        return compose(
-            link, column.codes, labels=labels, prior=prior, provenance={"attack": repr(self), "prior": source}
-        )
+        provenance = {"attack": repr(self), "prior": source}
+        if isinstance(release, Combinations):
+            return values(release, column, labels=labels, prior=prior, provenance=provenance)
+        return compose(link, column.codes, labels=labels, prior=prior, provenance=provenance)
 
 
 def _before(released: Column, known: Column) -> tuple[tuple[str, ...], NDArray[np.float64]]:

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.inference import from_classes, from_likelihood
+from unmask.inference import from_classes, from_likelihood, from_sizes
 from unmask.posterior import Posterior, equal_weights, stored
+from unmask.tables.attacks.counted import linked
 from unmask.tables.attacks.owners import owners
-from unmask.tables.attacks.pairing import Fit, Same, pair, pairs_where
+from unmask.tables.attacks.pairing import Same, fits_of, pair, pairs_where
 from unmask.tables.attacks.possible import open_levels, overlapping, possible_people
 from unmask.tables.background import Background, Rng, people_of
-from unmask.tables.cells import Levels, compatible
+from unmask.tables.counted import Combinations
 from unmask.tables.release import Column, Missing, Table
 
 
@@ -57,6 +58,11 @@ class ClassAttack:
         """The belief about each person known, or about every record's own person without any."""
         provenance = {"attack": repr(self), "missing": release.missing}
         people = None if knowledge is None else knowledge.people
+        if isinstance(release, Combinations):
+            if people is not None or self.prior_present < 1.0:
+                raise UnmaskError("people are looked for among rows, and this table is counted; read its rows")
+            share = release.counts / release.n_rows
+            return from_sizes(release.counts, share, n_candidates=release.n_whole, provenance=provenance)
         if people is None:
             people = possible_people(release) if overlapping(release) else release
         if people is release and self.prior_present == 1.0:
@@ -142,7 +148,10 @@ class RegisterAttack:
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about the person behind each released record; the people known are the register."""
-        pairing = pair(release, people_of(knowledge, self))
+        people, provenance = people_of(knowledge, self), {"attack": repr(self), "missing": release.missing}
+        if isinstance(release, Combinations) or isinstance(people, Combinations):
+            return linked(release, people, coverage=self.coverage, provenance=provenance)
+        pairing = pair(release, people)
         row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing, observed_is_release=True))
         found = owners(np.bincount(pairing.observation), pairing.sizes, row, klass, coverage=self.coverage)
         likely = found.each > LEAST
@@ -158,46 +167,9 @@ class RegisterAttack:
             n_candidates=pairing.n_candidates,
             log_prior=float(np.log(self.coverage / pairing.n_candidates)),
             status="exact" if self.coverage == 1.0 and not found.overlaps.any() else "model",
-            provenance={"attack": repr(self), "missing": release.missing},
+            provenance=provenance,
         )
 
 
 LEAST = 1e-34
 """What is less likely is not listed: half of a belief in single precision."""
-
-
-def fitting(
-    columns: Iterable[tuple[Column, Column]], *, missing: Missing, observed_is_release: bool = False
-) -> list[NDArray[np.bool_]]:
-    """For each pair of columns (n_observed_levels, n_candidate_levels): can the two cells be about the same person?
-
-    The release's rule decides about its own missing cells; what the adversary does not know fits everything.
-    """
-    return [
-        compatible(observed.levels, candidate.levels, missing=missing)
-        | (candidate.levels.gaps if observed_is_release else observed.levels.gaps[:, None])
-        for observed, candidate in columns
-    ]
-
-
-_WIDE = 1 << 22
-"""Pairs of levels from which on two columns of exact values are joined."""
-
-
-def fits_of(
-    columns: Iterable[tuple[Column, Column]], *, missing: Missing, observed_is_release: bool = False
-) -> list[Fit]:
-    """As `fitting`, but columns of very many exact values on both sides are compared as equal or not: no table."""
-    return [
-        Same.of(one, other)
-        if _wide_and_exact(one.levels, other.levels)
-        else fitting([(one, other)], missing=missing, observed_is_release=observed_is_release)[0]
-        for one, other in columns
-    ]
-
-
-def _wide_and_exact(one: Levels, other: Levels) -> bool:
-    """Whether a table of the levels would be large, and every cell of both is one value and none is missing."""
-    alike = one.type == other.type or one.kind == other.kind == "categorical"
-    large = len(one) * len(other) > _WIDE and alike
-    return large and all(levels.missing < 0 and bool(levels.atomic.all()) for levels in (one, other))

@@ -14,8 +14,7 @@ from scipy.special import gammaln
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, equal_weights, stored
-from unmask.tables.attacks.classes import fits_of
-from unmask.tables.attacks.pairing import Pairing, pair, pairs_where
+from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
 from unmask.tables.attacks.shuffles import SHUFFLES, LastPlaces, Shuffle
 from unmask.tables.attacks.sortedness import grouped, sorted_by_content
 from unmask.tables.background import Background, Rng, people_of

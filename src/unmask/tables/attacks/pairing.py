@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,9 @@ from scipy.sparse.csgraph import connected_components
 from unmask.errors import UnmaskError
 from unmask.inference import by_class
 from unmask.posterior import Posterior, equal_weights, stored
+from unmask.tables.cells import Levels, compatible
 from unmask.tables.counts import group
-from unmask.tables.release import Column, Table, classes_of
+from unmask.tables.release import Column, Missing, Table, classes_of
 
 CHUNK = 1 << 22
 """Pairs of observation and candidate class that are held at once."""
@@ -136,6 +137,42 @@ class Same:
 
 Fit = NDArray[np.bool_] | Same
 """Which levels of two columns go together: (n_observed_levels, n_candidate_levels), or equal values."""
+
+
+_WIDE = 1 << 22
+"""Pairs of levels from which on two columns of exact values are joined."""
+
+
+def fits_of(
+    columns: Iterable[tuple[Column, Column]], *, missing: Missing, observed_is_release: bool = False
+) -> list[Fit]:
+    """For each pair of columns (n_observed_levels, n_candidate_levels): can the two cells be about the same person?
+
+    The release's rule decides about its own missing cells; what the adversary does not know fits everything. Columns of
+    very many exact values on both sides are compared as equal or not: no table.
+    """
+    return [
+        Same.of(one, other)
+        if _wide_and_exact(one.levels, other.levels)
+        else _fit(one.levels, other.levels, missing, observed_is_release=observed_is_release)
+        for one, other in columns
+    ]
+
+
+def _fit(observed: Levels, candidate: Levels, missing: Missing, *, observed_is_release: bool) -> NDArray[np.bool_]:
+    table = compatible(observed, candidate, missing=missing)
+    known = candidate.missing if observed_is_release else observed.missing
+    if known >= 0:
+        table = table.copy()
+        table[(slice(None), known) if observed_is_release else known] = True
+    return table
+
+
+def _wide_and_exact(one: Levels, other: Levels) -> bool:
+    """Whether a table of the levels would be large, and every cell of both is one value and none is missing."""
+    alike = one.type == other.type or one.kind == other.kind == "categorical"
+    large = len(one) * len(other) > _WIDE and alike
+    return large and all(levels.missing < 0 and bool(levels.atomic.all()) for levels in (one, other))
 
 
 def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from unmask.errors import UnmaskError
-from unmask.tables.counts import class_counts
 from unmask.tables.criteria.closeness import (
     beta_basic,
     beta_likeness,
@@ -27,7 +26,6 @@ from unmask.tables.criteria.risk import (
     journalist,
     marketer,
     population_sizes,
-    prosecutor,
     sample_weight_risk,
 )
 from unmask.tables.criteria.wildcards import Meetings, meetings_of, merge
@@ -154,32 +152,112 @@ def evaluate(
     if table.n_rows == 0:
         raise UnmaskError("the table has 0 rows, expected at least 1")
     weight = table.weight if weight is None else _check_weight(weight, table.n_rows)
+    found = examine(table, sensitive=sensitive, population=population, reference=reference, weight=weight)
+    return together([found], missing=table.missing, n_rows=table.n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """What some of the classes of a table contribute to its criteria: all of them, or a part.
+
+    rows, rows_missing : evaluated rows, and those of them with a missing quasi-identifier. named : sum of 1 /
+    candidates over its rows. against : (2, J) rows of each class, and people of the population who fit it.
+    """
+
+    rows: int
+    rows_missing: int
+    classes: int
+    k: int
+    unique: int
+    named: float
+    columns: Mapping[str, Disclosure]
+    against: NDArray[np.int64] | None = None
+    survey: Risk | None = None
+    reference: Literal["original", "release"] = "release"
+
+
+def examine(
+    table: Table,
+    *,
+    sensitive: str | Sequence[str] | None = None,
+    population: Table | None = None,
+    reference: Table | None = None,
+    weight: Floats | None = None,
+) -> Examined:
+    """The criteria of a table, or of a part of one that is counted; the arguments are those of `evaluate`."""
     frame = Frame.of(table)
     judged = _sensitive(table, sensitive)
     before = _before(judged, reference)
-    columns = {c.name: disclosure(c, frame, before.get(c.name)) for c in judged}
-    risk = prosecutor(frame.sizes, rows=frame.rows)
-    against = None if population is None else population_sizes(table, population)[frame.kept]
-    survey = None if weight is None else frame.survey_risk(weight)
-    return Criteria(
+    people = None if population is None else population_sizes(table, population)[frame.kept]
+    return Examined(
         rows=int(frame.rows.sum()),
+        rows_missing=frame.rows_missing,
         classes=len(frame.rows),
         k=int(frame.sizes.min()),
-        unique_rows=int(frame.rows[frame.sizes == 1].sum()),
-        prosecutor_average=risk.average,
-        prosecutor_max=risk.maximum,
-        journalist_average=None if against is None else journalist(frame.rows, against).average,
-        journalist_max=None if against is None else journalist(frame.rows, against).maximum,
-        marketer=None if against is None else marketer(frame.rows, against),
+        unique=int(frame.rows[frame.sizes == 1].sum()),
+        named=float(np.sum(frame.rows / frame.sizes)),
+        columns={c.name: disclosure(c, frame, before.get(c.name)) for c in judged},
+        against=None if people is None else np.stack((frame.rows, people)),
+        survey=None if weight is None else frame.survey_risk(weight),
+        reference="original" if before else "release",
+    )
+
+
+def together(found: Sequence[Examined], *, missing: Missing, n_rows: int) -> Criteria:
+    """The criteria of a table of n_rows from those of all its parts.
+
+    Every criterion is a function of one class and of the distribution q of the whole table, so the weakest class is
+    that of all parts, and averages are sums over rows: the same in any number of parts up to the order of summation.
+    """
+    if not found:
+        raise UnmaskError(EXCLUDED)
+    rows, k = sum(part.rows for part in found), min(part.k for part in found)
+    columns = {name: _merged([part.columns[name] for part in found], found) for name in found[0].columns}
+    pairs = [part.against for part in found if part.against is not None]
+    against = np.concatenate(pairs, axis=1) if pairs else None
+    reached = None if against is None else journalist(*against)
+    survey = found[0].survey
+    return Criteria(
+        rows=rows,
+        classes=sum(part.classes for part in found),
+        k=k,
+        unique_rows=sum(part.unique for part in found),
+        prosecutor_average=sum(part.named for part in found) / rows,
+        prosecutor_max=1 / k,
+        journalist_average=None if reached is None else reached.average,
+        journalist_max=None if reached is None else reached.maximum,
+        marketer=None if against is None else marketer(*against),
         sample_weight_average=None if survey is None else survey.average,
         sample_weight_max=None if survey is None else survey.maximum,
-        reference="original" if before else "release",
-        missing=table.missing,
-        rows_missing=frame.rows_missing,
-        rows_excluded=table.n_rows - int(frame.rows.sum()),
+        reference=found[0].reference,
+        missing=missing,
+        rows_missing=n_rows - rows if missing == "excluded" else sum(part.rows_missing for part in found),
+        rows_excluded=n_rows - rows,
         columns=columns,
         **{f.name: weakest(f.name, columns) for f in fields(Disclosure)},  # type: ignore[arg-type]
     )
+
+
+EXCLUDED = "every row has a missing quasi-identifier cell and is excluded; choose missing='own'"
+
+_MEANS = {"map_error", "information_bits"}
+
+
+def _merged(found: Sequence[Disclosure], parts: Sequence[Examined]) -> Disclosure:
+    """The weakest of several parts; means over rows are means of the parts, by rows."""
+    if len(found) == 1:
+        return found[0]
+    merged: dict[str, Any] = {}
+    for item in fields(Disclosure):
+        values = [getattr(one, item.name) for one in found]
+        if item.name in _MEANS:
+            merged[item.name] = float(np.average(values, weights=[part.rows for part in parts]))
+        elif None in values:
+            merged[item.name] = None
+        else:
+            merged[item.name] = min(values) if item.name in LOWER_IS_WEAKER else max(values)
+    merged["average_privacy_risk"] = 1 - merged["map_error"]
+    return Disclosure(**merged)
 
 
 LOWER_IS_WEAKER = frozenset({"l_distinct", "l_entropy", "p_sensitive", "map_error", "prior_error"})
@@ -215,21 +293,22 @@ class Frame:
         with_gap = absent.any(axis=1)
         kept = np.flatnonzero(~with_gap) if table.missing == "excluded" else np.arange(len(classes.sizes))
         if len(kept) == 0:
-            raise UnmaskError("every row has a missing quasi-identifier cell and is excluded; choose missing='own'")
+            raise UnmaskError(EXCLUDED)
         rows = np.asarray(classes.sizes[kept], dtype=np.int64)
         overlap = table.missing == "wildcard" and bool(with_gap.any())
         meetings = meetings_of(classes.levels, absent) if overlap else ()
         sizes = merge(meetings, sparse.csr_array(rows[:, None])).toarray()[:, 0] if overlap else rows
         return cls(table, kept, rows, sizes, int(classes.sizes[with_gap].sum()), meetings)
 
-    def histograms(self, codes: NDArray[np.int32], n_levels: int) -> Histograms:
-        """Counts of a sensitive column, (n_rows,) codes, in each of these classes."""
-        classes = self.table.classes
-        counts = class_counts(classes.of_row, len(classes.sizes), codes, n_levels)
-        if len(self.kept) < len(classes.sizes):
+    def histograms(self, column: Column, place: NDArray[np.int32], overall: NDArray[np.int64]) -> Histograms:
+        """Counts of a sensitive column in each of these classes, its levels at the places (L,); overall : by place."""
+        counts = self.table.histogram(column)
+        if len(self.kept) < counts.shape[0]:
             counts = counts[self.kept]
-        overall = np.bincount(counts.indices, counts.data, n_levels).astype(np.int64)
-        return Histograms.of(merge(self.meetings, counts) if self.meetings else counts, overall=overall)
+        moved = sparse.csr_array(
+            (counts.data, place[counts.indices], counts.indptr), shape=(len(self.kept), len(overall))
+        )
+        return Histograms.of(merge(self.meetings, moved) if self.meetings else moved, overall=overall)
 
     def survey_risk(self, weight: Floats) -> Risk:
         """Risk of a sample whose rows, by (n_rows,) weights, stand for people of the population."""
@@ -257,12 +336,13 @@ def disclosure(column: Column, frame: Frame, before: Column | None = None) -> Di
     whole = column if before is None else before
     rank, n = rank_order(whole), len(whole.levels)
     place = np.arange(n, dtype=np.int32) if rank is None else rank
-    if before is None:
-        view = frame.histograms(place[column.codes], n)
-    else:
+    rows = frame.table.totals_of(column) if before is None else np.bincount(before.codes, minlength=n)
+    overall = np.zeros(n, dtype=np.int64)
+    overall[place] = rows
+    if before is not None:
         code = {label: at for at, label in enumerate(before.levels.labels)}
-        own = place[[code.get(label, 0) for label in column.levels.labels]]  # 0 where no row has it
-        view = Histograms(frame.histograms(own[column.codes], n).matrix, np.bincount(place[before.codes], minlength=n))
+        place = place[[code.get(label, 0) for label in column.levels.labels]]  # 0 where no row has it
+    view = frame.histograms(column, place, overall)
     paths = hierarchy_paths(whole, rank=rank)
     error = map_error(view, rows=frame.rows)
     relative = t_kl(view)

@@ -151,7 +151,8 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     the interval or set; missing cells by `table.missing`). Generalized classes may overlap: one person may fit several.
     """
     people = classes_of([population.column(column.name) for column in table.quasi_identifiers])
-    return fitting_people(table.classes.levels, people.levels, people.sizes, fitting_cells(table, population))
+    sizes = population.rows_in(people.of_row, len(people.levels))
+    return fitting_people(table.classes.levels, people.levels, sizes, fitting_cells(table, population))
 
 
 def own_rows(release: Table, original: Table) -> float:

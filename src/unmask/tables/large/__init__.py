@@ -1,24 +1,20 @@
 """Tables that need not fit the memory: an engine counts their combinations, the rest is as for any table."""
 
 from unmask.engines.room import check_output, shares
-from unmask.tables.large.criteria import evaluate
-from unmask.tables.large.mondrian import Generalized, generalize, loss
+from unmask.tables.large.mondrian import Generalized, generalize
 from unmask.tables.large.planning import Plan, check_together, plan
-from unmask.tables.large.reduce import Combinations, Reduced, reduce
+from unmask.tables.large.reduce import Reduced, reduce
 from unmask.tables.large.roles import Roles
 from unmask.tables.large.write import write_release
 
 __all__ = [
-    "Combinations",
     "Generalized",
     "Plan",
     "Reduced",
     "Roles",
     "check_output",
     "check_together",
-    "evaluate",
     "generalize",
-    "loss",
     "plan",
     "reduce",
     "shares",

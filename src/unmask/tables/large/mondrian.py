@@ -6,9 +6,9 @@ that fit, and these are finished in memory one after the other; only classes are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,28 +16,33 @@ from scipy.sparse import csr_array
 
 from unmask.engines import sql
 from unmask.errors import UnmaskError
+from unmask.tables import mondrian as kernel
+from unmask.tables.counted import Combinations
 from unmask.tables.counts import group
-from unmask.tables.large.cutting import Margin, Search, divide, rows_of_levels
-from unmask.tables.large.reduce import Combinations, Reduced
+from unmask.tables.criteria.evaluation import EXCLUDED
+from unmask.tables.demands import Secret
+from unmask.tables.large.reduce import Reduced
 from unmask.tables.protections import Mondrian
 from unmask.tables.recoding import covering, new_cells
 from unmask.tables.release import Column
-from unmask.tables.utility.columns import Cells
-from unmask.tables.utility.evaluation import InformationLoss, average_class_size, discernibility
-from unmask.tables.utility.widths import Width
+from unmask.tables.search import Search
+from unmask.tables.utility.columns import ColumnLoss, Loss
+from unmask.tables.utility.evaluation import InformationLoss
+
+Margin: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int64]]
+"""The codes of a column that occur in a box, ascending, and the rows of each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Generalized:
     """What a protection made of a table. Table `name`_box of its engine has the class `box` of every combination.
 
-    release : the classes of the release, without sensitive values. suppressed_rows : rows that are not released.
-    spent : what each quasi-identifier has lost, over all rows.
+    release : the classes of the release, without sensitive values. loss : over all rows, where those that are not
+    released count as suppressed; comparisons of distributions and random queries need rows and are not part of it.
     """
 
     release: Combinations
-    suppressed_rows: int
-    spent: tuple[Spent, ...]
+    loss: InformationLoss
 
 
 def generalize(reduced: Reduced, protection: Mondrian, *, at_once: int | None = None) -> Generalized:
@@ -49,74 +54,28 @@ def generalize(reduced: Reduced, protection: Mondrian, *, at_once: int | None = 
     """
     if not protection.strict:
         raise UnmaskError("the relaxed Mondrian parts equal rows and needs them in memory; use the strict form")
-    search = Search.of(reduced, protection)
-    finished = list(_finished(reduced, search, at_once))
-    columns = [
-        _joined(column, [boxes.cells[j] for boxes in finished]) for j, column in enumerate(reduced.quasi_identifiers)
-    ]
+    kept = reduced.rows_of_levels(reduced.complete)
+    if not kept[0].any():
+        raise UnmaskError(EXCLUDED)
+    face = reduced.face if reduced.counted else replace(reduced.face, sensitive=(), histograms=())
+    finished = list(_finished(reduced, protection.search(face, kept), at_once))
+    covers = [*zip(*(boxes.cells for boxes in finished), strict=True)]
+    columns = [_joined(*pair) for pair in zip(reduced.quasi_identifiers, covers, strict=True)]
     of_box, _, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
     _number(reduced, [boxes.table for boxes in finished], of_box)
     rows = np.concatenate([boxes.rows for boxes in finished])
-    every = rows_of_levels(reduced) if reduced.complete else search.rows
-    release = replace(
-        reduced.face,
-        quasi_identifiers=tuple(
-            replace(column, codes=np.ascontiguousarray(levels[:, j])) for j, column in enumerate(columns)
-        ),
-        sensitive=(),
-        histograms=(),
+    release = Combinations(
+        tuple(replace(column, codes=np.ascontiguousarray(levels[:, j])) for j, column in enumerate(columns)),
+        missing=reduced.missing,
         counts=np.bincount(of_box, rows, len(levels)).astype(np.int64),
     )
-    spent = []
-    for j, (before, after) in enumerate(zip(reduced.quasi_identifiers, columns, strict=True)):
-        none = csr_array((len(before.levels), len(after.levels)), dtype=np.int64)
-        lost = Spent.of(before, after, none, every[j] - search.rows[j])
-        spent.append(Spent.together([*(boxes.cells[j].spent for boxes in finished), lost]))
-    return Generalized(release, int(every[0].sum()) - release.n_rows, tuple(spent))
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What the cells of one column have lost over a number of rows; see `InformationLoss` for the quantities.
-
-    width, largest : mean and maximum of what a cell leaves open, on the column's scale.
-    """
-
-    rows: int
-    suppressed_cells: int
-    ncp: float
-    precision: float | None
-    distortion: float
-    width: float
-    largest: float
-
-    @classmethod
-    def of(
-        cls, original: Column, released: Column, pairs: csr_array[Any, Any], gone: NDArray[np.int64] | None = None
-    ) -> Spent:
-        """pairs : rows that level l became level r in, CSR (L, R); gone : (L,) rows that are not released."""
-        cells = _Weighed.of_pairs(original, released, pairs, gone)
-        if not cells.n_rows:
-            return cls(0, 0, 0.0, None, 0.0, 0.0, 0.0)
-        return cls(
-            cells.n_rows, cells.suppressed(), cells.ncp(), cells.precision(), cells.distortion(), *cells.left_open()
-        )
-
-    @classmethod
-    def together(cls, parts: Sequence[Spent]) -> Spent:
-        """The loss over the rows of all parts."""
-        used = [part for part in parts if part.rows]
-        rows = [part.rows for part in used]
-        precision = [part.precision for part in used if part.precision is not None]
-        return cls(
-            sum(rows),
-            sum(part.suppressed_cells for part in used),
-            float(np.average([part.ncp for part in used], weights=rows)),
-            float(np.average(precision, weights=rows)) if precision else None,
-            float(np.average([part.distortion for part in used], weights=rows)),
-            float(np.average([part.width for part in used], weights=rows)),
-            max(part.largest for part in used),
-        )
+    gone = [all_rows - some for all_rows, some in zip(reduced.rows_of_levels(), kept, strict=True)]
+    spent = map(_spent, reduced.quasi_identifiers, columns, covers, gone)
+    names = (column.name for column in columns)
+    suppressed = reduced.n_rows - release.n_rows
+    return Generalized(
+        release, InformationLoss.of(dict(zip(names, spent, strict=True)), release.counts, suppressed_rows=suppressed)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +84,7 @@ class _Cover:
 
     texts: list[str]
     text_of_box: NDArray[np.intp]
-    spent: Spent
+    spent: ColumnLoss
 
     @classmethod
     def of(cls, column: Column, codes: NDArray[np.int32], rows: NDArray[np.int64], box: NDArray[np.int32]) -> _Cover:
@@ -134,7 +93,17 @@ class _Cover:
         levels, code = new_cells(column, texts)
         shape = (len(column.levels), len(levels))
         pairs = csr_array((rows, (codes, code[text_of_box][box])), shape=shape)
-        return cls(texts, text_of_box, Spent.of(column, replace(column, levels=levels), pairs))
+        loss = Loss.of(column, replace(column, levels=levels), pairs, np.zeros(len(column.levels), dtype=np.int64))
+        return cls(texts, text_of_box, ColumnLoss.of(loss))
+
+
+def _spent(before: Column, after: Column, covers: Sequence[_Cover], gone: NDArray[np.int64]) -> ColumnLoss:
+    """What a column has lost in all boxes, and by the rows of each level that are not released."""
+    parts = [cover.spent for cover in covers]
+    if gone.any():
+        none = csr_array((len(before.levels), len(after.levels)), dtype=np.int64)
+        parts.append(ColumnLoss.of(Loss.of(before, after, none, gone)))
+    return ColumnLoss.together(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +120,7 @@ def _finished(reduced: Reduced, search: Search, at_once: int | None) -> Iterator
     if at_once is None or reduced.n_coded <= at_once:
         yield _in_memory(reduced, search, [reduced.part(reduced.complete)], 0)
         return
-    divided, made = divide(reduced, search, at_once=at_once), 0
+    divided, made = _divide(reduced, search, at_once=at_once), 0
     for turn in divided.turns(at_once):
         parts = (reduced.part(sql.in_boxes([box]), table="open") for box in turn)
         boxes = _in_memory(reduced, search, parts, made)
@@ -165,20 +134,17 @@ def _finished(reduced: Reduced, search: Search, at_once: int | None) -> Iterator
 
 def _in_memory(reduced: Reduced, search: Search, parts: Iterable[Combinations], made: int) -> _Boxes:
     """The boxes of combinations that are a box each, numbered from `made`."""
-    codes, counts, boxes, n_boxes = [], [], [], 0
+    cut, n_boxes = [], 0
     for part in parts:
-        boxes.append(search.boxes(part) + np.int32(n_boxes))
-        codes.append([column.codes for column in part.quasi_identifiers])
-        counts.append(part.counts)
-        n_boxes = int(boxes[-1].max()) + 1
-    box, rows = np.concatenate(boxes), np.concatenate(counts)
-    columns = [np.concatenate(column) for column in zip(*codes, strict=True)]
+        box = search.boxes(part) + np.int32(n_boxes)
+        cut.append((*(column.codes for column in part.quasi_identifiers), part.counts, box))
+        n_boxes = int(box.max()) + 1
+    *columns, rows, box = (np.concatenate(of) for of in zip(*cut, strict=True))
     table = f"{reduced.name}_box{made}"
     named = dict(zip(reduced.short[0], columns, strict=True))
     reduced.engine.put(table, {**named, "box": box + np.int32(made)})
-    cells = tuple(
-        _Cover.of(column, code, rows, box) for column, code in zip(reduced.quasi_identifiers, columns, strict=True)
-    )
+    covered = zip(reduced.quasi_identifiers, columns, strict=True)
+    cells = tuple(_Cover.of(column, code, rows, box) for column, code in covered)
     return _Boxes(np.bincount(box, rows).astype(np.int64), cells, table)
 
 
@@ -186,7 +152,8 @@ def _in_engine(reduced: Reduced, box: int, margins: Sequence[Margin], made: int)
     """A box that has no cut, with the number `made`; its cells follow from its margins."""
     table = f"{reduced.name}_box{made}"
     where = sql.in_boxes([box])
-    reduced.engine.keep(table, sql.one_box(f"{reduced.name}_open", reduced.short[0], number=made, where=where))
+    statement = sql.boxed(f"{reduced.name}_open", reduced.short[0], box=made, where=where, distinct=True)
+    reduced.engine.keep(table, statement)
     cells = tuple(
         _Cover.of(column, codes, rows, np.zeros(len(codes), dtype=np.int32))
         for column, (codes, rows) in zip(reduced.quasi_identifiers, margins, strict=True)
@@ -211,67 +178,115 @@ def _number(reduced: Reduced, tables: Sequence[str], of_box: NDArray[np.int32]) 
         engine.drop(table)
 
 
-def loss(made: Generalized) -> InformationLoss:
-    """The loss of a release; rows that are not released count as suppressed.
-
-    The comparisons of distributions and the random queries of `utility.evaluate` need rows and are not among them.
-    """
-    types = {column.name: column.levels.type for column in made.release.quasi_identifiers}
-    spent = dict(zip(types, made.spent, strict=True))
-    sizes, rows = made.release.counts, made.release.n_rows + made.suppressed_rows
-    smallest = int(sizes.min())
-    return InformationLoss(
-        rows=rows,
-        released_rows=made.release.n_rows,
-        suppressed_rows=made.suppressed_rows,
-        suppressed_cells=sum(column.suppressed_cells for column in made.spent),
-        ncp={name: column.ncp for name, column in spent.items()},
-        gcp=float(np.mean([column.ncp for column in made.spent])),
-        discernibility=discernibility(sizes, suppressed_rows=made.suppressed_rows, rows=rows),
-        class_size=smallest,
-        average_class_size=average_class_size(sizes, k=smallest),
-        precision={name: column.precision for name, column in spent.items()},
-        distortion={name: column.distortion for name, column in spent.items()},
-        width={name: Width.of(types[name], column.width, column.largest) for name, column in spent.items()},
-    )
+# --- cuts in the engine ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighed(Cells):
-    """One column of table and release, cell against cell, by their numbers; gone : (L,) rows that are not released."""
+class _Divided:
+    """The boxes of a table in an engine; table `open` has the `box` of every combination.
 
-    gone: NDArray[np.int64]
+    fitting : boxes of few enough combinations for the memory, and their numbers of combinations. final : boxes of more,
+    that have no cut, and their margins.
+    """
 
-    @classmethod
-    def of_pairs(
-        cls, original: Column, released: Column, pairs: csr_array[Any, Any], gone: NDArray[np.int64] | None
-    ) -> _Weighed:
-        """Compare the cells of the table with what became of them."""
-        none = np.zeros(0, dtype=np.int32)
-        lost = np.zeros(len(original.levels), dtype=np.bool_)
-        cells = Cells.of(original, replace(released, codes=none), none.astype(np.int64), lost)
-        known = {item.name: getattr(cells, item.name) for item in fields(Cells)}
-        nothing = np.zeros(len(original.levels), dtype=np.int64)
-        return cls(**{**known, "pairs": pairs}, gone=nothing if gone is None else gone)
+    fitting: Mapping[int, int]
+    final: Mapping[int, Sequence[Margin]]
 
-    @property
-    def n_rows(self) -> int:
-        """Rows of the table."""
-        return int(self.pairs.sum()) + self.n_lost
+    def turns(self, at_once: int) -> Iterator[list[int]]:
+        """The boxes that fit, in as many as the memory takes at a time."""
+        turn: list[int] = []
+        room = at_once
+        for box, size in self.fitting.items():
+            if size > room:
+                yield turn
+                turn, room = [], at_once
+            turn.append(box)
+            room -= size
+        if turn:
+            yield turn
 
-    @property
-    def n_lost(self) -> int:
-        """Rows that are not released."""
-        return int(self.gone.sum())
 
-    def mean(self, loss: NDArray[np.float64], suppressed: float) -> float:
-        """Mean over all rows of a loss per pair; a suppressed row costs `suppressed`."""
-        _, _, count = self.met()
-        return float((np.sum(loss * count) + suppressed * self.n_lost) / self.n_rows)
+def _divide(reduced: Reduced, search: Search, *, at_once: int) -> _Divided:
+    """Cut in the engine until every box has at most `at_once` combinations or no cut.
 
-    def distortion(self) -> float:
-        """As in memory, with the rows that are not released put in by their levels."""
-        at = np.flatnonzero((self.gone > 0) & ~self.source.missing)
-        away = self._distance(self.source, at, self._everything(), np.zeros(len(at), dtype=np.int64))
-        total = float(np.sum(away * self.gone[at])) + float(self.gone[self.source.missing].sum())
-        return super().distortion() + total / self.n_rows
+    The boxes of a level are cut together: a scan for the margins of each column, as many boxes at a time as the memory
+    takes, and one that moves the combinations. With constraints there is a scan more for each column that is tried in a
+    box, and sensitive column.
+    """
+    engine, name = reduced.engine, reduced.name
+    words = [f"k{at}" for at in range(len(reduced.words))]
+    sizes = {0: _keep_open(reduced, sql.boxed(f"{name}_coded", [*words, "n"], where=reduced.complete))}
+    final: dict[int, Sequence[Margin]] = {}
+    step = max(1, at_once // sum(len(column.levels) for column in reduced.quasi_identifiers))
+    while large := [box for box, size in sizes.items() if size > at_once and box not in final]:
+        axes, halves = {}, []
+        for at in range(0, len(large), step):
+            for box, margins, n_coded in _margins(reduced, large[at : at + step]):
+                found = _cut(reduced, search, box, margins)
+                if found is None:
+                    final[box] = margins
+                    continue
+                column, right = found
+                child, codes = len(sizes), margins[column][0][right]
+                axes[box] = reduced.short[0][column]
+                halves.append((np.full(len(codes), box), codes, np.full(len(codes), child)))
+                sizes[child] = int(n_coded[column][right].sum())
+                sizes[box] -= sizes[child]
+        if axes:
+            together = [np.concatenate(parts).astype(np.int32) for parts in zip(*halves, strict=True)]
+            engine.put(f"{name}_halves", dict(zip(("parent", "code", "child"), together, strict=True)))
+            _keep_open(reduced, sql.moved(f"{name}_open", words, axes, f"{name}_halves"))
+    return _Divided({box: size for box, size in sizes.items() if box not in final}, final)
+
+
+def _cut(reduced: Reduced, search: Search, box: int, margins: Sequence[Margin]) -> tuple[int, NDArray[np.bool_]] | None:
+    """The first cut of a box that stays in the engine: its column, and which of the codes there go to the right."""
+
+    def histograms(column: int) -> list[csr_array[Any, Any]]:
+        return [_histogram(reduced, box, column, margins[column][0], secret) for secret in search.secrets]
+
+    found = kernel.first_cut(
+        [(place[codes], rows) for place, (codes, rows) in zip(search.place, margins, strict=True)],
+        k=search.k,
+        span=search.span,
+        histograms=histograms,
+        allows=search.allows,
+        trees=search.trees,
+    )
+    if found is None:
+        return None
+    column, last = found
+    return column, search.place[column][margins[column][0]] > last
+
+
+def _histogram(
+    reduced: Reduced, box: int, column: int, codes: NDArray[np.int32], secret: Secret
+) -> csr_array[Any, Any]:
+    """The sensitive values of a box at each code of a column."""
+    short, hidden = reduced.short[0][column], reduced.short_of(secret.column)
+    rows = reduced.engine.rows(sql.totals(f"{reduced.name}_open", [short, hidden], where=sql.in_boxes([box])))
+    places = np.searchsorted(codes, rows[short]), rows[hidden]
+    return secret.moved(csr_array((rows["n"], places), shape=(len(codes), len(secret.place))))
+
+
+def _keep_open(reduced: Reduced, statement: str) -> int:
+    n_rows = reduced.engine.keep(f"{reduced.name}_boxed", statement, cut=True)
+    shown = sql.unpacked(f"{reduced.name}_boxed", reduced.words, ("n", "box"))
+    reduced.engine.view(f"{reduced.name}_open", shown)
+    return n_rows
+
+
+def _margins(reduced: Reduced, boxes: Sequence[int]) -> Iterator[tuple[int, list[Margin], list[NDArray[np.int64]]]]:
+    """Each box with its margins, and the combinations that each of their codes has."""
+    margins: dict[int, list[Margin]] = {box: [] for box in boxes}
+    sizes: dict[int, list[NDArray[np.int64]]] = {box: [] for box in boxes}
+    for short in reduced.short[0]:
+        where = sql.in_boxes(boxes)
+        rows = reduced.engine.rows(sql.totals(f"{reduced.name}_open", ["box", short], where=where, sized=True))
+        order = np.lexsort([rows[short], rows["box"]])
+        codes, counts, n_coded = (rows[name][order] for name in (short, "n", "size"))
+        ends = np.searchsorted(rows["box"][order], [*boxes, boxes[-1] + 1])
+        for box, begin, end in zip(boxes, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+            margins[box].append((codes[begin:end], counts[begin:end]))
+            sizes[box].append(n_coded[begin:end])
+    return ((box, margins[box], sizes[box]) for box in boxes)

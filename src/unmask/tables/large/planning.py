@@ -93,9 +93,11 @@ def plan(
     """
     roles.check(engine.names(source))
     columns = roles.columns
-    engine.table("planned", source, columns)
-    joint = [short for short in columns if counted or short[0] == "q"]
-    statement = sql.estimates("planned", list(columns), joint)
+    quasi = [short for short in columns if short[0] == "q"]
+    known = {} if work == "protect" or roles.missing == "wildcard" else roles.kept
+    engine.table("planned", source, columns | known)
+    sets = {"combinations": list(columns) if counted else quasi} | ({"alike": [*quasi, *known]} if known else {})
+    statement = sql.estimates("planned", list(columns), sets)
     found = {name: int(values[0]) for name, values in engine.rows(statement).items()}
     if found["n"] == 0:
         raise UnmaskError("the source has no rows; expected at least one row")
@@ -124,7 +126,8 @@ def plan(
             "quasi-identifier"
         )
     kept = (5 if levels else 2 if register is None else 3) * combinations + (found["n"] if work == "protect" else 0)
-    kept_bytes = kept * _PER_CELL * (len(columns) + 1)
+    alike = min(ceil(found.get("alike", 0) * 1.1), found["n"])  # of who knows every column, besides
+    kept_bytes = _PER_CELL * (kept * (len(columns) + 1) + alike * (len(quasi) + len(known) + 1))
     made = Plan(work, found["n"], combinations, engine_bytes, array_bytes, kept_bytes, parts, at_once, levels, values)
     check_disk(made.disk_bytes, temp_directory)
     return made
@@ -139,26 +142,29 @@ def check_together(plans: Collection[Plan], temp_directory: str | PathLike[str] 
 
 
 def _besides_register(register: Plan, values: Mapping[str, int], array_bytes: int) -> int:
-    """What is left of the arrays beside the register, at least a quarter; `values` are those of the release."""
+    """What is left of the arrays beside the register; `values` are those of the release."""
     per_combination = _PER_COMBINATION["audit"] + 12 * (len(register.values) + 1)
     pairs = sum(n * values.get(column, 0) for column, n in register.values.items())
-    need = register.combinations * per_combination + pairs * _PER_FIT
-    if need > array_bytes // 4 * 3:
-        raise FailedError(
-            f"the register has about {register.combinations:,} combinations and {pairs:,} pairs of its values with "
-            f"those of the release, which must be in memory at once: {in_words(need)}, expected at most three quarters "
-            f"of {in_words(array_bytes)}; give more (--memory-limit), or coarsen a column or leave it out"
-        )
-    return array_bytes - need
+    return _besides(
+        register.combinations * per_combination + pairs * _PER_FIT,
+        array_bytes,
+        f"the register has about {register.combinations:,} combinations and {pairs:,} pairs of its values with those "
+        "of the release, which must be in memory at once:",
+        "give more (--memory-limit), or coarsen a column or leave it out",
+    )
 
 
 def _besides_classes(classes: int, n_columns: int, array_bytes: int) -> int:
-    """What is left of the arrays for combinations, at least a quarter; `classes` is the most that there can be."""
-    need = classes * _PER_CLASS * (n_columns + 1)
+    """What is left of the arrays for combinations; `classes` is the most that there can be."""
+    need, most = classes * _PER_CLASS * (n_columns + 1), f"the release may have {classes:,} classes,"
+    return _besides(need, array_bytes, most, "ask for more rows per class (--k), or give more memory (--memory-limit)")
+
+
+def _besides(need: int, array_bytes: int, what: str, advice: str) -> int:
+    """What is left of the arrays, at least a quarter."""
     if need > array_bytes // 4 * 3:
         raise FailedError(
-            f"the release may have {classes:,} classes, {in_words(need)} of arrays, expected at most three quarters of "
-            f"{in_words(array_bytes)}; ask for more rows per class (--k), or give more memory (--memory-limit)"
+            f"{what} {in_words(need)} of arrays, expected at most three quarters of {in_words(array_bytes)}; {advice}"
         )
     return array_bytes - need
 

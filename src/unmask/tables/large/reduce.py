@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,83 +19,10 @@ from scipy.sparse import csr_array
 from unmask.engines import Engine, Kind, sql
 from unmask.errors import FailedError, UnmaskError
 from unmask.tables.cells import Missing
-from unmask.tables.counts import group
+from unmask.tables.counted import Combinations
+from unmask.tables.criteria.evaluation import EXCLUDED, Criteria, examine, together
 from unmask.tables.large.roles import Roles
-from unmask.tables.release import Classes, Column, Table
-
-
-@dataclass(frozen=True, eq=False)
-class Combinations(Table):
-    """A table whose row i stands for `counts[i]` rows that agree on all quasi-identifiers.
-
-    Its rows are distinct and in lexicographic order of their codes: they are its classes, numbered like those of the
-    table in memory. `n_rows` counts the rows stood for.
-
-    sensitive : their codes only list their levels, 0 to L - 1.
-    histograms : of each sensitive column the counts (J, L), CSR.
-    """
-
-    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    histograms: tuple[csr_array[Any, Any], ...] = ()
-
-    def __post_init__(self) -> None:
-        n = len(self.counts)
-        assert all(column.codes.shape == (n,) for column in self.quasi_identifiers)
-        assert [h.shape for h in self.histograms] == [(n, len(column.levels)) for column in self.sensitive]
-
-    @property
-    def n_rows(self) -> int:
-        """Rows stood for."""
-        return int(self.counts.sum())
-
-    @cached_property
-    def classes(self) -> Classes:
-        """The combinations themselves."""
-        levels = np.stack([column.codes for column in self.quasi_identifiers], axis=1)
-        return Classes(np.arange(len(self.counts), dtype=np.int32), self.counts, levels)
-
-    @cached_property
-    def has_gap(self) -> NDArray[np.bool_]:
-        """(J,) whether a quasi-identifier is missing."""
-        gaps = [column.codes == column.levels.missing for column in self.quasi_identifiers]
-        return np.asarray(np.any(gaps, axis=0), dtype=np.bool_)
-
-    @cached_property
-    def taking_part(self) -> NDArray[np.intp]:
-        """What the rule for missing cells leaves: under "excluded" the combinations without a missing cell."""
-        kept = np.flatnonzero(~self.has_gap) if self.missing == "excluded" else np.arange(len(self.counts))
-        if not len(kept):
-            raise UnmaskError("every row has a missing quasi-identifier cell and is excluded; choose missing='own'")
-        return kept
-
-    def complete(self) -> Combinations:
-        """The combinations that are kept."""
-        if len(self.taking_part) == len(self.counts):
-            return self
-        return replace(
-            self,
-            quasi_identifiers=tuple(column.take(self.taking_part) for column in self.quasi_identifiers),
-            counts=self.counts[self.taking_part],
-            histograms=tuple(histogram[self.taking_part] for histogram in self.histograms),
-        )
-
-    def recoded(self, columns: Sequence[Column]) -> Combinations:
-        """The combinations after their quasi-identifiers were recoded (a code for each combination), equal ones added
-        up.
-        """
-        of_row, _, levels = group([c.codes for c in columns], [len(c.levels) for c in columns])
-        n = len(levels)
-        gather = csr_array(
-            (np.ones(len(of_row), dtype=np.int64), (of_row, np.arange(len(of_row)))), shape=(n, len(of_row))
-        )
-        return replace(
-            self,
-            quasi_identifiers=tuple(
-                replace(c, codes=np.ascontiguousarray(levels[:, j])) for j, c in enumerate(columns)
-            ),
-            counts=np.asarray(gather @ self.counts, dtype=np.int64),
-            histograms=tuple(csr_array(gather @ histogram) for histogram in self.histograms),
-        )
+from unmask.tables.release import Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +35,7 @@ class Reduced:
     columns : names by their short name; quasi_identifiers, sensitive : their levels (codes only list them).
     n_rows : rows of the table; n_coded : rows of `name`_coded. words : the columns in each word and their bits.
     counted : whether the combinations count sensitive values; without, there are no histograms.
-    keep : names of the columns that are released as they are.
+    kept : names of the columns that are released as they are, by their short name.
     notes : what was recognized or guessed while reading, a sentence each.
     """
 
@@ -123,7 +50,7 @@ class Reduced:
     n_coded: int
     words: tuple[Mapping[str, int], ...]
     counted: bool = True
-    keep: tuple[str, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @cached_property
@@ -132,33 +59,47 @@ class Reduced:
         quasi, secret = ([short for short in self.columns if short[0] == letter] for letter in "qs")
         return quasi, secret
 
+    def short_of(self, column: Column) -> str:
+        """The short name of a column."""
+        return next(short for short, name in self.columns.items() if name == column.name)
+
     @property
     def face(self) -> Combinations:
-        """The columns and their roles, without a combination."""
+        """The columns and their roles, without a combination; a part of all."""
         none = np.zeros(0, dtype=np.int32)
         return Combinations(
             quasi_identifiers=tuple(replace(column, codes=none) for column in self.quasi_identifiers),
             sensitive=self.sensitive,
             missing=self.missing,
             histograms=tuple(csr_array((0, len(column.levels)), dtype=np.int64) for column in self.sensitive),
+            whole=self,
         )
 
     def parts(self, n: int = 1, *, by: Collection[str] = ()) -> Iterator[Combinations]:
-        """All combinations, in about `n` equal parts; a combination is in one part, with all its rows.
+        """The combinations that take part, in about `n` equal parts; a combination is in one part, with all its rows.
 
         by : names of the quasi-identifiers that tell the part, all unless given; see `dividing`.
         """
-        if n == 1:
-            yield self.whole()
-            return
-        if self.missing == "wildcard":
+        if n > 1 and self.missing == "wildcard":
             raise UnmaskError(
                 "missing cells as wildcards need all combinations in memory, and they do not fit; give more memory, or "
                 "choose missing='own'"
             )
         key = self._part(by or self.columns.values(), n)
-        parts = map(self.part, (f"{key} = {number}" for number in range(n)))
+        tests = [self.complete] if n == 1 else [self._and(f"{key} = {number}") for number in range(n)]
+        parts = (replace(self.part(test), whole=self) for test in tests)
         yield from filter(lambda part: len(part.counts), parts)  # holds no part while the next is made
+
+    def _and(self, test: str) -> str:
+        return f"{test} and {self.complete}" if self.complete else test
+
+    def criteria(self, *, population: Combinations | None = None, parts: int = 1) -> Criteria:
+        """All criteria, as `unmask.tables.criteria.evaluate` finds them for the table in memory, up to 1e-12.
+
+        population : the combinations of everybody who could be in the release, on the same quasi-identifiers.
+        """
+        found = map(partial(examine, population=population), self.parts(parts))
+        return together([*found], missing=self.missing, n_rows=self.n_rows)
 
     def dividing(self, n: int, *, at_once: int | None = None) -> list[str]:
         """The fewest quasi-identifiers, those of most values first, that divide the combinations evenly into n parts.
@@ -203,18 +144,41 @@ class Reduced:
     @cached_property
     def n_complete(self) -> int:
         """Rows that take part."""
-        rows = self.engine.rows(sql.all_rows(f"{self.name}_coded", where=self.complete))["n"]
+        rows = self.engine.rows(sql.totals(f"{self.name}_coded", where=self.complete))["n"]
         if not rows[0] > 0:  # the sum of no rows is NULL
-            raise UnmaskError("every row has a missing quasi-identifier cell and is excluded; choose missing='own'")
+            raise UnmaskError(EXCLUDED)
         return int(rows[0])
 
+    @cached_property
     def totals(self) -> dict[str, NDArray[np.int64]]:
-        """Rows of each value of each sensitive column, (L,); under "excluded" over the rows without a missing cell."""
-        found = {}
-        for short, column in zip(self.short[1], self.sensitive, strict=True):
-            rows = self.engine.rows(sql.totals(f"{self.name}_coded", [short], where=self.complete))
-            found[column.name] = np.zeros(len(column.levels), dtype=np.int64)
-            found[column.name][rows[short]] = rows["n"]
+        """Rows of each value of each sensitive column, (L,), of what takes part."""
+        named = zip(self.short[1], self.sensitive, strict=True)
+        return {column.name: self._totals(short, column, self.complete) for short, column in named}
+
+    def rows_of_levels(self, where: str = "") -> tuple[NDArray[np.int64], ...]:
+        """For every quasi-identifier the rows of each level, (L,), that fulfill a condition."""
+        named = zip(self.short[0], self.quasi_identifiers, strict=True)
+        return tuple(self._totals(short, column, where) for short, column in named)
+
+    def _totals(self, short: str, column: Column, where: str) -> NDArray[np.int64]:
+        rows = self.engine.rows(sql.totals(f"{self.name}_coded", [short], where=where))
+        found = np.zeros(len(column.levels), dtype=np.int64)
+        found[rows[short]] = rows["n"]
+        return found
+
+    def named(self, left_out: str = "") -> dict[str, int]:
+        """By target, the rows that an adversary gets who sees classes, with all quasi-identifiers or without one.
+
+        Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
+        """
+        quasi = [short for short in self.short[0] if self.columns[short] != left_out]
+        found: dict[str, int] = {}
+        for secret in self.short[1] or [""]:
+            statement = sql.largest(f"{self.name}_coded", self.words, quasi, secret, where=self.complete)
+            rows = self.engine.rows(statement)
+            found["identity"] = int(rows["classes"][0])
+            if secret:
+                found[self.columns[secret]] = int(rows["n"][0])
         return found
 
     def alike(self, at_once: int = 1 << 20) -> Iterator[NDArray[np.int64]]:
@@ -225,12 +189,13 @@ class Reduced:
         to its disk where they exceed its memory.
         """
         quasi, _ = self.short
-        kept = {f"o{at}": column for at, column in enumerate(self.keep)}
-        self.engine.table(f"{self.name}_rows", self.source, {**self.columns, **kept})
+        self.engine.table(f"{self.name}_rows", self.source, {**self.columns, **self.kept})
         words = [fields for word in self.words if (fields := {c: n for c, n in word.items() if c in quasi})]
         missing = {c: max(q.levels.missing, 0) for c, q in zip(quasi, self.quasi_identifiers, strict=True)}
         codes_of = {c: f"{self.name}_{c}" for c in quasi}
-        sets = sql.unpacked(f"({sql.packed(f'{self.name}_rows', codes_of, missing, words, tuple(kept))}) as s", words)
+        sets = sql.unpacked(
+            f"({sql.packed(f'{self.name}_rows', codes_of, missing, words, tuple(self.kept))}) as s", words
+        )
         found = self.engine.rows(sql.sizes(f"({sets}) as t", "n", where=self.complete))
         order = np.argsort(found["part"])
         size, ends = found["part"][order].astype(np.int64), np.cumsum(found["n"][order])
@@ -346,11 +311,11 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
         tuple(listed[short] for short in columns if short[0] == "q"),
         tuple(listed[short] for short in columns if short[0] == "s"),
         roles.missing,
-        int(engine.rows(sql.all_rows(f"{name}_packed"))["n"][0]),
+        int(engine.rows(sql.totals(f"{name}_packed"))["n"][0]),
         n_coded,
         words,
         counted,
-        roles.keep,
+        roles.kept,
         notes,
     )
 

@@ -44,6 +44,31 @@ class Roles:
         named = {f"q{at}": name for at, name in enumerate(self.quasi_identifiers)}
         return named | {f"s{at}": name for at, name in enumerate(self.sensitive)}
 
+    @property
+    def kept(self) -> dict[str, str]:
+        """Short name -> name, of the columns that are released unchanged."""
+        return {f"o{at}": name for at, name in enumerate(self.keep)}
+
+    def released(self, names: Sequence[str]) -> Roles:
+        """The roles in a release with these columns: what leaves without a role may be known, as what is kept."""
+        others = {*self.named} - {*self.keep}
+        return replace(self, keep=tuple(name for name in names if name not in others))
+
+    def listed(self, names: Sequence[str]) -> Roles:
+        """The roles in a register with these columns: some of the quasi-identifiers, and no others."""
+        shared = tuple(name for name in self.quasi_identifiers if name in names)
+        if not shared:
+            raise UnmaskError(
+                f"the register has none of the quasi-identifiers {', '.join(self.quasi_identifiers)}; its columns are "
+                f"{', '.join(names)}: name at least one column alike"
+            )
+
+        def only(said: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: what for name, what in said.items() if name in shared}
+
+        of: dict[str, Any] = {one: only(getattr(self, one)) for one in ("types", "orders", "hierarchies")}
+        return replace(self, quasi_identifiers=shared, sensitive=(), keep=(), identifiers=(), **of)
+
     def check(self, names: Sequence[str]) -> None:
         """Refuse unknown columns, and columns with two roles."""
         roles = {role: getattr(self, role) for role in ("quasi_identifiers", "sensitive", "keep", "identifiers")}

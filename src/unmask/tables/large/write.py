@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ def write_release(
     made: Generalized,
     path: Path,
     *,
-    keep: Sequence[str] = (),
     formulas: Formulas = "keep",
     force: bool = False,
 ) -> dict[str, int]:
@@ -32,13 +30,13 @@ def write_release(
     Rows are sorted by their class and by all that is released with them: their order is a function of what they say, so
     it tells nothing about the order of the source, and the same release is the same file.
 
-    keep : columns that are released unchanged. Those without a role are left out; the others stand in the order of the
-    source. formulas : what is done about cells that a spreadsheet would run; their number by column is returned.
+    Columns without a role are left out; the others stand in the order of the source. formulas : what is done about
+    cells that a spreadsheet would run; their number by column is returned.
     """
     check_output(path, force=force)
     engine, name = reduced.engine, reduced.name
     quasi, secret = reduced.short
-    other = {f"o{at}": column for at, column in enumerate(keep)}
+    other = reduced.kept
     kinds = engine.table(f"{name}_rows", reduced.source, {**reduced.columns, **other})
     cells = {
         short: _labels(column)[column.codes]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from unmask.tables.levels import KIND
 from unmask.tables.utility.sets import Sets, categorical, numeric, ordinal, singletons
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,11 +29,11 @@ _VALUES = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """One column of original and release on the same atoms, with how often each pair of levels met.
+class Loss:
+    """One column of original and release on the same atoms, by how often each pair of levels met.
 
     position, penalty, width, whole : see `Sides`. pairs : CSR (original levels, released levels) of row counts.
-    before, after : codes of all original rows; of the released rows. lost : original rows not released.
+    gone : (L,) original rows of each level that are not released.
     """
 
     type: Type
@@ -45,18 +45,14 @@ class Cells:
     width: Floats
     whole: float
     pairs: sparse.csr_array[Any, Any]
-    before: NDArray[np.int32]
-    after: NDArray[np.int32]
-    lost: NDArray[np.bool_]
-    edges: Ints
-    pool: Ints | None
+    gone: Ints
     levels: Levels
     hierarchy: Hierarchy | None
 
     @classmethod
-    def of(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Cells:
-        """Put the cells of both columns on common atoms; origin : the original row of each released row."""
-        counts = original.counts
+    def of(cls, original: Column, released: Column, pairs: sparse.csr_array[Any, Any], gone: Ints) -> Loss:
+        """Put the cells of both columns on common atoms."""
+        counts = np.bincount(original.codes, minlength=len(original.levels))
         if original.levels.kind == "numeric":
             sides = numeric(original.levels, released.levels, counts)
         else:
@@ -65,17 +61,19 @@ class Cells:
         penalty, width = np.where(target.missing, 1.0, penalty), np.where(target.missing, whole, width)
         n_atoms = 0 if position is None else len(position)
         n_atoms = n_atoms if source.members is None else int(source.members.shape[1])
-        pairs = class_counts(original.codes[origin], len(original.levels), released.codes, len(released.levels))
-        edges, pool = _bins(position, n_atoms, source, counts)
         tree = released.hierarchy or original.hierarchy
         sides_of = (position, n_atoms, source, target, penalty, width, whole)
-        rows = (pairs, original.codes, released.codes, lost)
-        return cls(original.levels.type, *sides_of, *rows, edges, pool, released.levels, tree)
+        return cls(original.levels.type, *sides_of, pairs, gone, released.levels, tree)
 
     @property
     def n_lost(self) -> int:
         """Original rows that were not released."""
-        return int(self.lost.sum())
+        return int(self.gone.sum())
+
+    @property
+    def n_rows(self) -> int:
+        """Original rows."""
+        return int(self.pairs.sum()) + self.n_lost
 
     def met(self) -> tuple[Ints, Ints, Floats]:
         """(original level, released level, share of the released rows' number) of each pair that occurs."""
@@ -85,7 +83,7 @@ class Cells:
     def mean(self, loss: Floats, suppressed: float) -> float:
         """Mean over all original rows of a loss per pair; a suppressed row costs `suppressed`."""
         _, _, count = self.met()
-        return float((np.sum(loss * count) + suppressed * self.n_lost) / len(self.before))
+        return float((np.sum(loss * count) + suppressed * self.n_lost) / self.n_rows)
 
     def unharmed(self) -> NDArray[np.bool_]:
         """Pairs in which both cells are missing: nothing was lost."""
@@ -130,10 +128,9 @@ class Cells:
         loss = np.where(self.unharmed(), 0.0, 1.0)
         loss[known] = self._distance(self.source, source[known], self.target, target[known])
         everything = self._everything()
-        lost = np.bincount(self.before[self.lost], minlength=len(self.source.missing))
-        at = np.flatnonzero((lost > 0) & ~self.source.missing)
+        at = np.flatnonzero((self.gone > 0) & ~self.source.missing)
         away = self._distance(self.source, at, everything, np.zeros(len(at), dtype=np.int64))
-        total = float(np.sum(away * lost[at])) + float(lost[self.source.missing].sum())
+        total = float(np.sum(away * self.gone[at])) + float(self.gone[self.source.missing].sum())
         return self.mean(loss, total / self.n_lost if self.n_lost else 0.0)
 
     def _everything(self) -> Sets:
@@ -153,7 +150,64 @@ class Cells:
         middle = self.position[(one.begin[at] + one.end[at] - 1) // 2]
         return _mean_distance(self.position, middle, other.begin[to], other.end[to]) / span
 
-    # ----- distributions on bins; the last bin is "missing"
+
+@dataclass(frozen=True)
+class ColumnLoss:
+    """What the cells of one column have lost over a number of rows; see `InformationLoss` for the quantities.
+
+    width, largest : mean and maximum of what a cell leaves open, on the column's scale.
+    """
+
+    type: Type
+    rows: int
+    suppressed_cells: int
+    ncp: float
+    precision: float | None
+    distortion: float
+    width: float
+    largest: float
+
+    @classmethod
+    def of(cls, cells: Loss) -> ColumnLoss:
+        """Take all of them."""
+        found = (cells.suppressed(), cells.ncp(), cells.precision(), cells.distortion(), *cells.left_open())
+        return cls(cells.type, cells.n_rows, *found)
+
+    @classmethod
+    def together(cls, parts: Sequence[ColumnLoss]) -> ColumnLoss:
+        """The loss over the rows of all parts."""
+        rows = [part.rows for part in parts]
+        means: dict[str, Any] = {
+            name: float(np.average([getattr(part, name) for part in parts], weights=rows))
+            for name in ("ncp", "precision", "distortion", "width")
+            if getattr(parts[0], name) is not None
+        }
+        suppressed = sum(part.suppressed_cells for part in parts)
+        largest = max(part.largest for part in parts)
+        return replace(parts[0], rows=sum(rows), suppressed_cells=suppressed, largest=largest, **means)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells(Loss):
+    """The same with the cells of every row, for distributions on bins; the last bin is "missing".
+
+    before, after : codes of all original rows; of the released rows.
+    """
+
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
+    edges: Ints
+    pool: Ints | None
+
+    @classmethod
+    def of_rows(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Cells:
+        """Compare row by row; origin : the original row of each released row. lost : original rows not released."""
+        pairs = class_counts(original.codes[origin], len(original.levels), released.codes, len(released.levels))
+        gone = np.bincount(original.codes[lost], minlength=len(original.levels))
+        loss = Loss.of(original, released, pairs, gone)
+        counts = np.bincount(original.codes, minlength=len(original.levels))
+        edges, pool = _bins(loss.position, loss.n_atoms, loss.source, counts)
+        return cls(**vars(loss), before=original.codes, after=released.codes, edges=edges, pool=pool)
 
     @property
     def n_bins(self) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.tables.utility.columns import Cells, joint
+from unmask.tables.utility.columns import Cells, ColumnLoss, joint
 from unmask.tables.utility.widths import Width
 
 if TYPE_CHECKING:
@@ -54,6 +54,28 @@ class InformationLoss:
     precision: Mapping[str, float | None]
     distortion: Mapping[str, float]
     width: Mapping[str, Width]
+
+    @classmethod
+    def of(
+        cls, columns: Mapping[str, ColumnLoss], sizes: Ints, *, suppressed_rows: int, k: int | None = None
+    ) -> InformationLoss:
+        """The loss of a release with classes of so many rows, of whose quasi-identifiers each has lost so much."""
+        released, smallest = int(sizes.sum()), int(sizes.min()) if len(sizes) else 0
+        divisor = smallest if k is None else k
+        return cls(
+            rows=released + suppressed_rows,
+            released_rows=released,
+            suppressed_rows=suppressed_rows,
+            suppressed_cells=sum(column.suppressed_cells for column in columns.values()),
+            ncp={name: column.ncp for name, column in columns.items()},
+            gcp=float(np.mean([column.ncp for column in columns.values()])),
+            discernibility=discernibility(sizes, suppressed_rows=suppressed_rows),
+            class_size=divisor,
+            average_class_size=average_class_size(sizes, k=divisor) if len(sizes) else None,
+            precision={name: column.precision for name, column in columns.items()},
+            distortion={name: column.distortion for name, column in columns.items()},
+            width={name: Width.of(column.type, column.width, column.largest) for name, column in columns.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -104,30 +126,15 @@ def evaluate(
     ICDE 2006 (C_avg, discernibility); L. Sweeney, 2002 (precision); J. Vitter, M. Wang, SIGMOD 1999 (queries).
     """
     origin = _check(original, release, np.asarray(origin))
-    n = original.n_rows
-    suppressed = n - release.n_rows
-    lost = np.ones(n, dtype=np.bool_)
+    lost = np.ones(original.n_rows, dtype=np.bool_)
     lost[origin] = False
     names = [c.name for c in original.quasi_identifiers]
-    cells = {name: Cells.of(original.column(name), release.column(name), origin, lost) for name in names}
+    cells = {name: Cells.of_rows(original.column(name), release.column(name), origin, lost) for name in names}
     every = {**cells, **_sensitive(original, release, origin, lost)}
-    ncp = {name: column.ncp() for name, column in cells.items()}
-    sizes = release.classes.sizes
-    smallest = int(sizes.min()) if len(sizes) else 0
-    divisor = smallest if k is None else k
+    columns = {name: ColumnLoss.of(column) for name, column in cells.items()}
+    found = InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(lost.sum()), k=k)
     return Utility(
-        rows=n,
-        released_rows=release.n_rows,
-        suppressed_rows=suppressed,
-        suppressed_cells=sum(column.suppressed() for column in cells.values()),
-        ncp=ncp,
-        gcp=float(np.mean(list(ncp.values()))),
-        discernibility=discernibility(sizes, suppressed_rows=suppressed, rows=n),
-        class_size=divisor,
-        average_class_size=average_class_size(sizes, k=divisor) if len(sizes) else None,
-        precision={name: column.precision() for name, column in cells.items()},
-        distortion={name: column.distortion() for name, column in cells.items()},
-        width={name: Width.of(column.type, *column.left_open()) for name, column in cells.items()},
+        **vars(found),
         marginal_distance={name: column.marginal().distance() for name, column in every.items()},
         pairwise_distance={(a, b): joint(every[a], every[b]).distance() for a, b in combinations(every, 2)},
         query_error=_query_error(cells, queries, np.random.default_rng(0) if rng is None else rng),
@@ -178,7 +185,7 @@ def _check(original: Table, release: Table, origin: NDArray[Any]) -> Ints:
 def _sensitive(original: Table, release: Table, origin: Ints, lost: NDArray[np.bool_]) -> dict[str, Cells]:
     published = {column.name: column for column in release.sensitive}
     columns = [column for column in original.sensitive if column.name in published]
-    return {c.name: Cells.of(c, published[c.name], origin, lost) for c in columns}
+    return {c.name: Cells.of_rows(c, published[c.name], origin, lost) for c in columns}
 
 
 def _query_error(cells: Mapping[str, Cells], queries: int, rng: np.random.Generator) -> float:

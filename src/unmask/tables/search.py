@@ -1,0 +1,84 @@
+"""The rule of a Mondrian for one table, wherever its rows are: what the kernel is given besides points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.tables import mondrian as kernel
+from unmask.tables.constraints import Constraint
+from unmask.tables.demands import Secret, check_whole, secrets_of
+from unmask.tables.recoding import axis
+from unmask.tables.release import Column, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """How a table is cut.
+
+    rows : for every quasi-identifier (L,) rows of each level that take part. place, trees, span : where its levels are,
+    see `recoding.axis`. secrets : the sensitive columns as the constraints see them.
+    """
+
+    k: int
+    demands: tuple[Constraint, ...]
+    rows: tuple[NDArray[np.int64], ...]
+    place: tuple[NDArray[np.float64], ...]
+    trees: tuple[NDArray[np.int64] | None, ...]
+    span: NDArray[np.float64]
+    secrets: tuple[Secret, ...]
+
+    @classmethod
+    def of(cls, table: Table, rows: Sequence[NDArray[np.int64]], *, k: int, demands: Sequence[Constraint]) -> Search:
+        """Measure the whole table, whose levels have so many `rows`; refuse what not even the whole satisfies."""
+        secrets = secrets_of(table, demands)
+        check_whole(int(rows[0].sum()), k, demands, secrets)
+        axes = [_axis(column, count) for column, count in zip(table.quasi_identifiers, rows, strict=True)]
+        place, trees, span = zip(*axes, strict=True)
+        return cls(k, tuple(demands), tuple(rows), place, trees, np.array(span), tuple(secrets))
+
+    @property
+    def allows(self) -> list[kernel.Allows]:
+        """For every sensitive column the test of its histograms."""
+        return [secret.allows(self.demands) for secret in self.secrets]
+
+    def boxes(self, table: Table) -> NDArray[np.int32]:
+        """(J,) the box of every class, by cuts between values: of the whole table, or of a part that is one box."""
+        histograms = [secret.moved(table.histogram(secret.column)) for secret in self.secrets]
+        return self._cut(table.classes.levels, table.classes.sizes, histograms)
+
+    def relaxed(self, table: Table, *, rng: np.random.Generator) -> NDArray[np.int32]:
+        """(n_rows,) the box of every row, by cuts between equal values, too."""
+        histograms = [secret.each(table) for secret in self.secrets]
+        return self._cut(table.codes, np.ones(table.n_rows, dtype=np.int64), histograms, rng=rng)
+
+    def _cut(
+        self,
+        levels: NDArray[np.int32],
+        rows: NDArray[np.int64],
+        histograms: Sequence[csr_array],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> NDArray[np.int32]:
+        return kernel.mondrian(
+            np.stack([place[levels[:, j]] for j, place in enumerate(self.place)], axis=1),
+            rows,
+            k=self.k,
+            span=self.span,
+            histograms=histograms,
+            allows=self.allows,
+            trees=self.trees,
+            strict=rng is None,
+            rng=rng,
+        )
+
+
+def _axis(column: Column, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64] | None, float]:
+    """The coordinates of a column's levels, their tree, and the width of those that occur."""
+    used = np.flatnonzero(rows).astype(np.int32)
+    place, tree = axis(column, used)
+    return place, tree, float(np.ptp(place[used]))
