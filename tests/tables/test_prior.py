@@ -127,3 +127,13 @@ def test_t5_a_study_has_one_prior_before_and_after_the_truth_is_known(tmp_path):
     priors = {row.measure: row.prior for row in run_cell(cell)}
     assert priors["success_probability"] == pytest.approx(10 / 19)
     assert priors["realized_success"] == pytest.approx(10 / 19)
+
+
+def test_a_population_without_the_column_gives_no_prior():
+    release, origin = released()
+    bare = Table.read({"q": list("a" * 10 + "bcdefghij")}, quasi_identifiers="q")
+    with pytest.raises(ValueError, match="column 's' is not in the table"):
+        AttributeInference("s")(release, Background(population=bare))
+    rows = audit_tables({"r": release}, Evidence(bare, origins={"r": origin})).rows
+    assert {row.note for row in rows if (row.adversary, row.target) == ("prosecutor", "s")} == {OWN_PRIOR}
+    assert {row.target for row in rows if row.measure == "realized_success"} == {"identity"}

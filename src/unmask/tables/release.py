@@ -305,33 +305,33 @@ class Table:
         roles |= {"weight": _names(weight or ()), "identifiers": _names(identifiers)}
         check_roles(roles)
         asked = [name for role, names in roles.items() if role != "identifiers" for name in names]
-        meanings = Meanings(types or {}, orders or {}, trees(hierarchies or {}), cells, _codes(na), decimal, like)
+        codes = None if na is None else _names(na)
+        meanings = Meanings(types or {}, orders or {}, trees(hierarchies or {}), cells, codes, decimal, like)
         idle = [name for name in meanings.said if name not in asked]
         dropped = (*roles["identifiers"], *idle)
-        as_text: dict[str, Any] = {"delimiter": delimiter, "header": header, "encoding": encoding}
-        found = read_encoded(source, asked=asked, dropped=dropped, **as_text)
+        found = read_encoded(
+            source, asked=asked, dropped=dropped, delimiter=delimiter, header=header, encoding=encoding
+        )
         if idle:
             raise UnmaskError(
                 f"the type, order or hierarchy of column {idle[0]!r} was given, and the column is dropped; make it a "
                 "quasi-identifier, sensitive or kept, or leave that out"
             )
-        encoded = found.columns
         plain = {name for name in roles["keep"] if name not in meanings.said}
-        typed, notes = meanings.read(
-            {name: column for name, column in encoded.items() if name not in plain and name != weight}
-        )
-        kept = {name: _kept(name, encoded[name], meanings.na or ()) for name in plain}
+        meant = {name: column for name, column in found.columns.items() if name not in plain and name != weight}
+        columns, notes = meanings.read(meant)
+        columns |= {name: _kept(name, found.columns[name], meanings.na or ()) for name in plain}
 
         def of(role: str) -> tuple[Column, ...]:
-            return tuple({**typed, **kept}[name] for name in roles[role])
+            return tuple(columns[name] for name in roles[role])
 
         return cls(
             of("quasi_identifiers"),
             of("sensitive"),
             of("keep"),
-            _weights(weight, encoded[weight]) if weight else None,
-            missing,
-            order=tuple(encoded),
+            weight=_weights(weight, found.columns[weight]) if weight else None,
+            missing=missing,
+            order=tuple(found.columns),
             notes=(*found.notes, *notes),
         )
 
@@ -350,9 +350,6 @@ class Table:
         ['age', '"[20, 29]"', '*']
         """
         write_table(self, Path(path), force=force)
-
-
-# --- reading ------------------------------------------------------------------------------------------------------
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
@@ -374,10 +371,6 @@ def check_roles(roles: Mapping[str, tuple[str, ...]]) -> None:
 
 def trees(given: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
     return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in given.items()}
-
-
-def _codes(na: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    return na if na is None else _names(na)
 
 
 @dataclass(frozen=True, eq=False)

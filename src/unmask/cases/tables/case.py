@@ -124,10 +124,12 @@ class Scene:
 
     def value(self, adversary: str, attack: AttributeInference, link: Posterior) -> Case:
         """What is their sensitive value? link : the belief about their records."""
-        belief, column = attack.through(link, self.table, self.background), attack.sensitive
-        truth = None
-        if self.known is not None and column in self.known.population.names:
-            truth = attribute_truth(self.known.population, self.known.person, belief, column)
+        column, known = attack.sensitive, self.known
+        if known is None or column not in known.population.names:
+            belief, truth = attack.through(link, self.table), None
+        else:
+            belief = attack.through(link, self.table, known.background)
+            truth = attribute_truth(known.population, known.person, belief, column)
             truth = truth if np.any(truth.candidate != UNKNOWN) else None
         if self.foreign:
             belief = replace(belief, status="model")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
-    """What those know who know the quasi-identifiers or hold a register: words that complete "an adversary who"."""
+    """What holders of quasi-identifiers or of a register know, in words that complete "an adversary who ..."."""
     register = evidence.register
     words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are in the table"}
     if register is not None:

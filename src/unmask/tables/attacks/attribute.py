@@ -27,9 +27,8 @@ class AttributeInference:
 
     The prior is the histogram of `population`: of the table before protection, of a named population, of people who
     were not released. It is what is believed of a target who is believed absent, and neither suppression nor sampling
-    moves it. A released value that the population lacks weighs half a person. Without a population that has
-    the column the release's own histogram stands in for it, and the provenance says so: `prior` is "population" or
-    "release".
+    moves it. A released value that the population lacks weighs half a person. Without a population the release's own
+    histogram stands in for it, and the provenance says so: `prior` is "population" or "release".
 
     sensitive : the column
     link      : how the adversary finds the target's record
@@ -53,7 +52,7 @@ class AttributeInference:
         column = release.column(self.sensitive)
         labels, prior = column.levels.labels, None
         population = None if knowledge is None else knowledge.population
-        if population is not None and self.sensitive in population.names:
+        if population is not None:
             labels, prior = _before(column, population.column(self.sensitive))
         source = "release" if prior is None else "population"
         provenance = {"attack": repr(self), "prior": source}
