@@ -16,6 +16,7 @@ from unmask.channels import Channel, RandomizedResponse
 from unmask.channels.attacks import (
     FrequencyAttack,
     LeastSquaresDisclosure,
+    MatchingAttack,
     NearestNeighborAttack,
     Rounds,
     Samples,
@@ -23,7 +24,6 @@ from unmask.channels.attacks import (
     bagai_entropy,
     edman_degree,
     gierlichs_degree,
-    matching_marginals,
 )
 from unmask.channels.criteria import learned_risk
 from unmask.errors import FailedError, UnmaskError
@@ -202,7 +202,7 @@ def mixes() -> Section:
     """Degrees of anonymity of a system, and who writes to whom through a mix."""
     edman, bagai = edman_degree(SYSTEM, kind="stochastic"), bagai_entropy(SYSTEM)
     patterns = gierlichs_degree(np.ones((3, 3)), sender=np.array([0, 0, 1]), receiver=np.array([0, 0, 1]))
-    marginals = matching_marginals(SYSTEM, method="exact").probability
+    marginals = MatchingAttack(method="exact").marginals(SYSTEM).probability
     listed = _by_hand(SYSTEM)
     try:
         LeastSquaresDisclosure().estimate(_rounds(np.random.default_rng(0), always=True)[0])

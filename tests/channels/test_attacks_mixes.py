@@ -19,7 +19,6 @@ from unmask.channels.attacks import (
     expected_leaving,
     gierlichs_degree,
     log_permanent,
-    matching_marginals,
     rounds_needed,
 )
 from unmask.channels.release import Channel
@@ -52,7 +51,7 @@ def test_exact_marginals_are_those_of_all_matchings(shape):
     W[np.arange(shape[0]), np.arange(shape[0])] += 0.1
     per, p, _ = enumerate_matchings(W)
     assert log_permanent(W) == pytest.approx(log(per), abs=1e-10)
-    found = matching_marginals(W)
+    found = MatchingAttack().marginals(W)
     assert found.method == "exact"
     assert found.warning == ""
     np.testing.assert_allclose(found.probability, p, atol=1e-12)
@@ -61,7 +60,7 @@ def test_exact_marginals_are_those_of_all_matchings(shape):
 @pytest.mark.parametrize("method", ["exact", "belief propagation", "sinkhorn"])
 def test_marginals_of_square_weights_are_doubly_stochastic(method):
     W = np.exp(2 * np.random.default_rng(1).normal(size=(9, 9)))
-    found = matching_marginals(W, method=method)
+    found = MatchingAttack(method=method).marginals(W)
     assert found.converged
     np.testing.assert_allclose(found.probability.sum(axis=0), 1.0, atol=1e-6)
     np.testing.assert_allclose(found.probability.sum(axis=1), 1.0, atol=1e-6)
@@ -72,8 +71,8 @@ def test_scale_of_rows_and_columns_does_not_matter(method):
     rng = np.random.default_rng(2)
     W = np.exp(rng.normal(size=(6, 6)))
     scaled = W * 10.0 ** rng.uniform(-60, 60, (6, 1)) * 10.0 ** rng.uniform(-60, 60, 6)
-    plain = matching_marginals(W, method=method).probability
-    np.testing.assert_allclose(matching_marginals(scaled, method=method).probability, plain, atol=1e-7)
+    plain = MatchingAttack(method=method).marginals(W).probability
+    np.testing.assert_allclose(MatchingAttack(method=method).marginals(scaled).probability, plain, atol=1e-7)
 
 
 def test_rows_overstate_privacy_and_belief_propagation_understates_it():
@@ -83,9 +82,9 @@ def test_rows_overstate_privacy_and_belief_propagation_understates_it():
     error = {m: [] for m in sure}
     for _ in range(20):
         W = np.exp(3 * rng.normal(size=(10, 10)))
-        exact = matching_marginals(W, method="exact").probability
+        exact = MatchingAttack(method="exact").marginals(W).probability
         for method in sure:
-            p = matching_marginals(W, method=method).probability
+            p = MatchingAttack(method=method).marginals(W).probability
             sure[method].append(p.max(axis=1).mean())
             error[method].append(0.5 * np.abs(p - exact).sum(axis=1).mean())
     means = {method: np.mean(values) for method, values in sure.items()}
@@ -99,17 +98,17 @@ def test_belief_propagation_is_exact_without_cycles():
     # a comb: the pairs form a tree, on which the messages are exact
     W = np.zeros((3, 4))
     W[[0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 2, 3]] = [1.0, 2.0, 0.5, 1.0, 3.0, 1.0]
-    found = matching_marginals(W, method="belief propagation")
+    found = MatchingAttack(method="belief propagation").marginals(W)
     np.testing.assert_allclose(found.probability, enumerate_matchings(W)[1], atol=1e-7)
 
 
 def test_belief_propagation_settles_at_a_thousand_and_says_when_not():
     W = np.random.default_rng(4).random((300, 300)) ** 8
-    found = matching_marginals(W)
+    found = MatchingAttack().marginals(W)
     assert found.method == "belief propagation"
     assert found.converged
     assert found.gap < 1e-6
-    hasty = matching_marginals(np.exp(5 * np.random.default_rng(4).normal(size=(30, 30))), iterations=2)
+    hasty = MatchingAttack(iterations=2).marginals(np.exp(5 * np.random.default_rng(4).normal(size=(30, 30))))
     assert not hasty.converged
     assert "did not settle" in hasty.warning
     assert hasty.posterior().status == "scores"
@@ -135,15 +134,15 @@ def test_the_attack_takes_the_marginals_of_the_likelihoods():
 def test_a_forced_pair_is_certain_in_the_matching_but_not_in_its_row():
     W = np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]])
     for method in ("exact", "belief propagation"):
-        np.testing.assert_allclose(matching_marginals(W, method=method).probability, np.eye(3), atol=1e-9)
-    assert matching_marginals(W, method="rows").probability[2, 2] == pytest.approx(1 / 3)
+        np.testing.assert_allclose(MatchingAttack(method=method).marginals(W).probability, np.eye(3), atol=1e-9)
+    assert MatchingAttack(method="rows").marginals(W).probability[2, 2] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("method", ["exact", "belief propagation", "sinkhorn"])
 def test_no_matching_is_refused(method):
     W = np.array([[1.0, 0, 0], [1.0, 0, 0], [1.0, 1.0, 1.0]])
     with pytest.raises(UnmaskError, match="no one-to-one matching"):
-        matching_marginals(W, method=method)
+        MatchingAttack(method=method).marginals(W)
     assert log_permanent(W) == -np.inf
 
 
@@ -158,13 +157,13 @@ def test_no_matching_is_refused(method):
 )
 def test_wrong_weights_are_refused(W, message):
     with pytest.raises(UnmaskError, match=message):
-        matching_marginals(W)
+        MatchingAttack().marginals(W)
 
 
 def test_exact_refuses_more_than_twenty_candidates():
     with pytest.raises(UnmaskError, match="at most 20"):
-        matching_marginals(np.ones((2, 21)), method="exact")
-    np.testing.assert_allclose(matching_marginals(np.ones((2, 20))).probability, 0.05)
+        MatchingAttack(method="exact").marginals(np.ones((2, 21)))
+    np.testing.assert_allclose(MatchingAttack().marginals(np.ones((2, 20))).probability, 0.05)
 
 
 def test_edman_and_bagai_disagree_on_the_same_system():
@@ -188,7 +187,7 @@ def test_one_target_may_be_exposed_while_the_system_looks_anonymous():
     A = np.ones((6, 6))
     A[0, 1:] = A[1:, 0] = 0
     assert edman_degree(A, kind="possible") > 0.7
-    assert matching_marginals(A).probability[0, 0] == pytest.approx(1.0)
+    assert MatchingAttack().marginals(A).probability[0, 0] == pytest.approx(1.0)
 
 
 def test_stochastic_degree_refuses_other_weights():

@@ -13,7 +13,6 @@ from unmask.channels.attacks import (
     Rounds,
     Samples,
     StatisticalDisclosure,
-    matching_marginals,
 )
 from unmask.channels.chain import Chain
 from unmask.channels.design import (
@@ -66,7 +65,6 @@ __all__ = [
     "datasets",
     "degradation",
     "matched_optimum",
-    "matching_marginals",
     "optimal_mechanism",
     "private_rate_distortion",
     "rate_distortion",

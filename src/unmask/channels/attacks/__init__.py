@@ -13,7 +13,7 @@ from unmask.channels.attacks.disclosure import (
     rounds_needed,
 )
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples
-from unmask.channels.attacks.matching import MatchingAttack, MatchingMarginals, log_permanent, matching_marginals
+from unmask.channels.attacks.matching import MatchingAttack, MatchingMarginals, log_permanent
 from unmask.channels.attacks.sequence import HiddenMarkovAttack, most_likely_path
 
 __all__ = [
@@ -37,7 +37,6 @@ __all__ = [
     "expected_leaving",
     "gierlichs_degree",
     "log_permanent",
-    "matching_marginals",
     "most_likely_path",
     "rounds_needed",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.channels._matrices import Floats, Ints, log_or_0
 from unmask.channels.attacks._permanents import LARGEST_EXACT, checked, exact_marginals, no_matching, refuse_unmatched
-from unmask.channels.attacks.matching import log_permanent, matching_marginals
+from unmask.channels.attacks.matching import MatchingAttack, log_permanent
 from unmask.errors import UnmaskError
 
 
@@ -50,7 +50,7 @@ def edman_degree(weights: Floats, *, kind: Literal["possible", "stochastic"]) ->
     if off > 1e-6:
         raise UnmaskError(
             f"a row or column sums to 1 only within {off:.2g}: the stochastic degree needs a doubly stochastic matrix; "
-            "pass the marginals of `matching_marginals`"
+            "pass marginals, see `MatchingAttack`"
         )
     return max(log_permanent(W) / (lgamma(n + 1) - n * log(n)), 0.0)
 
@@ -150,7 +150,7 @@ def _draw_matchings(W: Floats, samples: int, rng: np.random.Generator) -> tuple[
 
     From the surest row to the least sure, with probabilities W_ij c_j over the columns left; c from Sinkhorn.
     """
-    guide = matching_marginals(W, method="sinkhorn", iterations=200, tolerance=1e-6).probability
+    guide = MatchingAttack(method="sinkhorn", iterations=200, tolerance=1e-6).marginals(W).probability
     rows = np.argsort(-(guide * log_or_0(guide)).sum(axis=1), kind="stable")
     free = np.ones((samples, len(W)), dtype=bool)
     log_weight, log_chance, everyone = np.zeros(samples), np.zeros(samples), np.arange(samples)

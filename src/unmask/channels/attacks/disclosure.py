@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from unmask.channels._matrices import Bools, Floats, Ints, Matrix
-from unmask.channels.attacks.matching import Method, matching_marginals
+from unmask.channels.attacks.matching import MatchingAttack, Method
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -22,7 +21,7 @@ IDENTIFIABLE = 1e-6
 class Rounds:
     """What an observer of a mix sees: who sent how many messages into each round, and who received how many.
 
-    sent     : (n_rounds, n_senders) counts, at least 0, dense or sparse
+    sent     : (n_rounds, n_senders) counts, at least 0, dense or sparse; kept dense
     received : (n_rounds, n_receivers); each round lets out as many messages as it took in
 
     Every message leaves in the round in which it came. A pool mix breaks that even where its counts balance: replace
@@ -32,16 +31,17 @@ class Rounds:
     array([2., 2.])
     """
 
-    sent: Matrix
-    received: Matrix
+    sent: Floats
+    received: Floats
 
     def __post_init__(self) -> None:
-        for name, table in (("sent", self.S), ("received", self.O)):
+        for name in ("sent", "received"):
+            object.__setattr__(self, name, table := _dense(getattr(self, name)))
             if table.ndim != 2 or table.size == 0 or not np.all(np.isfinite(table)) or table.min() < 0:
                 raise UnmaskError(f"{name} must be a table rounds x users of message counts, at least 0")
-        if len(self.S) != len(self.O):
-            raise UnmaskError(f"{len(self.S)} rounds were sent and {len(self.O)} received, expected as many")
-        out = self.O.sum(axis=1)
+        if len(self.sent) != len(self.received):
+            raise UnmaskError(f"{len(self.sent)} rounds were sent and {len(self.received)} received, expected as many")
+        out = self.received.sum(axis=1)
         wrong = np.flatnonzero(np.abs(self.batch - out) > 1e-9)
         if wrong.size:
             raise UnmaskError(
@@ -49,20 +49,10 @@ class Rounds:
                 "dummies on both sides; if the mix keeps messages back, pass `expected_leaving` as what was sent"
             )
 
-    @cached_property
-    def S(self) -> Floats:
-        """(n_rounds, n_senders) `sent`, dense."""
-        return _dense(self.sent)
-
-    @cached_property
-    def O(self) -> Floats:  # noqa: E743  # the letter of the papers
-        """(n_rounds, n_receivers) `received`, dense."""
-        return _dense(self.received)
-
     @property
     def batch(self) -> Floats:
         """(n_rounds,) b_t: messages in each round."""
-        return np.asarray(self.S.sum(axis=1), dtype=np.float64)
+        return np.asarray(self.sent.sum(axis=1), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,14 +127,14 @@ class StatisticalDisclosure:
     def estimate(self, rounds: Rounds, background: Floats | None = None) -> Profiles:
         """The profile of each sender with its standard errors."""
         who = _attacked(rounds, self.senders)
-        inside = rounds.S[:, who] > 0
-        own = rounds.S[:, who].sum(axis=0)[:, None]
+        inside = rounds.sent[:, who] > 0
+        own = rounds.sent[:, who].sum(axis=0)[:, None]
         others = (rounds.batch @ inside)[:, None] - own
         if background is not None:
-            u, uncertain = _share(background, rounds.O.shape[1])[None], np.zeros_like(own)
+            u, uncertain = _share(background, rounds.received.shape[1])[None], np.zeros_like(own)
         else:
             u, uncertain = _background(rounds, who, inside)
-        v = (inside.T.astype(np.float64) @ rounds.O - others * u) / own
+        v = (inside.T.astype(np.float64) @ rounds.received - others * u) / own
         noise = own * _binomial(v) + (others + others**2 * uncertain) * _binomial(u)
         return _profiles(rounds, v, np.sqrt(noise) / own, who, "SDA")
 
@@ -158,7 +148,7 @@ def _background(rounds: Rounds, who: Ints, inside: Bools) -> tuple[Floats, Float
             f"sender {who[np.argmin(messages)]} is in every round, so nothing shows what others send: pass whom they "
             "write to, or add rounds without this sender"
         )
-    return outside @ rounds.O / messages[:, None], 1.0 / messages[:, None]
+    return outside @ rounds.received / messages[:, None], 1.0 / messages[:, None]
 
 
 @dataclass(frozen=True)
@@ -191,7 +181,7 @@ class LeastSquaresDisclosure:
 
     def estimate(self, rounds: Rounds) -> Profiles:
         """The profile of each sender with its standard errors."""
-        who, S = _attacked(rounds, self.senders), rounds.S
+        who, S = _attacked(rounds, self.senders), rounds.sent
         gram = S.T @ S
         inverse = np.linalg.pinv(gram, hermitian=True, rcond=1e-10)
         off = np.abs((inverse @ gram)[who] - np.eye(len(gram))[who]).max(axis=1)
@@ -202,7 +192,7 @@ class LeastSquaresDisclosure:
                 "sender, or use StatisticalDisclosure with a background"
             )
         weights = inverse @ S.T
-        V = weights @ rounds.O
+        V = weights @ rounds.received
         variance = np.square(weights[who]) @ S @ _binomial(V)
         return _profiles(rounds, V[who], np.sqrt(variance), who, "LSDA")
 
@@ -240,7 +230,7 @@ class RoundDisclosure:
         if known.min() < 0:
             raise UnmaskError(f"sender {senders[np.argmin(known)]} has no profile: attack this sender first")
         weight = np.maximum(np.maximum(knowledge.estimate, knowledge.standard_error), 1e-12)
-        return matching_marginals(weight[np.ix_(known, receivers)], method=self.method).posterior()
+        return MatchingAttack(method=self.method).marginals(weight[np.ix_(known, receivers)]).posterior()
 
 
 def expected_leaving(sent: Matrix, released: Floats) -> Floats:
@@ -294,7 +284,7 @@ def _dense(table: Matrix) -> Floats:
 
 
 def _attacked(rounds: Rounds, senders: tuple[int, ...] | None) -> Ints:
-    sent = rounds.S.sum(axis=0)
+    sent = rounds.sent.sum(axis=0)
     who = np.flatnonzero(sent > 0) if senders is None else np.asarray(senders, dtype=np.int64)
     if not len(who) or who.min() < 0 or who.max() >= len(sent) or sent[who].min() == 0:
         raise UnmaskError(f"each attacked sender must be one of 0..{len(sent) - 1} and have sent at least one message")
@@ -315,12 +305,12 @@ def _binomial(p: Floats) -> Floats:
 
 
 def _profiles(rounds: Rounds, estimate: Floats, error: Floats, who: Ints, method: str) -> Profiles:
-    received = rounds.O.sum(axis=0)
+    received = rounds.received.sum(axis=0)
     return Profiles(
         estimate=np.asarray(estimate, dtype=np.float64),
         standard_error=np.asarray(error, dtype=np.float64),
         popularity=received / received.sum(),
         senders=who,
-        n_rounds=np.asarray((rounds.S[:, who] > 0).sum(axis=0), dtype=np.int64),
+        n_rounds=np.asarray((rounds.sent[:, who] > 0).sum(axis=0), dtype=np.int64),
         method=method,
     )

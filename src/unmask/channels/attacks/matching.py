@@ -74,7 +74,8 @@ class MatchingMarginals:
 class MatchingAttack:
     """Which secret is behind each output, when every target has another one: a belief over one-to-one matchings.
 
-    p(matching m) is proportional to prod_i p(y_i given x = m(i)); see `matching_marginals`, which takes any weights.
+    p(matching m) is proportional to prod_i W[i, m(i)], so p_ij = W_ij per(W without i, j) / per(W), with
+    W_ij = p(y_i given x = j); `marginals` takes any W, at least 0.
 
     method     : `exact` sums over all matchings (at most 20 secrets), `belief propagation` for any size; `auto` takes
                  the first that is possible. `sinkhorn` and `rows` are baselines that overstate privacy.
@@ -83,13 +84,16 @@ class MatchingAttack:
 
     Called with outputs (n_targets,) and their `Channel`, whose prior plays no part: every secret has at most one
     target. With more secrets than targets, any choice of distinct ones is a matching.
+    On 10 x 10 matrices of exp(s z), z normal, s = 1 and 3, the mean total variation from the truth is 0.14 and 0.34 for
+    rows, 0.07 and 0.17 for Sinkhorn, 0.01 and 0.06 for belief propagation.
 
     >>> from unmask.channels import Channel
     >>> belief = MatchingAttack()(np.array([0, 1]), Channel(np.array([[0.9, 0.1], [0.5, 0.5]])))
     >>> np.exp(belief.log_probability).round(3)
     array([0.9, 0.1, 0.1, 0.9])
 
-    B. Huang & T. Jebara, "Approximating the permanent with belief propagation", 2009.
+    B. Huang & T. Jebara, "Approximating the permanent with belief propagation", 2009; C. Troncoso & G. Danezis, "The
+    Bayesian traffic analysis of mix networks", CCS 2009.
     """
 
     method: Method = "auto"
@@ -103,47 +107,32 @@ class MatchingAttack:
         if seen.ndim != 1:
             raise UnmaskError(f"the observations have shape {seen.shape}, expected one output for each target")
         check_outputs(seen, knowledge.n_y)
-        weights = knowledge.dense().T[seen]
-        return matching_marginals(weights, **vars(self)).posterior(labels=knowledge.x_labels)
+        return self.marginals(knowledge.dense().T[seen]).posterior(labels=knowledge.x_labels)
 
+    def marginals(self, weights: Floats) -> MatchingMarginals:
+        """How likely i is matched to j, from how well they go together. Refused where no matching is possible.
 
-def matching_marginals(
-    weights: Floats, *, method: Method = "auto", damping: float = 0.3, iterations: int = 1000, tolerance: float = 1e-9
-) -> MatchingMarginals:
-    """p_ij = W_ij per(W without row i and column j) / per(W): how likely i is matched to j.
+        weights : (n_targets, n_candidates), at least 0, n_targets <= n_candidates. Each row and each column may have
+                  any scale, p does not change: subtract the largest of each row before turning log-likelihoods into
+                  weights.
 
-    p(matching m) is proportional to prod_i W[i, m(i)] over all one-to-one matchings m.
-
-    weights : (n_targets, n_candidates), at least 0, n_targets <= n_candidates: how well i and j go together, a
-              likelihood. Each row and each column may have any scale, p does not change: subtract the largest of each
-              row before turning log-likelihoods into weights.
-    On 10 x 10 matrices of exp(s z), z normal, s = 1 and 3, the mean total variation from the truth is 0.14 and 0.34 for
-    rows, 0.07 and 0.17 for Sinkhorn, 0.01 and 0.06 for belief propagation. Refused where no matching is possible.
-
-    >>> matching_marginals(np.array([[0.9, 0.1], [0.5, 0.5]])).probability
-    array([[0.9, 0.1],
-           [0.1, 0.9]])
-    >>> matching_marginals(np.array([[0.9, 0.1], [0.5, 0.5]]), method="rows").probability
-    array([[0.9, 0.1],
-           [0.5, 0.5]])
-
-    B. Huang & T. Jebara, "Approximating the permanent with belief propagation", 2009; C. Troncoso & G. Danezis, "The
-    Bayesian traffic analysis of mix networks", CCS 2009.
-    """
-    W = checked(weights)
-    if method == "auto":
-        method = "exact" if W.shape[1] <= LARGEST_EXACT else "belief propagation"
-    if method == "exact":
-        return MatchingMarginals(exact_marginals(W)[1], method)
-    if method == "belief propagation":
+        >>> MatchingAttack("rows").marginals(np.array([[0.9, 0.1], [0.5, 0.5]])).probability
+        array([[0.9, 0.1],
+               [0.5, 0.5]])
+        """
+        W, method = checked(weights), self.method
+        if method == "auto":
+            method = "exact" if W.shape[1] <= LARGEST_EXACT else "belief propagation"
+        if method == "exact":
+            return MatchingMarginals(exact_marginals(W)[1], method)
+        if method == "rows":
+            return MatchingMarginals(W / W.sum(axis=1, keepdims=True), method, warning=OVERSTATES)
         refuse_unmatched(W)
-        return _belief_propagation(W, damping, iterations, tolerance)
-    if method == "sinkhorn":
-        refuse_unmatched(W)
-        return _sinkhorn(W, iterations, tolerance)
-    if method == "rows":
-        return MatchingMarginals(W / W.sum(axis=1, keepdims=True), method, warning=OVERSTATES)
-    raise UnmaskError(f"the method is {method!r}, expected auto, exact, belief propagation, sinkhorn or rows")
+        if method == "sinkhorn":
+            return _sinkhorn(W, self.iterations, self.tolerance)
+        if method == "belief propagation":
+            return _belief_propagation(W, self.damping, self.iterations, self.tolerance)
+        raise UnmaskError(f"the method is {method!r}, expected auto, exact, belief propagation, sinkhorn or rows")
 
 
 def log_permanent(weights: Floats) -> float:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from unmask.channels._matrices import Floats, probabilities
 from unmask.channels.design.slopes import costs
+from unmask.channels.protections.alphabet import Coin
 from unmask.channels.release import Channel
 from unmask.errors import UnmaskError
 
@@ -34,7 +35,8 @@ def matched_optimum(prior: ArrayLike, loss: ArrayLike, distortion: float) -> flo
 
 
 def coin_channel(prior: ArrayLike, loss: ArrayLike, distortion: float) -> Channel:
-    """Shows the truth or, with probability D / R0 and whatever the truth, the best guess before any release.
+    """Shows the truth or, with probability D / R0 and whatever the truth, the best guess before any release: the
+    protection `Coin` of that distortion.
 
     Average privacy min(D, R0) as in `matched_optimum`, same arguments; the worst case is 0, wherever D < R0: an output
     other than that guess is the truth.
@@ -45,12 +47,8 @@ def coin_channel(prior: ArrayLike, loss: ArrayLike, distortion: float) -> Channe
            [0.5, 0. , 0.5]])
     """
     p, d = _matched(prior, loss, distortion)
-    risks = d @ p
-    guess = int(np.argmin(risks))
-    share = 1.0 if risks[guess] <= distortion else distortion / float(risks[guess])
-    rule = (1 - share) * np.eye(len(p))
-    rule[:, guess] += share
-    return Channel(rule, p)
+    before = float((d @ p).min())
+    return Coin(1.0 - min(distortion / before, 1.0) if before > 0 else 0.0).channel(p, loss=d)
 
 
 def constant_risk_channel(prior: ArrayLike, loss: ArrayLike, distortion: float) -> Channel:

@@ -139,9 +139,3 @@ def expected_cost(belief: Posterior, cost: Floats, *, largest: float) -> Floats:
         out[start:stop] = listed + belief.unlisted[start:stop] * np.where(shared[start:stop], others, largest)
         start = stop
     return out
-
-
-def targets_of(belief: Posterior, rows: Cells, order: Ints) -> Ints:
-    """Those of the targets in `order`, ascending by observation, that produced one of these rows."""
-    first, last = np.searchsorted(belief.observation[order], [rows.start, rows.stop])
-    return order[first:last]

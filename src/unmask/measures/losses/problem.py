@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.losses.cells import Cells, Floats, Ints, blocks, cells, inside, rectangle, sharing, targets_of
+from unmask.measures.losses.cells import Cells, Floats, Ints, blocks, cells, inside, rectangle, sharing
 from unmask.measures.rows import CHUNK
 from unmask.posterior import Posterior, segment_sum
 from unmask.truth import Truth
@@ -73,7 +73,8 @@ class Problem(ABC):
         out, order, every = np.full(len(truth), np.nan), *distinct(belief, truth)
         for part in cells(belief):
             mass, length = part.mass, part.length
-            targets = targets_of(belief, part, order)
+            first, last = np.searchsorted(belief.observation[order], [part.start, part.stop])
+            targets = order[first:last]
             targets = targets[(truth.candidate[targets] >= 0) & (length[belief.observation[targets] - part.start] > 0)]
             end = np.cumsum(length[belief.observation[targets] - part.start])
             first = 0
