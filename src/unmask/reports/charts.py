@@ -347,10 +347,12 @@ def _names(area: _Area, spots: Sequence[Spot], taken: list[Box]) -> Iterator[str
     """The name of each spot near it, where nothing else is; one that stands away has a hair line to it."""
     for spot in sorted((spot for spot in spots if spot.name), key=lambda spot: (-spot.radius, spot.x, spot.y)):
         x, y, reach = area.px(spot.x), area.py(spot.y), (spot.radius or 6.0) + 4
-        found = _room(area, (x, y), reach, wide(spot.name) + 3, taken, far=not spot.radius)
+        top = min(y, area.py(spot.ends[1]) + 2)
+        found = _room(area, (x, y, top), reach, wide(spot.name) + 3, taken, far=not spot.radius)
         if found is None:
             continue
         taken.append(found)
+        y = top if found[3] < top else y
         nearest = min(max(x, found[0]), found[2]), min(max(y, found[1]), found[3])
         away = math.dist((x, y), nearest)
         if away > 16:
@@ -360,13 +362,13 @@ def _names(area: _Area, spots: Sequence[Spot], taken: list[Box]) -> Iterator[str
 
 
 def _room(
-    area: _Area, at: tuple[float, float], reach: float, long: float, taken: Sequence[Box], *, far: bool
+    area: _Area, at: tuple[float, float, float], reach: float, long: float, taken: Sequence[Box], *, far: bool
 ) -> Box | None:
-    """The first place for a name around a spot that nothing else has: near ones first."""
-    x, y = at
+    """The first place that nothing else has around a spot, or above its thin line: near ones first."""
+    x, y, top = at
     for away in (0.0, 12.0, 26.0, 42.0, 60.0, 80.0, 100.0) if far else (0.0,):
         beside, above = reach + away, reach + 6 + away
-        places = [(x + beside, y - away), (x - beside - long, y - away), (x - long / 2, y - above)]
+        places = [(x + beside, y - away), (x - beside - long, y - away), (x - long / 2, top - above)]
         places += [(x - long / 2, y + above), (x + beside, y + away), (x - beside - long, y + away)]
         for left, middle in places:
             box = (left, middle - 7, left + long, middle + 7)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from unmask.errors import UnmaskError
@@ -173,6 +173,13 @@ class Scope:
     def styles(self) -> dict[str, int]:
         """Adversary -> number of its color, shape and letter."""
         return {name: style for style, name in enumerate(self.adversaries)}
+
+    def looks(self, names: Iterable[str]) -> dict[str, int]:
+        """Name -> number of its look: the one it has on the page, then free ones, for adversaries without rows, too."""
+        styles = dict(self.styles)
+        for name in names:
+            styles.setdefault(name, len(styles))
+        return styles
 
     @property
     def protected(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from unmask.measures.registry import SHARES
 from unmask.reports.facts.study import OTHERWISE, Headlines, Measured, Plane, StudyData, spoken_of
 from unmask.reports.findings.rows import did, risky, without
-from unmask.reports.words import number, percent, release_name, row_estimate
+from unmask.reports.words import number, percent, plural, release_name, row_estimate
 from unmask.results import Row
 
 ACCESS, PAYOFF, UTILITY, CAMPAIGN = "rational_access", "rational_payoff", "utility", "campaign_success"
@@ -20,7 +20,7 @@ UNITS = {
     "absolute": "minus the expected absolute distortion",
     "euclidean": "minus the expected distance",
     "squared": "minus the expected squared distance",
-    "hamming": "minus the chance of a wrong value",
+    "hamming": "minus the probability of a wrong value",
 }
 """Unit of utility -> what it counts."""
 
@@ -132,12 +132,10 @@ def utility_words(unit: str, value: float) -> str:
 
 def who(data: StudyData) -> str:
     """What was run, in a sentence."""
-    counts = ((len(data.adversaries), "adversary", "adversaries"), (len(data.protections), "protection", "protections"))
-    (a, b), datasets = (f"{n:,} {one if n == 1 else many}" for n, one, many in counts), len(data.datasets)
+    adversaries = plural(len(data.adversaries), "adversary attacks", "adversaries attack")
     times = f", {data.seeds:,} times with other draws" if data.seeds > 1 else ", once"
-    return f"{a} attack {b} of {datasets:,} {'dataset' if datasets == 1 else 'datasets'}{times}.".replace(
-        "1 adversary attack ", "1 adversary attacks "
-    )
+    protections, datasets = plural(len(data.protections), "protection"), plural(len(data.datasets), "dataset")
+    return f"{adversaries} {protections} of {datasets}{times}."
 
 
 def interval_note(rows: Sequence[Measured]) -> str:

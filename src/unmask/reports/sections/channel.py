@@ -54,21 +54,12 @@ def _setting(channel: ChannelRisk) -> str:
     )
 
 
-def _styles(channel: ChannelRisk, scope: Scope) -> dict[str, int]:
-    """Adversary -> color and shape: the one they have elsewhere on the page, else one that nobody has."""
-    styles: dict[str, int] = {}
-    for name in (BEST, *channel.others):
-        taken = {*scope.styles.values(), *styles.values()}
-        styles[name] = scope.styles.get(name, next(i for i in range(len(taken) + 1) if i not in taken))
-    return styles
-
-
 def plane_figure(channel: ChannelRisk, scope: Scope) -> tuple[Figure, ...]:
     """Errors against distortion: the best adversary filled and named, others hollow, under the limit of all mechanisms.
 
     Without a mechanism of finite distortion and error there is nothing to draw.
     """
-    styles, unit = _styles(channel, scope), channel.unit
+    styles, unit = scope.looks((BEST, *channel.others)), channel.unit
     spots = [spot for item in channel.mechanisms for spot in _spots(item, styles) if math.isfinite(spot.x + spot.y)]
     if all(spot.hollow for spot in spots):
         return ()

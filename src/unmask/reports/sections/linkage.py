@@ -107,9 +107,7 @@ def linkage_section(linkage: Linkage | None, scope: Scope, least: int) -> Sectio
 
 def _told_apart(linkage: Linkage, scope: Scope) -> list[Told]:
     """The guesses, the strongest first, each in the look of its rows; guesses without rows come after all others."""
-    styles = dict(scope.styles)
-    for guess in linkage.guesses:
-        styles.setdefault(guess.name, len(styles))
+    styles = scope.looks(guess.name for guess in linkage.guesses)
     return [
         Told(guess, styles[guess.name], lettered(guess.name, styles[guess.name], len(scope.adversaries)))
         for guess in strongest_first(linkage)

@@ -32,10 +32,8 @@ class Looks:
     @classmethod
     def of(cls, graph: GraphRisk, scope: Scope) -> Looks:
         """Those of the page, then of attacks that have no rows."""
-        styles = dict(scope.styles)
         told = (graph.attacks, graph.transition, graph.overlaps)
-        for name in (str(item.attack) for items in told for item in items):
-            styles.setdefault(name, len(styles))
+        styles = scope.looks(str(item.attack) for items in told for item in items)
         return cls(styles, len(scope.adversaries))
 
     def said(self, name: str, attack: str) -> str:

@@ -137,44 +137,33 @@ def _plane(data: StudyData, drawn: Plane) -> Figure:
     """Success or error, from 0, against utility; undominated protections are named, each as far as one must read it."""
     known = dict.fromkeys((spot.adversary, spot.target) for spot in drawn.spots)
     caption = "; ".join(f"{letter(data.styles[name])} {name}: {target}" for name, target in known)
-    risk, several = _reach(drawn), len({name for name, _ in known}) > 1
-    highest = {spot.protection: spot for spot in sorted(drawn.spots, key=lambda spot: spot.success)}
-    stems = {stem for stem, given in (settings(spot.protection) for spot in drawn.spots) if given}
-    spots = [
-        Spot(
-            spot.utility,
-            spot.success,
-            data.styles[spot.adversary],
-            _cut(spot.protection, alone=len(stems) == 1)
-            if spot.protection in drawn.undominated and highest[spot.protection] is spot
-            else "",
-            None if spot.low is None else max(0.0, spot.low),
-            spot.high,
-            hollow=not spot.best,
-            letter=letter(data.styles[spot.adversary]) if several else "",
-        )
-        for spot in drawn.spots
-    ]
+    spots, risk = list(_spots(data, drawn)), _reach(drawn)
     low, high = min(spot.x for spot in spots), max(spot.x for spot in spots)
     pad = 0.16 if high > low else 0.1 * abs(high) or 0.1
     top = 1.12 * max(spot.ends[1] for spot in spots) or 1.0
+    title = f"Utility ({UNITS.get(drawn.unit, drawn.unit)})"
+    up = linear(min(top, 1.0) if drawn.risk_unit in SHARES else top, unit=drawn.risk_unit, title=risk)
     svg = plane(
-        linear(
-            high,
-            low=low,
-            pads=(pad, pad),
-            unit=drawn.unit,
-            title=f"Utility ({UNITS.get(drawn.unit, drawn.unit)})",
-            about=3,
-        ),
-        replace(
-            linear(min(top, 1.0) if drawn.risk_unit in SHARES else top, unit=drawn.risk_unit, title=risk), high=top
-        ),
+        linear(high, low=low, pads=(pad, pad), unit=drawn.unit, title=title, about=3),
+        replace(up, high=top),
         spots,
         height=260.0,
         label=f"{risk} against utility, {drawn.dataset}. The table below has the figures.",
     )
     return Figure(f"{risk} of {caption}", svg)
+
+
+def _spots(data: StudyData, drawn: Plane) -> Iterator[Spot]:
+    """Each protection as each adversary sees it; an undominated one is named at its highest spot."""
+    several = len({spot.adversary for spot in drawn.spots}) > 1
+    highest = {spot.protection: spot for spot in sorted(drawn.spots, key=lambda spot: spot.success)}
+    stems = {stem for stem, given in (settings(spot.protection) for spot in drawn.spots) if given}
+    for spot in drawn.spots:
+        style, low = data.styles[spot.adversary], None if spot.low is None else max(0.0, spot.low)
+        named = spot.protection in drawn.undominated and highest[spot.protection] is spot
+        name = _cut(spot.protection, alone=len(stems) == 1) if named else ""
+        said = letter(style) if several else ""
+        yield Spot(spot.utility, spot.success, style, name, low, spot.high, hollow=not spot.best, letter=said)
 
 
 def _reach(plane: Plane) -> str:
