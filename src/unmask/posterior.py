@@ -1,4 +1,4 @@
-"""The currency: what the adversary believes about each target once he has seen the release."""
+"""The currency: what the adversary believes about each target once they have seen the release."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Posterior:
     weight          : (n_targets,) weights of the targets, sum 1
     n_candidates    : size of the universe of candidates
     log_prior       : what was believed before the release: one number (each candidate alike) or (n_candidates,).
-                      It may sum to less than 1: the rest is the prior chance that the target is no candidate.
+                      It may sum to less than 1: the rest is the prior probability that the target is no candidate.
     status          : how far the numbers can be trusted as probabilities: `exact`, `model` (right if the model is),
                       `calibrated` (a scale that held on other people, see
                       `inference.calibrate`) or `scores` (only their order counts). An audit says what is earned.
@@ -93,6 +93,21 @@ class Posterior:
     def row_length(self) -> NDArray[np.int64]:
         """(n_observations,) the number of listed candidates."""
         return np.diff(self.indptr)
+
+    @cached_property
+    def row(self) -> NDArray[np.int64]:
+        """(n_entries,) the observation of each entry."""
+        return np.repeat(np.arange(self.n_observations), self.row_length)
+
+    def to_dense(self) -> NDArray[np.float64]:
+        """(n_targets, n_candidates) the probabilities that are listed, 0 elsewhere.
+
+        >>> Posterior.from_dense(np.array([[0.5, 0.5, 0.0]])).to_dense()
+        array([[0.5, 0.5, 0. ]])
+        """
+        table = np.zeros((self.n_observations, self.n_candidates))
+        table[self.row, self.candidate] = np.exp(self.log_probability, dtype=np.float64)
+        return table[self.observation]
 
     @property
     def resolution(self) -> float:
