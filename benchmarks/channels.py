@@ -287,7 +287,7 @@ def our_posterior() -> Step:
 
     from unmask.measures.entropy import renyi_entropies
     from unmask.measures.leakage import leakages
-    from unmask.measures.success import log_loss, rank, realized_success, success_probability
+    from unmask.measures.success import log_loss_bits, rank, realized_success, success_probability
     from unmask.posterior import Posterior, equal_weights
     from unmask.truth import Truth
 
@@ -317,7 +317,7 @@ def our_posterior() -> Step:
         orders = renyi_entropies(belief)
         leaked = leakages(belief)
         success = success_probability.per_target(belief).mean()
-        with_truth = [measure.per_target(belief, truth).mean() for measure in (realized_success, rank, log_loss)]
+        with_truth = [measure.per_target(belief, truth).mean() for measure in (realized_success, rank, log_loss_bits)]
         return {
             "H1 bits": float(orders[1].mean()),
             "bits leaked": leaked.mutual_information_bits,

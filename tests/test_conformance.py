@@ -18,7 +18,7 @@ from unmask.checks import (
     word_broken,
 )
 from unmask.checks.grounds import ATTACKS as GROUNDS
-from unmask.checks.grounds import Scene, by_target
+from unmask.checks.grounds import Scene
 from unmask.cli import main
 from unmask.graphs import Rematch, SocialGraph
 from unmask.measures import Measure, evaluate, realized_success, success_probability
@@ -122,7 +122,7 @@ def test_exact_beliefs_average_to_the_prior():
     """E_Y p(x given y) = p(x): the martingale test, on targets who are the population."""
     table = people(300)
     belief = attacked("tables.ClassAttack", table, known_of(table, np.arange(300), targets=None))
-    assert np.allclose(belief.weight @ by_target(belief), 1 / 300, atol=1e-8)
+    assert np.allclose(belief.weight @ belief.to_dense(), 1 / 300, atol=1e-8)
 
 
 @pytest.fixture(scope="module")

@@ -80,8 +80,8 @@ def test_pairs_that_were_not_compared_or_cannot_match_count_as_candidates_of_cha
         (np.nan, 0.5, 0.5, "at least 0"),
         (0.5, 0.0, 0.5, "pair prior is 0"),
         (0.5, 1.0, 0.5, "pair prior is 1"),
-        (0.5, 0.5, 0.0, "prior chance of being in the release is 0"),
-        (0.5, 0.5, 1.5, "prior chance of being in the release is 1.5"),
+        (0.5, 0.5, 0.0, "prior probability of being in the release is 0"),
+        (0.5, 0.5, 1.5, "prior probability of being in the release is 1.5"),
     ],
 )
 def test_match_probabilities_that_are_none_are_refused(p, pair_prior, prior_present, message):

@@ -41,7 +41,7 @@ def from_classes(
 
     class_of_candidate : (n_candidates,) the equivalence class of each record
     class_of_target    : (n_targets,) the class that each target is seen in; it must not be empty
-    Exact for an adversary who knows that the target is in the release (prosecutor) and knows his quasi-identifiers.
+    Exact for an adversary who knows that the target is in the release (prosecutor) and knows their quasi-identifiers.
 
     >>> from_classes(np.array([0, 1, 1]), np.array([0, 1, 1])).row_length
     array([1, 2])
@@ -53,7 +53,7 @@ def from_classes(
         raise UnmaskError(f"a record is of a class below 0 or above {n - 1}, expected 0 to {n - 1}")
     sizes = np.bincount(class_of_candidate, minlength=n)
     if len(class_of_target) and (class_of_target.max() >= n or not np.all(sizes[class_of_target])):
-        raise UnmaskError("a target is seen in a class that has no record: the adversary would know that he is absent")
+        raise UnmaskError("a target is seen in a class that has no record: it would be known to be absent")
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(sizes))),
         candidate=by_class(class_of_candidate, n),
@@ -129,7 +129,7 @@ def from_likelihood(
     """Bayes' rule over the listed candidates and "none of these": p(x given y) = pi_x p(y given x) / p(y).
 
     log_likelihood      : (n_entries,) log p(y given x); a candidate that is not listed has likelihood 0
-    prior_present       : chance that the target is among the candidates at all; each is then alike,
+    prior_present       : probability that the target is among the candidates at all; each is then alike,
                           pi_x = prior_present / n
     log_likelihood_none : (n_observations,) log p(y given none of them), needed when prior_present < 1
     An observation with no listed candidate is one that nobody in the release can have produced: the target is absent.
@@ -137,10 +137,10 @@ def from_likelihood(
     """
     if not 0.0 < prior_present <= 1.0:
         raise UnmaskError(
-            f"the prior chance of being in the release is {prior_present}, expected above 0 and at most 1"
+            f"the prior probability of being in the release is {prior_present}, expected above 0 and at most 1"
         )
     if prior_present < 1.0 and log_likelihood_none is None:
-        raise UnmaskError("a target may be absent, so how likely his data are then must be given (log_likelihood_none)")
+        raise UnmaskError("a target may be absent: give how likely its data are then (log_likelihood_none)")
     log_prior = float(np.log(prior_present) - np.log(n_candidates))
     joint = np.asarray(log_likelihood, dtype=np.float64) + log_prior
     none = np.full(len(indptr) - 1, -np.inf)
@@ -260,7 +260,7 @@ def from_scores(
 def fit_scale(belief: Posterior, candidate: NDArray[np.int64]) -> float:
     """The scale s that makes softmax(s * log p) most likely on held-out targets whose candidate the adversary knows.
 
-    candidate : (n_targets,) the right candidate; below 0 where he does not know it or there is none: not used.
+    candidate : (n_targets,) the right candidate; below 0 where it is not known or there is none: not used.
     Minimizes the mean of -log p_s(x_true given y), convex in s, over 1e-3 <= s <= 1e3.
 
     C. Guo et al., "On calibration of modern neural networks", 2017, section 4.2 (s is 1 / temperature).
@@ -273,7 +273,7 @@ def fit_scale(belief: Posterior, candidate: NDArray[np.int64]) -> float:
     rows, entry = rows[entry >= 0], entry[entry >= 0]
     if not len(rows):
         raise UnmaskError("no target has its true candidate on the adversary's list, so no scale can be fitted")
-    owner = np.repeat(np.arange(belief.n_observations), belief.row_length)
+    owner = belief.row
     top = segment_max(log_p, belief.indptr, empty=0.0)
 
     def loss(log_scale: float) -> float:
@@ -300,12 +300,8 @@ def calibrate(belief: Posterior, candidate: NDArray[np.int64]) -> Posterior:
             f"{len(known)} of the {belief.n_targets} targets have a known candidate, expected one integer for each "
             "target and some at least 0: a belief is calibrated on people, not by a number"
         )
-    halves = known[::2], known[1::2]
-    promises = [
-        _promised(_scaled(belief, fit_scale(belief, _only(candidate, fitted))), held, candidate[held])
-        for fitted, held in (halves, halves[::-1])
-        if len(fitted) and len(held)
-    ]
+    halves = (known[::2], known[1::2]) if len(known) > 1 else ()
+    promises = [_announced(belief, candidate, *both) for both in (halves, halves[::-1]) if both]
     check = Check.of(*np.concatenate(promises, axis=1), within=0.03) if promises else None
     held_out = check is not None and not check.refuted and len(known) >= HELD_OUT
     scale = fit_scale(belief, candidate)
@@ -314,12 +310,6 @@ def calibrate(belief: Posterior, candidate: NDArray[np.int64]) -> Posterior:
         status="calibrated" if held_out else "scores",
         provenance={**belief.provenance, "scale": scale, "check": None if check is None else str(check)},
     )
-
-
-def _only(candidate: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.int64]:
-    out = np.full(len(candidate), -1, dtype=np.int64)
-    out[kept] = candidate[kept]
-    return out
 
 
 def _scaled(belief: Posterior, scale: float) -> Posterior:
@@ -334,12 +324,19 @@ def _scaled(belief: Posterior, scale: float) -> Posterior:
     )
 
 
-def _promised(belief: Posterior, target: NDArray[np.int64], candidate: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(2, n) success with some targets, announced and realized; candidates that tie share it."""
-    rows, log_p = belief.observation[target], belief.log_probability.astype(np.float64)
+def _announced(
+    belief: Posterior, candidate: NDArray[np.int64], fitted: NDArray[np.int64], held: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """(2, n) success with the targets held out, announced with the scale that fits the others, and realized;
+    candidates that are alike share it.
+    """
+    known = np.full(len(candidate), -1, dtype=np.int64)
+    known[fitted] = candidate[fitted]
+    belief = _scaled(belief, fit_scale(belief, known))
+    rows, log_p = belief.observation[held], belief.log_probability.astype(np.float64)
     top = segment_max(log_p, belief.indptr, empty=-np.inf)
-    best = log_p >= np.repeat(top, belief.row_length) - belief.resolution
-    entry = _entry_of(belief, rows, candidate)
+    best = log_p >= top[belief.row] - belief.resolution
+    entry = _entry_of(belief, rows, candidate[held])
     right = (entry >= 0) & best[np.maximum(entry, 0)]
     n_best = segment_sum(best.astype(np.float64), belief.indptr)[rows]
     return np.stack([np.exp(top[rows]), right / np.maximum(n_best, 1)])
@@ -413,7 +410,7 @@ def _unlisted_values(
 
 def _entry_of(belief: Posterior, row: NDArray[np.int64], candidate: NDArray[np.int64]) -> NDArray[np.int64]:
     """Position of a candidate in a row of the posterior, -1 where it is not listed."""
-    keys = np.repeat(np.arange(belief.n_observations), belief.row_length) * belief.n_candidates + belief.candidate
+    keys = belief.row * belief.n_candidates + belief.candidate
     wanted = row * belief.n_candidates + candidate
     found = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
     return np.where(keys[found] == wanted, found, -1) if len(keys) else np.full(len(row), -1)

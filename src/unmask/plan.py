@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +24,17 @@ Settings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
+class Plugin:
+    """Somebody's own class: its domain, the folder where its module is looked for first, and the digest of its file (a
+    plug-in that changes is another one).
+    """
+
+    domain: str
+    folder: Path
+    sha256: str
+
+
+@dataclass(frozen=True)
 class Part:
     """A dataset, protection or adversary with one choice of parameters.
 
@@ -30,29 +42,28 @@ class Part:
     use        : its name in the catalog, such as "tables.Mondrian", or "module:Class"
     parameters : what the thing of that name is made with
     settings   : whatever else the plan says of it, for the domain to read
-    domain     : of a plug-in, whose name does not say it
-    beside     : the folder of the plan, where the module of a plug-in is looked for first
-    sha256     : of the file of that module: a plug-in that changes is another one
+    plugin     : of one that is no part of this package, what its name does not say
     """
 
     name: str
     use: str
     parameters: Settings
     settings: Settings
-    domain: str = ""
-    beside: str = ""
-    sha256: str = ""
+    plugin: Plugin | None = None
 
     @property
-    def wing(self) -> str:
+    def domain(self) -> str:
         """The domain it belongs to; "" for a protection that is none and fits every domain."""
-        return self.domain or ("" if self.use == NOTHING else self.use.partition(".")[0])
+        if self.plugin is not None:
+            return self.plugin.domain
+        return "" if self.use == NOTHING else self.use.partition(".")[0]
 
     @property
     def content(self) -> dict[str, Any]:
         """All that its results depend on: neither its name nor the places of its files are, their digests are."""
         kept = {key: value for key, value in self.settings.items() if key not in PLACES}
-        return {"use": self.use, "with": self.parameters, **kept, **({"sha256": self.sha256} if self.sha256 else {})}
+        module = {} if self.plugin is None else {"module_sha256": self.plugin.sha256}
+        return {"use": self.use, "with": self.parameters, **kept, **module}
 
 
 @dataclass(frozen=True)
@@ -111,14 +122,14 @@ class Plan:
     budget: Budget = Budget()
 
     def cells(self) -> tuple[Cell, ...]:
-        """Every dataset with the protections and the adversaries of its wing, each once for every seed."""
+        """Every dataset with the protections and the adversaries of its domain, each once for every seed."""
         return tuple(
             Cell(dataset, protection, adversary, seed, self.measures)
             for dataset in self.datasets
             for protection in self.protections
-            if protection.wing in ("", dataset.wing)
+            if protection.domain in ("", dataset.domain)
             for adversary in self.adversaries
-            if adversary.wing == dataset.wing
+            if adversary.domain == dataset.domain
             for seed in self.seeds
         )
 

@@ -102,6 +102,21 @@ class Posterior:
         """(n_observations,) the number of listed candidates."""
         return np.diff(self.indptr)
 
+    @cached_property
+    def row(self) -> NDArray[np.int64]:
+        """(n_entries,) the observation of each entry."""
+        return np.repeat(np.arange(self.n_observations), self.row_length)
+
+    def to_dense(self) -> NDArray[np.float64]:
+        """(n_targets, n_candidates) the probabilities that are listed, 0 elsewhere.
+
+        >>> Posterior.from_dense(np.array([[0.5, 0.5, 0.0]])).to_dense()
+        array([[0.5, 0.5, 0. ]])
+        """
+        table = np.zeros((self.n_observations, self.n_candidates))
+        table[self.row, self.candidate] = np.exp(self.log_probability, dtype=np.float64)
+        return table[self.observation]
+
     @property
     def resolution(self) -> float:
         """Log-probabilities that differ by no more are equal: they differ by the rounding of the type they are held in.

@@ -86,7 +86,7 @@ def _weighed(
 
 
 def _divergence(r: float, a: float) -> float:
-    """KL between two chances, in nats."""
+    """KL between two probabilities, in nats."""
     with np.errstate(divide="ignore"):
         parts = [x * float(np.log(x / y if y > 0 else np.inf)) for x, y in ((r, a), (1 - r, 1 - a)) if x > 0]
     return max(sum(parts), 0.0)

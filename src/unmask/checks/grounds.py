@@ -64,14 +64,6 @@ class Ground:
         return any(word in said for word in (*self.types, "_empty _empty"))
 
 
-def by_target(belief: Posterior) -> NDArray[np.float64]:
-    """(n_targets, n_candidates) the listed probabilities, dense."""
-    table = np.zeros((belief.n_observations, belief.n_candidates))
-    row = np.repeat(np.arange(belief.n_observations), belief.row_length)
-    table[row, belief.candidate] = np.exp(belief.log_probability)
-    return table[belief.observation]
-
-
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
@@ -115,7 +107,7 @@ def _table_moved(scene: Scene, rng: Rng) -> tuple[Scene, Agrees]:
     order = rng.permutation(n)
 
     def agrees(before: Posterior, after: Posterior) -> bool:
-        old, new = by_target(before), by_target(after)
+        old, new = before.to_dense(), after.to_dense()
         wanted = old[:, order] if before.n_candidates == n else old[order] if before.n_targets == n else old
         return old.shape == new.shape and np.allclose(new, wanted, atol=1e-6)
 
@@ -240,7 +232,7 @@ def _graph_moved(scene: Scene, rng: Rng) -> tuple[Scene, Agrees]:
     def agrees(before: Any, after: Any) -> bool:
         if hasattr(before, "mapping"):
             return bool(np.array_equal(after.mapping[place], there[before.mapping]))
-        return np.allclose(by_target(after)[place], by_target(before)[:, theirs], atol=1e-6)
+        return np.allclose(after.to_dense()[place], before.to_dense()[:, theirs], atol=1e-6)
 
     moved = Scene(_renumbered(scene.release, there), (_renumbered(source, place), leaked), scene.truth)
     return moved, agrees

@@ -20,7 +20,7 @@ from unmask.measures.error import check_truth
 from unmask.measures.losses.discrete import nameable
 from unmask.measures.registry import declare_all
 from unmask.measures.rows import per_row
-from unmask.measures.success import best_guess
+from unmask.measures.success import success_probability
 from unmask.posterior import Posterior
 from unmask.truth import Truth
 
@@ -178,18 +178,10 @@ def diaz_degree(n: int | None = None) -> Measure:
     )
 
 
-toth_local = Measure(
-    name="toth_local",
-    label="Local anonymity (Tóth)",
-    meaning="probability of the likeliest sender of one message",
-    unit="probability",
-    direction="high",
-    range=(0.0, 1.0),
-    source="G. Toth, Z. Hornak & F. Vajda, 'Measuring anonymity revisited', 2004",
-    self_assessed=lambda belief: per_row(belief, best_guess),
-    needs_probabilities=True,
-)
-"""max_x p(x given y) for one observation; `toth_local_of` is the measure of a system."""
+toth_local = success_probability
+"""max_x p(x given y) for one observation; `toth_local_of` is the measure of a system.
+
+G. Toth, Z. Hornak & F. Vajda, "Measuring anonymity revisited", 2004."""
 
 
 def toth_local_of(belief: Posterior) -> float:
@@ -210,18 +202,12 @@ def toth_local_of(belief: Posterior) -> float:
     return float(toth_local.self_assessed(belief)[belief.observation_weight > 0].max())
 
 
-def clauss_schiffner(alpha: float) -> Measure:
-    """Renyi entropy of a given order, in bits, as the anonymity of a sender.
+clauss_schiffner = renyi_entropy
+"""Renyi entropy of a given order, in bits, as the anonymity of a sender.
 
-    Trap: alpha is the model of the attacker, so there is no default and it must be stated: 0 counts who is possible at
-    all, 1 averages, inf is the attacker with one guess.
+Trap: alpha is the model of the attacker, so there is no default and it must be stated: 0 counts who is possible at all,
+1 averages, inf is the attacker with one guess.
 
-    >>> clauss_schiffner(np.inf).name
-    'min_entropy_bits'
+S. Clauß and S. Schiffner, "Structuring anonymity metrics", 2006."""
 
-    S. Clauß and S. Schiffner, "Structuring anonymity metrics", 2006.
-    """
-    return renyi_entropy(alpha)
-
-
-declare_all(reiter_rubin_degree, toth_local)
+declare_all(reiter_rubin_degree)

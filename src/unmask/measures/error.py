@@ -1,4 +1,4 @@
-"""The yardstick: the error of the adversary's best estimate, of a draw from his belief, and what they really cost."""
+"""The yardstick: the error of the adversary's best estimate, of a draw from their belief, and what they really cost."""
 
 from __future__ import annotations
 

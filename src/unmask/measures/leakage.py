@@ -1,4 +1,4 @@
-"""What the release added: distances between what the adversary believes and what he believed before."""
+"""What the release added: distances between what the adversary believes and what they believed before."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
 from unmask.reports import COLUMNS, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
-from unmask.tables import AttributeInference, ClassAttack, RegisterAttack, criteria
+from unmask.tables import AttributeInference, Background, ClassAttack, RegisterAttack, criteria
 from unmask.tables.attacks.counted import Boxes, joins, linked
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.possible import columns_that_overlap

@@ -66,13 +66,13 @@ def _plan(given: Settings, path: Path) -> Plan:
     check_columns(plan.datasets, (*plan.protections, *plan.adversaries))
     if not plan.cells():
         raise UnmaskError(
-            "it has 0 cells: no adversary attacks what the datasets are; expected names of one wing, such as tables.*"
+            "it has 0 cells: no adversary attacks what the datasets are; expected names of one domain, such as tables.*"
         )
     return plan
 
 
 def _check_measures(plan: Plan) -> None:
-    known = [name for wing in dict.fromkeys(part.wing for part in plan.datasets) for name in measures_of(wing)]
+    known = [name for domain in dict.fromkeys(part.domain for part in plan.datasets) for name in measures_of(domain)]
     for name in plan.measures:
         if name not in known:
             raise UnmaskError(f"measures has {name!r}, which nothing here takes; {nearest(name, known)}")

@@ -1,4 +1,4 @@
-"""One cell of a study -> rows. Each wing says here what it takes to run one, and nothing else does."""
+"""One cell of a study -> rows, by the cases of its domain."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy as np
 from unmask.catalog import KINDS, Kind, domain_of, find, is_plugin
 from unmask.economics.profile import EMBEDDED, attacker_table
 from unmask.errors import FailedError, UnmaskError
-from unmask.plan import NOTHING, Cell, Part, digest, unknown
+from unmask.plan import NOTHING, Cell, Part, Plugin, digest, unknown
 from unmask.results import Row
 
 
-class Wing(Protocol):
-    """What a module of this package offers.
+class Cases(Protocol):
+    """What the cases of a domain offer.
 
     DATASET, ADVERSARY : what a plan may say of them besides name, use, with and grid
     MEASURES           : the measures that its cells may have
@@ -30,7 +30,7 @@ class Wing(Protocol):
     columns            : the columns of a dataset's file
     load               : the population of a dataset; `made` is what the function of that name returned, or the path of
                          the dataset's file
-    protect            : the release, and whatever else the wing needs to know the truth; protection is None for none
+    protect            : the release, and whatever else it takes to know the truth; protection is None for none
     attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone
     """
 
@@ -56,7 +56,7 @@ class Wing(Protocol):
         """The rows."""
 
 
-WINGS = {
+CASES = {
     "tables": "unmask.cases.tables",
     "pseudonyms": "unmask.cases.pseudonyms",
     "channels": "unmask.cases.channels",
@@ -70,28 +70,24 @@ FILE = "file"
 _KIND: Mapping[str, Kind] = {"data": "datasets", "protections": "protections", "adversaries": "attacks"}
 
 
-def wing_of(part: Part) -> Wing:
-    """The module that runs the cells of a part's wing."""
-    return _wing(part.wing)
-
-
-def _wing(name: str) -> Wing:
-    return import_module(WINGS[name])
+def cases_of(domain: str) -> Cases:
+    """The module that runs the cases of a domain."""
+    return import_module(CASES[domain])
 
 
 def run_cell(cell: Cell) -> list[Row]:
     """The rows of a cell, those that the plan asks for."""
     attack = made(cell.adversary, "attacks")
-    rows = wing_of(cell.dataset).attack(cell, _population(cell), _release(cell), attack)
+    rows = cases_of(cell.dataset.domain).attack(cell, _population(cell), _release(cell), attack)
     kept = [row for row in rows if cell.wants(row.measure)]
     if not kept:
         raise UnmaskError("none of the measures that the plan asks for can be taken of this adversary")
     return kept
 
 
-def measures_of(wing: str) -> tuple[str, ...]:
-    """The measures that cells of a wing may have."""
-    return _wing(wing).MEASURES
+def measures_of(domain: str) -> tuple[str, ...]:
+    """The measures that cells of a domain may have."""
+    return cases_of(domain).MEASURES
 
 
 def check_part(part: Part, kind: str, folder: Path) -> Part:
@@ -100,35 +96,48 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         return part
     if is_plugin(part.use):
         part = _of_plugin(part, kind, folder)
-    if part.wing not in WINGS:
+    if part.domain not in CASES:
         known = next(iter(KINDS[_KIND[kind]]))
         raise UnmaskError(
             f"use is {part.use!r}, expected a name that `unmask list` shows, such as {known}, or module:Class"
         )
-    from_file = kind == "data" and _from_file(part)
-    if not from_file:
-        _found(part, _KIND[kind])
-    allowed = {"data": wing_of(part).DATASET, "adversaries": wing_of(part).ADVERSARY, "protections": ()}[kind]
-    allowed = (*allowed, FILE) if from_file else allowed
+    if kind == "data":
+        return _dataset(part, folder)
+    made(part, _KIND[kind])
+    return _adversary(part, folder) if kind == "adversaries" else _only(part, ())
+
+
+def _dataset(part: Part, folder: Path) -> Part:
+    """A dataset whose files are found and digested."""
+    known = cases_of(part.domain).DATASET
+    if not _from_file(part):
+        _check_names(part, _found(part, "datasets"), part.use, without=("rng",))
+        return _with_hierarchies(_only(part, known), folder)
+    if part.parameters:
+        raise UnmaskError(unknown(next(iter(part.parameters)), (), "with or grid of a file"))
+    part = _with_file(_only(part, (*known, FILE)), folder)
+    _check_own_columns(part)
+    return _with_hierarchies(part, folder)
+
+
+def _adversary(part: Part, folder: Path) -> Part:
+    """An adversary who can know what the plan says, with the attacker of a file in its place."""
+    cases = cases_of(part.domain)
+    part = _with_attacker(_only(part, cases.ADVERSARY), folder)
+    if not isinstance(part.settings.get("knows", {}), dict):
+        raise UnmaskError("knows is no table; expected for example knows = { targets = 100 }")
+    try:
+        cases.check(part)
+    except TypeError as error:
+        raise UnmaskError(f"a setting has a value of the wrong kind: {error}") from None
+    return part
+
+
+def _only(part: Part, allowed: tuple[str, ...]) -> Part:
+    """The part, if it says nothing but what is allowed."""
     for key in part.settings:
         if key not in allowed:
             raise UnmaskError(unknown(key, allowed, "it"))
-    if kind == "data":
-        part = _with_file(part, folder) if from_file else part
-        if from_file:
-            _check_own_columns(part)
-        part = _with_hierarchies(part, folder)
-        _check_arguments(part)
-    else:
-        made(part, _KIND[kind])
-    if kind == "adversaries":
-        part = _with_attacker(part, folder)
-        if not isinstance(part.settings.get("knows", {}), dict):
-            raise UnmaskError("knows is no table; expected for example knows = { targets = 100 }")
-        try:
-            wing_of(part).check(part)
-        except TypeError as error:
-            raise UnmaskError(f"a setting has a value of the wrong kind: {error}") from None
     return part
 
 
@@ -137,32 +146,32 @@ def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
     thing = find(part.use, _KIND[kind], folder)
     settings = dict(part.settings)
     domain = settings.pop("domain", None) or domain_of(part.use, thing)
-    if domain not in WINGS:
+    if domain not in CASES:
         raise UnmaskError(
             f"{part.use!r} does not say of which domain it is; annotate its first argument, such as `release: "
             'unmask.tables.Table`, or write domain = "tables" beside use'
         )
     _, sha256 = _digested(folder, inspect.getfile(thing))
-    return replace(part, settings=settings, domain=domain, beside=str(folder.resolve()), sha256=sha256)
+    return replace(part, settings=settings, plugin=Plugin(domain, folder.resolve(), sha256))
 
 
 def _found(part: Part, kind: Kind) -> Any:
-    return find(part.use, kind, Path(part.beside) if part.beside else None)
+    return find(part.use, kind, None if part.plugin is None else part.plugin.folder)
 
 
 def _from_file(part: Part) -> bool:
-    return part.use == f"{part.wing}.{FILE}"
+    return part.use == f"{part.domain}.{FILE}"
 
 
 def check_columns(datasets: Sequence[Part], others: Sequence[Part]) -> None:
-    """Refuse a protection or an adversary that names a column which no dataset of its wing has in that role. What the
+    """Refuse a protection or an adversary that names a column which no dataset of its domain has in that role. What the
     plan leaves to a dataset, such as the quasi-identifiers of a public set, is known only where that is made.
     """
     for part in others:
-        roles = wing_of(part).ROLES if part.wing else {}
+        roles = cases_of(part.domain).ROLES if part.domain else {}
         given = {**part.parameters, **part.settings.get("knows", {})}
         for key in (key for key in roles if key in given):
-            said = [dataset.settings.get(roles[key]) for dataset in datasets if dataset.wing == part.wing]
+            said = [dataset.settings.get(roles[key]) for dataset in datasets if dataset.domain == part.domain]
             if said and all(said):
                 known = dict.fromkeys(name for names in said for name in _column_names(roles[key], names))
                 where = f"the {roles[key]} of the plan"
@@ -172,8 +181,8 @@ def check_columns(datasets: Sequence[Part], others: Sequence[Part]) -> None:
 def _check_own_columns(part: Part) -> None:
     """Refuse a dataset that names a column which its file does not have."""
     file = Path(part.settings["file"])
-    known = wing_of(part).columns(file)
-    for key in wing_of(part).COLUMNS:
+    known = cases_of(part.domain).columns(file)
+    for key in cases_of(part.domain).COLUMNS:
         _check_known(key, part.settings.get(key, ()), known, f"file {file.name!r}")
 
 
@@ -211,13 +220,6 @@ def _check_names(part: Part, function: Callable[..., object], use: str, *, witho
             raise UnmaskError(unknown(key, names, f"with or grid of {use}"))
 
 
-def _check_arguments(part: Part) -> None:
-    if not _from_file(part):
-        _check_names(part, _found(part, "datasets"), part.use, without=("rng",))
-    elif part.parameters:
-        raise UnmaskError(unknown(next(iter(part.parameters)), (), "with or grid of a file"))
-
-
 def _made(value: Any, part: Part, kind: Kind) -> Any:
     """A parameter: lists of TOML are tuples, and a table with `use` is what such a part would be.
 
@@ -232,7 +234,7 @@ def _made(value: Any, part: Part, kind: Kind) -> Any:
             raise UnmaskError(unknown(key, ("use", "with"), f"a part of {part.use}"))
     use, parameters = value["use"], value.get("with", {})
     inner = replace(part, use=use, parameters=parameters, settings={})
-    if domain_of(use, _found(inner, kind)) not in ("", part.wing):
+    if domain_of(use, _found(inner, kind)) not in ("", part.domain):
         raise UnmaskError(f"use is {use!r} in a part of {part.use}, which is of another domain")
     if not isinstance(parameters, dict):
         raise UnmaskError(f"`with` is no table in a part of {part.use}; expected for example with = {{ k = 10 }}")
@@ -306,14 +308,14 @@ def _population(cell: Cell) -> Any:
 
     def load() -> Any:
         if function is None:
-            return wing_of(dataset).load(dataset, Path(dataset.settings["file"]))
+            return cases_of(dataset.domain).load(dataset, Path(dataset.settings["file"]))
         given = {key: _frozen(value) for key, value in dataset.parameters.items()}
         given |= {"rng": cell.rng("dataset")} if draws else {}
         try:
             drawn = function(**given)
         except TypeError as error:
             raise UnmaskError(f"{dataset.use} cannot be made with these parameters: {error}") from None
-        return wing_of(dataset).load(dataset, drawn)
+        return cases_of(dataset.domain).load(dataset, drawn)
 
     return _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
 
@@ -322,6 +324,6 @@ def _release(cell: Cell) -> Any:
     def protect() -> Any:
         protection = None if cell.protection.use == NOTHING else made(cell.protection, "protections")
         rng = cell.rng("protection", cell.protection.content)
-        return wing_of(cell.dataset).protect(_population(cell), protection, rng)
+        return cases_of(cell.dataset.domain).protect(_population(cell), protection, rng)
 
     return _kept(digest("release", cell.dataset.content, cell.protection.content, cell.seed), protect)
