@@ -4,6 +4,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from unmask import pseudonyms
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures.unlinkability import Contingency, evaluate
 from unmask.pseudonyms import (
@@ -19,7 +20,6 @@ from unmask.pseudonyms import (
     Threshold,
     Weights,
 )
-from unmask.pseudonyms import attacks as module
 from unmask.pseudonyms.attacks.agreement import dice
 from unmask.pseudonyms.attacks.blocking import pairs_of_rule
 from unmask.pseudonyms.datasets import synthetic_traces
@@ -99,7 +99,7 @@ def test_an_attack_is_reproducible_and_does_not_read_order_ids_or_labels(attack)
     names = {"ids": rng.permutation(len(items)) + 1_000, "pseudonym": items.pseudonym * 3 + 1}
     renamed = Items(names["ids"], items.features, names["pseudonym"], items.time, items.context)
     assert np.array_equal(attack(renamed).code, attack(items).code)
-    assert eval(repr(attack), vars(module)) == attack
+    assert eval(repr(attack), vars(pseudonyms)) == attack
 
 
 @pytest.mark.filterwarnings("default")

@@ -133,6 +133,6 @@ def _counted(
     with open_engine(choice, memory_limit=room[0], temp_directory=temp_directory, encoding=encoding) as engine:
         labeled = files.labeled(engine)
         said: dict[str, Any] = {"missing": files.missing, "unlabeled": files.unlabeled}
-        click.echo(str(plan(engine, *labeled, shares=room, temp_directory=temp_directory, **said)), err=True)
+        click.echo(plan(engine, *labeled, shares=room, temp_directory=temp_directory, **said), err=True)
         say_notes(engine.notes)
         return None if dry_run else contingencies(engine, *labeled, array_bytes=room[1], **said)

@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.economics.attacker import Attacker
+from unmask.economics.attacker import Attacker, numbers
 from unmask.economics.exploitation import TIE, VALUE, Alike, Floats, Games, Ranked, Stakes
 from unmask.economics.groups import Who, groups_of
-from unmask.economics.prices import numbers, sunk_plans
+from unmask.economics.prices import sunk_plans
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -156,7 +156,7 @@ class Arms:
 def _counted(people: ArrayLike | None, of_target: NDArray[np.int64]) -> Floats:
     if people is None:
         return np.ones(int((of_target >= 0).sum()))
-    given = np.broadcast_to(numbers("counts of people", people), of_target.shape)
+    given = np.broadcast_to(numbers("people", people), of_target.shape)
     if not (np.all(given >= 0) and np.all(given == np.rint(given)) and np.all(given < 2**53)):
         raise UnmaskError("the counts of people are not whole numbers of at least 0, one for each target")
     return np.asarray(given[of_target >= 0])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 
+Floats = NDArray[np.float64]
 Ties = Literal["walk_away", "attack"]
 
 FROM_PROFILE: Final[Any] = None
@@ -43,14 +44,14 @@ class Attacker:
     fine             : C_p, paid when an exploit is detected
     max_fines        : fines at most in a campaign, or for one target attacked alone: a whole number, or math.inf. No
                        default: a capped and an uncapped fine differ in kind, see `warnings`.
-    detection_base   : h0 of the chance q_j = 1 / (1 + exp(-(h0 + h1 j))) that the exploit after j failures is detected
-    detection_growth : h1 of the same; 0 for a constant chance
+    detection_base   : h0 of the probability q_j = 1 / (1 + exp(-(h0 + h1 j))) that exploit j is detected, j from 0
+    detection_growth : h1 of the same; 0 for a constant probability
     detection        : q_0, q_1, ... instead of h0 and h1; the last one holds for all later exploits
     audit_every      : T, only every T-th exploit is looked at: q_{T-1}, q_{2T-1}, ... stay, the others become 0
     arrest           : the attack ends when it is detected (after the fine)
-    prior            : chance that the target is in the outside data at all, above 0. A target alike with g people there
-                       is one of N = g / prior people, so that every try succeeds with unconditional chance 1 / N.
-    confirmation     : v, chance that a success is noticed; v < 1 acts like N = g / (prior v)
+    prior            : probability that the target is in the outside data at all, above 0. A target alike with g people
+                       there is one of N = g / prior people, so that every try succeeds with probability 1 / N.
+    confirmation     : v, probability that a success is noticed; v < 1 acts like N = g / (prior v)
     max_tries        : exploits for one target at most; None: as many as there are candidates
     ties             : what is done when attacking and walking away are worth the same: "walk_away" (strict profit is
                        needed) or "attack" (the prudent publisher's reading)
@@ -113,7 +114,7 @@ class Attacker:
         _check_detection(self)
 
     def detection_at(self, n_tries: int) -> NDArray[np.float64]:
-        """(n_tries,) q_j: chance that the exploit after j failed ones is detected, equation (4) or as given."""
+        """(n_tries,) q_j: probability that the exploit after j failed ones is detected, equation (4) or as given."""
         j = np.arange(n_tries)
         if self.detection is not None:
             q = np.asarray(self.detection, dtype=np.float64)[np.minimum(j, len(self.detection) - 1)]
@@ -125,7 +126,7 @@ class Attacker:
 
     @property
     def constant_detection(self) -> bool:
-        """Whether every exploit is detected with the same chance."""
+        """Whether every exploit is detected with the same probability."""
         if self.audit_every > 1:
             return False
         return len(set(self.detection)) == 1 if self.detection is not None else not self.detection_growth
@@ -160,11 +161,11 @@ class Attacker:
 
 
 def _schedule(detection: object) -> tuple[float, ...] | None:
-    """The chances of detection as a tuple, whatever sequence they were given as."""
+    """The probabilities of detection as a tuple, whatever sequence they were given as."""
     if detection is None:
         return None
     if not isinstance(detection, list | tuple | np.ndarray):
-        raise UnmaskError(f"detection is {detection!r}, expected a list of chances, such as [0.05]")
+        raise UnmaskError(f"detection is {detection!r}, expected a list of probabilities, such as [0.05]")
     return tuple(q.item() if isinstance(q, np.generic) else q for q in detection)
 
 
@@ -210,7 +211,7 @@ def _check_detection(attacker: Attacker) -> None:
         raise UnmaskError("detection is given twice: give detection, or detection_base and detection_growth")
     if (base is None) != (growth is None):
         missing = "detection_growth" if growth is None else "detection_base"
-        raise UnmaskError(f"{missing} is missing: base and growth go together, growth 0 for a constant chance")
+        raise UnmaskError(f"{missing} is missing: base and growth go together, growth 0 for a constant one")
     if given is None and base is None and (attacker.arrest or (attacker.fine > 0 and attacker.max_fines > 0)):
         raise UnmaskError(
             "a detected exploit has a consequence, and nothing says how likely detection is: give detection_base and "
@@ -241,6 +242,26 @@ def as_number(name: str, value: object) -> float:
     return number
 
 
+def numbers(name: str, values: object) -> Floats:
+    """Values as numbers, whatever they are given as; UnmaskError for a text or a ragged list."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnmaskError(f"{name} is not made of numbers; give one number for each") from None
+
+
+def amounts(name: str, values: object, n: int) -> Floats:
+    """(n,) amounts of at least 0, from one number or n of them; UnmaskError for anything else."""
+    found = numbers(name, values)
+    if found.shape not in ((), (n,)):
+        raise UnmaskError(f"{name} has shape {found.shape}, expected one number or {n}")
+    if not (np.isfinite(found) & (found >= 0)).all():
+        raise UnmaskError(
+            f"{name} is not a finite amount of at least 0 everywhere; give what is lost as a positive cost"
+        )
+    return np.broadcast_to(found, (n,))
+
+
 def parameters(attacker: Attacker) -> dict[str, Any]:
     """What the attacker is made of, by name: every field that is set."""
     values = {item.name: getattr(attacker, item.name) for item in fields(attacker)}
@@ -254,7 +275,7 @@ def one_shot(attacker: Attacker) -> Attacker:
     """The same attacker who may try one candidate only and does not discount: the one-shot game, equation (7).
 
     They attack where gain prior / g - q_0 fine - access_cost - link_cost - exploit_cost is above 0, and then
-    re-identify the target with chance prior / g. Z. Wan et al., "A game theoretic framework for analyzing
+    re-identify the target with probability prior / g. Z. Wan et al., "A game theoretic framework for analyzing
     re-identification risk", 2015.
     """
     return replace(attacker, max_tries=1, discount=1.0)
@@ -269,7 +290,7 @@ def prosecutor() -> Attacker:
 
 
 def journalist(prior: float) -> Attacker:
-    """Pays nothing and tries one candidate; the target is in the data with chance `prior`: success prior / g.
+    """Pays nothing and tries one candidate; the target is in the data with probability `prior`: success prior / g.
 
     >>> from unmask.economics import price_records
     >>> price_records(journalist(0.5), [1, 2, 5]).success_probability

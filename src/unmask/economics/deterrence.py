@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.economics.arms import Arms
-from unmask.economics.attacker import Attacker, as_number
+from unmask.economics.attacker import Attacker, amounts, as_number
 from unmask.economics.campaign import attack, campaign, campaigner
 from unmask.economics.exploitation import Floats
 from unmask.economics.groups import Who
-from unmask.economics.prices import Thresholds, amounts, exploitation_table
+from unmask.economics.prices import Thresholds, exploitation_table
 from unmask.economics.records import price_records
 from unmask.errors import UnmaskError
 
@@ -56,7 +56,7 @@ def deter(
     if amount not in ("fine", "access_cost"):
         raise UnmaskError(f"amount is {amount!r}, expected fine or access_cost")
     arms = Arms.of(campaigner(_with(attacker, amount, 0.0)), who, None)
-    losses = amounts(loss, len(arms.of_target))
+    losses = amounts("loss", loss, len(arms.of_target))
 
     def meets(value: float) -> bool:
         return float(attack(arms.facing(**{amount: value})).most_success @ losses) <= budget

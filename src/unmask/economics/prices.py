@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.economics.attacker import Attacker, is_whole
+from unmask.economics.attacker import Attacker, amounts, is_whole
 from unmask.economics.exploitation import (
     CLEAN,
     COST_SLOPE,
@@ -82,7 +82,7 @@ class Prices:
 
     def risk(self, loss: ArrayLike = 1.0) -> Floats:
         """(n,) P_reid times the publisher's loss when the target is re-identified, equation (1)."""
-        return self.success_probability * amounts(loss, len(self))
+        return self.success_probability * amounts("loss", loss, len(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,24 +125,6 @@ def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
     prices = prices_of(attacker, plan, plan[VALUE])
     slope, thresholds = _slopes(attacker, plan, prices.access), _thresholds(attacker, plan, prices.access)
     return ExploitationTable(**vars(prices), attacker=attacker, slope=slope, thresholds=thresholds)
-
-
-def amounts(values: ArrayLike, n: int) -> Floats:
-    """(n,) what the publisher loses with each target, from one number or n; UnmaskError for anything else."""
-    losses = numbers("losses", values)
-    if losses.ndim and losses.shape != (n,):
-        raise UnmaskError(f"the losses have shape {losses.shape}, expected one number or {n}")
-    if not (np.all(losses >= 0) and np.all(np.isfinite(losses))):
-        raise UnmaskError("a loss is negative, infinite or missing, expected amounts of at least 0")
-    return np.broadcast_to(losses, (n,))
-
-
-def numbers(what: str, values: ArrayLike) -> Floats:
-    """Values as numbers; UnmaskError for a text or a ragged list."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise UnmaskError(f"the {what} are no list of numbers; give one number for each record") from None
 
 
 def group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:

@@ -9,14 +9,13 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.economics.attacker import Attacker, is_whole
+from unmask.economics.attacker import Attacker, is_whole, numbers
 from unmask.economics.exploitation import CLEAN, VALUE, Alike, Floats
 from unmask.economics.prices import (
     Prices,
     bound_on_size,
     distinct_sizes,
     group_sizes,
-    numbers,
     plans_by_size,
     prices_of,
     sunk_plans,
@@ -87,7 +86,7 @@ def _checked_cells(
         raise UnmaskError("a belief about unknown sizes needs the population and each record's cell_probability")
     if not is_whole(population, at_least=1):
         raise UnmaskError(f"the population is {population!r}, expected a whole number of at least 1")
-    p = numbers("cell probabilities", cell_probability)
+    p = numbers("cell_probability", cell_probability)
     if p.ndim and p.shape != counts.shape:
         raise UnmaskError(f"there are {p.size} cell probabilities for {len(counts)} records, expected one for each")
     p = np.broadcast_to(p, counts.shape)

@@ -208,7 +208,7 @@ def synthetic_traces(
 
     x0, x1, ... : n_numeric features, sqrt(1 - d) * center of the user + sqrt(d) * noise, center and noise standard
         normal and independent; so each has variance 1 whatever d, of which the users explain 1 - d.
-    place : categorical of n_places; with chance 1 - d the user's own place (uniform over places), otherwise any place.
+    place : categorical of n_places; with probability 1 - d the user's own (uniform over places), otherwise any.
     time : uniform on [0, 1), independent of all. context : uniform on 0 .. n_contexts - 1, independent of all.
 
     The items are in random order.

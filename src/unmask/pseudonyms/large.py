@@ -53,35 +53,6 @@ class Labeled:
         return Path(self.source.rpartition("::")[2] if "::" in self.source else self.source).name
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What an audit of linkage is expected to take.
-
-    items, subjects : rows of the truth, and about how many labels they have. clusters : about how many labels each
-    guess has. cells : fewest and most pairs of a subject and a cluster with items in common, of the guess with most
-    clusters. engine_bytes, array_bytes : the two shares of the memory limit. need : bytes of arrays for fewest and most
-    cells. disk_bytes : what the engine will write to its temporary directory at most.
-    """
-
-    items: int
-    subjects: int
-    clusters: Mapping[str, int]
-    cells: tuple[int, int]
-    engine_bytes: int
-    array_bytes: int
-    need: tuple[int, int]
-    disk_bytes: int
-
-    def __str__(self) -> str:
-        clusters = ", ".join(f"{name} about {n:,} clusters" for name, n in self.clusters.items())
-        return (
-            f"linkage of {self.items:,} items of about {self.subjects:,} subjects; {clusters}; {self.cells[0]:,} to "
-            f"{self.cells[1]:,} pairs taken into memory, {in_words(self.need[0])} to {in_words(self.need[1])} of the "
-            f"{in_words(self.array_bytes)} for arrays; {in_words(self.engine_bytes)} for the engine, up to "
-            f"{in_words(self.disk_bytes)} of disk"
-        )
-
-
 def plan(
     engine: Engine,
     truth: Labeled,
@@ -91,8 +62,10 @@ def plan(
     missing: Missing = "error",
     unlabeled: Unlabeled = "error",
     temp_directory: str | PathLike[str] | None = None,
-) -> Plan:
-    """Estimate the work from one pass over each file, and refuse what will not fit, and labels that are missing.
+) -> str:
+    """What an audit of linkage will take, in words, from one pass over each file.
+
+    What will not fit is refused, and so are labels that are missing.
 
     shares : bytes of the engine and of the arrays, see `unmask.engines.room.shares`. The engine's estimate of labels is
     a few per cent off. How many pairs of a subject and a cluster share items is known only after the join: at least as
@@ -113,7 +86,12 @@ def plan(
     rows = items + sum(n for n, _ in found.values())
     disk_bytes = max(rows * _PER_ITEM - shares[0], 0)
     check_disk(disk_bytes, temp_directory)
-    return Plan(items, subjects, clusters, cells, *shares, need, disk_bytes)
+    said = ", ".join(f"{name} about {n:,} clusters" for name, n in clusters.items())
+    return (
+        f"linkage of {items:,} items of about {subjects:,} subjects; {said}; {cells[0]:,} to {cells[1]:,} pairs taken "
+        f"into memory, {in_words(need[0])} to {in_words(need[1])} of the {in_words(shares[1])} for arrays; "
+        f"{in_words(shares[0])} for the engine, up to {in_words(disk_bytes)} of disk"
+    )
 
 
 def contingencies(

@@ -28,9 +28,9 @@ _ROUNDS = 200
 class Weights:
     """What a linker believes about agreement: for each feature (different, near, equal), each summing to 1.
 
-    m     : the chances of the three levels in a pair of one user's pseudonyms
+    m     : the probabilities of the three levels in a pair of one user's pseudonyms
     u     : the same in a pair of different users'
-    prior : the chance that two pseudonyms, drawn at random, are one user's
+    prior : the probability that two pseudonyms, drawn at random, are one user's
 
     The evidence of a feature is log(m / u) at its level, in natural units; a missing cell is no evidence. Features
     are taken as independent given whether the pair is one user's.
@@ -49,7 +49,7 @@ class Weights:
             for name, row in table.items():
                 if len(row) != _LEVELS or min(row) < 0 or abs(sum(row) - 1) > 1e-6:
                     raise UnmaskError(
-                        f"{letter} of {name!r} is {row}, expected the chances of (different, near, equal), sum 1"
+                        f"{letter} of {name!r} is {row}, expected the probabilities of (different, near, equal), sum 1"
                     )
         if set(self.m) != set(self.u):
             raise UnmaskError("m and u name different features, expected both for each feature")
@@ -66,8 +66,8 @@ class RecordLinkage:
     What is not `known` is estimated from the release alone. u: equal cells by their frequencies, near ones on up to a
     million pairs drawn with `seed`. m: by expectation maximization over the pairs of each block rule, u fixed, on the
     features outside that rule; the mean over the rules. A feature that is in every rule keeps m = (0.05, 0.15, 0.8)
-    (0.2 and 0.8 where cells cannot be near). Prior: the matches found in a rule's pairs, divided by the chance that a
-    match agrees on that rule, over all pairs; the mean over the rules.
+    (0.2 and 0.8 where cells cannot be near). Prior: the matches found in a rule's pairs, divided by the probability
+    that a match agrees on that rule, over all pairs; the mean over the rules.
     Where a user's errors are not independent (a record with exactly one error) m is too low and the prior too high.
 
     blocks    : rules, each the names of features; two rules with no feature in common are a good choice
@@ -181,7 +181,7 @@ def check_blocks(blocks: Blocks, threshold: float) -> None:
 
 
 def _by_chance(feature: Feature, level: NDArray[np.int8], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(3,) chances of the levels in a random pair: equal by the frequencies of the cells, near by the sample."""
+    """(3,) probabilities of the levels in a random pair: equal by the frequencies of the cells, near by the sample."""
     codes = codes_of(feature)
     size = np.bincount(codes[codes >= 0]).astype(np.float64)
     n = size.sum()
