@@ -12,7 +12,7 @@ from unmask import ABSENT, UNKNOWN, Truth, audit
 from unmask.audit import earned
 from unmask.catalog import ATTACKS
 from unmask.channels import BayesChannelAttack, Channel
-from unmask.graphs import datasets, select_seeds, split
+from unmask.graphs import Auxiliary, datasets, select_seeds, split
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
 from unmask.tables import Identity, Knowledge, Mondrian, Register, RegisterAttack, Table
@@ -125,7 +125,7 @@ def test_graphs(networks, name):
     pair, seeds = networks
     truth = np.where(pair.truth < 0, ABSENT, pair.truth)
     truth[seeds.source] = UNKNOWN
-    judged(ATTACKS[name](pair.target, pair.source, seeds), Truth(truth))
+    judged(ATTACKS[name](pair.target, Auxiliary(pair.source, seeds)), Truth(truth))
 
 
 # --- what has no belief -----------------------------------------------------------------------------------------------

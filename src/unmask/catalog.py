@@ -47,10 +47,11 @@ ATTACKS: Mapping[str, object] = {
     "graphs.Nar09": graphs.Nar09(),
     "graphs.Grasshopper": graphs.Grasshopper(),
     "graphs.Bumblebee": graphs.Bumblebee(),
-    "graphs.KorulaLattanzi": graphs.KorulaLattanzi(),
-    "graphs.Irma": graphs.Irma(),
     "graphs.Rematch": graphs.Rematch(),
+    "graphs.Irma": graphs.Irma(),
+    "graphs.KorulaLattanzi": graphs.KorulaLattanzi(),
     "graphs.GraphMatching": graphs.GraphMatching(),
+    "graphs.DirectedNar09": graphs.DirectedNar09(),
     "graphs.Iterated": graphs.Iterated(graphs.Nar09()),
     "pseudonyms.SplinkLinkage": SplinkLinkage((("place",), ("x0",))),
 }

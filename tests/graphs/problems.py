@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from unmask.graphs import Auxiliary
 from unmask.graphs.release import SocialGraph
 
 
@@ -67,9 +68,10 @@ def check_renumbering(attack):
     source, target, truth = noisy_pair(rng, n_nodes=60)
     new_source, new_target = rng.permutation(60), rng.permutation(60)
     seeds = (truth[0][:12], truth[1][:12])
-    plain = attack(target, source, seeds).mapping
+    plain = attack(target, Auxiliary(source, seeds)).mapping
     moved = attack(
-        renumbered(target, new_target), renumbered(source, new_source), (new_source[seeds[0]], new_target[seeds[1]])
+        renumbered(target, new_target),
+        Auxiliary(renumbered(source, new_source), (new_source[seeds[0]], new_target[seeds[1]])),
     ).mapping
     assert pairs_of(moved) == {int(new_source[v]): int(new_target[c]) for v, c in pairs_of(plain).items()}
 

@@ -5,7 +5,7 @@ import pytest
 
 from unmask import Truth, audit
 from unmask.catalog import ATTACKS, PROTECTIONS
-from unmask.graphs import Rematch, SocialGraph, datasets, select_seeds, split
+from unmask.graphs import Auxiliary, Rematch, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.truth import ABSENT, UNKNOWN
 
@@ -26,7 +26,7 @@ def scene():
 def test_an_attack_is_reproducible_documented_and_leaves_its_input_alone(scene, name):
     pair, seeds = scene
     before = [pair.target.neighbor.copy(), pair.source.neighbor.copy(), seeds.source.copy(), seeds.target.copy()]
-    one, two = (ATTACKS[name](pair.target, pair.source, seeds) for _ in range(2))
+    one, two = (ATTACKS[name](pair.target, Auxiliary(pair.source, seeds)) for _ in range(2))
     assert one.mapping.tolist() == two.mapping.tolist()
     assert one.log_probability.tolist() == two.log_probability.tolist()
     after = [pair.target.neighbor, pair.source.neighbor, seeds.source, seeds.target]
@@ -39,7 +39,7 @@ def test_an_attack_is_reproducible_documented_and_leaves_its_input_alone(scene, 
 @pytest.mark.parametrize("name", OF_GRAPHS)
 def test_a_mapping_is_one_to_one_and_keeps_what_was_known(scene, name):
     pair, seeds = scene
-    belief = ATTACKS[name](pair.target, pair.source, seeds)
+    belief = ATTACKS[name](pair.target, Auxiliary(pair.source, seeds))
     named = belief.mapping[belief.mapping >= 0]
     assert len(np.unique(named)) == len(named)
     if name not in REVISE:
@@ -52,7 +52,7 @@ def test_a_person_without_ties_is_not_named(scene, name):
     pair, seeds = scene
     u, v = pair.source.edges()
     alone = SocialGraph.from_edges(u, v, n_nodes=pair.source.n_nodes + 1)
-    belief = ATTACKS[name](pair.target, alone, seeds)
+    belief = ATTACKS[name](pair.target, Auxiliary(alone, seeds))
     if name != "graphs.GraphMatching":  # it leaves nobody out
         assert belief.mapping[-1] == -1
 
@@ -63,7 +63,7 @@ def test_another_network_gives_no_gain(name):
     there = datasets.barabasi_albert(250, 4, rng=np.random.default_rng(6))
     rng = np.random.default_rng(7)
     source, target = rng.permutation(250)[:10], rng.permutation(250)[:10]
-    belief = ATTACKS[name](there, here, (source, target))
+    belief = ATTACKS[name](there, Auxiliary(here, (source, target)))
     stranger = np.random.default_rng(8).permutation(250)
     stranger[source] = -1
     found = rates(belief.mapping, stranger, source)
@@ -75,7 +75,7 @@ def test_the_standard_measures_apply_to_every_belief(scene, name):
     pair, seeds = scene
     truth = np.where(pair.truth < 0, ABSENT, pair.truth)
     truth[seeds.source] = UNKNOWN
-    belief = ATTACKS[name](pair.target, pair.source, seeds)
+    belief = ATTACKS[name](pair.target, Auxiliary(pair.source, seeds))
     found = audit(belief, Truth(truth))
     assert 0 < found.row("realized_success").posterior <= 1
     assert found.row("realized_success").gain > 0.1
@@ -111,7 +111,7 @@ def sparse_scene():
 def test_g8_renumbering_the_nodes_renumbers_the_names(sparse_scene, name):
     pair, seeds = sparse_scene
     attack = Rematch(assignment="greedy") if name == "greedy" else ATTACKS[name]
-    before = attack(pair.target, pair.source, seeds)
+    before = attack(pair.target, Auxiliary(pair.source, seeds))
     assert (before.mapping >= 0).sum() > len(seeds.source) + 10
     for run in range(4):
         rng = np.random.default_rng(run)
@@ -119,5 +119,7 @@ def test_g8_renumbering_the_nodes_renumbers_the_names(sparse_scene, name):
         moved = pair.take(sources, targets)
         place, place_there = np.argsort(sources), np.append(np.argsort(targets), -1)
         order = rng.permutation(len(seeds.source))
-        again = attack(moved.target, moved.source, (place[seeds.source[order]], place_there[seeds.target[order]]))
+        again = attack(
+            moved.target, Auxiliary(moved.source, (place[seeds.source[order]], place_there[seeds.target[order]]))
+        )
         assert again.mapping[place].tolist() == place_there[before.mapping].tolist()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.errors import UnmaskError
-from unmask.graphs import Nar09, select_seeds, split
+from unmask.graphs import Auxiliary, Nar09, select_seeds, split
 from unmask.graphs.attacks.iterated import Iterated
 from unmask.graphs.datasets import barabasi_albert, network
 from unmask.graphs.disclosure import (
@@ -226,10 +226,10 @@ class Watching:
     def __init__(self, source, answer):
         self.source, self.answer, self.releases = source, answer, []
 
-    def __call__(self, target, auxiliary, seeds):
-        assert auxiliary is self.source
-        self.releases.append((target, seeds))
-        return self.answer(target, seeds)
+    def __call__(self, release, knowledge, *, rng=None):
+        assert knowledge.graph is self.source
+        self.releases.append((release, knowledge.seeds))
+        return self.answer(release, knowledge.seeds)
 
 
 def test_discovery_leaves_one_identity_of_each_person():
@@ -330,7 +330,7 @@ def test_an_iterated_attack_undoes_a_separation():
     pair = split(graph, 1.0, 1.0, rng())
     separated = IdentitySeparation(identities=2, adopters=10, cooperation="degree")(pair.target, rng=rng())
     seeds = select_seeds(seed_pair(pair, separated), "random", 150, rng())
-    belief = Iterated(Nar09(), rounds=2)(separated.release, pair.source, seeds)
+    belief = Iterated(Nar09(), rounds=2)(separated.release, Auxiliary(pair.source, seeds))
     first = disclosure(pair, separated, belief.mapping, seeds.source)
     both = disclosure(pair, separated, belief.rounds, seeds.source)
     assert both.rate > first.rate + 0.1
@@ -350,7 +350,9 @@ def test_five_identities_of_the_best_model_tell_little():
     ]:
         separated = protection(pair.target, rng=rng(), eligible=pair.truth[pair.common])
         seeds = select_seeds(seed_pair(pair, separated), "random.25", 1_000, rng())
-        found = disclosure(pair, separated, Nar09()(separated.release, pair.source, seeds).mapping, seeds.source)
+        found = disclosure(
+            pair, separated, Nar09()(separated.release, Auxiliary(pair.source, seeds)).mapping, seeds.source
+        )
         assert low < found.rate < high
         assert 0.18 < found.everybody.recall < 0.28
 

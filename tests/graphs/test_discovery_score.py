@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unmask.graphs import IdentitySeparation, Nar09, SocialGraph, datasets, select_seeds, split
+from unmask.graphs import Auxiliary, IdentitySeparation, Nar09, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.disclosure import discovery, identities_of, seed_pair
 from unmask.graphs.knowledge import SeedPairs
 
@@ -43,5 +43,5 @@ def _score(release: SocialGraph, kept, source, seeds: SeedPairs, person, identit
     number = {node: i for i, node in enumerate(kept)}
     there = np.isin(seeds.target, kept)  # a wrong seed may be an identity that is taken out
     target = np.array([number[node] for node in seeds.target[there].tolist()])
-    named = int(Nar09()(release, source, (seeds.source[there], target)).mapping[person])
+    named = int(Nar09()(release, Auxiliary(source, (seeds.source[there], target))).mapping[person])
     return 0 if named < 0 else 1 if kept[named] == identity else -1

@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import csgraph
 
 from unmask import UnmaskError
+from unmask.graphs import Auxiliary
 from unmask.graphs.attacks import Nar09
 from unmask.graphs.evaluation import (
     UNNAMED,
@@ -248,7 +249,9 @@ def test_expected_hops_weigh_the_listed_candidates():
 
 def test_candidates_in_other_components_are_no_distance():
     two_couples = graph(4, [(0, 1), (2, 3)])
-    belief = Nar09()(two_couples, two_couples, (np.array([0]), np.array([2])))  # a wrong seed: 1 is taken for 3
+    belief = Nar09()(
+        two_couples, Auxiliary(two_couples, (np.array([0]), np.array([2])))
+    )  # a wrong seed: 1 is taken for 3
     np.testing.assert_array_equal(belief.mapping, [2, 3, -1, -1])
     np.testing.assert_array_equal(
         expected_hop_distance(two_couples, belief, np.arange(4)), [UNREACHABLE, UNREACHABLE, UNNAMED, UNNAMED]

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from unmask.cli import main
-from unmask.graphs import SocialGraph, datasets, select_seeds, split
+from unmask.graphs import Auxiliary, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.studies.cells import run_cell
 from unmask.studies.graph_attacks import ATTACKS
@@ -64,7 +64,7 @@ def doors(tmp_path_factory):
         name: (
             told[name] | {"rows": {measure: value for (who, measure), value in filed.items() if who == name}},
             {row.measure: row.posterior for row in run_cell(cells[kind.__name__])},
-            rates(kind()(pair.target, pair.source, seeds).mapping, pair.truth, seeds.source),
+            rates(kind()(pair.target, Auxiliary(pair.source, seeds)).mapping, pair.truth, seeds.source),
         )
         for name, kind in ATTACKS.items()
     }

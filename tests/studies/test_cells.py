@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unmask.errors import UnmaskError
-from unmask.graphs import Nar09, datasets, select_seeds, split
+from unmask.graphs import Auxiliary, Nar09, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.measures import evaluate, success_probability
 from unmask.reports.study.page import render_study
@@ -217,7 +217,7 @@ def test_a_graph(tmp_path):
     graph = datasets.barabasi_albert(400, 5, rng=cell.rng("dataset"))
     pair = split(graph, 0.9, 0.95, cell.rng("split", 0.9, 0.95))
     seeds = select_seeds(pair, "top", 20, cell.rng("seeds", "top", 20))
-    expected = rates(Nar09()(pair.target, pair.source, seeds).mapping, pair.truth, seeds.source)
+    expected = rates(Nar09()(pair.target, Auxiliary(pair.source, seeds)).mapping, pair.truth, seeds.source)
     found = values(run_cell(cell))
     assert (found["recall"], found["precision"]) == (expected.recall, expected.precision)
     assert expected.recall > 0.5

@@ -7,12 +7,12 @@ import pytest
 
 from unmask import UnmaskError
 from unmask.cases.at_risk import Watched
-from unmask.graphs import KorulaLattanzi, Nar09, SocialGraph, datasets, select_seeds
+from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, SocialGraph, datasets, select_seeds
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.evaluation import Outcome, Rates, rates
 from unmask.graphs.knowledge import SeedPairs
 from unmask.reports import render, sentences
-from unmask.studies.graph_attacks import ATTACKS, DEFAULT, parse_attacks
+from unmask.studies.graph_attacks import DEFAULT, STANDARD, parse_attacks
 from unmask.studies.graph_rows import rows
 from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, summary
 from unmask.studies.graphs import Acquired, Derived, Plan, study_graph
@@ -26,16 +26,16 @@ def friends(n=300, mean=10, *, seed=0):
 
 
 def plan(**given):
-    return Plan(**{"attacks": {"nar09": Nar09()}, "seeds": "random.25", "n_seeds": 15, "runs": 2} | given)
+    return Plan(**{"attacks": {"Nar09": Nar09()}, "seeds": "random.25", "n_seeds": 15, "runs": 2} | given)
 
 
 @dataclass(frozen=True)
 class Refuses:
-    def __call__(self, target, auxiliary, seeds):
+    def __call__(self, release, knowledge, *, rng=None):
         raise UnmaskError("too large for me")
 
 
-def measure(found, name, adversary="nar09"):
+def measure(found, name, adversary="Nar09"):
     return next(row for row in found.rows if (row.measure, row.adversary) == (name, adversary))
 
 
@@ -69,7 +69,7 @@ def test_rates_are_those_of_the_evaluation():
     found = study_graph({"r": scene}, asked)
     pair = scene.pair(asked.rng("graphs", (0.8, 0.9), 0))
     seeds = select_seeds(pair, "random.25", 15, asked.rng("seeds", (0.8, 0.9), 15, 0))
-    expected = rates(Nar09()(pair.target, pair.source, seeds).mapping, pair.truth, seeds.source)
+    expected = rates(Nar09()(pair.target, Auxiliary(pair.source, seeds)).mapping, pair.truth, seeds.source)
     assert measure(found, "recall").posterior == pytest.approx(expected.recall)
     assert measure(found, "precision").posterior == pytest.approx(expected.precision)
     assert measure(found, "ghosts").posterior == pytest.approx(expected.ghosts / expected.matches)
@@ -172,7 +172,7 @@ def test_g3_no_belief_of_an_attack_is_called_a_probability(attack):
 def test_another_attack_changes_no_figure():
     scene = {"r": Derived(friends(), 0.8, 0.9)}
     alone = study_graph(scene, plan())
-    beside = study_graph(scene, plan(attacks={"theta": Nar09(theta=1.0), "nar09": Nar09()}))
+    beside = study_graph(scene, plan(attacks={"theta": Nar09(theta=1.0), "Nar09": Nar09()}))
     assert measure(alone, "recall") == measure(beside, "recall")
     assert study_graph(scene, plan(seed=1)).graph.attacks != alone.graph.attacks
 
@@ -235,9 +235,9 @@ def test_seeds_that_need_no_truth():
 
 def test_an_attack_that_refuses_is_told():
     scene = {"r": Derived(friends(), 0.8, 0.9)}
-    found = study_graph(scene, plan(attacks={"big": Refuses(), "nar09": Nar09()}, transition=(5,)))
+    found = study_graph(scene, plan(attacks={"big": Refuses(), "Nar09": Nar09()}, transition=(5,)))
     assert ("big on r", "failed: too large for me") in found.not_run
-    assert {attack.attack for attack in found.graph.attacks} == {"nar09"}
+    assert {attack.attack for attack in found.graph.attacks} == {"Nar09"}
     with pytest.raises(UnmaskError, match=r"^too large for me$"):
         study_graph(scene, plan(attacks={"big": Refuses()}))
 
@@ -342,23 +342,23 @@ def test_truths_of_nobody_and_mixed_scenes_are_refused():
 
 
 def test_attacks_are_written_with_their_parameters():
-    found = parse_attacks(["nar09", "nar09:theta=0.5:synchronous=true:order=degree"])
-    assert found["nar09"] == Nar09()
-    assert found["nar09:theta=0.5:synchronous=true:order=degree"] == Nar09(0.5, synchronous=True, order="degree")
+    found = parse_attacks(["Nar09", "Nar09:theta=0.5:synchronous=true:order=degree"])
+    assert found["Nar09"] == Nar09()
+    assert found["Nar09:theta=0.5:synchronous=true:order=degree"] == Nar09(0.5, synchronous=True, order="degree")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("nar9", "did you mean 'nar09'"),
-        ("nar09:thet=1", "no parameter of nar09"),
-        ("nar09:theta", "no parameter of nar09"),
-        ("nar09:theta=low", "a value like 0.01"),
-        ("nar09:synchronous=2", "a value like True"),
-        ("nar09:theta=-1", "theta is -1"),
-        ("graph_matching:steps=0", "steps is 0, expected at least 1"),
-        ("rematch:reach=99999999999999999999", "reach is 99999999999999999999, expected at most"),
-        ("korula_lattanzi:witnesses=9999999999", "witnesses is 9999999999, expected at most"),
+        ("nar9", "did you mean 'Nar09'"),
+        ("Nar09:thet=1", "no parameter of Nar09"),
+        ("Nar09:theta", "no parameter of Nar09"),
+        ("Nar09:theta=low", "a value like 0.01"),
+        ("Nar09:synchronous=2", "a value like True"),
+        ("Nar09:theta=-1", "theta is -1"),
+        ("GraphMatching:steps=0", "steps is 0, expected at least 1"),
+        ("Rematch:reach=99999999999999999999", "reach is 99999999999999999999, expected at most"),
+        ("KorulaLattanzi:witnesses=9999999999", "witnesses is 9999999999, expected at most"),
     ],
 )
 def test_a_misspelled_attack_is_one_sentence(text, said):
@@ -370,16 +370,16 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     graph = friends()
     scene = {"r": Derived(graph, 0.9, 0.9)}
     found = study_graph(scene, plan(attacks=parse_attacks(DEFAULT), runs=1))
-    assert {attack.attack for attack in found.graph.attacks} == {*ATTACKS, "rematch:forced=true"}
+    assert {attack.attack for attack in found.graph.attacks} == {*STANDARD, "Rematch:forced=true"}
     assert found.graph.not_run == ()
-    few = study_graph(scene, plan(attacks=parse_attacks(["nar09", "graph_matching:largest=10"]), runs=1))
+    few = study_graph(scene, plan(attacks=parse_attacks(["Nar09", "GraphMatching:largest=10"]), runs=1))
     (refused, why), *others = few.graph.not_run
-    assert refused == "graph_matching:largest=10"
+    assert refused == "GraphMatching:largest=10"
     assert "nodes, expected at most 10" in why
-    assert dict(others) == dict.fromkeys(set(ATTACKS) - {"nar09", "graph_matching"}, "it was not asked for")
+    assert dict(others) == dict.fromkeys(set(STANDARD) - {"Nar09", "GraphMatching"}, "it was not asked for")
     said = " ".join(sentences(few))
-    assert "graph_matching:largest=10 was not run: the larger graph has" in said
-    assert "Attacks that were not asked for may name more: grasshopper, bumblebee, rematch, irma and korula" in said
+    assert "GraphMatching:largest=10 was not run: the larger graph has" in said
+    assert "Attacks that were not asked for may name more: Grasshopper, Bumblebee, Rematch, Irma and Korula" in said
 
 
 def test_leaked_identities_never_count_as_found():

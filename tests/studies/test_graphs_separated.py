@@ -5,7 +5,7 @@ import pytest
 
 from tests.studies.test_graphs import friends, measure, plan
 from unmask.errors import UnmaskError
-from unmask.graphs import Nar09, Pair, select_seeds, split
+from unmask.graphs import Auxiliary, Nar09, Pair, select_seeds, split
 from unmask.graphs.disclosure import disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation
@@ -24,12 +24,12 @@ def by_hand(separation, graph, asked):
         select_seeds(one, "random.25", 15, asked.rng("seeds", (0.8, 0.9), 15, 0))
         for one in (pair, seed_pair(pair, separated))
     ]
-    mapping = Nar09()(pair.target, pair.source, seeds[0]).mapping
+    mapping = Nar09()(pair.target, Auxiliary(pair.source, seeds[0])).mapping
     adopters = [
         v for v in range(len(mapping)) if pair.truth[v] in separated.adopters and v not in seeds[0].source.tolist()
     ]
     before = np.mean([mapping[v] == pair.truth[v] for v in adopters])
-    mapping = Nar09()(separated.release, pair.source, seeds[1]).mapping
+    mapping = Nar09()(separated.release, Auxiliary(pair.source, seeds[1])).mapping
     return before, disclosure(pair, separated, mapping, seeds[1].source), separated
 
 
@@ -54,7 +54,7 @@ def test_what_is_told_of_people_with_several_identities_is_that_of_the_library(s
     else:
         assert not {"decoyed", "exposed"} & row.keys()
     (point,) = found.graph.separations
-    assert (point.release, point.attack, point.adopters) == ("several", "nar09", len(expected.person))
+    assert (point.release, point.attack, point.adopters) == ("several", "Nar09", len(expected.person))
     assert (point.recall, point.disclosure) == (pytest.approx(expected.everybody.recall), pytest.approx(expected.rate))
     assert point.recall_before == pytest.approx(measure(found, "recall").posterior)
     assert point.adopter_recall == pytest.approx(expected.adopters.recall)
@@ -74,7 +74,7 @@ def test_the_unprotected_release_is_what_it_is_alone():
     page = render(beside)
     assert "Where people have several identities" in page
     assert "Where people have several identities" not in render(alone)
-    assert any("who have several identities in several, nar09 names" in said for said in sentences(beside))
+    assert any("who have several identities in several, Nar09 names" in said for said in sentences(beside))
     assert any(said.startswith("best/3/0.5: 50 % of the people") for said in beside.assumptions)
 
 
@@ -105,7 +105,7 @@ def test_any_identity_of_a_person_is_right_in_a_release_that_is_given():
     run = scene.pair(asked.rng("graphs", None, 0))
     seeds = scene.seeds(run, asked, None, asked.rng("seeds", None, 40, 0))
     assert not set(run.source.labels[seeds.source].tolist()) & set(separated.adopters.tolist())
-    mapping = Nar09()(run.target, run.source, seeds).mapping
+    mapping = Nar09()(run.target, Auxiliary(run.source, seeds)).mapping
     asked_for = np.setdiff1d(np.arange(graph.n_nodes), seeds.source)
     right = [x >= 0 and origin[run.target.labels[x]] == run.source.labels[v] for v, x in enumerate(mapping)]
     assert measure(found, "recall").posterior == pytest.approx(np.mean(np.array(right)[asked_for]))
@@ -136,4 +136,4 @@ def test_the_page_says_how_many_identities_and_who_refuses():
     )
     said = " ".join(found.assumptions)
     assert "but none of the 50 % with most ties, who refuse, appear under 500 identities each (no more than" in said
-    assert any("Of the only one who has several identities in one, nar09 names" in it for it in sentences(found))
+    assert any("Of the only one who has several identities in one, Nar09 names" in it for it in sentences(found))

@@ -128,10 +128,10 @@ def test_advice_is_the_same_whatever_the_others_are_called(network):
 # --- simulated discovery --------------------------------------------------------------------------------------------
 
 
-def nobody(target, auxiliary, seeds):
+def nobody(release, knowledge, *, rng=None):
     """An attack that names nobody."""
-    belief = Nar09()(target, auxiliary, seeds)
-    return replace(belief, mapping=np.full(auxiliary.n_nodes, -1, dtype=np.int32))
+    belief = Nar09()(release, knowledge)
+    return replace(belief, mapping=np.full(knowledge.graph.n_nodes, -1, dtype=np.int32))
 
 
 def test_an_attack_that_names_nobody_finds_no_identity(network):

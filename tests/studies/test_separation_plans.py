@@ -10,6 +10,7 @@ from unmask.catalog import ATTACKS
 from unmask.errors import UnmaskError
 from unmask.files import engine
 from unmask.graphs import (
+    Auxiliary,
     Decoy,
     EgoPatterns,
     IdentitySeparation,
@@ -113,7 +114,7 @@ def test_every_protection_of_a_plan_is_that_of_the_api(tmp_path):
     for (name, who, seed), cell in cells.items():
         pair, separated = scene(cell, SAID[name].protection)
         seeds = drawn(cell, pair, separated)
-        mapping = Nar09(theta=0.5)(separated.release, pair.source, seeds).mapping
+        mapping = Nar09(theta=0.5)(separated.release, Auxiliary(pair.source, seeds)).mapping
         expected = disclosure(pair, separated, mapping, seeds.source)
         assert expected.rate > 0
         assert rows[name, who, seed, "recall"] == expected.everybody.recall
@@ -131,7 +132,7 @@ def test_seeds_of_a_plan_are_those_of_the_api(tmp_path):
     for (name, who, seed), cell in cells.items():
         pair, separated = scene(cell, IdentitySeparation(adopters=0.3))
         seeds = drawn(cell, pair, separated, who=who, error=0.1)
-        mapping = Nar09(theta=0.5)(separated.release, pair.source, seeds).mapping
+        mapping = Nar09(theta=0.5)(separated.release, Auxiliary(pair.source, seeds)).mapping
         expected = disclosure(pair, separated, mapping, seeds.source)
         assert rows[name, who, seed, "recall"] == expected.everybody.recall
         assert rows[name, who, seed, "adopter_recall"] == expected.adopters.recall
@@ -164,7 +165,7 @@ def test_discovery_of_a_plan_is_that_of_the_api(tmp_path):
 
 
 def test_where_nobody_separates_all_seeds_are_whole(tmp_path):
-    mixed = adversary("mixed", ', who = "mixed"', "")
+    mixed = adversary("mixed", Auxiliary(', who = "mixed"', ""))
     rows, _ = rows_of(tmp_path, PEOPLE + adversary() + mixed)
     assert rows["none", "mixed", 0, "recall"] == rows["none", "nar09", 0, "recall"]
 

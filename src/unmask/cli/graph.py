@@ -103,7 +103,7 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 )  # fmt: skip
 @click.option(
     "--attack", "attacks", callback=split,
-    help="Attacks, separated by commas; parameters behind colons, as in bumblebee:theta=0.5. All, and rematch once "
+    help="Attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5. All, and Rematch once "
     "forced, when left out.",
 )  # fmt: skip
 @click.option(
@@ -155,9 +155,9 @@ def audit_graph(
     \b
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --separation model=best,identities=5,adopters=0.1
-    unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack nar09,rematch --transition 5,25
-    unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack rematch --json
-    unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack nar09 --engine duckdb
+    unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack Nar09,Rematch --transition 5,25
+    unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
+    unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack Nar09 --engine duckdb
     """
     from unmask.errors import UnmaskError
     from unmask.studies.graph_attacks import DEFAULT, parse_attacks

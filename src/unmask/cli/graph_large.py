@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
     from unmask.graphs.large import Checkpoint, Found, Mapped, Network
 
-ATTACKS = ("nar09", "korula_lattanzi", "rematch")
+ATTACKS = ("Nar09", "KorulaLattanzi", "Rematch")
 """Those that are joins and counts."""
 
 _TAKEN = {

@@ -294,7 +294,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
     "--runs", default=0, show_default=True, type=click.IntRange(min=0),
     help="Instead: estimate the chances from so many simulated attacks for each identity.",
 )  # fmt: skip
-@click.option("--attack", default="rematch", show_default=True, help="The attack that is simulated.")
+@click.option("--attack", default="Rematch", show_default=True, help="The attack that is simulated.")
 @click.option(
     "--leaked", default=100, show_default=True, type=click.IntRange(min=1), help="People whom it knows from the start."
 )
@@ -323,7 +323,7 @@ def advise_identity(
     \b
     unmask advise identity --graph friends.txt --node 17
     unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1
-    unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack nar09 --leaked 1000
+    unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
     from unmask.errors import UnmaskError
     from unmask.studies.separation import sentences

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError, nearest
-from unmask.graphs.attacks import Matching
+from unmask.graphs.attacks import Attack
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.evaluation import Rates, rates
 from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds
 from unmask.graphs.knowledge.seeding import with_errors
 from unmask.graphs.protections.identities import Role, Separated, spans
-from unmask.graphs.release import SocialGraph
 from unmask.view import Partition
 
 Who = Literal["whole", "adopters"]
@@ -70,6 +70,7 @@ class SeparatedPair(Pair):
     before    : the pair before the people of its target separated
     separated : the release that came of it, and who is behind each of its nodes
 
+    >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0], [1, 2])
     >>> hidden = Separated(star, np.array([0, 1, 1]), np.array([0, 1, 1], np.int8), np.array([1]))
     >>> tie = SocialGraph.from_edges([0], [1])
@@ -117,6 +118,7 @@ def separated_seeds(
     method, error : see `select_seeds`
     who           : "whole", "adopters": see `seed_pair`; "mixed": n // 2 adopters, the others whole
 
+    >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> halves = SocialGraph.from_edges([0, 0, 4], [1, 2, 3])
     >>> hidden = Separated(halves, np.array([0, 1, 2, 3, 0]), np.array([1, 0, 0, 0, 1], np.int8), np.array([0]))
@@ -192,6 +194,7 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     print counts those identities, deg of the identity found; the two are the same unless a contact appears in it twice,
     and this one cannot exceed 1.
 
+    >>> from unmask.graphs import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
     >>> hidden = Separated(
     ...     SocialGraph.from_edges([0, 2, 3], [1, 3, 4]),
@@ -300,7 +303,7 @@ def discovery(
     pair: Pair,
     separated: Separated,
     people: ArrayLike,
-    attack: Callable[[SocialGraph, SocialGraph, SeedPairs], Matching],
+    attack: Attack,
     seeds: Callable[[Pair, np.random.Generator], SeedPairs],
     *,
     runs: int = 10,
@@ -314,7 +317,6 @@ def discovery(
 
     people : source nodes that are in the target. All are treated in one go; the published figures treat one at a time:
              call it for each
-    attack : called `attack(target, auxiliary, seeds)`
     seeds  : `seeds(pair, rng)` draws seeds among people who have not adopted the protection, such as
              `lambda pair, rng: select_seeds(pair, "random.25", 1000, rng)`
 
@@ -338,7 +340,7 @@ def discovery(
         for found in drawn:
             there = number[found.target] >= 0  # a wrong seed may be an identity that is taken out
             known = SeedPairs(found.source[there], number[found.target[there]])
-            mapping = attack(release, pair.source, known).mapping[person[at]]
+            mapping = attack(release, Auxiliary(pair.source, known)).mapping[person[at]]
             hits[at] += mapping == number[node[at]]
             misses[at] += (mapping >= 0) & (mapping != number[node[at]])
     return Discovery(person, node, hits, misses, runs)
@@ -350,6 +352,7 @@ def discovery(
 def true_owners(separated: Separated) -> Partition:
     """The released nodes by the person behind them: what the adversary who undoes the separation looks for.
 
+    >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0], [1, 2])
     >>> true_owners(Separated(star, np.array([0, 1, 1]), np.zeros(3, np.int8), np.array([1]))).sizes
     array([1, 2])
@@ -366,6 +369,7 @@ def believed_owners(separated: Separated, mapping: NDArray[np.integer]) -> Parti
     With `true_owners` it goes into `measures.unlinkability.evaluate(..., min_size=2)`, which tells for each adopter how
     far his identities are linked, and how many foreign nodes come with them; mappings of several runs make a `View`.
 
+    >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0], [1, 2])
     >>> hidden = Separated(star, np.array([0, 1, 1]), np.zeros(3, np.int8), np.array([1]))
     >>> believed_owners(hidden, np.array([[0, 1], [-1, 2]])).code

@@ -1,35 +1,32 @@
-"""The attacks on graphs by the names they go by on a command line: `nar09`, `bumblebee:theta=0.5`."""
+"""Attacks on graphs as they are written: a name of the catalog, parameters behind colons: `Bumblebee:theta=0.5`."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, fields
 from typing import Any
 
-from unmask.errors import UnmaskError
-from unmask.graphs import Bumblebee, GraphMatching, Grasshopper, Irma, KorulaLattanzi, Nar09, Rematch
-from unmask.studies.graph_trials import GraphAttack
+from unmask import catalog
+from unmask.errors import UnmaskError, nearest
+from unmask.graphs import Attack
 
-ATTACKS: Mapping[str, Callable[..., GraphAttack]] = {
-    "nar09": Nar09,
-    "grasshopper": Grasshopper,
-    "bumblebee": Bumblebee,
-    "rematch": Rematch,
-    "irma": Irma,
-    "korula_lattanzi": KorulaLattanzi,
-    "graph_matching": GraphMatching,
+ATTACKS: Mapping[str, Any] = {
+    name.removeprefix("graphs."): type(one) for name, one in catalog.ATTACKS.items() if name.startswith("graphs.")
 }
-"""Name -> attack, with its default parameters."""
 
-DEFAULT = (*ATTACKS, "rematch:forced=true")
-"""What is run unless it is asked for something else: all, as which is the strongest depends on the networks."""
+OF_ITS_OWN = ("DirectedNar09", "Iterated")
+"""Attacks that add nothing unless edges have directions, or people several identities."""
+
+STANDARD = tuple(name for name in ATTACKS if name not in OF_ITS_OWN)
+
+DEFAULT = (*STANDARD, "Rematch:forced=true")
+"""What is run unless it is asked for something else: which is the strongest depends on the networks."""
 
 
-def parse_attacks(texts: Iterable[str]) -> dict[str, GraphAttack]:
-    """Attacks by what was written, each once: a name, and parameters behind colons.
+def parse_attacks(texts: Iterable[str]) -> dict[str, Attack]:
+    """Attacks by what was written, each once.
 
-    >>> parse_attacks(["nar09", "bumblebee:theta=0.5"])["bumblebee:theta=0.5"].theta
+    >>> parse_attacks(["Nar09", "Bumblebee:theta=0.5"])["Bumblebee:theta=0.5"].theta
     0.5
     """
     found = {text: _attack(text) for text in texts}
@@ -38,20 +35,20 @@ def parse_attacks(texts: Iterable[str]) -> dict[str, GraphAttack]:
     return found
 
 
-def _attack(text: str) -> GraphAttack:
+def _attack(text: str) -> Attack:
     name, *given = text.split(":")
     if name not in ATTACKS:
-        near = difflib.get_close_matches(name, ATTACKS, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise UnmaskError(f"the attack {name!r} is unknown; {hint}The attacks are {', '.join(ATTACKS)}")
-    kind = ATTACKS[name]
-    known = {field.name: field.default for field in fields(kind)} if isinstance(kind, type) else {}
-    parameters = dict(_parameter(name, item, known) for item in given)
-    return kind(**parameters)
+        raise UnmaskError(f"the attack {name!r} is unknown, {nearest(name, tuple(ATTACKS))}")
+    made: Attack = ATTACKS[name](**dict(_parameter(name, item) for item in given))
+    return made
 
 
-def _parameter(attack: str, text: str, known: Mapping[str, Any]) -> tuple[str, Any]:
+def _parameter(attack: str, text: str) -> tuple[str, Any]:
     """A parameter as the type of its default value."""
+    known = {
+        field.name: field.default if field.default_factory is MISSING else field.default_factory()
+        for field in fields(ATTACKS[attack])
+    }
     name, equals, value = text.partition("=")
     if not equals or name not in known:
         raise UnmaskError(
@@ -61,7 +58,7 @@ def _parameter(attack: str, text: str, known: Mapping[str, Any]) -> tuple[str, A
     try:
         if isinstance(default, bool):
             return name, {"true": True, "false": False}[value.lower()]
-        return name, type(default)(value)
+        return name, _attack(value) if value in ATTACKS else type(default)(value)
     except (ValueError, KeyError, TypeError):
         kind = type(default).__name__
         raise UnmaskError(f"{name} of {attack} is {value!r}, expected a value like {default!r} ({kind})") from None

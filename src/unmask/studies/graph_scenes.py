@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs import Pair, SeedPairs, SocialGraph, select_seeds, split
+from unmask.graphs import Attack, Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
 from unmask.graphs.protections import Decoy, IdentitySeparation
-from unmask.studies.graph_trials import GraphAttack
 
 BLIND = ("match_top", "match_cliques")
 """Ways to find seeds that need no truth."""
@@ -38,7 +37,7 @@ class Plan:
     seed       : of every random draw
     """
 
-    attacks: Mapping[str, GraphAttack]
+    attacks: Mapping[str, Attack]
     seeds: str = "random.25"
     n_seeds: int = 100
     runs: int = 4
@@ -47,7 +46,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if not self.attacks:
-            raise UnmaskError("0 attacks were given, expected at least 1; nar09 or rematch, for example")
+            raise UnmaskError("0 attacks were given, expected at least 1; Nar09 or Rematch, for example")
         if self.runs < 1 or min((self.n_seeds, *self.transition)) < 1:
             given = f"{self.runs} runs from {min((self.n_seeds, *self.transition))} seeds"
             raise UnmaskError(f"{given} were asked for, expected at least 1 of each: an attack has to start somewhere")

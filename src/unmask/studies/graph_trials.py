@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from unmask.errors import UnmaskError
-from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
+from unmask.graphs import Attack, Auxiliary, Matching, Pair, SeedPairs
 from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure
 from unmask.graphs.evaluation import (
@@ -40,13 +39,6 @@ GUESSES = 200
 NAMED = (Outcome.HIT, Outcome.MISS, Outcome.GHOST)
 
 FINDABLE = (Outcome.HIT, Outcome.MISS, Outcome.UNMAPPED)
-
-
-class GraphAttack(Protocol):
-    """An adversary of graphs: who is who, given the release, his own graph and a few people he has found."""
-
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: SeedPairs) -> Matching:
-        """The belief about each node of the auxiliary graph."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,13 +139,13 @@ class Trial:
 
 
 def attempt(
-    pair: Pair, attack: GraphAttack, seeds: SeedPairs, *, known: bool, partial: bool = False, only_rates: bool = False
+    pair: Pair, attack: Attack, seeds: SeedPairs, *, known: bool, partial: bool = False, only_rates: bool = False
 ) -> tuple[Trial, Matching]:
     """Run the attack, then hold its mapping against the truth. Source labels number the people.
 
     only_rates : leave out certainty and hops: as costly as a quick attack
     """
-    belief = attack(pair.target, pair.source, seeds)
+    belief = attack(pair.target, Auxiliary(pair.source, seeds))
     truth = pair.truth_for(belief.mapping)
     outcome = outcomes(belief.mapping, truth, seeds.source)
     labels = np.arange(pair.source.n_nodes) if pair.source.labels is None else pair.source.labels

@@ -26,7 +26,7 @@ from unmask.reports import (
 )
 from unmask.reports.graph.words import strongest_first
 from unmask.results import Row
-from unmask.studies.graph_attacks import ATTACKS
+from unmask.studies.graph_attacks import ATTACKS, STANDARD
 from unmask.studies.graph_rows import belief_rows, rows
 from unmask.studies.graph_scenes import BLIND, Acquired, Derived, Plan, Scene
 from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, bins, separation_point, summary
@@ -166,7 +166,7 @@ def _unrun(ledger: _Ledger, plan: Plan) -> dict[str, str]:
     refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in ledger.not_run.items()}
     asked = {type(attack) for attack in plan.attacks.values()}
     return {name: refused[name] for name in plan.attacks if name not in ran} | {
-        name: "it was not asked for" for name, kind in ATTACKS.items() if kind not in asked
+        name: "it was not asked for" for name in STANDARD if ATTACKS[name] not in asked
     }
 
 
@@ -300,7 +300,7 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
     if first.truth_partial:
         yield "The truth is partial: people without an entry in it are neither right nor wrong."
     yield (
-        "The score of a name is the probability that the model of the attack rematch gives it, which any adversary can "
+        "The score of a name is the probability that the model of the attack Rematch gives it, which any adversary can "
         "work out. It is not calibrated; how many names of a score are right is counted."
     )
     yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."

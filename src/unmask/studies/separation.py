@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.identity_game import best_assignment, equilibrium, expected_loss, worst_loss
 from unmask.errors import UnmaskError
+from unmask.graphs import Attack
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_border, top_failure
 from unmask.graphs.disclosure import discovery
 from unmask.graphs.knowledge import Pair, SeedPairs, select_seeds, split
 from unmask.graphs.protections import IdentitySeparation
 from unmask.graphs.release import SocialGraph
 from unmask.measures.interval import wilson
-from unmask.studies.graph_trials import GraphAttack
 
 CLIQUE: Final = 4
 """Size of the groups by which seeding starts, all of whom know each other."""
@@ -162,7 +162,7 @@ def in_clique(graph: SocialGraph, node: int) -> bool:
 def simulated_discovery(
     graph: SocialGraph,
     node: int,
-    attack: GraphAttack,
+    attack: Attack,
     *,
     identities: int,
     n_seeds: int,

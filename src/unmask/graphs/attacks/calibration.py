@@ -42,10 +42,10 @@ def calibrated(
     The check is in `provenance["check"]`. Refused are scores that are nan, and known people without a single match
     among them.
 
-    >>> from unmask.graphs.attacks import Nar09
+    >>> from unmask.graphs import Auxiliary, Nar09
     >>> from unmask.graphs.release import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> belief = Nar09()(path, path, (np.array([0]), np.array([0])))
+    >>> belief = Nar09()(path, Auxiliary(path, (np.array([0]), np.array([0]))))
     >>> np.exp(calibrated(belief, np.array([np.inf, 2.0, 2.0, 1.0]), np.array([2]), np.array([2])).log_probability)
     array([1.        , 0.666..., 0.666..., 0.666...], dtype=float32)
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._sides import Rule, Side, Wedges
-from unmask.graphs.attacks.matching import Matching, Seeds, believe, check_at_least_one, seeded
+from unmask.graphs.attacks.matching import Matching, believe, check_at_least_one, seeded
 from unmask.graphs.attacks.witnesses import plain, wedges
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 
 Ties = Literal["open", "broken"]
@@ -55,7 +56,7 @@ class Irma:
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
-    >>> Irma()(kite, kite, (np.array([0, 1]), np.array([0, 1]))).mapping
+    >>> Irma()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([ 0,  1,  2, -1], dtype=int32)
 
     B. Babayov & Y. Louzoun, "IRMA: iterative repair for graph matching", 2022, sections 3-4; percolation: E. Kazemi,
@@ -70,10 +71,13 @@ class Irma:
             raise UnmaskError(f"ties is {self.ties!r}, expected one of {', '.join(get_args(Ties))}")
         check_at_least_one(self.listed, "listed")
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        image, inverse = seeded(auxiliary, target, seeds)
-        work = _Work(auxiliary, target, plain(auxiliary, image), plain(target, inverse), self.ties == "broken")
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        image, inverse = seeded(release, knowledge)
+        graphs = knowledge.graph, release
+        work = _Work(*graphs, plain(graphs[0], image), plain(release, inverse), self.ties == "broken")
         seed = np.flatnonzero(image >= 0)
         known = seed.astype(np.int32), image[seed]
         sweeps, visits = _percolate(work)

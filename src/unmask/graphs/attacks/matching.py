@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,11 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._kernels import best
 from unmask.graphs.attacks._sides import TIE, UNSETTLED, Rule, Side
+from unmask.graphs.auxiliary import Auxiliary, Graph
 from unmask.graphs.release import SocialGraph
 from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum
 
 _MOST = 2**31 - 1  # node numbers are int32, and so are counts in the loops
-
-Seeds = tuple[NDArray[np.integer], NDArray[np.integer]]
-"""People whom the adversary has found already: source nodes, and the target node of each."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,6 +48,18 @@ class Matching(Posterior):
             object.__setattr__(self, name, view)
 
 
+class Attack(Protocol):
+    """An attack on a graph: what it believes about each node of the adversary's graph. No attack sees the truth.
+
+    None draws random numbers: `rng` is there for attacks of your own.
+    """
+
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+
+
 def check_theta(theta: float) -> None:
     """Refuse a threshold that is no number of at least 0."""
     if not 0.0 <= theta < np.inf:
@@ -63,18 +74,18 @@ def check_at_least_one(value: int, name: str) -> None:
         raise UnmaskError(f"{name} is {value}, expected at most {_MOST}")
 
 
-def seeded(graph: SocialGraph, other: SocialGraph, seeds: Seeds) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Images of the nodes of both graphs after seeding: -1 for all nodes but the seeds.
+def seeded(release: Graph, knowledge: Auxiliary[Graph]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Images of the nodes of the auxiliary graph, then of the release, after seeding: -1 for all nodes but the seeds.
 
     Refused are no seeds, lists of unequal length, nodes outside their graph, and a node that is named twice.
     """
-    source = _nodes(seeds[0], graph.n_nodes, "source")
-    target = _nodes(seeds[1], other.n_nodes, "target")
+    n_source, n_target = knowledge.graph.n_nodes, release.n_nodes
+    source, target = _nodes(knowledge.seeds[0], n_source, "source"), _nodes(knowledge.seeds[1], n_target, "target")
     if len(source) != len(target):
         raise UnmaskError(f"{len(source)} source seeds come with {len(target)} target seeds, expected as many")
     if not len(source):
         raise UnmaskError("there are no seeds, expected at least one: propagation has nowhere to start")
-    image, inverse = np.full(graph.n_nodes, -1, np.int32), np.full(other.n_nodes, -1, np.int32)
+    image, inverse = np.full(n_source, -1, np.int32), np.full(n_target, -1, np.int32)
     image[source], inverse[target] = target, source
     return image, inverse
 

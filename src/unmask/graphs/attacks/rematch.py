@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fitted, witness_weights
-from unmask.graphs.attacks.matching import Matching, Seeds, check_at_least_one, seeded
+from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.posterior import equal_weights
 
@@ -65,7 +66,7 @@ class Rematch:
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
-    >>> Rematch()(kite, kite, (np.array([0, 1]), np.array([0, 1]))).mapping
+    >>> Rematch()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([0, 1, 2, 3, 4, 5], dtype=int32)
 
     The likelihood of a match as in P. Pedarsani, D. Figueiredo & M. Grossglauser, "A Bayesian method for matching two
@@ -91,10 +92,12 @@ class Rematch:
         for name in ("steps", "reach", "listed"):
             check_at_least_one(getattr(self, name), name)
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        problem = _Problem(_Side.of(auxiliary), _Side.of(target))
-        seed = problem.inside(*seeded(auxiliary, target, seeds))
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        problem = _Problem(_Side.of(knowledge.graph), _Side.of(release))
+        seed = problem.inside(*seeded(release, knowledge))
         mapping = seed
         sweeps: list[int] = []
         visits = 0
@@ -108,10 +111,10 @@ class Rematch:
         row, candidate, log_p = _entries(seed, mapping, found)
         return Matching(
             **_table(problem, seed, row, candidate, log_p),
-            observation=np.arange(auxiliary.n_nodes),
-            weight=equal_weights(auxiliary.n_nodes),
-            n_candidates=target.n_nodes,
-            log_prior=-float(np.log(target.n_nodes)),
+            observation=np.arange(knowledge.graph.n_nodes),
+            weight=equal_weights(knowledge.graph.n_nodes),
+            n_candidates=release.n_nodes,
+            log_prior=-float(np.log(release.n_nodes)),
             status="scores",
             provenance={"attack": repr(self)},
             mapping=problem.outside(final.image),
@@ -153,7 +156,7 @@ def log_odds(
     mapped = np.flatnonzero(named >= 0)
     if len(mapped):
         problem = _Problem(_Side.of(auxiliary), _Side.of(target))
-        given = problem.inside(*seeded(auxiliary, target, (mapped, named[mapped])))
+        given = problem.inside(*seeded(target, Auxiliary(auxiliary, (mapped, named[mapped]))))
         free = _Mapping(np.full_like(given.image, -1), np.full_like(given.inverse, -1))
         found = _best(problem, free, given, reach, width=1, low=-np.inf)
         sure[problem.source.order] = found.own - found.others

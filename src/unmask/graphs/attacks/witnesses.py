@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.graphs.attacks._sides import Rule, Side, Wedges
-from unmask.graphs.attacks.matching import Matching, Seeds, believe, check_at_least_one, seeded, side
+from unmask.graphs.attacks.matching import Matching, believe, check_at_least_one, seeded, side
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 
 
@@ -30,7 +31,7 @@ class KorulaLattanzi:
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
-    >>> KorulaLattanzi()(kite, kite, (np.array([0, 1]), np.array([0, 1]))).mapping
+    >>> KorulaLattanzi()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([ 0,  1,  2, -1], dtype=int32)
 
     N. Korula & S. Lattanzi, "An efficient reconciliation algorithm for social networks", VLDB 2014, section 3.2.
@@ -43,11 +44,13 @@ class KorulaLattanzi:
         check_at_least_one(self.witnesses, "witnesses")
         check_at_least_one(self.listed, "listed")
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        image, inverse = seeded(auxiliary, target, seeds)
-        here, there = plain(auxiliary, image), plain(target, inverse)
-        highest = int(min(auxiliary.degree.max(), target.degree.max()))
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        image, inverse = seeded(release, knowledge)
+        here, there = plain(knowledge.graph, image), plain(release, inverse)
+        highest = int(min(knowledge.graph.degree.max(), release.degree.max()))
         sweeps: list[int] = []
         visits = 0
         while not sweeps or sweeps[-1]:

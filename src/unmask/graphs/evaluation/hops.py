@@ -43,9 +43,10 @@ def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray
     `UNREACHABLE` where no listed candidate is in his component. The mass of "none of these" has no place in the
     graph, and no part in D.
 
-    >>> from unmask.graphs.attacks import Nar09
+    >>> from unmask.graphs import Auxiliary, Nar09
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
-    >>> expected_hop_distance(star, Nar09()(star, star, (np.array([0]), np.array([0]))), np.arange(4))
+    >>> belief = Nar09()(star, Auxiliary(star, (np.array([0]), np.array([0]))))
+    >>> expected_hop_distance(star, belief, np.arange(4))
     array([0. , 1.33, 1.33, 1.33])
     """
     row = np.repeat(np.arange(len(truth)), np.diff(belief.indptr))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.cases.rows import plain_row
 from unmask.errors import UnmaskError, nearest
-from unmask.graphs import Pair, SeedPairs, SocialGraph, select_seeds, split
+from unmask.graphs import Auxiliary, Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.disclosure import Disclosure, Seeded, SeparatedPair, disclosure, discovery, separated_seeds
 from unmask.graphs.evaluation import Rates, rates
 from unmask.graphs.knowledge.seeding import parse_method
@@ -113,13 +113,13 @@ def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: An
     rng = cell.rng("seeds", knows.seeds, knows.n_seeds)
     if separated is None:
         seeds = select_seeds(pair, knows.seeds, knows.n_seeds, rng, error=knows.error)
-        belief = attack(pair.target, pair.source, seeds)
+        belief = attack(pair.target, Auxiliary(pair.source, seeds))
         return [
             *_rates(cell, rates(belief.mapping, pair.truth, seeds.source), _guess(pair, _free(pair, seeds))),
             _kept_ties(cell, pair, pair.target),
         ]
     seeds = separated_seeds(pair, separated, knows.seeds, knows.n_seeds, rng, who=knows.who, error=knows.error)
-    belief = attack(separated.release, pair.source, seeds)
+    belief = attack(separated.release, Auxiliary(pair.source, seeds))
     found = disclosure(pair, separated, getattr(belief, "rounds", belief.mapping), seeds.source)
     after = SeparatedPair.of(pair, separated)
     return [
