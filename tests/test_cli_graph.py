@@ -83,7 +83,7 @@ def test_one_graph_is_split_and_attacked(tmp_path, network):
     assert [attack["runs"] for attack in graph["attacks"]] == [2, 2]
     assert len(graph["overlaps"]) == 2
     assert graph["truth_known"]
-    assert {row["measure"] for row in found["measures"]} >= {"recall", "precision", "ghosts", "error_hops"}
+    assert {row["measure"] for row in found["measures"]} >= {"recall", "precision", "false_positives", "error_hops"}
 
 
 def test_separations_are_releases_beside_the_unprotected_one(tmp_path, network):
@@ -293,7 +293,7 @@ def test_g1_the_columns_of_a_file_are_told_by_its_header_or_by_the_user(tmp_path
     rows = [(i, u, v, 2019) for i, (u, v) in enumerate(pairs)]
     known = told(write(tmp_path / "known.csv", rows, "id,from,to,since"), *asked)
     assert known["graph"] == plain["graph"]
-    assert "Of the network, id and since are left out: attacks see ties alone." in known["assumptions"]
+    assert "Of the network, id and since are left out: attacks see edges alone." in known["assumptions"]
     other = write(tmp_path / "other.csv", rows, "nth,who,whom,rank")
     sentence(audit(other, *asked), "--source and --target")
     assert told(other, *asked, "--source", "who", "--target", "whom")["graph"] == plain["graph"]

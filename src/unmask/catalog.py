@@ -14,6 +14,7 @@ from unmask.audit import STANDARD, price_measures
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
 from unmask.measures import Measure
+from unmask.measures.rates import RATES, coverage
 from unmask.pseudonyms import (
     ExactMatch,
     FeatureClustering,
@@ -28,7 +29,7 @@ from unmask.pseudonyms import (
 from unmask.tables import attacks, protections
 
 MEASURES: Mapping[str, Measure] = {
-    measure.name: measure for measure in (*STANDARD, *price_measures(read_attacker(EMBEDDED)))
+    measure.name: measure for measure in (*STANDARD, *RATES, coverage, *price_measures(read_attacker(EMBEDDED)))
 }
 
 ATTACKS: Mapping[str, object] = {

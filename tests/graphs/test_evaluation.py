@@ -57,7 +57,7 @@ nodes = hnp.arrays(np.int64, 12, elements=st.integers(-1, 11))
 
 def test_every_node_has_one_outcome():
     names = [Outcome(code).name for code in outcomes(MAPPING, TRUTH, SEEDS)]
-    assert names == ["HIT", "HIT", "MISS", "UNMAPPED", "GHOST", "GHOST", "ABSENT", "SEED", "SEED"]
+    assert names == ["HIT", "HIT", "MISS", "UNMAPPED", "FALSE_POSITIVE", "FALSE_POSITIVE", "ABSENT", "SEED", "SEED"]
 
 
 def test_the_rates_are_those_counted_by_hand():
@@ -124,7 +124,7 @@ def test_degree_classes_add_up_to_the_rates(mapping, truth, degree, seeds):
         )
         assert inside.any()
         hits = np.count_nonzero(inside & (outcome == Outcome.HIT))
-        named = np.count_nonzero(inside & np.isin(outcome, [Outcome.HIT, Outcome.MISS, Outcome.GHOST]))
+        named = np.count_nonzero(inside & np.isin(outcome, [Outcome.HIT, Outcome.MISS, Outcome.FALSE_POSITIVE]))
         assert one.precision == (hits / named if named else None)
 
 

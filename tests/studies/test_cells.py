@@ -224,7 +224,7 @@ def test_a_graph(tmp_path):
     prior = {row.measure: row.prior for row in run_cell(cell)}
     n, free = pair.target.n_nodes, np.setdiff1d(np.arange(pair.source.n_nodes), seeds.source)
     absent = np.mean(pair.truth[free] < 0)  # of a random node's people, 1 / n of the others are right
-    assert (prior["ghosts"], prior["precision"]) == pytest.approx((absent, (1 - absent) / n))
+    assert (prior["false_positives"], prior["precision"]) == pytest.approx((absent, (1 - absent) / n))
     assert (prior["recall"], prior["named_wrongly"]) == pytest.approx((1 / n, 1 - 1 / n))
 
 

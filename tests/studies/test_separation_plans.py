@@ -165,7 +165,7 @@ def test_discovery_of_a_plan_is_that_of_the_api(tmp_path):
 
 
 def test_where_nobody_separates_all_seeds_are_whole(tmp_path):
-    mixed = adversary("mixed", Auxiliary(', who = "mixed"', ""))
+    mixed = adversary("mixed", ', who = "mixed"', "")
     rows, _ = rows_of(tmp_path, PEOPLE + adversary() + mixed)
     assert rows["none", "mixed", 0, "recall"] == rows["none", "nar09", 0, "recall"]
 

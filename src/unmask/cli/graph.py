@@ -15,9 +15,9 @@ from unmask.cli.output import Output, at_risk_option, audit_output, measures
 from unmask.cli.separation import column_options, ends, separations
 
 if TYPE_CHECKING:
+    from unmask.cases.graphs.scenes import Scene
     from unmask.graphs.protections import Decoy, IdentitySeparation
     from unmask.reports import ReportData
-    from unmask.studies.graphs import Derived, Scene
 
 FILE = click.Path(path_type=Path)
 
@@ -38,27 +38,12 @@ def _overlaps(
             raise click.BadParameter(
                 f"expected shares from 0 to 1, that of edges above 0, given {text!r}", ctx, parameter
             )
-        if _overlap_name(nodes, edges) in {_overlap_name(*other) for other in found}:
+        if f"{nodes:g}/{edges:g}" in {f"{x:g}/{y:g}" for x, y in found}:
             raise click.BadParameter(
                 f"{text} is given twice, expected overlaps that differ within 6 digits", ctx, parameter
             )
         found.append((nodes, edges))
     return tuple(found)
-
-
-def _overlap_name(nodes: float, edges: float) -> str:
-    """What the release of these overlaps is called."""
-    return f"overlap {nodes:g}/{edges:g}"
-
-
-def _name(scene: Derived) -> str:
-    """What a release is called."""
-    from unmask.studies.graph_scenes import separation_name
-
-    nodes, edges = scene.overlap
-    if scene.separation is None:
-        return _overlap_name(nodes, edges)
-    return f"{separation_name(scene.separation)} at {nodes:g}/{edges:g}"
 
 
 def _seeds(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, int]:
@@ -159,9 +144,9 @@ def audit_graph(
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
     unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack Nar09 --engine duckdb
     """
+    from unmask.cases.graphs.audit import audit_graph as audit
+    from unmask.cases.graphs.scenes import DEFAULT, Plan, parse_attacks
     from unmask.errors import UnmaskError
-    from unmask.studies.graph_attacks import DEFAULT, parse_attacks
-    from unmask.studies.graphs import Plan, study_graph
 
     if in_engine["engine"] is not None:
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
@@ -175,7 +160,7 @@ def audit_graph(
         raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
     plan = Plan(parse_attacks(attacks or DEFAULT), *seeds, runs=runs, transition=transition, seed=seed)
     watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
-    found = study_graph(
+    found = audit(
         _scenes(
             release,
             auxiliary,
@@ -248,13 +233,13 @@ def _scenes(
     """The pairs of graphs to attack, by the name of the release."""
     from dataclasses import replace
 
+    from unmask.cases.graphs.scenes import Acquired, Derived, scene_name
     from unmask.graphs import Pair, SeedPairs, SocialGraph
-    from unmask.studies.graphs import Acquired, Derived
 
     graph = SocialGraph.read(release, **columns)
     if auxiliary is None:
         made = [Derived(graph, *shared, by) for shared in overlaps for by in (None, *separation)]
-        return {_name(scene): scene for scene in made}
+        return {scene_name(scene): scene for scene in made}
     known = SocialGraph.read(auxiliary, **columns)
     first = None if seeds_file is None else SeedPairs.read(known, graph, seeds_file)
     scene = Acquired(graph, known, given=first)

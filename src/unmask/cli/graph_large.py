@@ -84,10 +84,10 @@ def _adversaries(
     context: click.Context, auxiliary: Path | None, seeds_file: Path | None, attacks: tuple[str, ...]
 ) -> dict[str, Nar09 | KorulaLattanzi | Rematch]:
     """The attacks by what was written; an error for what needs the networks in memory."""
+    from unmask.cases.graphs.scenes import parse_attacks
     from unmask.errors import UnmaskError
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
     from unmask.graphs.large import check_adversary
-    from unmask.studies.graph_attacks import parse_attacks
 
     for parameter in context.command.params:
         name = str(parameter.name)

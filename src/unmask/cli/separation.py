@@ -18,7 +18,7 @@ from unmask.cli.options import split, without_seed
 if TYPE_CHECKING:
     from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
     from unmask.graphs.release import SocialGraph
-    from unmask.studies.separation import IdentityAdvice
+    from unmask.cases.graphs.advice import IdentityAdvice
 
 FILE = click.Path(path_type=Path)
 MODELS = ("basic", "realistic", "realistic_minimal", "best", "worst")
@@ -326,7 +326,7 @@ def advise_identity(
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
     from unmask.errors import UnmaskError
-    from unmask.studies.separation import sentences
+    from unmask.cases.graphs.advice import sentences
 
     if discovery and runs:
         raise UnmaskError("--discovery and --runs were both given, expected the chances or a simulation; leave one out")
@@ -354,8 +354,8 @@ def _advice(
 ) -> IdentityAdvice:
     import numpy as np
 
-    from unmask.studies.graph_attacks import parse_attacks
-    from unmask.studies.separation import MOST_IDENTITIES, advise_identity, simulated_discovery
+    from unmask.cases.graphs.scenes import parse_attacks
+    from unmask.cases.graphs.advice import MOST_IDENTITIES, advise_identity, simulated_discovery
 
     attack, leaked, runs, seed = simulation
     (made,) = parse_attacks([attack]).values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -12,10 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.errors import UnmaskError, nearest
 from unmask.graphs.attacks import Attack
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.evaluation import Rates, rates
+from unmask.graphs.evaluation import Rates, named_once, rates
 from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds
 from unmask.graphs.knowledge.seeding import with_errors
 from unmask.graphs.protections.identities import Role, Separated, spans
+from unmask.measures import Measure
+from unmask.posterior import Posterior
+from unmask.truth import Truth
 from unmask.view import Partition
 
 Who = Literal["whole", "adopters"]
@@ -213,7 +216,7 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
         raise UnmaskError(f"the mapping has shape {np.shape(mapping)}, expected {pair.source.n_nodes} source nodes")
     released = SeparatedPair.of(pair, separated)
     right = (rounds >= 0) & (rounds == released.truth_for(rounds))
-    named = np.take_along_axis(rounds, _first(right, rounds >= 0)[None], axis=0)[0]
+    named = named_once(rounds, right)
     truth = released.truth_for(named)
     seeds = np.asarray(seed_source, dtype=np.int64).reshape(-1)
     adopter = np.isin(pair.truth, separated.adopters)
@@ -229,9 +232,36 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     )
 
 
-def _first(right: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(n_source,) the first round that is right, else the first one that names a node, else 0."""
-    return np.asarray(np.where(right.any(axis=0), right.argmax(axis=0), named.argmax(axis=0)), dtype=np.int64)
+def disclosure_measures(found: Disclosure, pair: Pair) -> Iterator[Measure]:
+    """The measures of the adopters in `found`, nan for all others; `pair` is that of the release.
+
+    adopter_recall : who are named rightly, by any of their identities
+    disclosure     : share of their contacts that the attack discloses; a random node discloses all contacts if right
+    decoyed        : with decoys, who are found by the public identity
+    exposed        : with decoys, who are found by the identity that they hide
+    """
+    one = 1 / max(pair.target.n_nodes, 1)
+    yield _of_adopters("adopter_recall", found, found.role >= 0, one * pair.identities)
+    for name, value in (("disclosure", found.share), ("decoyed", found.role == Role.PUBLIC),
+                        ("exposed", found.role == Role.HIDDEN)):  # fmt: skip
+        if name == "disclosure" or found.decoys:
+            yield _of_adopters(name, found, value, np.full(pair.source.n_nodes, one))
+
+
+def _of_adopters(name: str, found: Disclosure, value: NDArray[np.generic], guess: NDArray[np.floating]) -> Measure:
+    def realized(belief: Posterior, _truth: Truth) -> NDArray[np.float64]:
+        every = np.full(len(guess), np.nan)
+        every[found.person] = guess[found.person] if belief.named is None else value
+        return every
+
+    return Measure(
+        name=name,
+        unit="share",
+        direction="high",
+        range=(0.0, 1.0),
+        source="G. Gulyas, 2015, section 3.2, equations (3.4) and (3.5)",
+        realized=realized,
+    )
 
 
 def _rates_of(

@@ -29,7 +29,7 @@ LEADING = frozenset(
         "total_variation",
         "calibration_error",
         "precision",
-        "ghosts",
+        "false_positives",
         "error_hops",
         "coverage",
         "adopter_recall",

@@ -86,7 +86,10 @@ MEASURES |= LINKAGE
 GRAPHS = {
     "recall": ("Named", "share of the people in both networks, seeds aside, whom the adversary names rightly"),
     "precision": ("Names right", "share of all names the adversary gives that are right"),
-    "ghosts": ("Ghosts", "share of all names the adversary gives that are of people who are not in the release"),
+    "false_positives": (
+        "False positives",
+        "share of the names the adversary gives of people not in the release",
+    ),
     "error_hops": ("Distance to the right person", "ties between the person named and the right one, in hops"),
     "named_wrongly": ("Named wrongly", "share of the people in both networks who are taken for somebody else"),
     "disclosure": ("Disclosed", "share of the contacts of people with several identities that the attack tells"),

@@ -35,6 +35,11 @@ class Identities(Matching):
         view.setflags(write=False)
         object.__setattr__(self, "rounds", view)
 
+    @property
+    def named(self) -> NDArray[np.integer]:
+        """The rounds: each may name another identity of a person."""
+        return self.rounds
+
 
 @dataclass(frozen=True)
 class Iterated:

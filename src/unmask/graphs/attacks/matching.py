@@ -47,6 +47,11 @@ class Matching(Posterior):
             view.setflags(write=False)
             object.__setattr__(self, name, view)
 
+    @property
+    def named(self) -> NDArray[np.integer]:
+        """The mapping: whom the attack takes each node for."""
+        return self.mapping
+
 
 class Attack(Protocol):
     """An attack on a graph: what it believes about each node of the adversary's graph. No attack sees the truth.

@@ -1,13 +1,14 @@
 """What an attack on a graph got right: node by node, as rates, by degree, over runs, and in hops. Needs the truth."""
 
 from unmask.graphs.evaluation.bound import most_recall
-from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, expected_hop_distance, hop_distance
+from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, expected_hop_distance, hop_distance, hop_error
 from unmask.graphs.evaluation.outcomes import (
     DEGREE_CLASSES,
     DegreeClass,
     Outcome,
     Rates,
     by_degree,
+    named_once,
     outcomes,
     rates,
     seeds_lost,
@@ -27,7 +28,9 @@ __all__ = [
     "convergence",
     "expected_hop_distance",
     "hop_distance",
+    "hop_error",
     "most_recall",
+    "named_once",
     "outcomes",
     "over_runs",
     "rates",

@@ -7,14 +7,21 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.graphs.evaluation.outcomes import named_once
 from unmask.graphs.release import SocialGraph
+from unmask.measures import Measure
 from unmask.posterior import Posterior
+from unmask.truth import Truth
 
 UNNAMED: Final = -1
 """A distance in hops that does not exist: the attack names nobody, or the person is not in the target."""
 
 UNREACHABLE: Final = -2
 """A distance in hops that has no end: the named node and the right one are in different components."""
+
+
+GUESSES: Final = 200
+"""People for whom a random guess is drawn, to say how far off guessing is."""
 
 
 def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -61,6 +68,34 @@ def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray
     expected = np.where(listed, float(UNREACHABLE), float(UNNAMED))
     np.divide(total, mass, out=expected, where=mass > 0)
     return expected
+
+
+def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
+    """The measure `error_hops`: `hop_distance` of the people asked about, nan where there is none.
+
+    Before the release it is that of random nodes, for some of those people.
+
+    asked : (n_source,)
+    """
+    rng, some = np.random.default_rng(0), np.zeros(len(asked), dtype=np.bool_)
+    some[rng.permutation(np.flatnonzero(asked))[:GUESSES]] = True
+    guess = rng.integers(target.n_nodes, size=len(asked))
+
+    def realized(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+        rounds = np.atleast_2d(guess if belief.named is None else belief.named)
+        named, of = named_once(rounds, truth.accepts(rounds)), some if belief.named is None else asked
+        right = np.where(truth.accepts(named), named, truth.candidate)
+        hops = hop_distance(target, np.where(of, named, -1), np.where(of, right, -1))
+        return np.where(hops >= 0, hops, np.nan)
+
+    return Measure(
+        name="error_hops",
+        unit="hops",
+        direction="low",
+        range=(0.0, np.inf),
+        source="R. Shokri et al., 'Quantifying location privacy', 2011: correctness, here in hops",
+        realized=realized,
+    )
 
 
 def _hops(graph: SocialGraph, start: NDArray[np.integer], end: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from unmask.errors import UnmaskError
 from unmask.graphs.evaluation.outcomes import Outcome, ratio
-from unmask.measures.interval import wilson
+from unmask.measures.interval import of_runs, wilson
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,15 +101,10 @@ def over_runs(recalls: ArrayLike, threshold: float = 0.05) -> OverRuns:
     large = found[found >= threshold]
     share = len(large) / len(found)
     low, high = wilson(share, len(found))
-    ends = _student(large) if len(large) > 1 else (None, None)
+    ends = of_runs(large.tolist(), within=(0.0, 1.0))[:2] if len(large) > 1 else (None, None)
     return OverRuns(
         len(found), len(large), share, low, high, float(large.mean()) if len(large) else None, ends[0], ends[1]
     )
-
-
-def _student(values: NDArray[np.float64]) -> tuple[float, float]:
-    half = float(stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
-    return max(0.0, float(values.mean()) - half), min(1.0, float(values.mean()) + half)
 
 
 def convergence(sweeps: NDArray[np.integer]) -> NDArray[np.float64]:

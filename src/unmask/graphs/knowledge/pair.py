@@ -15,6 +15,7 @@ from scipy.sparse import csgraph
 from unmask.errors import UnmaskError
 from unmask.graphs.reading import first_words, read_links
 from unmask.graphs.release import SocialGraph
+from unmask.truth import ABSENT, UNKNOWN, Truth
 
 NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target
 
@@ -82,6 +83,19 @@ class Pair:
             return self.truth
         person = np.append(self.origin, NOBODY)  # the last one is behind no node
         return np.where(person[mapping] == person[self.truth], mapping, self.truth)
+
+    def to_truth(self, seeds: SeedPairs | None = None, *, partial: bool = False) -> Truth:
+        """The truth about the source nodes, for `unmask.audit`: seeds are leaked, any identity of a person is right.
+
+        partial : whether people who are nobody in `truth` may be in the target all the same
+
+        >>> graph = SocialGraph.from_edges([0], [1])
+        >>> Pair(graph, graph, np.array([1, -1])).to_truth().candidate
+        array([ 1, -2])
+        """
+        nobody = UNKNOWN if partial else ABSENT
+        leaked = () if seeds is None else seeds.source
+        return Truth(np.where(self.truth >= 0, self.truth, nobody), person=self.origin, leaked=leaked)
 
     @property
     def node_overlap(self) -> float:

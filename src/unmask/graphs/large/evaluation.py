@@ -124,7 +124,7 @@ def _outcomes(auxiliary: str, mapping: str, seeds: str, truth: str) -> str:
     outcome = (
         f"case when s.source is not null then {Outcome.SEED:d} "
         f"when w.source is null and m.target is null then {Outcome.ABSENT:d} "
-        f"when w.source is null then {Outcome.GHOST:d} when m.target is null then {Outcome.UNMAPPED:d} "
+        f"when w.source is null then {Outcome.FALSE_POSITIVE:d} when m.target is null then {Outcome.UNMAPPED:d} "
         f"when r.source is not null then {Outcome.HIT:d} else {Outcome.MISS:d} end"
     )
     steps = " + ".join(f"case when a.degree >= {low} then 1 else 0 end" for low in DEGREE_CLASSES)

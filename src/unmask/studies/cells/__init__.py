@@ -60,7 +60,7 @@ WINGS = {
     "tables": "unmask.studies.cells.tables",
     "pseudonyms": "unmask.studies.cells.pseudonyms",
     "channels": "unmask.studies.cells.channels",
-    "graphs": "unmask.studies.cells.graphs",
+    "graphs": "unmask.cases.graphs",
 }
 """Where each domain runs its cases."""
 
