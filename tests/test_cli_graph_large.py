@@ -13,8 +13,10 @@ import pytest
 from tests.engines import QUIET, opened
 from tests.graphs.problems import noisy_pair
 from tests.test_cli_graph import sentence, unmask
-from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, Rematch
+from unmask import audit as unmask_audit
+from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, Pair, Rematch, SeedPairs
 from unmask.graphs.evaluation import rates
+from unmask.measures.rates import RATES
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -62,12 +64,20 @@ def test_the_result_is_the_one_in_memory(world, files):
     assert (found["common"], found["truth_known"]) == (120, True)
     image, seeds = np.empty(120, dtype=np.int64), (truth[0][:15], truth[1][:15])
     image[truth[0]] = truth[1]
+    pair = Pair(source, target, image)
     adversaries = (Nar09(synchronous=True), KorulaLattanzi(), Rematch())
     for attack, adversary in zip(found["attacks"], adversaries, strict=True):
         belief = adversary(target, Auxiliary(source, seeds))
         right = rates(belief.mapping, image, seeds[0])
         assert attack["names"] == right.matches > 20
         told = [attack[name] for name in ("recall", "precision", "error")]
+        rows = {
+            row["measure"]: row for row in json.loads(done.stdout)["measures"] if row["adversary"] == attack["attack"]
+        }
+        taken = unmask_audit(belief, pair.to_truth(SeedPairs(*seeds)), measures=RATES)
+        for row in taken.rows:
+            for field in ("posterior", "prior", "gain", "n", "quantiles"):
+                assert rows[row.measure][field] == pytest.approx(row.as_dict()[field], rel=1e-9), row.measure
         assert told == pytest.approx([right.recall, right.precision, right.error], rel=1e-12)
         assert attack["steps"] == belief.sweeps.tolist()
         assert sum(one["people"] for one in attack["by_degree"]) == right.findable
@@ -80,13 +90,12 @@ def test_findings_are_sentences_and_pairs_a_file(files, tmp_path):
     path = tmp_path / "pairs.parquet"
     done = audit(files, "--attack", "Nar09", "--pairs", path)
     assert done.exit_code == 0, done.stderr
-    assert done.stdout.startswith("Nar09 from 15 leaked identities names ")
-    assert "of its names are right." in done.stdout
+    assert done.stdout.startswith("With 15 leaked identities an adversary who runs Nar09 names ")
     with duckdb.connect() as connection:
         n = connection.execute(f"select count(*) from read_parquet('{path}')").fetchone()[0]
-    assert f"names {n - 15} of 105 other people" in done.stdout
+    assert f"of the 105 people who are in both graphs; of the {n - 15} names they give" in done.stdout
     sentence(audit(files, "--attack", "Nar09", "--pairs", path), "pairs.parquet exists")
-    assert "(--truth)" in audit(files, "--attack", "Nar09", truth=False).stdout
+    assert "the truth was not given" in audit(files, "--attack", "Nar09", truth=False).stdout
 
 
 def test_a_dry_run_says_what_it_would_take_and_stops(files):
@@ -179,7 +188,6 @@ def test_a_statement_that_is_interrupted_is_one_sentence_and_leaves_nothing(file
         (["--attack", "Irma"], "Irma needs the networks in memory; the attacks of an engine are Nar09, KorulaL"),
         (["--attack", "Rematch:assignment=greedy"], "use Rematch with assignment mutual and not forced"),
         (["--runs", "2"], "--runs needs the networks in memory"),
-        (["--report", "page.html"], "--report needs the networks in memory"),
         (["--pairs", "pairs.parquet"], "--pairs holds the names of one attack, 3 were given"),
         (["--attack", "Nar09", "--pairs", "pairs.csv"], "'pairs.csv' has another suffix"),
         (["--memory-limit", "1MiB"], "the memory limit is 1 MiB, expected at least 512 MiB"),

@@ -80,3 +80,17 @@ def probability(belief, row):
     """The candidates of a row and their probabilities."""
     part = slice(belief.indptr[row], belief.indptr[row + 1])
     return dict(zip(belief.candidate[part].tolist(), np.exp(belief.log_probability[part].astype(float)), strict=True))
+
+
+class Owned:
+    """The released nodes of every source node, by looking at all of them."""
+
+    def __init__(self, truth, origin):
+        self.nodes = [np.flatnonzero((origin == node) & (node >= 0)) for node in truth]
+
+    @property
+    def count(self):
+        return np.array([len(nodes) for nodes in self.nodes])
+
+    def of(self, person):
+        return self.nodes[person]

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from tests.graphs.problems import Owned
 from unmask.graphs import Auxiliary, IdentitySeparation, Nar09, SocialGraph, datasets, select_seeds, split
-from unmask.graphs.disclosure import discovery, identities_of, seed_pair
+from unmask.graphs.disclosure import discovery, seed_pair
 from unmask.graphs.knowledge import SeedPairs
 
 
@@ -13,7 +14,7 @@ def test_the_score_sums_what_each_run_gives():
     separated = IdentitySeparation(adopters=0.3)(
         pair.target, rng=np.random.default_rng(3), eligible=pair.truth[pair.common]
     )
-    owned, runs = identities_of(pair.truth, separated.origin), 4
+    owned, runs = Owned(pair.truth, separated.origin), 4
     asked = np.flatnonzero((owned.count > 1) & np.isin(pair.truth, separated.adopters))[:3]
 
     def seeds(whole, rng):

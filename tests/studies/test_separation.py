@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from unmask.cases.graphs.advice import BEST_KNOWN, advise_identity, in_clique, sentences, simulated_discovery
 from unmask.economics.identity_game import best_assignment, expected_loss
 from unmask.errors import UnmaskError
 from unmask.graphs import Nar09, SocialGraph, datasets
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_failure
 from unmask.studies.reading import read_plan
-from unmask.cases.graphs.advice import BEST_KNOWN, advise_identity, in_clique, sentences, simulated_discovery
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -107,7 +107,9 @@ def test_what_is_not_known_is_said_to_be_unknown(network):
     assert any("identity 1: they learn it with 0.0%" in sentence for sentence in sentences(given))
     simulated = list(sentences(replace(given, runs=5)))
     assert any("found in 0, 2 of 5" in sentence for sentence in simulated)
-    assert any("not found in 5 attacks may still be with a probability of up to 43.4%" in sentence for sentence in simulated)
+    assert any(
+        "not found in 5 attacks may still be with a probability of up to 43.4%" in sentence for sentence in simulated
+    )
 
 
 def test_near_certainty_is_not_rounded_to_it():

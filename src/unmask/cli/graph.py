@@ -79,7 +79,7 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 )
 @click.option(
     "--overlap", "overlaps", multiple=True, callback=_overlaps, metavar="NODES,EDGES",
-    help="Instead: make both networks from RELEASE, sharing so much of people and ties; may be given again.",
+    help="Instead: make both networks from RELEASE, sharing so much of people and edges; may be given again.",
 )  # fmt: skip
 @click.option(
     "--separation", multiple=True, callback=separations, metavar="KEY=VALUE,...",
@@ -130,7 +130,7 @@ def audit_graph(
     output: Output,
     **in_engine: Any,
 ) -> None:
-    r"""Say who is named in a released network from ties alone, how surely, from how few leaked identities.
+    r"""Say who is re-identified in a released network from edges alone, how surely, from how few leaked identities.
 
     A network is a list of links, an adjacency list or a matrix (.txt, .csv, .tsv, with or without .gz), Parquet, Pajek
     (.net), GraphML, GEXF or node-link JSON. Without --truth nothing can be checked: the report then says how many
@@ -148,36 +148,26 @@ def audit_graph(
     from unmask.cases.graphs.scenes import DEFAULT, Plan, parse_attacks
     from unmask.errors import UnmaskError
 
+    name = stems((release,))[0]
+    title = f"Who is named in {name}"
     if in_engine["engine"] is not None:
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
-        known["ends"] = ends(source, target)
-        shown: dict[str, Any] = {"as_json": output.as_json, "force": output.force, "least": output.smallest_shown}
-        audit_graph_in_engine(release, **shown, **known, **in_engine)
+        asked = {**known, **in_engine, "ends": ends(source, target), "force": output.force}
+        stored = audit_graph_in_engine(release, name=name, title=title, **asked)
+        if stored is not None:
+            output.give(stored, _json)
         return
     refuse_networks_without_engine(**in_engine)
     _check_choice(auxiliary, truth, overlaps, seeds_file, separation)
     if truth_partial and truth is None:
         raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
     plan = Plan(parse_attacks(attacks or DEFAULT), *seeds, runs=runs, transition=transition, seed=seed)
-    watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
-    found = audit(
-        _scenes(
-            release,
-            auxiliary,
-            truth,
-            overlaps,
-            separation,
-            seeds_file,
-            truth_partial=truth_partial,
-            delimiter=delimiter,
-            ends=ends(source, target),
-        ),
-        plan,
-        title=f"Who is named in {stems((release,))[0]}",
-        reproduce=provenance(),
-        progress=_progress,
-        watched=watched,
+    columns = {"delimiter": delimiter, "ends": ends(source, target)}
+    scenes = _scenes(
+        release, auxiliary, truth, overlaps, separation, seeds_file, truth_partial=truth_partial, **columns
     )
+    watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
+    found = audit(scenes, plan, title=title, reproduce=provenance(), progress=_progress, watched=watched)
     for what, why in found.not_run:
         if why.startswith("failed: "):
             click.echo(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
@@ -192,7 +182,7 @@ def _check_choice(
     seeds_file: Path | None,
     separation: tuple[Decoy | IdentitySeparation, ...],
 ) -> None:
-    """Either the adversary has a network of his own, or both are made from the release."""
+    """Either the adversary has a network of their own, or both are made from the release."""
     from unmask.errors import UnmaskError
 
     if (auxiliary is None) == (not overlaps):

@@ -16,9 +16,9 @@ from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split, without_seed
 
 if TYPE_CHECKING:
+    from unmask.cases.graphs.advice import IdentityAdvice
     from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
     from unmask.graphs.release import SocialGraph
-    from unmask.cases.graphs.advice import IdentityAdvice
 
 FILE = click.Path(path_type=Path)
 MODELS = ("basic", "realistic", "realistic_minimal", "best", "worst")
@@ -56,17 +56,17 @@ def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) 
     return found
 
 
-# --- which columns of a file are the ends of a tie -------------------------------------------------------------------
+# --- which columns of a file are the ends of an edge ------------------------------------------------------------------
 
 
 def column_options(command: Any) -> Any:
     """What says where the ids are in the files of networks."""
     for option in (
         click.option("--delimiter", callback=one_character, help="Between the ids of a line; guessed when left out."),
-        click.option("--target", help="The other end of a tie, see --source."),
+        click.option("--target", help="The other end of an edge, see --source."),
         click.option(
             "--source",
-            help="Column of one end of a tie, by name or by number from 1; told by the header when left out.",
+            help="Column of one end of an edge, by name or by number from 1; told by the header when left out.",
         ),
     ):
         command = option(command)
@@ -82,7 +82,7 @@ def ends(source: str | None, target: str | None) -> tuple[str, str] | None:
     if source is None and target is None:
         return None
     given, other = ("--source", "--target") if target is None else ("--target", "--source")
-    raise UnmaskError(f"{given} was given without {other}, expected the columns of both ends of a tie")
+    raise UnmaskError(f"{given} was given without {other}, expected the columns of both ends of an edge")
 
 
 # --- who separates, and how ------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def protect_graph(
     if as_json:
         click.echo(as_text(found))
     click.echo(
-        f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} ties of {people.n_nodes:,} people with "
+        f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} edges of {people.n_nodes:,} people with "
         f"{people.n_edges:,}; {len(separated.adopters):,} of them separated",
         err=True,
     )
@@ -265,7 +265,7 @@ def _writable(separated: Separated, output: Path) -> tuple[SocialGraph, Any]:
 
 
 def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
-    """A line for each released node by its number: who is behind it, the number, and what it is to him."""
+    """A line for each released node by its number: who is behind it, the number, and what it is to them."""
     from unmask.graphs.protections import Role
 
     text = io.StringIO()
@@ -315,9 +315,9 @@ def advise_identity(
     delimiter: str | None,
     as_json: bool,
 ) -> None:
-    r"""Tell one person of a network whether several identities hide him, and where to put a secret.
+    r"""Tell one person of a network whether several identities hide them, and where to put a secret.
 
-    Nothing is told but numbers about that person. The chances that his identities are found are given, simulated, or
+    Nothing is told but numbers about that person. The chances that the identities are found are given, simulated, or
     said not to be known.
 
     \b
@@ -325,8 +325,8 @@ def advise_identity(
     unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
-    from unmask.errors import UnmaskError
     from unmask.cases.graphs.advice import sentences
+    from unmask.errors import UnmaskError
 
     if discovery and runs:
         raise UnmaskError("--discovery and --runs were both given, expected the chances or a simulation; leave one out")
@@ -354,8 +354,8 @@ def _advice(
 ) -> IdentityAdvice:
     import numpy as np
 
-    from unmask.cases.graphs.scenes import parse_attacks
     from unmask.cases.graphs.advice import MOST_IDENTITIES, advise_identity, simulated_discovery
+    from unmask.cases.graphs.scenes import parse_attacks
 
     attack, leaked, runs, seed = simulation
     (made,) = parse_attacks([attack]).values()

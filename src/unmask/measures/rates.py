@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures.base import QUANTILES, Measure, gain_of, weighted_quantiles
-from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson, of_runs
+from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson, of_runs, wilson
 from unmask.measures.success import realized_success
 from unmask.posterior import Posterior
 from unmask.results import Row
@@ -45,7 +45,9 @@ Recalls below it are those of G. Gulyas, 2015, figure 4.3, in which only the nei
 
 
 class Named(NamedTuple):
-    """(n_targets,) each: whether a target is named, how far rightly, and whether it has a true candidate."""
+    """(n_targets,) each: whether a target is named, how far rightly, and whether it has a true candidate to be found,
+    which one who was known before has not.
+    """
 
     named: Floats
     right: Floats
@@ -54,12 +56,12 @@ class Named(NamedTuple):
     @classmethod
     def of(cls, belief: Posterior, truth: Truth) -> Named:
         """Of an attack that names several candidates for a target, any right one will do."""
+        present = (truth.candidate >= 0) & ~truth.leaked
         if belief.named is None:
-            right = realized_success.per_target(belief, truth)
-            return cls(np.ones(len(truth)), right, truth.candidate >= 0)
+            return cls(np.ones(len(truth)), realized_success.per_target(belief, truth), present)
         rounds = np.atleast_2d(belief.named)[:, belief.observation]
         named, good = (np.asarray(one.any(axis=0), np.float64) for one in (rounds >= 0, truth.accepts(rounds)))
-        return cls(named, good, truth.candidate >= 0)
+        return cls(named, good, present)
 
 
 def _measure(name: str, direction: Literal["high", "low"], value: Callable[[Named], Floats]) -> Measure:
@@ -78,6 +80,10 @@ def _where(base: NDArray[np.bool_], value: Floats) -> Floats:
     return np.where(base, value, np.nan)
 
 
+def _spreads(of: Named) -> bool:
+    return bool(of.present.any() and of.right[of.present].mean() >= SPREADS)
+
+
 def _covered(belief: Posterior) -> Floats:
     if belief.named is None:
         return np.zeros(belief.n_observations)
@@ -87,7 +93,7 @@ def _covered(belief: Posterior) -> Floats:
 recall = _measure("recall", "high", lambda of: _where(of.present, of.right))
 """Share of the people who are in the release, those known before left out, whom the adversary names rightly."""
 
-spread = _measure("spread", "high", lambda of: np.full(len(of.right), float(of.right[of.present].mean() >= SPREADS)))
+spread = _measure("spread", "high", lambda of: _where(of.present, np.full_like(of.right, _spreads(of))))
 """Whether the attack has spread; over runs, the share in which it has."""
 
 precision = _measure("precision", "high", lambda of: _where(of.named > 0, of.right))
@@ -193,6 +199,42 @@ def over_runs(
         worst=float(value[worst]),
         worst_observation=int(person[worst]) + 1,
         quantiles=weighted_quantiles(value, weight, QUANTILES),
+        status="exact",
+        note=note,
+    )
+
+
+def of_counts(
+    measure: Measure, success: int, base: int, *, prior: float, release: str, adversary: str, note: str = ""
+) -> Row:
+    """A rate of one run of which only counts are known: of `base` people, at least one, it holds for `success`.
+
+    As `over_runs` of as many ones and zeros, but who is worst off is not known.
+
+    >>> of_counts(recall, 3, 4, prior=0.1, release="r", adversary="a").posterior
+    0.75
+    """
+    share, value = success / base, np.array([0.0, 1.0])
+    low, high = wilson(share, base - (0 < success < base)) if base > 1 else (None, None)
+    some, all_ = float(success > 0), float(success == base)
+    return Row(
+        release=release,
+        adversary=adversary,
+        target="identity",
+        measure=measure.name,
+        unit=measure.unit,
+        direction=measure.direction,
+        prior=prior,
+        posterior=share,
+        gain=gain_of(prior, share, measure.direction),
+        low=low,
+        high=high,
+        interval="people (Wilson)",
+        n=base,
+        n_observations=base,
+        worst=some if measure.direction == "high" else all_,
+        worst_observation=0,
+        quantiles=weighted_quantiles(value, np.array([base - success, success], dtype=np.float64), QUANTILES),
         status="exact",
         note=note,
     )

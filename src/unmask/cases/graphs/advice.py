@@ -1,7 +1,7 @@
 """What one person of a network should know before separating identities, and before trusting one with a secret.
 
-All figures are about that one person: degree, ways of hiding, what seeding and attacks make of them. No neighbor, no other
-node and no figure of the network as a whole goes into the advice but how many people there are.
+All figures are about that one person: degree, ways of hiding, what seeding and attacks make of them. No neighbor, no
+other node and no figure of the network as a whole goes into the advice but how many people there are.
 """
 
 from __future__ import annotations
@@ -115,7 +115,6 @@ def advise_identity(
     own = float(anonymity[node])
     grouped, tried = in_clique(graph, node), max(1, round(BEST_KNOWN * graph.n_nodes))
     game = equilibrium(y)
-    best = None if chances is None else best_assignment(chances)
     return IdentityAdvice(
         degree=degree,
         anonymity=own if own == own else None,
@@ -127,7 +126,7 @@ def advise_identity(
         discovery=None if chances is None else tuple(chances.tolist()),
         runs=runs,
         strong=_placing(game.assignment, game.loss),
-        weak=None if best is None else _placing(best, expected_loss(best, discovery=chances)),
+        weak=None if chances is None else _against_weak(chances),
         unknown=_placing(game.assignment, worst_loss(game.assignment)),
     )
 
@@ -137,6 +136,11 @@ def _escapes(degree: int, grouped: bool, border: int) -> Iterator[Escape]:
         even = np.full(y, 1 / y)
         cliques = clique_failure(degree, even, CLIQUE) if grouped else 1.0
         yield Escape(y, cliques, top_failure(degree, even, max(border, 1)))
+
+
+def _against_weak(chances: NDArray[np.float64]) -> Placing:
+    best = best_assignment(chances)
+    return _placing(best, expected_loss(best, discovery=chances))
 
 
 def _placing(assignment: NDArray[np.float64], loss: float) -> Placing:
@@ -270,8 +274,8 @@ def _weak(advice: IdentityAdvice) -> Iterator[str]:
     else:
         seen = f"If they are found with a probability of {', '.join(map(_percent, advice.discovery))}, as given, that"
     yield (
-        f"{seen} is all the adversary can do, and any of those found is believed, put the secret in {where}: they learn "
-        f"it with {_percent(advice.weak.loss)}."
+        f"{seen} is all the adversary can do, and any of those found is believed, put the secret in {where}: "
+        f"they learn it with {_percent(advice.weak.loss)}."
     )
     if advice.runs and min(advice.discovery) == 0:
         still = _percent(wilson(0.0, advice.runs)[1])

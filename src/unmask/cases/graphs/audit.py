@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -214,9 +214,10 @@ def _page(
         for (on, name), runs in ledger.runs.items()
     )  # fmt: skip
     unrun = tuple(_unrun(ledger, plan).items())
+    guessed = "guessed" if scene.seeds_name(plan) in BLIND else "leaked"
     return ReportData(
         title=title,
-        who=_who(scene, plan),
+        who=who(list(plan.attacks), guessed, truth_known=scene.truth_known),
         rows=(*(row for found in filed.values() for row in found), *ledger.standard),
         assumptions=tuple(_assumptions(scenes, plan)),
         not_run=(
@@ -251,10 +252,10 @@ def _bound(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | Non
     return most_recall(pair, seeds) if pair.origin is None else None  # a bound where everybody has one identity
 
 
-def _who(scene: Scene, plan: Plan) -> str:
-    truth = "" if scene.truth_known else " Nothing is checked: the truth is not known."
-    seeds = "guessed" if scene.seeds_name(plan) in BLIND else "leaked"
-    attacks = " and ".join(filter(None, (", ".join(list(plan.attacks)[:-1]), list(plan.attacks)[-1])))
+def who(names: Sequence[str], seeds: str, *, truth_known: bool) -> str:
+    """Who attacks what, knowing what; seeds : "leaked" or "guessed"."""
+    truth = "" if truth_known else " Nothing is checked: the truth is not known."
+    attacks = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return (
         f"An adversary who has their own network and a few {seeds} identities names the people of a released network, "
         f"by {attacks}.{truth}"

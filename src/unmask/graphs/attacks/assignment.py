@@ -79,7 +79,7 @@ class GraphMatching:
         mapping[row[sure]] = candidate[sure]
         return matching_of(
             mapping,
-            (row, candidate, probability),
+            (row, candidate, np.log(probability)),
             n_target=release.n_nodes,
             sweeps=[int(sure.sum()) - len(knowledge.seeds[0])],
             visits=n * n,

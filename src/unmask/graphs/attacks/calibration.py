@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -65,22 +66,15 @@ def calibrated(
     length = (belief.mapping >= 0).astype(np.int64)
     unlisted = np.ones(len(belief.mapping))
     unlisted[row] -= probability
-    return Matching(
+    return replace(
+        belief,
         indptr=np.concatenate(([0], np.cumsum(length))),
         candidate=belief.mapping[row],
         log_probability=np.log(probability).astype(np.float32),
         unlisted=unlisted,
         n_unlisted=np.where(unlisted > 0, belief.n_candidates - length, 0),
-        observation=belief.observation,
-        weight=belief.weight,
-        n_candidates=belief.n_candidates,
-        log_prior=belief.log_prior,
         status="calibrated" if earned else "scores",
         provenance={**belief.provenance, "calibrated_on": len(judged), "check": None if check is None else str(check)},
-        candidate_label=belief.candidate_label,
-        mapping=belief.mapping,
-        sweeps=belief.sweeps,
-        visits=belief.visits,
     )
 
 

@@ -1,4 +1,4 @@
-"""Narayanan and Shmatikov's attack in the form they gave it, for graphs whose ties have a direction."""
+"""Narayanan and Shmatikov's attack in the form they gave it, for graphs whose edges have a direction."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._sides import TIE, Arcs, Rule
-from unmask.graphs.attacks.beliefs import matching_of
+from unmask.graphs.attacks._sides import Arcs, Rule
+from unmask.graphs.attacks.beliefs import matching_of, softmax_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, check_theta, seeded
 from unmask.graphs.auxiliary import Auxiliary, Graph
 from unmask.graphs.directed import DirectedGraph
@@ -45,7 +45,7 @@ class DirectedNar09:
         self, release: Graph, knowledge: Auxiliary[Graph], *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
-        from unmask.graphs.attacks._arcs import sweep
+        from unmask.graphs.attacks._arcs import leaders, sweep
 
         image, inverse = seeded(release, knowledge)
         here, there = _arcs(knowledge.graph, image), _arcs(release, inverse)
@@ -56,8 +56,12 @@ class DirectedNar09:
             matches, seen = sweep(np.flatnonzero(image < 0).astype(np.int32), here, there, rule)
             sweeps.append(matches)
             visits += seen
-        entries = _entries(here, there, self.listed)
-        return matching_of(image, entries, n_target=release.n_nodes, sweeps=sweeps, visits=visits, attack=repr(self))
+        n_target, free = release.n_nodes, np.flatnonzero(image < 0).astype(np.int32)
+        found = leaders(free, here, there, self.listed + 1)
+        entries, unlisted = softmax_of(free, image, found, n_target=n_target)
+        return matching_of(
+            image, entries, n_target=n_target, sweeps=sweeps, visits=visits, attack=repr(self), unlisted=unlisted
+        )
 
 
 def _arcs(graph: SocialGraph | DirectedGraph, image: NDArray[np.int32]) -> Arcs:
@@ -66,23 +70,3 @@ def _arcs(graph: SocialGraph | DirectedGraph, image: NDArray[np.int32]) -> Arcs:
         return Arcs(*rows, *rows, image, size, size)
     sizes = (np.sqrt(np.maximum(degree, 1)) for degree in (graph.out_degree, graph.in_degree))
     return Arcs(graph.out_indptr, graph.out_neighbor, graph.in_indptr, graph.in_neighbor, image, *sizes)
-
-
-def _entries(here: Arcs, there: Arcs, listed: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Rows, candidates and probabilities: see `Matching`; ties across the limit are left out together."""
-    from unmask.graphs.attacks._arcs import leaders
-
-    n_target = len(there.image)
-    free = np.flatnonzero(here.image < 0).astype(np.int32)
-    candidate, score = leaders(free, here, there, listed + 1)
-    kept = score > score[:, -1:] * (1.0 + TIE)
-    top = np.where(kept[:, 0], score[:, 0], 0.0)[:, None]
-    weight = np.where(kept, np.exp(score - top), 0.0)
-    rest = (n_target - kept.sum(axis=1, keepdims=True)) * np.exp(-top)
-    row, rank = np.nonzero(kept)
-    mapped = np.flatnonzero(here.image >= 0)
-    return (
-        np.concatenate((free[row], mapped)),
-        np.concatenate((candidate[row, rank], here.image[mapped])),
-        np.concatenate(((weight / (weight.sum(axis=1, keepdims=True) + rest))[row, rank], np.ones(len(mapped)))),
-    )

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._kernels import mutual, ranked, write_back
 from unmask.graphs.attacks._sides import UNSETTLED, Rule, Side
+from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import (
     Matching,
-    believe,
     check_at_least_one,
     check_theta,
     seeded,
@@ -27,7 +27,7 @@ Weighting = Literal["released", "printed"]
 
 @dataclass(frozen=True)
 class Grasshopper:
-    """Propagation that trusts a mapped neighbor the more, the more of his own neighbors are mapped alike.
+    """Propagation that trusts a mapped neighbor the more, the more of its own neighbors are mapped alike.
 
     With n(x) the neighbors x' of a mapped node x whose image is next to the image y of x:
 

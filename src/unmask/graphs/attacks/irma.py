@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._sides import Rule, Side, Wedges
-from unmask.graphs.attacks.matching import Matching, believe, check_at_least_one, seeded
+from unmask.graphs.attacks.beliefs import believe
+from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.witnesses import plain, wedges
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph

@@ -47,8 +47,8 @@ class Iterated:
 
     After each round the target nodes that were found are taken out: they are nobody's candidates any more. They do
     stay, as seeds, to vouch for their neighbors; and everyone found, seeds too, joins the auxiliary graph once more as
-    a copy tied to the same people, so that a next target node can be found for him. Rounds end early where one finds
-    nothing.
+    a copy with edges to the same people, so that a next target node can be found for them. Rounds end early where one
+    finds nothing.
 
     Taking the nodes out of the graph instead, all of them, leaves nothing to spread from: on a network whose 10 %
     separated users have two identities it finds both of hardly anybody, this one of one in six. Later rounds match many
@@ -60,7 +60,7 @@ class Iterated:
 
     >>> from unmask.graphs.release import SocialGraph
     >>> person = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
-    >>> split = SocialGraph.from_edges([0, 0, 4], [1, 2, 3])  # he is node 0 to two friends and node 4 to the third
+    >>> split = SocialGraph.from_edges([0, 0, 4], [1, 2, 3])  # node 0 to two friends and node 4 to the third
     >>> known = Auxiliary(person, (np.array([1, 2, 3]), np.array([1, 2, 3])))
     >>> Iterated(Nar09(), rounds=2)(split, known).rounds
     array([[ 0,  1,  2,  3],
@@ -115,7 +115,7 @@ class _Part(NamedTuple):
 
 
 def _with_copies(graph: SocialGraph, person: NDArray[np.int64]) -> SocialGraph:
-    """The graph and, for each further entry of `person`, one more node tied to the neighbors of that person."""
+    """The graph and, for each further entry of `person`, one more node with edges to the neighbors of that person."""
     copied = person[graph.n_nodes :]
     length = graph.degree[copied]
     copy = np.repeat(np.arange(graph.n_nodes, len(person)), length)
@@ -131,7 +131,7 @@ def _spread(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _together(parts: list[_Part], found: NDArray[np.int32], *, attack: str) -> Identities:
-    """The belief about each person: the mean over the rounds that found him, else that of the last round."""
+    """The belief about each person: the mean over the rounds that found them, else that of the last round."""
     n_source, n_target = found.shape[1], parts[0].belief.n_candidates
     never = np.flatnonzero(np.all(found < 0, axis=0))
     parts = [*parts, _Part(parts[-1].belief, never, never)]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._kernels import mutual, ranked, write_back
 from unmask.graphs.attacks._sides import Rule, Side
+from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import (
     Matching,
-    believe,
     check_at_least_one,
     check_theta,
     positive_degree,
@@ -29,7 +29,7 @@ Order = Literal["number", "degree"]
 
 @dataclass(frozen=True)
 class Nar09:
-    """Narayanan and Shmatikov's attack: who shares most mapped neighbors with you, and do you with him?
+    """Narayanan and Shmatikov's attack: who shares most mapped neighbors with you, and you with them?
 
     Of an unmapped source node v, every unmapped target node c next to the image of a neighbor of v is a candidate,
     S_c = (neighbors of v whose image is next to c) / sqrt(deg c). The best is a proposal if its eccentricity

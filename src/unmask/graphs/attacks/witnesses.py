@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.graphs.attacks._sides import Rule, Side, Wedges
-from unmask.graphs.attacks.matching import Matching, believe, check_at_least_one, seeded, side
+from unmask.graphs.attacks.beliefs import believe
+from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded, side
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 

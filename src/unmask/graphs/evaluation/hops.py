@@ -25,9 +25,9 @@ GUESSES: Final = 200
 
 
 def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> NDArray[np.int64]:
-    """(n_source,) how far off the adversary is: hops in the target between the node he names and the right one.
+    """(n_source,) how far off the adversary is: hops in the target between the node named and the right one.
 
-    0 is a hit. `UNNAMED` (-1) where he names nobody or the person is not in the target, `UNREACHABLE` (-2) where no
+    0 is a hit. `UNNAMED` (-1) where nobody is named or the person is not in the target, `UNREACHABLE` (-2) where no
     path leads from one to the other; neither is a distance, leave both out of a mean.
 
     mapping, truth : (n_source,) target nodes, -1 for nobody
@@ -43,11 +43,11 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
 
 
 def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray[np.integer]) -> NDArray[np.float64]:
-    """(n_source,) expected hops to the right node if the adversary draws one of his listed candidates by his belief.
+    """(n_source,) expected hops to the right node if one of the listed candidates is drawn by the belief.
 
     D = sum over listed c of p(c) hops(c, truth) / sum over listed c of p(c); candidates from which no path leads to
     the right node are left out of both sums. `UNNAMED` where nobody is listed, or the person is not in the target;
-    `UNREACHABLE` where no listed candidate is in his component. The mass of "none of these" has no place in the
+    `UNREACHABLE` where no listed candidate is in that component. The mass of "none of these" has no place in the
     graph, and no part in D.
 
     >>> from unmask.graphs import Auxiliary, Nar09

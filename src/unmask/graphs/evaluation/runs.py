@@ -17,9 +17,9 @@ from unmask.measures.interval import of_runs, wilson
 class Score:
     """How often each person was found over repeated runs; hits and misses are kept apart.
 
-    hits     : (n_people,) runs in which he is named right
-    misses   : (n_people,) runs in which another is named for him
-    findable : (n_people,) runs in which he was in both graphs and not a seed: the most that hits + misses can be
+    hits     : (n_people,) runs in which the person is named right
+    misses   : (n_people,) runs in which another is named
+    findable : (n_people,) runs in both graphs and not as a seed: the most that hits + misses can be
     """
 
     hits: NDArray[np.int64]
