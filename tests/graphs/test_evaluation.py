@@ -23,12 +23,12 @@ from unmask.graphs.evaluation import (
     expected_hop_distance,
     hop_distance,
     outcomes,
-    over_runs,
     rates,
     score,
     seeds_lost,
 )
 from unmask.graphs.release import SocialGraph
+from unmask.measures.interval import of_runs
 from unmask.posterior import Posterior
 
 # nine source nodes: two hits, a miss, one not named, two ghosts, one rightly not named, a right and a lost seed
@@ -168,24 +168,10 @@ def test_nobody_findable_is_settled_in_no_share():
     assert score([], [], n_people=3).settled is None
 
 
-def test_runs_that_percolate_are_told_from_those_that_do_not():
-    found = over_runs([0.42, 0.008, 0.43, 0.44])
-    assert (found.runs, found.percolated, found.share) == (4, 3, 0.75)
-    # Wilson 1927 at 3 of 4: 0.3006 to 0.9544
-    assert (found.share_low, found.share_high) == pytest.approx((0.30064, 0.95441), abs=1e-5)
+def test_the_interval_over_runs_is_students():
     # t quantile of 2 degrees of freedom 4.30265; half width 4.30265 * 0.01 / sqrt(3)
-    assert found.recall == pytest.approx(0.43)
-    assert (found.recall_low, found.recall_high) == pytest.approx((0.405159, 0.454841), abs=1e-6)
-
-
-def test_no_interval_from_one_run_and_no_recall_from_none():
-    one = over_runs([0.4, 0.0])
-    assert (one.recall, one.recall_low, one.recall_high) == (0.4, None, None)
-    assert over_runs([0.01, 0.02]).recall is None
-    assert over_runs([0.01, 0.02], threshold=0.02).percolated == 1
-    for wrong in ([], [1.2], [np.nan]):
-        with pytest.raises(UnmaskError, match="expected at least one and each from 0 to 1"):
-            over_runs(wrong)
+    assert of_runs([0.42, 0.43, 0.44])[:2] == pytest.approx((0.405159, 0.454841), abs=1e-6)
+    assert of_runs([0.0, 1.0], within=(0.0, 1.0))[:2] == (0.0, 1.0)
 
 
 def test_convergence_is_the_share_found_so_far():

@@ -181,26 +181,15 @@ def over_runs(
     over_means = measure.range == SHARE and len(means) > 1
     interval = of_runs(means, within=SHARE) if over_means else _of_people(of_one(value, weight, person))
     worst = int(np.argmax(value) if measure.direction == "high" else np.argmin(value))
-    return Row(
-        release=release,
-        adversary=adversary,
-        target=target,
-        measure=measure.name,
-        unit=measure.unit,
-        direction=measure.direction,
-        prior=prior,
-        posterior=posterior,
-        gain=gain_of(prior, posterior, measure.direction),
-        low=interval.low,
-        high=interval.high,
-        interval=interval.over,
+    return _row(
+        measure,
+        (prior, posterior),
+        interval,
+        (value, weight),
         n=round(int(known.sum()) / len(runs)),
-        n_observations=len(np.unique(person)),
-        worst=float(value[worst]),
         worst_observation=int(person[worst]) + 1,
-        quantiles=weighted_quantiles(value, weight, QUANTILES),
-        status="exact",
-        note=note,
+        n_observations=len(np.unique(person)),
+        names=(release, adversary, target, note),
     )
 
 
@@ -214,27 +203,53 @@ def of_counts(
     >>> of_counts(recall, 3, 4, prior=0.1, release="r", adversary="a").posterior
     0.75
     """
-    share, value = success / base, np.array([0.0, 1.0])
+    share = success / base
     low, high = wilson(share, base - (0 < success < base)) if base > 1 else (None, None)
-    some, all_ = float(success > 0), float(success == base)
+    value, weight = np.array([0.0, 1.0]), np.array([base - success, success]) / base
+    return _row(
+        measure,
+        (prior, share),
+        Interval(low, high, "people (Wilson)"),
+        (value[weight > 0], weight[weight > 0]),
+        n=base,
+        n_observations=base,
+        worst_observation=0,
+        names=(release, adversary, "identity", note),
+    )
+
+
+def _row(
+    measure: Measure,
+    means: tuple[float, float],
+    interval: Interval,
+    of_people: tuple[Floats, Floats],
+    *,
+    n: int,
+    n_observations: int,
+    worst_observation: int,
+    names: tuple[str, str, str, str],
+) -> Row:
+    """means : prior and posterior; of_people : values and weights; names : release, adversary, target, and the note."""
+    (prior, posterior), (release, adversary, target, note) = means, names
+    worst = of_people[0].max() if measure.direction == "high" else of_people[0].min()
     return Row(
         release=release,
         adversary=adversary,
-        target="identity",
+        target=target,
         measure=measure.name,
         unit=measure.unit,
         direction=measure.direction,
         prior=prior,
-        posterior=share,
-        gain=gain_of(prior, share, measure.direction),
-        low=low,
-        high=high,
-        interval="people (Wilson)",
-        n=base,
-        n_observations=base,
-        worst=some if measure.direction == "high" else all_,
-        worst_observation=0,
-        quantiles=weighted_quantiles(value, np.array([base - success, success], dtype=np.float64), QUANTILES),
+        posterior=posterior,
+        gain=gain_of(prior, posterior, measure.direction),
+        low=interval.low,
+        high=interval.high,
+        interval=interval.over,
+        n=n,
+        n_observations=n_observations,
+        worst=float(worst),
+        worst_observation=worst_observation,
+        quantiles=weighted_quantiles(*of_people, QUANTILES),
         status="exact",
         note=note,
     )

@@ -18,6 +18,7 @@ from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disc
 from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, outcomes
 from unmask.measures import Measure
 from unmask.measures.rates import RATES, SPREADS, Taken, coverage, over_runs
+from unmask.measures.success import standing
 from unmask.reports import CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
 from unmask.results import Row
 from unmask.truth import Truth
@@ -119,6 +120,7 @@ def attempt(
         sweeps=tuple(belief.sweeps.tolist()),
         hidden=hidden,
     )
+    standing.cache_clear()  # which would hold the belief
     return run, belief
 
 

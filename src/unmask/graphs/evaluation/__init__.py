@@ -13,7 +13,7 @@ from unmask.graphs.evaluation.outcomes import (
     rates,
     seeds_lost,
 )
-from unmask.graphs.evaluation.runs import OverRuns, Score, convergence, over_runs, score
+from unmask.graphs.evaluation.runs import Score, convergence, score
 
 __all__ = [
     "DEGREE_CLASSES",
@@ -21,7 +21,6 @@ __all__ = [
     "UNREACHABLE",
     "DegreeClass",
     "Outcome",
-    "OverRuns",
     "Rates",
     "Score",
     "by_degree",
@@ -32,7 +31,6 @@ __all__ = [
     "most_recall",
     "named_once",
     "outcomes",
-    "over_runs",
     "rates",
     "score",
     "seeds_lost",
