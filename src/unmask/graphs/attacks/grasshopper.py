@@ -43,10 +43,6 @@ class Grasshopper:
     nodes were mapped to, so that a match, a seed too, may be moved or dropped. Steps end when none changes the
     mapping, or at `max_steps`, for the mapping may oscillate.
 
-    theta     : least eccentricity, at least 0
-    listed    : candidates that the belief lists of an unmapped node, at most
-    threads   : results do not depend on it, so it is no part of the attack's name
-
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> Grasshopper()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping

@@ -46,7 +46,7 @@ class Irma:
              node: `open` leaves all nodes of such pairs out of this choice; `broken` takes them in the order of a hash
              of the two numbers, at random as it were. That is what the published program amounts to. It maps more
              nodes, the additional ones hardly better than by a guess, and structural twins among them
-    listed : candidates that the belief lists of an unmapped node, at most; its score is the number of marks
+    listed : see `Attack`; the score of a candidate is its number of marks
 
     `sweeps` are the matches added in each pass of the percolation, then the source nodes mapped otherwise than before
     in each repair; the last one need not be 0. Percolation and repair are the form that its authors run in parallel:

@@ -54,7 +54,9 @@ class Matching(Posterior):
 class Attack(Protocol):
     """An attack on a graph: what it believes about each node of the adversary's graph. No attack sees the truth.
 
-    None draws random numbers: `rng` is there for attacks of your own.
+    None draws random numbers: `rng` is there for attacks of your own. Parameters of several attacks: `theta` is the
+    least eccentricity of a match, at least 0; `listed` how many candidates the belief lists of an unmapped node, at
+    most; `threads` changes no result, so it is no part of an attack's name.
     """
 
     def __call__(

@@ -45,8 +45,7 @@ class Nar09:
     synchronous : as above; False: each match counts at once for the nodes after it
     order       : where it does: nodes are visited by `number`, or by `degree` from the highest, ties by number. Numbers
                   must not be shared by the two graphs, or the order tells the truth.
-    listed      : candidates that the belief lists of an unmapped node, at most
-    threads     : used by the synchronous form; results do not depend on it, so it is no part of the attack's name
+    threads     : used by the synchronous form
 
     Work: a pass visits, of every unmapped node, the neighbors of the images of its mapped neighbors; but not where
     the verdict of an earlier pass must still hold, as no neighbor was mapped and the best two are still there.

@@ -26,7 +26,7 @@ class KorulaLattanzi:
     never revised.
 
     witnesses : least number of them, at least 1; with 1, a single wrong match makes others
-    listed    : candidates that the belief lists of an unmapped node, at most; its score is the number of witnesses
+    listed    : see `Attack`; the score of a candidate is its number of witnesses
 
     Nodes below the last bucket have too few neighbors for a match. The paper's last bucket is j = 1, for 2 witnesses.
 
