@@ -32,6 +32,8 @@ import scale_page
 from harness import Case, Found, Step
 from scale_page import UNITS
 
+from unmask.graphs import Auxiliary
+
 ROWS = Path(__file__).with_name("scale.jsonl")
 MEMORY = "4GiB"
 COLUMNS = ("age", "sex", "region", "race", "education", "marital")
@@ -137,7 +139,7 @@ def mapping(form: str, folder: str) -> Step:
         places = [np.unique(np.concatenate([side["a"], side["b"]]), return_inverse=True) for side in (known, released)]
         source, target = (SocialGraph.from_edges(*np.split(place, 2), n_nodes=len(names)) for names, place in places)
         at = [np.searchsorted(names, seeds[key]) for (names, _), key in zip(places, ("known", "found"), strict=True)]
-        belief = Nar09(synchronous=True)(target, source, (at[0], at[1]))
+        belief = Nar09(synchronous=True)(target, Auxiliary(source, (at[0], at[1])))
         return {"pairs": int((belief.mapping >= 0).sum())}
 
     return in_memory if form == "memory" else held

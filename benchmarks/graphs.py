@@ -37,6 +37,8 @@ import harness
 from graphs_peers import THETA
 from harness import Case, Found, Race, Step
 
+from unmask.graphs import Auxiliary
+
 # --- input -----------------------------------------------------------------------------------------------
 
 
@@ -57,7 +59,7 @@ def converged(pair: Any, seeds: Any) -> tuple[Any, Any]:
 
     from unmask.graphs.attacks import Nar09
 
-    mapping = Nar09(synchronous=True)(pair.target, pair.source, seeds).mapping
+    mapping = Nar09(synchronous=True)(pair.target, Auxiliary(pair.source, seeds)).mapping
     source = np.flatnonzero(mapping >= 0)
     return source, mapping[source].astype(np.int64)
 
@@ -115,7 +117,7 @@ def compile_loops(attack: Any) -> None:
     from unmask.graphs.release import SocialGraph
 
     path = SocialGraph.from_edges([0, 1], [1, 2])
-    attack(path, path, (np.array([0, 1]), np.array([0, 1])))
+    attack(path, Auxiliary(path, (np.array([0, 1]), np.array([0, 1]))))
 
 
 def our_pass() -> Step:
@@ -221,7 +223,7 @@ def large() -> Step:
     compile_loops(Rematch())
 
     def step() -> Found:
-        belief = Rematch()(pair.target, pair.source, seeds)
+        belief = Rematch()(pair.target, Auxiliary(pair.source, seeds))
         return {**found(pair, seeds, belief.mapping), "M visits": belief.visits / 1e6}
 
     return step

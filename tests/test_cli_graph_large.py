@@ -13,8 +13,10 @@ from tests.engines import QUIET, opened
 from tests.envelopes import parsed
 from tests.graphs.problems import noisy_pair
 from tests.test_cli_graph import sentence, unmask
-from unmask.graphs import KorulaLattanzi, Nar09, Rematch
+from unmask import audit as unmask_audit
+from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, Pair, Rematch, SeedPairs
 from unmask.graphs.evaluation import rates
+from unmask.measures.rates import RATES
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -63,12 +65,19 @@ def test_the_result_is_the_one_in_memory(world, files):
     assert (found["common"], found["truth_known"]) == (120, True)
     image, seeds = np.empty(120, dtype=np.int64), (truth[0][:15], truth[1][:15])
     image[truth[0]] = truth[1]
+    pair = Pair(source, target, image)
     adversaries = (Nar09(synchronous=True), KorulaLattanzi(), Rematch())
     for attack, adversary in zip(tables["graph_attacks"], adversaries, strict=True):
-        belief = adversary(target, source, seeds)
+        belief = adversary(target, Auxiliary(source, seeds))
         right = rates(belief.mapping, image, seeds[0])
         assert attack["names"] == right.matches > 20
         told = [attack[name] for name in ("recall", "precision", "error")]
+        results = parsed(done.stdout)["results"]
+        rows = {row["measure"]: row for row in results if row["adversary"] == attack["attack"]}
+        taken = unmask_audit(belief, pair.to_truth(SeedPairs(*seeds)), measures=RATES)
+        for row in taken.rows:
+            for field in ("posterior", "prior", "gain", "n", "quantiles"):
+                assert rows[row.measure][field] == pytest.approx(row.as_dict()[field], rel=1e-9), row.measure
         assert told == pytest.approx([right.recall, right.precision, right.error], rel=1e-12)
         assert attack["steps"] == belief.sweeps.tolist()
         assert sum(one["people"] for one in attack["by_degree"]) == right.findable
@@ -79,15 +88,14 @@ def test_the_result_is_the_one_in_memory(world, files):
 
 def test_findings_are_sentences_and_pairs_a_file(files, tmp_path):
     path = tmp_path / "pairs.parquet"
-    done = audit(files, "--attack", "nar09", "--pairs", path)
+    done = audit(files, "--attack", "Nar09", "--pairs", path)
     assert done.exit_code == 0, done.stderr
-    assert done.stdout.startswith("nar09 from 15 leaked identities names ")
-    assert "of its names are right." in done.stdout
+    assert done.stdout.startswith("With 15 leaked identities an adversary who runs Nar09 names ")
     with duckdb.connect() as connection:
         n = connection.execute(f"select count(*) from read_parquet('{path}')").fetchone()[0]
-    assert f"names {n - 15} of 105 other people" in done.stdout
-    sentence(audit(files, "--attack", "nar09", "--pairs", path), "pairs.parquet exists")
-    assert "(--truth)" in audit(files, "--attack", "nar09", truth=False).stdout
+    assert f"of the 105 people who are in both graphs; of the {n - 15} names they give" in done.stdout
+    sentence(audit(files, "--attack", "Nar09", "--pairs", path), "pairs.parquet exists")
+    assert "the truth was not given" in audit(files, "--attack", "Nar09", truth=False).stdout
 
 
 def test_a_dry_run_says_what_it_would_take_and_stops(files):
@@ -98,14 +106,14 @@ def test_a_dry_run_says_what_it_would_take_and_stops(files):
 
 @pytest.mark.cluster
 def test_spark_prints_the_same(files):
-    given = ("--attack", "nar09,korula_lattanzi,rematch:steps=2", "--json")
+    given = ("--attack", "Nar09,KorulaLattanzi,Rematch:steps=2", "--json")
     with opened("spark://local[2]"):
         assert audit(files, *given, engine="spark").stdout == audit(files, *given).stdout
 
 
 def test_an_audit_that_was_killed_goes_on_and_says_the_same(files, tmp_path):
     """Killed after two passes of the second attack; the first one has ended and is not run again."""
-    given = ("--attack", "nar09,rematch", "--json")
+    given = ("--attack", "Nar09,Rematch", "--json")
     kept = ("--checkpoint", tmp_path / "kept", *given)
     program = (
         "import os, signal, sys\n"
@@ -126,18 +134,18 @@ def test_an_audit_that_was_killed_goes_on_and_says_the_same(files, tmp_path):
     passes = [len(one["steps"]) for one in parsed(whole.stdout)["tables"]["graph_attacks"]]
     again = audit(files, *kept)
     assert again.stdout == whole.stdout
-    assert f"nar09: passes made before, and not again: {passes[0]}\n" in again.stderr
-    assert "rematch: passes made before, and not again: 2\n" in again.stderr
+    assert f"Nar09: passes made before, and not again: {passes[0]}\n" in again.stderr
+    assert "Rematch: passes made before, and not again: 2\n" in again.stderr
     ended = audit(files, *kept)
     assert ended.stdout == whole.stdout
-    assert f"rematch: passes made before, and not again: {passes[1]}\n" in ended.stderr
+    assert f"Rematch: passes made before, and not again: {passes[1]}\n" in ended.stderr
 
 
 def test_a_checkpoint_of_other_seeds_is_refused_before_any_work(files, tmp_path):
     kept = ("--checkpoint", tmp_path / "kept")
-    assert audit(files, "--attack", "rematch", *kept).exit_code == 0
+    assert audit(files, "--attack", "Rematch", *kept).exit_code == 0
     (tmp_path / "found.csv").write_text("".join((files / "found.csv").open().readlines()[:-1]))
-    done = audit(files, "--attack", "nar09,rematch", *kept, "--seeds-file", tmp_path / "found.csv")
+    done = audit(files, "--attack", "Nar09,Rematch", *kept, "--seeds-file", tmp_path / "found.csv")
     sentence(done, "is of another list of seeds; give those that it is of, another folder (--checkpoint)")
     assert len(list((tmp_path / "kept").iterdir())) == 2
     dry = audit(files, "--dry-run", "--checkpoint", tmp_path / "none")
@@ -165,7 +173,7 @@ def test_a_statement_that_is_interrupted_is_one_sentence_and_leaves_nothing(file
     out.mkdir()
     room = ("--temp-directory", temp, "--memory-limit", "512MiB")
     if of == "networks":
-        words = asked(files, *room, "--attack", "nar09", "--pairs", out / "pairs.parquet")
+        words = asked(files, *room, "--attack", "Nar09", "--pairs", out / "pairs.parquet")
     else:
         words = ["audit", files / "release.parquet", "-q", "u", "--engine", "duckdb", *room, "--export", out / "all"]
     done = subprocess.run([sys.executable, "-c", program, *map(str, words)], capture_output=True, text=True, timeout=60)
@@ -177,12 +185,11 @@ def test_a_statement_that_is_interrupted_is_one_sentence_and_leaves_nothing(file
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--attack", "irma"], "irma needs the networks in memory; the attacks of an engine are nar09, korula_l"),
-        (["--attack", "rematch:assignment=greedy"], "use Rematch with assignment mutual and not forced"),
+        (["--attack", "Irma"], "Irma needs the networks in memory; the attacks of an engine are Nar09, KorulaL"),
+        (["--attack", "Rematch:assignment=greedy"], "use Rematch with assignment mutual and not forced"),
         (["--runs", "2"], "--runs needs the networks in memory"),
-        (["--report", "page.html"], "--report needs the networks in memory"),
         (["--pairs", "pairs.parquet"], "--pairs holds the names of one attack, 3 were given"),
-        (["--attack", "nar09", "--pairs", "pairs.csv"], "'pairs.csv' has another suffix"),
+        (["--attack", "Nar09", "--pairs", "pairs.csv"], "'pairs.csv' has another suffix"),
         (["--memory-limit", "1MiB"], "the memory limit is 1 MiB, expected at least 512 MiB"),
     ],
 )

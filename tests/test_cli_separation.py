@@ -92,7 +92,7 @@ def test_the_origin_is_a_truth_in_which_any_identity_is_right(friends, network):
     for truth in ("origin.csv", "first.csv"):
         done = unmask(
             "audit", "graph", folder / "release.txt", "--auxiliary", friends, "--truth", folder / truth,
-            "--seeds-file", folder / "seeds.csv", "--attack", "nar09", "--json",
+            "--seeds-file", folder / "seeds.csv", "--attack", "Nar09", "--json",
         )  # fmt: skip
         assert done.exit_code == 0, done.stderr
         tables = parsed(done.stdout)["tables"]
@@ -163,7 +163,7 @@ def test_nodes_without_a_contact_are_told_or_kept(friends):
 def test_the_origin_is_a_truth_for_an_audit(friends):
     protect(friends, "--adopters", "0.0")
     folder = friends.parent
-    options = ("--auxiliary", friends, "--truth", folder / "origin.csv", "--attack", "nar09", "--seeds", "top:40")
+    options = ("--auxiliary", friends, "--truth", folder / "origin.csv", "--attack", "Nar09", "--seeds", "top:40")
     done = unmask("audit", "graph", folder / "release.txt", *options, "--runs", "1", "--json")
     (attack,) = parsed(done.stdout)["tables"]["graph_attacks"]
     assert attack["recall"] > 0.6
@@ -250,7 +250,7 @@ def test_given_chances_decide_where_the_secret_goes(friends, network):
 
 def test_simulated_chances_are_shares_of_the_runs(friends, network):
     hub = network.labels[int(np.argmax(network.degree))]
-    options = ("--node", hub, "--identities", "2", "--runs", "4", "--attack", "nar09", "--leaked", "20")
+    options = ("--node", hub, "--identities", "2", "--runs", "4", "--attack", "Nar09", "--leaked", "20")
     found = told(friends, *options)
     assert found["runs"] == 4
     assert {chance * 4 for chance in found["discovery"]} <= {0, 1, 2, 3, 4}
@@ -272,7 +272,7 @@ def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
         (("--node", f"{SECRET} 1", "--discovery", ""), "a probability from 0 to 1"),
         (("--node", f"{SECRET} 1", "--discovery", "0.3", "--runs", "2"), "were both given"),
         (("--node", f"{SECRET} 1", "--discovery", "0.3", "--identities", "2"), "2 identities and 1 probabilities"),
-        (("--node", f"{SECRET} 1", "--attack", "nar9"), "did you mean 'nar09'"),
+        (("--node", f"{SECRET} 1", "--attack", "nar9"), "did you mean 'Nar09'"),
         (("--node", f"{SECRET} 1", "--runs", "1", "--leaked", "5000"), "ask for fewer"),
     ],
 )

@@ -60,7 +60,7 @@ def audits(folder):
         "table": (release, *ROLES, "--original", folder / "people.csv", "--origin", own, "--seed", SEED),
         "twins": (release, folder / "own" / ".." / "people.csv", *ROLES, "--seed", SEED),
         "engine": (release, *ROLES, "--engine", "duckdb"),
-        "graph": ("graph", links(folder), "--overlap", "0.8,0.9", "--attack", "nar09", "--runs", 1, "--seed", SEED,
+        "graph": ("graph", links(folder), "--overlap", "0.8,0.9", "--attack", "Nar09", "--runs", 1, "--seed", SEED,
                   "--seeds", "random.25:10"),
         "linkage": ("linkage", "--truth", items, "--guess", guess, "--seed", SEED),
         "channel": ("channel", channel),
@@ -265,7 +265,7 @@ def test_what_cannot_be_listed_is_refused_before_any_work(house, more, said):
 def test_nodes_at_risk_go_by_the_ids_of_their_file(house):  # U11
     path = house / "own" / "nodes.csv"
     net = links(house)
-    done = unmask("audit", "graph", net, "--overlap", "0.9,0.95", "--attack", "nar09,rematch", "--runs", 1,
+    done = unmask("audit", "graph", net, "--overlap", "0.9,0.95", "--attack", "Nar09,Rematch", "--runs", 1,
                   "--seeds", "random.25:10", "--at-risk", path)  # fmt: skip
     assert done.exit_code == 0, done.stderr
     degree = {}
@@ -273,7 +273,7 @@ def test_nodes_at_risk_go_by_the_ids_of_their_file(house):  # U11
         for end in line.split(","):
             degree[end] = degree.get(end, 0) + 1
     rows = listed(path)
-    assert {row["adversary"] for row in rows} == {"nar09", "rematch"}
+    assert {row["adversary"] for row in rows} == {"Nar09", "Rematch"}
     assert {row["id_in_release"] for row in rows} <= degree.keys()
     for row in rows:  # ties are left out at random
         ties, said = row["reason"].split(" ties, ")

@@ -4,12 +4,12 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from unmask.studies.graph_attacks import parse_attacks
 
 from unmask.catalog import domain_of, find, kind_of, listed
 from unmask.cli import main
 from unmask.errors import UnmaskError
 from unmask.reports import render
-from unmask.studies.graph_attacks import parse_attacks
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study

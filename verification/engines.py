@@ -36,6 +36,8 @@ from unmask.tables import datasets as tables
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 import scale
 
+from unmask.graphs import Auxiliary
+
 ENGINES = ("duckdb", "spark://local[2]")
 QUASI, SECRETS = (
     ("age", "education-num", "marital-status", "race", "sex", "native-country"),
@@ -169,7 +171,7 @@ def epinions(folder: Path) -> Section:
 def _as_compiled(folder: Path, pair: Pair, seeds: SeedPairs) -> Iterator[Verdict]:
     """The pairs that DuckDB finds are those of the compiled attack in memory."""
     for attack in (Nar09(synchronous=True), KorulaLattanzi(), Rematch()):
-        belief = attack(pair.target, pair.source, seeds)
+        belief = attack(pair.target, Auxiliary(pair.source, seeds))
         with open_engine("duckdb", memory_limit=1 << 30) as engine:
             known, release = (large.load(engine, str(folder / f"{name}.parquet"), name=name[0]) for name in NETWORKS)
             large.read_seeds(known, release, str(folder / "seeds.parquet"))

@@ -5,20 +5,11 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph, datasets, select_seeds, split
-
-
-class Attack(Protocol):
-    """What all attacks on graphs are."""
-
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: SeedPairs) -> Matching:
-        """Name the nodes of the auxiliary graph."""
-
+from unmask.graphs import Attack, Auxiliary, Pair, SeedPairs, SocialGraph, datasets, select_seeds, split
 
 PERCOLATES = 0.05
 """A run percolates when it names at least this share of the people that can be found."""
@@ -72,7 +63,7 @@ class Run:
     @classmethod
     def of(cls, pair: Pair, attack: Attack, seeds: SeedPairs) -> Run:
         """Run the attack."""
-        belief = attack(pair.target, pair.source, seeds)
+        belief = attack(pair.target, Auxiliary(pair.source, seeds))
         free = np.ones(pair.source.n_nodes, dtype=np.bool_)
         free[seeds.source] = False
         hit = free & (pair.truth >= 0) & (belief.mapping == pair.truth)

@@ -9,7 +9,7 @@ from graphs_runs import MAIN, PERCOLATES, STAND_IN, Overlap, Run, percent, pertu
 from show import Section, Verdict
 
 from unmask.graphs import Nar09
-from unmask.graphs.evaluation import over_runs
+from unmask.measures.interval import wilson
 
 SEEDS, METHOD = 1000, "random.25"
 
@@ -67,16 +67,16 @@ def bistable(cells: Cells, *, more: int = 28) -> Section:
     runs = cells[name, overlap] + [_run(name, overlap, number % 2, 2 + number // 2) for number in range(more)]
     recalls = np.array([run.published_recall for run in runs])
     spread = np.array([run.recall >= PERCOLATES for run in runs])
-    found = over_runs(recalls, PERCOLATES)
-    best, theirs = found.recall or 0.0, PUBLISHED[name][overlap] or 0.0
-    low, high = (100 * share * best for share in (found.share_low, found.share_high))
+    best = float(recalls[spread].mean()) if spread.any() else 0.0
+    theirs = PUBLISHED[name][overlap] or 0.0
+    low, high = (100 * share * best for share in wilson(float(spread.mean()), len(runs)))
     apart = float(np.ptp(recalls[spread])) if spread.any() else 1.0
     return Section(
         title=f"Slashdot 1.0/0.5 with {len(runs)} seed sets: a mean of runs that spread and runs that do not",
         header=("runs", "that spread", "recall of those", "recall of the others", "mean of all"),
         rows=(
             (
-                str(len(runs)), str(found.percolated), percent(best),
+                str(len(runs)), str(spread.sum()), percent(best),
                 percent(max(recalls[~spread], default=0.0)) + " at most", percent(float(recalls.mean())),
             ),
         ),

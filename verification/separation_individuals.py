@@ -9,7 +9,7 @@ from graphs_runs import MAIN, network, percent, rng_of
 from separation_runs import ATTACKS, NOISE, Found, attack, basic, best, given, perturbed, protected, yes
 from show import Section, Verdict
 
-from unmask.graphs import Decoy, IdentitySeparation, Nar09, Pair, SeedPairs, datasets, select_seeds
+from unmask.graphs import Auxiliary, Decoy, IdentitySeparation, Nar09, Pair, SeedPairs, datasets, select_seeds
 from unmask.graphs.disclosure import Discovery, disclosure, discovery
 from unmask.graphs.protections import anonymous_identity, new_ties, same_neighbors
 from unmask.measures.interval import wilson
@@ -116,7 +116,7 @@ def _told(
     node_of = np.zeros(pair.target.n_nodes, dtype=np.int64)
     node_of[separated.origin] = np.arange(len(separated.origin))
     moved = SeedPairs(seeds.source, node_of[seeds.target])
-    found = disclosure(pair, separated, Nar09()(separated.release, pair.source, moved).mapping, seeds.source)
+    found = disclosure(pair, separated, Nar09()(separated.release, Auxiliary(pair.source, moved)).mapping, seeds.source)
     return float((found.exposed if hidden else found.rate) or 0.0)
 
 

@@ -13,7 +13,7 @@ from graphs_runs import Attack, percent, rng_of
 from graphs_runs import perturbed as perturbed_anew
 from show import Verdict
 
-from unmask.graphs import Bumblebee, Grasshopper, Nar09, Pair, SeedPairs, select_seeds
+from unmask.graphs import Auxiliary, Bumblebee, Grasshopper, Nar09, Pair, SeedPairs, select_seeds
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.disclosure import Disclosure, disclosure, seed_pair
 from unmask.graphs.knowledge import betweenness
@@ -150,7 +150,7 @@ def disclosed(
     scene = protected(name, protection, number)
     seeds = scene.seeds(method, n, who, number)
     separated = scene.separated or _unchanged(scene.pair)
-    belief = ATTACKS[attacker][0](separated.release, scene.pair.source, seeds)
+    belief = ATTACKS[attacker][0](separated.release, Auxiliary(scene.pair.source, seeds))
     return disclosure(scene.pair, separated, belief.mapping, seeds.source)
 
 

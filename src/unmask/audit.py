@@ -35,11 +35,13 @@ from unmask.measures import (
     success_probability,
     total_variation,
 )
+from unmask.measures.base import UndefinedError
+from unmask.measures.rates import RATES, coverage
 from unmask.measures.success import standing
 from unmask.posterior import Posterior
 from unmask.promise import Check
 from unmask.results import Row
-from unmask.truth import UNKNOWN, Truth
+from unmask.truth import Truth
 
 SELF_ASSESSED: tuple[Measure, ...] = (
     success_probability,
@@ -140,14 +142,16 @@ def audit(
     release: str = "release",
     adversary: str = "adversary",
     target: str = "identity",
-    measures: Sequence[Measure] = STANDARD,
+    measures: Sequence[Measure] | None = None,
     note: str = "",
     drawn_from: float | None = None,
 ) -> Audit:
     """Take every measure that the belief allows: without a truth the self-assessed ones, for mere scores none that
     needs probabilities.
 
-    Measures that are left out are in `not_run`, with the reason; *not run* is never a zero.
+    Measures that are left out are in `not_run`, with the reason; *not run* is never a zero. Targets that the adversary
+    knew before (`Truth.leaked`) take no part.
+    measures   : `STANDARD` when left out, and the rates of an attack that names people, or nobody, besides
     drawn_from : how many people the targets were drawn from, None where they are everybody; see `evaluate`
     A status that the truth refutes is taken away: the rows say `refuted`, and the note what was announced and what came
     true, see `earned`.
@@ -158,19 +162,38 @@ def audit(
     >>> found.row("success_probability").posterior, found.row("realized_success").posterior
     (0.75, 0.75)
     """
+    asked = belief if truth is None or not truth.leaked.any() else _not_leaked(belief, truth)
     rows, not_run = [], []
-    for measure in measures:
-        if measure.needs_truth and truth is None:
+    for measure in standard(belief) if measures is None else measures:
+        if measure.needs_truth and (truth is None or not truth.judged.any()):
             not_run.append((measure.name, "the truth is not known"))
         elif measure.needs_probabilities and belief.status == "scores":
             not_run.append((measure.name, "the attack gives scores, not probabilities"))
         else:
             names = {"release": release, "adversary": adversary, "target": target}
-            rows.append(evaluate(measure, belief, truth, **names, drawn_from=drawn_from))
+            try:
+                of = belief if measure.needs_truth else asked
+                rows.append(evaluate(measure, of, truth, **names, drawn_from=drawn_from))
+            except UndefinedError as error:
+                not_run.append((measure.name, str(error)))
     status, why = earned(belief, truth)
     standing.cache_clear()  # which would hold the belief
     note = "; ".join(said for said in (note, why) if said)
     return Audit(tuple(replace(row, status=status, note=note) for row in rows), tuple(not_run))
+
+
+def standard(belief: Posterior) -> tuple[Measure, ...]:
+    """What an audit takes of a belief unless it is told otherwise."""
+    return STANDARD if belief.named is None else (*RATES, coverage, *STANDARD)
+
+
+def _not_leaked(belief: Posterior, truth: Truth) -> Posterior:
+    """The belief about the targets that the adversary did not know before."""
+    left = np.flatnonzero(~truth.leaked)
+    if not len(left):
+        raise UnmaskError(f"all {len(truth)} targets were known before, expected some to be found")
+    weight = belief.weight[left] / belief.weight[left].sum()
+    return replace(belief, observation=belief.observation[left], weight=weight)
 
 
 WITHIN = {"exact": 0.0, "model": 0.03, "calibrated": 0.03}
@@ -193,10 +216,10 @@ def earned(belief: Posterior, truth: Truth | None = None) -> tuple[str, str]:
     if status == "calibrated":
         check = belief.provenance.get("check")
         status, why = ("model", "never checked on held-out people") if check is None else (status, f"held out: {check}")
-    if status == "scores" or truth is None or not np.any(truth.candidate != UNKNOWN):
+    if status == "scores" or truth is None or not truth.judged.any():
         return status, why
     assert realized_success.realized is not None
     announced, realized = success_probability.per_target(belief), realized_success.realized(belief, truth)
-    known = np.flatnonzero(truth.candidate != UNKNOWN)
+    known = np.flatnonzero(truth.judged)
     found = Check.of(announced[known], realized[known], belief.weight[known], within=WITHIN[status])
     return ("refuted", f"not {status}: {found}") if found.refuted else (status, why)

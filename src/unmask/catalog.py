@@ -48,8 +48,8 @@ ATTACKS: Mapping[str, object] = {
         channels.LeastSquaresDisclosure(), channels.RoundDisclosure(),
     ),
     **_named("graphs",
-        graphs.Nar09(), graphs.Grasshopper(), graphs.Bumblebee(), graphs.KorulaLattanzi(), graphs.Irma(),
-        graphs.Rematch(), graphs.GraphMatching(), graphs.Iterated(graphs.Nar09()),
+        graphs.Nar09(), graphs.Grasshopper(), graphs.Bumblebee(), graphs.Rematch(), graphs.Irma(),
+        graphs.KorulaLattanzi(), graphs.GraphMatching(), graphs.DirectedNar09(), graphs.Iterated(graphs.Nar09()),
     ),
 }  # fmt: skip
 """Name -> an example of each attack."""

@@ -93,6 +93,13 @@ class Posterior:
         return len(self.indptr) - 1
 
     @property
+    def named(self) -> NDArray[np.integer] | None:
+        """The candidate that an attack commits itself to for each observation, -1 for none: (n_observations,), or
+        (n_rounds, n_observations) where it names several. None: it does not, and only believes.
+        """
+        return None
+
+    @property
     def n_targets(self) -> int:
         """Number of targets; several may share a row."""
         return len(self.observation)

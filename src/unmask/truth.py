@@ -13,7 +13,7 @@ UNKNOWN = -1
 """The true candidate of a target is not known; the target takes no part in realized measures."""
 
 ABSENT = -2
-"""The target is not among the candidates at all (he is not in the release)."""
+"""The target is not among the candidates at all (not in the release)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,14 +21,24 @@ class Truth:
     """The true candidate of each target.
 
     candidate : (n_targets,) int64; a candidate number, `ABSENT`, or `UNKNOWN`.
+    person    : (n_candidates,) who is behind each candidate, by any numbers from 0: where one person is several
+                candidates each of them is right, and `candidate` has any one. None where everybody is one.
+    leaked    : (n_targets,) whether the adversary knew the target before: it takes no part in any measure. Given as
+                these, or as the numbers of such targets.
 
     >>> Truth([0, 2, ABSENT]).candidate
     array([ 0,  2, -2])
+    >>> Truth([0, 2, ABSENT, 1], leaked=[3]).judged
+    array([ True,  True,  True, False])
     """
 
     candidate: NDArray[np.int64]
+    person: NDArray[np.int64] | None
+    leaked: NDArray[np.bool_]
 
-    def __init__(self, candidate: ArrayLike) -> None:
+    def __init__(
+        self, candidate: ArrayLike, *, person: NDArray[np.int64] | None = None, leaked: ArrayLike = ()
+    ) -> None:
         array = np.asarray(candidate)
         if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
             raise UnmaskError(
@@ -42,6 +52,56 @@ class Truth:
             )
         array.setflags(write=False)
         object.__setattr__(self, "candidate", array)
+        object.__setattr__(self, "person", person)
+        object.__setattr__(self, "leaked", _flags(leaked, len(array)))
 
     def __len__(self) -> int:
         return len(self.candidate)
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """(n_targets,) whose truth is known, and who were not known before: those that realized measures are of."""
+        return np.asarray((self.candidate != UNKNOWN) & ~self.leaked)
+
+    def accepts(self, named: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """(..., n_targets) whether these candidates, -1 for none, are right: of several right ones, any.
+
+        >>> Truth([0, 1], person=np.array([0, 1, 0])).accepts(np.array([2, 0]))
+        array([ True, False])
+        """
+        if self.person is None:
+            return np.asarray((named >= 0) & (named == self.candidate))
+        behind = np.append(self.person, -1)  # the last one is behind no candidate
+        here = behind[np.maximum(self.candidate, -1)]
+        return np.asarray((named >= 0) & (self.candidate >= 0) & (behind[named] == here))
+
+    def one_each(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Every right candidate, and the target it is right of: targets ascending, one row where it is one candidate.
+
+        >>> Truth([0, ABSENT], person=np.array([0, 1, 0])).one_each()
+        (array([0, 0, 1]), array([ 0,  2, -2]))
+        """
+        every = np.arange(len(self))
+        if self.person is None:
+            return every, self.candidate
+        order = np.argsort(self.person, kind="stable")
+        sizes = np.bincount(self.person)
+        own = self.person[np.maximum(self.candidate, 0)]
+        count = np.where(self.candidate >= 0, sizes[own], 1)
+        first = (np.cumsum(sizes) - sizes)[own]
+        place = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        target = np.repeat(every, count)
+        right = order[np.minimum(first[target] + place, len(order) - 1)]
+        return target, np.where(self.candidate[target] >= 0, right, self.candidate[target])
+
+
+def _flags(leaked: ArrayLike, n: int) -> NDArray[np.bool_]:
+    given = np.asarray(leaked)
+    if given.dtype == np.bool_ and len(given) == n:
+        return given
+    flags = np.zeros(n, dtype=np.bool_)
+    numbers = given.astype(np.int64).reshape(-1)
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < n:
+        raise UnmaskError(f"leaked targets go from {numbers.min()} to {numbers.max()}, expected 0 to {n - 1}")
+    flags[numbers] = True
+    return flags

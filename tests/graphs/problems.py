@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from unmask.graphs import Auxiliary
 from unmask.graphs.release import SocialGraph
 
 
@@ -67,9 +68,10 @@ def check_renumbering(attack):
     source, target, truth = noisy_pair(rng, n_nodes=60)
     new_source, new_target = rng.permutation(60), rng.permutation(60)
     seeds = (truth[0][:12], truth[1][:12])
-    plain = attack(target, source, seeds).mapping
+    plain = attack(target, Auxiliary(source, seeds)).mapping
     moved = attack(
-        renumbered(target, new_target), renumbered(source, new_source), (new_source[seeds[0]], new_target[seeds[1]])
+        renumbered(target, new_target),
+        Auxiliary(renumbered(source, new_source), (new_source[seeds[0]], new_target[seeds[1]])),
     ).mapping
     assert pairs_of(moved) == {int(new_source[v]): int(new_target[c]) for v, c in pairs_of(plain).items()}
 
@@ -78,3 +80,17 @@ def probability(belief, row):
     """The candidates of a row and their probabilities."""
     part = slice(belief.indptr[row], belief.indptr[row + 1])
     return dict(zip(belief.candidate[part].tolist(), np.exp(belief.log_probability[part].astype(float)), strict=True))
+
+
+class Owned:
+    """The released nodes of every source node, by looking at all of them."""
+
+    def __init__(self, truth, origin):
+        self.nodes = [np.flatnonzero((origin == node) & (node >= 0)) for node in truth]
+
+    @property
+    def count(self):
+        return np.array([len(nodes) for nodes in self.nodes])
+
+    def of(self, person):
+        return self.nodes[person]

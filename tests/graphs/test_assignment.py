@@ -9,6 +9,7 @@ import pytest
 
 from tests.graphs.problems import graph, noisy_pair, pairs_of, probability, renumbered
 from unmask import UnmaskError
+from unmask.graphs import Auxiliary
 from unmask.graphs.attacks.assignment import GraphMatching
 
 
@@ -21,7 +22,7 @@ def image_of(truth, n):
 @pytest.mark.parametrize("kept", [1.0, 0.9])
 def test_the_copies_are_found(kept):
     source, target, truth = noisy_pair(np.random.default_rng(3), n_nodes=60, degree=12.0, kept=kept)
-    belief = GraphMatching()(target, source, (truth[0][:6], truth[1][:6]))
+    belief = GraphMatching()(target, Auxiliary(source, (truth[0][:6], truth[1][:6])))
     assert np.mean(belief.mapping == image_of(truth, 60)) > 0.95
     for v, c in pairs_of(belief.mapping).items():
         assert probability(belief, v) == {c: 1.0}
@@ -41,7 +42,7 @@ def test_no_mapping_keeps_more_edges_and_non_edges():
             image = np.empty(8, dtype=int)
             image[seeds[0]], image[free] = seeds[1], order
             values[tuple(image)] = int((a * b[np.ix_(image, image)]).sum())
-        belief = GraphMatching()(target, source, seeds)
+        belief = GraphMatching()(target, Auxiliary(source, seeds))
         top = [image for image, value in values.items() if value == max(values.values())]
         best += any(all(c in (-1, image[v]) for v, c in enumerate(belief.mapping)) for image in top)
     assert best >= 10  # an approximation; a random mapping agrees in 0 to 1 of 12
@@ -53,9 +54,9 @@ def test_the_smaller_graph_is_padded_and_finds_its_place():
     part = rng.permutation(60)[:40]
     smaller = whole.take(part)
     seeds = np.arange(8)
-    belief = GraphMatching()(whole, smaller, (seeds, part[seeds]))
+    belief = GraphMatching()(whole, Auxiliary(smaller, (seeds, part[seeds])))
     assert np.mean(belief.mapping == part) > 0.9
-    back = GraphMatching()(smaller, whole, (part[seeds], seeds))
+    back = GraphMatching()(smaller, Auxiliary(whole, (part[seeds], seeds)))
     assert np.mean(back.mapping[part] == np.arange(40)) > 0.9
     assert np.sum(back.mapping >= 0) <= 40
 
@@ -63,7 +64,7 @@ def test_the_smaller_graph_is_padded_and_finds_its_place():
 def test_twins_share_their_chance_and_seeds_do_not():
     """1, 2 and 3 are leaves of 0; 4 and 5 know each other and 0: each group is exchangeable. 6 knows nobody."""
     net = graph(7, [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (4, 5)])
-    belief = GraphMatching()(net, net, (np.array([0, 1]), np.array([0, 1])))
+    belief = GraphMatching()(net, Auxiliary(net, (np.array([0, 1]), np.array([0, 1]))))
     assert belief.mapping.tolist() == [0, 1, -1, -1, -1, -1, -1]
     assert probability(belief, 2) == pytest.approx({2: 0.5, 3: 0.5})
     assert probability(belief, 5) == pytest.approx({4: 0.5, 5: 0.5})
@@ -74,7 +75,7 @@ def test_twins_share_their_chance_and_seeds_do_not():
 def test_a_group_of_twins_that_is_larger_in_the_source_leaves_chance_for_nobody():
     source = graph(4, [(0, 1), (0, 2), (0, 3)])
     target = graph(3, [(0, 1), (0, 2)])
-    belief = GraphMatching()(target, source, (np.array([0]), np.array([0])))
+    belief = GraphMatching()(target, Auxiliary(source, (np.array([0]), np.array([0]))))
     for v in (1, 2, 3):
         assert probability(belief, v) == pytest.approx({1: 1 / 3, 2: 1 / 3})
         assert belief.unlisted[v] == pytest.approx(1 / 3)
@@ -86,21 +87,21 @@ def test_the_same_seed_gives_the_same_belief_and_the_numbers_of_nodes_are_no_inf
     seeds = (truth[0][:8], truth[1][:8])
     attack = GraphMatching()
     one, two = (
-        attack(target, source, seeds),
-        eval(repr(attack), {"GraphMatching": GraphMatching})(target, source, seeds),
+        attack(target, Auxiliary(source, seeds)),
+        eval(repr(attack), {"GraphMatching": GraphMatching})(target, Auxiliary(source, seeds)),
     )
     assert one.mapping.tobytes() == two.mapping.tobytes()
     number = rng.permutation(50)
-    moved = attack(renumbered(target, number), source, (seeds[0], number[seeds[1]]))
+    moved = attack(renumbered(target, number), Auxiliary(source, (seeds[0], number[seeds[1]])))
     assert np.mean(moved.mapping == np.where(one.mapping >= 0, number[one.mapping], -1)) == 1.0
 
 
 def test_what_cannot_be_done_is_refused():
     net = graph(4, [(0, 1), (1, 2)])
     with pytest.raises(UnmaskError, match="the larger graph has 4 nodes, expected at most 3"):
-        GraphMatching(largest=3)(net, net, (np.array([0]), np.array([0])))
+        GraphMatching(largest=3)(net, Auxiliary(net, (np.array([0]), np.array([0]))))
     with pytest.raises(UnmaskError, match="no seeds"):
-        GraphMatching()(net, net, (np.array([], dtype=int), np.array([], dtype=int)))
+        GraphMatching()(net, Auxiliary(net, (np.array([], dtype=int), np.array([], dtype=int))))
     with pytest.raises(UnmaskError, match="steps is 0"):
         GraphMatching(steps=0)
     with pytest.raises(UnmaskError, match="largest is 0"):

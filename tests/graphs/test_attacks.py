@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.graphs import slow
 from tests.graphs.problems import as_dict, check_renumbering, graph, noisy_pair, pairs_of, problems, seed_pairs
 from unmask import UnmaskError
+from unmask.graphs import Auxiliary
 from unmask.graphs.attacks import Bumblebee, Grasshopper, Nar09
 
 THETAS = [0.0, 0.01, 0.37, 1.13, 1.5]  # of two candidates, one stands out by sqrt(2)
@@ -31,7 +32,7 @@ ATTACKS = [
 def test_nar09_finds_the_pairs_of_its_definition(synchronous, problem, theta, by_degree):
     source, target, seeds = problem
     belief = Nar09(theta=theta, synchronous=synchronous, order="degree" if by_degree else "number")(
-        target, source, seeds
+        target, Auxiliary(source, seeds)
     )
     near = as_dict(source)
     order = sorted(near, key=lambda v: (-len(near[v]), v)) if by_degree else None
@@ -45,7 +46,7 @@ def test_nar09_finds_the_pairs_of_its_definition(synchronous, problem, theta, by
 @given(problems(wrong=(0, 2, 12)), st.sampled_from(THETAS), st.sampled_from([0.0, 0.5, 1.3]))
 def test_bumblebee_finds_the_pairs_of_its_definition(synchronous, problem, theta, delta):
     source, target, seeds = problem
-    belief = Bumblebee(delta=delta, theta=theta, synchronous=synchronous)(target, source, seeds)
+    belief = Bumblebee(delta=delta, theta=theta, synchronous=synchronous)(target, Auxiliary(source, seeds))
     mu, sweeps = slow.bumblebee(
         as_dict(source), as_dict(target), seed_pairs(seeds), theta=theta, delta=delta, synchronous=synchronous
     )
@@ -58,7 +59,7 @@ def test_bumblebee_finds_the_pairs_of_its_definition(synchronous, problem, theta
 @given(problems(wrong=(0, 2, 12)), st.sampled_from(THETAS), st.sampled_from([1, 2, 12]))
 def test_grasshopper_finds_the_pairs_of_its_definition(weighting, problem, theta, cap):
     source, target, seeds = problem
-    belief = Grasshopper(theta=theta, weighting=weighting, max_steps=cap)(target, source, seeds)
+    belief = Grasshopper(theta=theta, weighting=weighting, max_steps=cap)(target, Auxiliary(source, seeds))
     mu, sweeps = slow.grasshopper(
         as_dict(source),
         as_dict(target),
@@ -85,7 +86,7 @@ def test_verdicts_that_are_kept_between_passes_are_those_that_would_be_made_agai
     monkeypatch.setattr(slow, "scores", counted)
     near, far = as_dict(source), as_dict(target)
     mu, sweeps = slow.nar09(near, far, seed_pairs(seeds), theta=theta, synchronous=synchronous)
-    belief = Nar09(theta=theta, synchronous=synchronous)(target, source, seeds)
+    belief = Nar09(theta=theta, synchronous=synchronous)(target, Auxiliary(source, seeds))
     assert pairs_of(belief.mapping) == mu
     assert belief.sweeps.tolist() == sweeps
     assert len(sweeps) > 2
@@ -95,7 +96,7 @@ def test_verdicts_that_are_kept_between_passes_are_those_that_would_be_made_agai
 @pytest.mark.parametrize("attack", ATTACKS, ids=repr)
 def test_the_copies_are_found_and_belief_and_mapping_agree(attack):
     source, target, truth = noisy_pair(np.random.default_rng(3), n_nodes=120, degree=12.0, kept=0.95)
-    belief = attack(target, source, (truth[0][:20], truth[1][:20]))
+    belief = attack(target, Auxiliary(source, (truth[0][:20], truth[1][:20])))
     image = np.empty(120, dtype=np.int64)
     image[truth[0]] = truth[1]
     assert np.mean(belief.mapping == image) > 0.9
@@ -111,8 +112,8 @@ def test_the_copies_are_found_and_belief_and_mapping_agree(attack):
 @pytest.mark.parametrize("attack", [Nar09(synchronous=True), Bumblebee(synchronous=True), Grasshopper()], ids=repr)
 def test_the_number_of_threads_changes_nothing(attack):
     source, target, truth = noisy_pair(np.random.default_rng(5), n_nodes=90)
-    one = attack(target, source, (truth[0][:15], truth[1][:15]))
-    many = replace(attack, threads=3)(target, source, (truth[0][:15], truth[1][:15]))
+    one = attack(target, Auxiliary(source, (truth[0][:15], truth[1][:15])))
+    many = replace(attack, threads=3)(target, Auxiliary(source, (truth[0][:15], truth[1][:15])))
     assert one.mapping.tobytes() == many.mapping.tobytes()
     assert one.log_probability.tobytes() == many.log_probability.tobytes()
     assert (one.visits, one.provenance) == (many.visits, many.provenance)
@@ -126,16 +127,16 @@ def test_renumbering_the_nodes_renumbers_the_matches(attack):
 def test_a_single_candidate_is_taken_by_nar09_and_refused_by_grasshopper():
     path = graph(2, [(0, 1)])
     seeds = (np.array([0]), np.array([0]))
-    assert Nar09()(path, path, seeds).mapping.tolist() == [0, 1]
-    assert Bumblebee()(path, path, seeds).mapping.tolist() == [0, 1]
-    assert Grasshopper()(path, path, seeds).mapping.tolist() == [0, -1]
+    assert Nar09()(path, Auxiliary(path, seeds)).mapping.tolist() == [0, 1]
+    assert Bumblebee()(path, Auxiliary(path, seeds)).mapping.tolist() == [0, 1]
+    assert Grasshopper()(path, Auxiliary(path, seeds)).mapping.tolist() == [0, -1]
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=repr)
 def test_twins_share_the_belief(attack):
     """Three leaves of a star have equal scores at any theta: none is named, and they share their chance."""
     star = graph(5, [(0, 1), (0, 2), (0, 3)])
-    belief = replace(attack, theta=0.0)(star, star, (np.array([0]), np.array([0])))
+    belief = replace(attack, theta=0.0)(star, Auxiliary(star, (np.array([0]), np.array([0]))))
     assert belief.mapping.tolist() == [0, -1, -1, -1, -1]
     for v in (1, 2, 3):
         p = np.exp(belief.log_probability[belief.indptr[v] : belief.indptr[v + 1]].astype(float))
@@ -150,7 +151,7 @@ def test_scores_that_are_0_to_the_last_bit_are_tied():
     """Degrees 3 and 300 at delta 32: 10**-64 for the one neighbor of the seed, and for the other."""
     hub = [(1, 10 + i) for i in range(300)] + [(2, 400 + i) for i in range(300)]
     target = graph(700, [(0, 1), (0, 2), *hub])
-    belief = Bumblebee(delta=32.0)(target, graph(2, [(0, 1)]), (np.array([0]), np.array([0])))
+    belief = Bumblebee(delta=32.0)(target, Auxiliary(graph(2, [(0, 1)]), (np.array([0]), np.array([0]))))
     assert belief.mapping.tolist() == [0, -1]
     assert np.all(np.isfinite(belief.unlisted))
 
@@ -161,7 +162,7 @@ def test_scores_that_differ_by_rounding_are_tied():
     source = graph(4, [(3, 0), (3, 1), (3, 2)])
     # candidates 3 (next to all three seeds, degree 27) and 4 (next to one of them, degree 3)
     edges = [(3, 0), (3, 1), (3, 2), (4, 0)] + [(3, 5 + i) for i in range(24)] + [(4, 29), (4, 30)]
-    belief = Nar09(theta=0.01)(graph(31, edges), source, (np.arange(3), np.arange(3)))
+    belief = Nar09(theta=0.01)(graph(31, edges), Auxiliary(source, (np.arange(3), np.arange(3))))
     assert belief.mapping[3] == -1
 
 
@@ -169,7 +170,7 @@ def test_belief_of_a_node_left_open_is_the_softmax_over_all_target_nodes():
     """Hub 0 has leaves 1 and 2 of degree 1 and neighbor 3 of degree 2: S = 1, 1, 1 / sqrt(2) for a leaf."""
     target = graph(6, [(0, 1), (0, 2), (0, 3), (3, 4)])
     source = graph(2, [(0, 1)])
-    belief = Nar09()(target, source, (np.array([0]), np.array([0])))
+    belief = Nar09()(target, Auxiliary(source, (np.array([0]), np.array([0]))))
     weight = np.exp([1.0, 1.0, 1 / np.sqrt(2)])
     row = slice(belief.indptr[1], belief.indptr[2])
     assert belief.candidate[row].tolist() == [1, 2, 3]
@@ -182,8 +183,8 @@ def test_ties_across_the_limit_of_listed_candidates_are_left_out_together():
     target = graph(6, [(0, 1), (0, 2), (0, 3), (3, 4)])
     source = graph(2, [(0, 1)])
     seeds = (np.array([0]), np.array([0]))
-    two = Nar09(listed=2)(target, source, seeds)
-    one = Nar09(listed=1)(target, source, seeds)
+    two = Nar09(listed=2)(target, Auxiliary(source, seeds))
+    one = Nar09(listed=1)(target, Auxiliary(source, seeds))
     assert two.candidate[two.indptr[1] : two.indptr[2]].tolist() == [1, 2]
     assert (one.row_length[1], one.unlisted[1], one.n_unlisted[1]) == (0, 1.0, 6)
 
@@ -192,9 +193,9 @@ def test_grasshopper_moves_a_wrong_seed():
     source, target, truth = noisy_pair(np.random.default_rng(2), n_nodes=60, degree=14.0, kept=1.0)
     wrong = truth[1][:30].copy()
     wrong[[0, 1]] = wrong[[1, 0]]
-    belief = Grasshopper()(target, source, (truth[0][:30], wrong))
+    belief = Grasshopper()(target, Auxiliary(source, (truth[0][:30], wrong)))
     assert belief.mapping[truth[0][:2]].tolist() == truth[1][:2].tolist()
-    kept = Nar09()(target, source, (truth[0][:30], wrong))
+    kept = Nar09()(target, Auxiliary(source, (truth[0][:30], wrong)))
     assert kept.mapping[truth[0][:2]].tolist() == wrong[:2].tolist()
 
 
@@ -203,12 +204,12 @@ def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
     source, target, truth = noisy_pair(np.random.default_rng(4))
     seeds = (truth[0][:9], truth[1][:9])
     before = [array.copy() for array in (source.indptr, source.neighbor, target.indptr, target.neighbor, *seeds)]
-    belief = attack(target, source, seeds)
+    belief = attack(target, Auxiliary(source, seeds))
     after = [source.indptr, source.neighbor, target.indptr, target.neighbor, *seeds]
     assert all(np.array_equal(a, b) and a.flags.writeable for a, b in zip(after, before, strict=True))
     again = eval(repr(attack), {"Nar09": Nar09, "Bumblebee": Bumblebee, "Grasshopper": Grasshopper})
     assert again == attack
-    assert again(target, source, seeds).mapping.tobytes() == belief.mapping.tobytes()
+    assert again(target, Auxiliary(source, seeds)).mapping.tobytes() == belief.mapping.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -227,7 +228,7 @@ def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
 def test_seeds_that_make_no_sense_are_refused(attack, seeds, says):
     path = graph(3, [(0, 1), (1, 2)])
     with pytest.raises(UnmaskError, match=says):
-        attack(path, path, (np.array(seeds[0]), np.array(seeds[1])))
+        attack(path, Auxiliary(path, (np.array(seeds[0]), np.array(seeds[1]))))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from unmask import UnmaskError
+from unmask.graphs import Auxiliary
 from unmask.graphs.attacks.calibration import calibrated
 from unmask.graphs.attacks.matching import Matching
 from unmask.graphs.attacks.rematch import Rematch, log_odds
@@ -108,7 +109,7 @@ def test_rematch_is_calibrated_on_people_held_out_and_not_before():
     rng = np.random.default_rng(5)
     pair = split(chung_lu(power_law_degrees(24_000, exponent=2.5, mean=12), rng=rng), 0.5, 0.75, rng)
     seeds = select_seeds(pair, "random.25", 100, rng)
-    belief = Rematch(margin=0.1, floor=-8.0)(pair.target, pair.source, seeds)
+    belief = Rematch(margin=0.1, floor=-8.0)(pair.target, Auxiliary(pair.source, seeds))
     score = log_odds(pair.target, pair.source, belief.mapping)
     score[seeds.source] = np.inf
     people = np.setdiff1d(np.arange(pair.source.n_nodes), seeds.source)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.graphs import slow_more
 from tests.graphs.problems import pairs_of, probability, seed_pairs
 from unmask import UnmaskError
+from unmask.graphs import Auxiliary
 from unmask.graphs.attacks.directed import DirectedNar09
 from unmask.graphs.attacks.propagation import Nar09
 from unmask.graphs.directed import DirectedGraph
@@ -53,7 +54,7 @@ def problems(draw):
 @given(problems(), st.sampled_from([0.0, 0.01, 0.37, 1.13]))
 def test_the_attack_finds_the_pairs_of_its_definition(problem, theta):
     source, target, sizes, seeds = problem
-    belief = DirectedNar09(theta=theta)(directed(sizes[1], target), directed(sizes[0], source), seeds)
+    belief = DirectedNar09(theta=theta)(directed(sizes[1], target), Auxiliary(directed(sizes[0], source), seeds))
     mu, sweeps = slow_more.directed_nar09(source, target, sizes, seed_pairs(seeds), theta=theta)
     assert pairs_of(belief.mapping) == mu
     assert belief.sweeps.tolist() == sweeps
@@ -63,7 +64,7 @@ def test_belief_of_a_node_left_open_is_the_softmax_over_all_target_nodes():
     rng = np.random.default_rng(2)
     source, target, truth = noisy_copies(rng, kept=0.6)
     seeds = (truth[0][:8], truth[1][:8])
-    belief = DirectedNar09(theta=2.5, listed=50)(directed(40, target), directed(40, source), seeds)
+    belief = DirectedNar09(theta=2.5, listed=50)(directed(40, target), Auxiliary(directed(40, source), seeds))
     mu = pairs_of(belief.mapping)
     open_nodes = [v for v in range(40) if v not in mu]
     assert len(open_nodes) > 5
@@ -78,8 +79,8 @@ def test_direction_tells_apart_what_no_undirected_attack_can():
     """Who follows the seed and whom it follows are twins without direction."""
     star = directed(3, {(1, 0), (0, 2)})
     seeds = (np.array([0]), np.array([0]))
-    assert DirectedNar09()(star, star, seeds).mapping.tolist() == [0, 1, 2]
-    assert Nar09()(star.undirected(), star.undirected(), seeds).mapping.tolist() == [0, -1, -1]
+    assert DirectedNar09()(star, Auxiliary(star, seeds)).mapping.tolist() == [0, 1, 2]
+    assert Nar09()(star.undirected(), Auxiliary(star.undirected(), seeds)).mapping.tolist() == [0, -1, -1]
 
 
 def test_with_links_both_ways_it_is_the_undirected_attack():
@@ -87,16 +88,17 @@ def test_with_links_both_ways_it_is_the_undirected_attack():
     source, target, truth = noisy_copies(np.random.default_rng(6), n_nodes=80, degree=5.0)
     both = [one | {(b, a) for a, b in one} for one in (source, target)]
     seeds = (truth[0][:20], truth[1][:20])
-    one = DirectedNar09(theta=0.4)(directed(80, both[1]), directed(80, both[0]), seeds)
-    graphs = [directed(80, links).undirected() for links in (both[1], both[0])]
-    other = Nar09(theta=0.4)(*graphs, seeds)
+    one = DirectedNar09(theta=0.4)(directed(80, both[1]), Auxiliary(directed(80, both[0]), seeds))
+    there, here = (directed(80, links).undirected() for links in (both[1], both[0]))
+    other = Nar09(theta=0.4)(there, Auxiliary(here, seeds))
+    assert DirectedNar09(theta=0.4)(there, Auxiliary(here, seeds)).mapping.tolist() == other.mapping.tolist()
     assert np.sum(one.mapping >= 0) > 20
     assert one.mapping.tolist() == other.mapping.tolist()
 
 
 def test_ties_are_refused_and_isolated_nodes_keep_the_prior():
     fans = directed(5, {(1, 0), (2, 0), (3, 0)})
-    belief = DirectedNar09(theta=0.0)(fans, fans, (np.array([0]), np.array([0])))
+    belief = DirectedNar09(theta=0.0)(fans, Auxiliary(fans, (np.array([0]), np.array([0]))))
     assert belief.mapping.tolist() == [0, -1, -1, -1, -1]
     p = probability(belief, 1)
     assert list(p) == [1, 2, 3]
@@ -136,7 +138,7 @@ def test_what_makes_no_sense_is_refused():
         DirectedNar09(listed=0)
     one = directed(3, {(0, 1)})
     with pytest.raises(UnmaskError, match="source seed 0 is node 3"):
-        DirectedNar09()(one, one, (np.array([3]), np.array([0])))
+        DirectedNar09()(one, Auxiliary(one, (np.array([3]), np.array([0]))))
 
 
 def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack():
@@ -144,10 +146,11 @@ def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack():
     sides = directed(40, target), directed(40, source)
     before = [side.out_neighbor.copy() for side in sides]
     attack = DirectedNar09(theta=0.2)
-    belief = attack(*sides, (truth[0][:9], truth[1][:9]))
+    belief = attack(sides[0], Auxiliary(sides[1], (truth[0][:9], truth[1][:9])))
     assert all(np.array_equal(side.out_neighbor, old) for side, old in zip(sides, before, strict=True))
     again = eval(repr(attack), {"DirectedNar09": DirectedNar09})
-    assert again(*sides, (truth[0][:9], truth[1][:9])).mapping.tobytes() == belief.mapping.tobytes()
+    same = again(sides[0], Auxiliary(sides[1], (truth[0][:9], truth[1][:9])))
+    assert same.mapping.tobytes() == belief.mapping.tobytes()
 
 
 def test_labels_of_several_kinds_are_read_and_must_differ():

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.graphs.problems import Owned
 from unmask.errors import UnmaskError
-from unmask.graphs import Nar09, select_seeds, split
+from unmask.graphs import Auxiliary, Nar09, select_seeds, split
 from unmask.graphs.attacks.iterated import Iterated
 from unmask.graphs.datasets import barabasi_albert, network
 from unmask.graphs.disclosure import (
@@ -14,7 +15,6 @@ from unmask.graphs.disclosure import (
     believed_owners,
     disclosure,
     discovery,
-    identities_of,
     seed_pair,
     true_owners,
 )
@@ -23,6 +23,7 @@ from unmask.graphs.knowledge import Pair, SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation, Role, Separated
 from unmask.graphs.release import SocialGraph
 from unmask.measures.unlinkability import Contingency, evaluate
+from unmask.truth import Truth
 from unmask.view import View
 
 NETWORK = barabasi_albert(60, 4, rng=np.random.default_rng(5))
@@ -43,7 +44,7 @@ def random_mapping(pair, separated, draw):
     """A one-to-one mapping of which a half is right."""
     mapping = np.full(pair.source.n_nodes, -1)
     targets = draw.permutation(separated.release.n_nodes).tolist()
-    owned = identities_of(pair.truth, separated.origin)
+    owned = Owned(pair.truth, separated.origin)
     for v in draw.permutation(pair.source.n_nodes).tolist():
         own = [x for x in draw.permutation(owned.of(v)).tolist() if x in targets]
         kind = draw.random()
@@ -63,11 +64,11 @@ def random_mapping(pair, separated, draw):
 def test_identities_are_all_released_nodes_of_a_person(seed):
     draw = rng(seed)
     origin = draw.integers(0, 6, size=8)
-    truth = draw.integers(-1, 8, size=5)
-    owned = identities_of(truth, origin)
+    truth = draw.choice([-2, -1, *range(8)], size=5)
+    target, right = Truth(truth, person=origin).one_each()
+    owned = Owned(np.where(truth >= 0, origin[truth], -1), origin)
     for v, node in enumerate(truth.tolist()):
-        assert owned.of(v).tolist() == np.flatnonzero((origin == node) & (node >= 0)).tolist()
-        assert owned.count[v] == len(owned.of(v))
+        assert right[target == v].tolist() == (owned.of(v).tolist() if node >= 0 else [node])
 
 
 @given(st.integers(0, 10_000))
@@ -167,7 +168,7 @@ def test_people_who_have_left_the_release_disclose_nothing_and_cannot_be_found()
 def test_all_identities_together_tell_every_contact():
     for model in ("basic", "worst"):
         pair, separated = separated_pair(3, model)
-        owned = identities_of(pair.truth, separated.origin)
+        owned = Owned(pair.truth, separated.origin)
         rounds = np.full((3, pair.source.n_nodes), -1)
         for v in pair.common.tolist():
             rounds[: owned.count[v], v] = owned.of(v)
@@ -180,7 +181,7 @@ def test_all_identities_together_tell_every_contact():
 def test_a_right_round_counts_before_a_wrong_one():
     pair, separated = separated_pair(3)
     person = int(disclosure(pair, separated, np.full(pair.source.n_nodes, -1), []).person[0])
-    right = identities_of(pair.truth, separated.origin).of(person)[0]
+    right = Owned(pair.truth, separated.origin).of(person)[0]
     rounds = np.full((2, pair.source.n_nodes), -1)
     rounds[:, person] = (right + 1) % separated.release.n_nodes, right
     assert disclosure(pair, separated, rounds, []).everybody.hits == 1
@@ -191,7 +192,7 @@ def test_a_right_round_counts_before_a_wrong_one():
 def test_decoys_succeed_where_the_public_node_alone_is_found():
     pair = split(NETWORK, 1.0, 1.0, rng(), connected=False)
     separated = Decoy(minimum_degree=10, adopters=4)(pair.target, rng=rng())
-    owned = identities_of(pair.truth, separated.origin)
+    owned = Owned(pair.truth, separated.origin)
     people = np.flatnonzero(np.isin(pair.truth, separated.adopters)).tolist()
     faces = {v: sorted(owned.of(v).tolist(), key=lambda x: separated.role[x]) for v in people}  # public, hidden
     rounds = np.full((2, pair.source.n_nodes), -1)
@@ -226,16 +227,16 @@ class Watching:
     def __init__(self, source, answer):
         self.source, self.answer, self.releases = source, answer, []
 
-    def __call__(self, target, auxiliary, seeds):
-        assert auxiliary is self.source
-        self.releases.append((target, seeds))
-        return self.answer(target, seeds)
+    def __call__(self, release, knowledge, *, rng=None):
+        assert knowledge.graph is self.source
+        self.releases.append((release, knowledge.seeds))
+        return self.answer(release, knowledge.seeds)
 
 
 def test_discovery_leaves_one_identity_of_each_person():
     pair, separated = separated_pair(4, y=3)
     people = np.flatnonzero(np.isin(pair.truth, separated.adopters))[:6]
-    owned = identities_of(pair.truth, separated.origin)
+    owned = Owned(pair.truth, separated.origin)
 
     class Belief:
         mapping = np.zeros(pair.source.n_nodes, dtype=int)  # names released node 0 for everybody
@@ -330,7 +331,7 @@ def test_an_iterated_attack_undoes_a_separation():
     pair = split(graph, 1.0, 1.0, rng())
     separated = IdentitySeparation(identities=2, adopters=10, cooperation="degree")(pair.target, rng=rng())
     seeds = select_seeds(seed_pair(pair, separated), "random", 150, rng())
-    belief = Iterated(Nar09(), rounds=2)(separated.release, pair.source, seeds)
+    belief = Iterated(Nar09(), rounds=2)(separated.release, Auxiliary(pair.source, seeds))
     first = disclosure(pair, separated, belief.mapping, seeds.source)
     both = disclosure(pair, separated, belief.rounds, seeds.source)
     assert both.rate > first.rate + 0.1
@@ -350,7 +351,9 @@ def test_five_identities_of_the_best_model_tell_little():
     ]:
         separated = protection(pair.target, rng=rng(), eligible=pair.truth[pair.common])
         seeds = select_seeds(seed_pair(pair, separated), "random.25", 1_000, rng())
-        found = disclosure(pair, separated, Nar09()(separated.release, pair.source, seeds).mapping, seeds.source)
+        found = disclosure(
+            pair, separated, Nar09()(separated.release, Auxiliary(pair.source, seeds)).mapping, seeds.source
+        )
         assert low < found.rate < high
         assert 0.18 < found.everybody.recall < 0.28
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from unmask.graphs import IdentitySeparation, Nar09, SocialGraph, datasets, select_seeds, split
-from unmask.graphs.disclosure import discovery, identities_of, seed_pair
+from tests.graphs.problems import Owned
+from unmask.graphs import Auxiliary, IdentitySeparation, Nar09, SocialGraph, datasets, select_seeds, split
+from unmask.graphs.disclosure import discovery, seed_pair
 from unmask.graphs.knowledge import SeedPairs
 
 
@@ -13,7 +14,7 @@ def test_the_score_sums_what_each_run_gives():
     separated = IdentitySeparation(adopters=0.3)(
         pair.target, rng=np.random.default_rng(3), eligible=pair.truth[pair.common]
     )
-    owned, runs = identities_of(pair.truth, separated.origin), 4
+    owned, runs = Owned(pair.truth, separated.origin), 4
     asked = np.flatnonzero((owned.count > 1) & np.isin(pair.truth, separated.adopters))[:3]
 
     def seeds(whole, rng):
@@ -43,5 +44,5 @@ def _score(release: SocialGraph, kept, source, seeds: SeedPairs, person, identit
     number = {node: i for i, node in enumerate(kept)}
     there = np.isin(seeds.target, kept)  # a wrong seed may be an identity that is taken out
     target = np.array([number[node] for node in seeds.target[there].tolist()])
-    named = int(Nar09()(release, source, (seeds.source[there], target)).mapping[person])
+    named = int(Nar09()(release, Auxiliary(source, (seeds.source[there], target))).mapping[person])
     return 0 if named < 0 else 1 if kept[named] == identity else -1

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from tests.graphs import slow
 from tests.graphs.problems import as_dict, graph, noisy_pair, pairs_of, probability, problems, seed_pairs
 from unmask import UnmaskError
+from unmask.graphs import Auxiliary
 from unmask.graphs.attacks.grasshopper import Grasshopper
 from unmask.graphs.attacks.iterated import Iterated
 from unmask.graphs.attacks.propagation import Bumblebee, Nar09
@@ -29,7 +30,7 @@ def separated(target, persons, rng):
 @given(problems())
 def test_every_round_is_the_attack_with_copies_of_those_found(problem):
     source, target, seeds = problem
-    belief = Iterated(Nar09(theta=0.3), rounds=3)(target, source, seeds)
+    belief = Iterated(Nar09(theta=0.3), rounds=3)(target, Auxiliary(source, seeds))
     near, person, mu, rounds = as_dict(source), dict.fromkeys(range(source.n_nodes)), seed_pairs(seeds), []
     person = {v: v for v in near}
     for number in range(3):
@@ -51,7 +52,10 @@ def test_every_round_is_the_attack_with_copies_of_those_found(problem):
 def test_one_round_is_the_attack_itself():
     source, target, truth = noisy_pair(np.random.default_rng(1))
     seeds = (truth[0][:9], truth[1][:9])
-    one, plain = Iterated(Bumblebee(), rounds=1)(target, source, seeds), Bumblebee()(target, source, seeds)
+    one, plain = (
+        Iterated(Bumblebee(), rounds=1)(target, Auxiliary(source, seeds)),
+        Bumblebee()(target, Auxiliary(source, seeds)),
+    )
     assert one.rounds.tolist() == [plain.mapping.tolist()]
     for name in ("mapping", "sweeps", "indptr", "candidate", "n_unlisted"):
         assert np.array_equal(getattr(one, name), getattr(plain, name))
@@ -64,7 +68,7 @@ def test_both_identities_of_most_people_are_found_where_there_is_no_noise(attack
     rng = np.random.default_rng(2)
     source, target, truth = noisy_pair(rng, n_nodes=200, degree=16.0, kept=1.0)
     release, owner = separated(target, truth[1][40:70], rng)
-    belief = Iterated(attack)(release, source, (truth[0][:40], truth[1][:40]))
+    belief = Iterated(attack)(release, Auxiliary(source, (truth[0][:40], truth[1][:40])))
     found = np.where(belief.rounds >= 0, owner[belief.rounds], -1)
     right = found[:, truth[0][40:70]] == truth[1][40:70]
     assert np.mean(np.all(right, axis=0)) > 0.6
@@ -75,7 +79,7 @@ def test_the_belief_covers_all_rounds():
     person = graph(4, [(0, 1), (0, 2), (0, 3)])
     split = graph(6, [(0, 1), (0, 2), (4, 3)])
     friends = np.array([1, 2, 3])
-    belief = Iterated(Nar09(), rounds=5)(split, person, (friends, friends))
+    belief = Iterated(Nar09(), rounds=5)(split, Auxiliary(person, (friends, friends)))
     assert belief.rounds.tolist() == [[0, 1, 2, 3], [4, -1, -1, -1], *[[-1] * 4] * 3]
     assert belief.mapping.tolist() == [0, 1, 2, 3]
     assert probability(belief, 0) == pytest.approx({0: 0.5, 4: 0.5})
@@ -91,7 +95,7 @@ def test_an_identity_is_found_once_and_seeds_may_be_moved():
         source, target, truth = noisy_pair(rng, n_nodes=60, degree=10.0, kept=0.9)
         wrong = truth[1][:20].copy()
         wrong[:4] = np.roll(wrong[:4], 1)
-        belief = Iterated(Grasshopper(), rounds=3)(target, source, (truth[0][:20], wrong))
+        belief = Iterated(Grasshopper(), rounds=3)(target, Auxiliary(source, (truth[0][:20], wrong)))
         found = belief.rounds[belief.rounds >= 0]
         assert len(np.unique(found)) == len(found)
 
@@ -101,10 +105,10 @@ def test_inputs_are_left_unchanged_repr_rebuilds_and_no_rounds_are_refused():
     seeds = (truth[0][:9].copy(), truth[1][:9].copy())
     before = [array.copy() for array in (source.neighbor, target.neighbor, *seeds)]
     attack = Iterated(Nar09(theta=0.2), rounds=2)
-    belief = attack(target, source, seeds)
+    belief = attack(target, Auxiliary(source, seeds))
     after = [source.neighbor, target.neighbor, *seeds]
     assert all(np.array_equal(a, b) for a, b in zip(after, before, strict=True))
     again = eval(repr(attack), {"Iterated": Iterated, "Nar09": Nar09})
-    assert again(target, source, seeds).rounds.tobytes() == belief.rounds.tobytes()
+    assert again(target, Auxiliary(source, seeds)).rounds.tobytes() == belief.rounds.tobytes()
     with pytest.raises(UnmaskError, match="rounds is 0"):
         Iterated(Nar09(), rounds=0)

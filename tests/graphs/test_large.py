@@ -12,7 +12,7 @@ from tests.engines import QUIET, opened
 from tests.graphs.problems import graph, noisy_pair, pairs_of, problems
 from unmask import FailedError, UnmaskError
 from unmask.engines import sql
-from unmask.graphs import KorulaLattanzi, Nar09, Pair, Rematch, SocialGraph, datasets, large
+from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, Pair, Rematch, SocialGraph, datasets, large
 from unmask.graphs.evaluation import by_degree, outcomes, rates
 from unmask.graphs.knowledge import select_seeds, split
 
@@ -77,7 +77,7 @@ def check(engine, folder, problem, adversary):
     source, target, seeds = problem
     networks = taken_in(engine, folder, source, target, seeds)
     mapped = large.attack(*networks, "seeds", adversary)
-    belief = adversary(target, source, seeds)
+    belief = adversary(target, Auxiliary(source, seeds))
     assert named(*networks, mapped) == pairs_of(belief.mapping)
     assert list(mapped.sweeps) == belief.sweeps.tolist()
     assert mapped.n_pairs == np.sum(belief.mapping >= 0)
@@ -144,7 +144,7 @@ def test_the_wedges_of_likelihoods_are_those_of_the_compiled_attack(duck, tmp_pa
     source, target, seeds = small_problem(23, n_seeds=70)
     networks = taken_in(duck, tmp_path, source, target, seeds)
     for reach in (15, 500):
-        belief = Rematch(reach=reach, steps=1)(target, source, seeds)
+        belief = Rematch(reach=reach, steps=1)(target, Auxiliary(source, seeds))
         assert large.attack(*networks, "seeds", Rematch(reach=reach, steps=2)).wedges == belief.visits
 
 
@@ -241,7 +241,7 @@ def test_the_evaluation_is_the_one_in_memory(engine, tmp_path):
     truth = {"who": [f" {v}" for v in pair.common] + ["nobody"], "is": [*pair.truth[pair.common].tolist(), 0]}
     assert large.read_truth(*networks, write(tmp_path / "w.csv", truth)) == len(pair.common)
     mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
-    mapping = Nar09(synchronous=True)(pair.target, pair.source, seeds).mapping
+    mapping = Nar09(synchronous=True)(pair.target, Auxiliary(pair.source, seeds)).mapping
     found = large.evaluate(networks[0], mapped)
     assert found.rates == rates(mapping, pair.truth, seeds[0])
     assert found.by_degree == by_degree(pair.source.degree, outcomes(mapping, pair.truth, seeds[0]))
@@ -277,7 +277,7 @@ def test_the_plan_bounds_the_wedges_of_an_attack(engine, tmp_path):
     assert planned.wedges == (source.degree[seeds[0]] * target.degree[seeds[1]]).sum()
     assert planned.most_wedges == pytest.approx(np.linalg.norm(source.degree) * np.linalg.norm(target.degree), abs=1)
     for adversary in (Nar09(synchronous=True), KorulaLattanzi()):
-        mapping = adversary(target, source, seeds).mapping
+        mapping = adversary(target, Auxiliary(source, seeds)).mapping
         v = np.flatnonzero(mapping >= 0)
         mapped = large.attack(*networks, "seeds", adversary)
         assert mapped.wedges == (source.degree[v] * target.degree[mapping[v]]).sum() <= planned.most_wedges
@@ -379,7 +379,7 @@ def test_rows_of_a_truth_that_are_chained_are_one_person(engine, tmp_path):
 def test_people_whose_rows_are_chained_are_judged_as_in_memory(duck, tmp_path, seed):
     networks, pair, seeds = chained_truth(duck, tmp_path, seed)
     mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
-    mapping = Nar09(synchronous=True)(pair.target, pair.source, seeds).mapping
+    mapping = Nar09(synchronous=True)(pair.target, Auxiliary(pair.source, seeds)).mapping
     assert large.evaluate(networks[0], mapped).rates == rates(mapping, pair.truth_for(mapping), seeds[0])
 
 

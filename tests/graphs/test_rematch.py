@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.graphs import slow_rematch as slow
 from unmask import UnmaskError
+from unmask.graphs import Auxiliary
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.datasets import chung_lu, power_law_degrees
 from unmask.graphs.knowledge import select_seeds, split
@@ -80,7 +81,7 @@ ATTACKS = st.builds(
 @given(problems(), ATTACKS)
 def test_it_finds_the_pairs_of_its_definition(problem, attack):
     source, target, seeds = problem
-    belief = attack(target, source, seeds)
+    belief = attack(target, Auxiliary(source, seeds))
     given, sweeps = twin_of(problem, attack)
     assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == given.mu
     assert belief.sweeps.tolist() == sweeps
@@ -90,7 +91,7 @@ def test_it_finds_the_pairs_of_its_definition(problem, attack):
 @given(problems(), ATTACKS)
 def test_the_belief_is_the_softmax_of_the_log_odds_with_none_among_them(problem, attack):
     source, target, seeds = problem
-    belief = attack(target, source, seeds)
+    belief = attack(target, Auxiliary(source, seeds))
     given, _ = twin_of(problem, attack)
     score = slow.scores(given, attack.reach)
     table = slow.kept(score, -math.inf, attack.listed)
@@ -127,7 +128,7 @@ def test_structural_twins_are_not_told_apart(assignment):
     """Leaves 3 and 4 hang on one node, 5 hangs alone."""
     one = graph(6, [(0, 1), (1, 2), (0, 2), (0, 3), (0, 4), (1, 5)])
     seeds = (np.array([0, 1, 2]), np.array([0, 1, 2]))
-    belief = Rematch(margin=0.0, floor=-math.inf, assignment=assignment)(one, one, seeds)
+    belief = Rematch(margin=0.0, floor=-math.inf, assignment=assignment)(one, Auxiliary(one, seeds))
     assert belief.mapping.tolist() == [0, 1, 2, -1, -1, 5]
     row = slice(belief.indptr[3], belief.indptr[4])
     assert belief.candidate[row].tolist() == [3, 4]
@@ -137,7 +138,7 @@ def test_structural_twins_are_not_told_apart(assignment):
 def test_forced_maps_twins_too_and_nobody_twice():
     one = graph(6, [(0, 1), (1, 2), (0, 2), (0, 3), (0, 4), (1, 5)])
     seeds = (np.array([0, 1, 2]), np.array([0, 1, 2]))
-    mapping = Rematch(forced=True)(one, one, seeds).mapping
+    mapping = Rematch(forced=True)(one, Auxiliary(one, seeds)).mapping
     assert sorted(mapping.tolist()) == [0, 1, 2, 3, 4, 5]
     assert mapping[5] == 5
 
@@ -159,15 +160,15 @@ def quality(pair, seeds, mapping):
 
 def test_it_names_most_people_and_few_wrongly(social):
     pair, seeds = social
-    recall, precision = quality(pair, seeds, Rematch()(pair.target, pair.source, seeds).mapping)
+    recall, precision = quality(pair, seeds, Rematch()(pair.target, Auxiliary(pair.source, seeds)).mapping)
     assert recall > 0.7
     assert precision > 0.93
 
 
 def test_forced_keeps_the_matches_and_names_more_people(social):
     pair, seeds = social
-    some = Rematch()(pair.target, pair.source, seeds).mapping
-    belief = Rematch(forced=True)(pair.target, pair.source, seeds)
+    some = Rematch()(pair.target, Auxiliary(pair.source, seeds)).mapping
+    belief = Rematch(forced=True)(pair.target, Auxiliary(pair.source, seeds))
     assert np.array_equal(belief.mapping[some >= 0], some[some >= 0])
     named = belief.mapping[belief.mapping >= 0]
     assert len(np.unique(named)) == len(named) > (some >= 0).sum()
@@ -180,7 +181,7 @@ def test_forced_keeps_the_matches_and_names_more_people(social):
 
 def test_a_small_reach_costs_little(social):
     pair, seeds = social
-    wide, narrow = (Rematch(reach=reach)(pair.target, pair.source, seeds) for reach in (10**9, 60))
+    wide, narrow = (Rematch(reach=reach)(pair.target, Auxiliary(pair.source, seeds)) for reach in (10**9, 60))
     assert narrow.visits < wide.visits / 2
     assert quality(pair, seeds, narrow.mapping)[0] > quality(pair, seeds, wide.mapping)[0] - 0.02
 
@@ -189,17 +190,17 @@ def test_node_numbers_do_not_matter(social):
     pair, seeds = social
     rng = np.random.default_rng(3)
     source_of, target_of = rng.permutation(pair.source.n_nodes), rng.permutation(pair.target.n_nodes)
-    old = Rematch()(pair.target, pair.source, seeds)
+    old = Rematch()(pair.target, Auxiliary(pair.source, seeds))
     number, number_there = np.argsort(source_of), np.append(np.argsort(target_of), -1)
     moved = (number[seeds.source], number_there[seeds.target])
-    new = Rematch()(pair.target.take(target_of), pair.source.take(source_of), moved)
+    new = Rematch()(pair.target.take(target_of), Auxiliary(pair.source.take(source_of), moved))
     assert np.array_equal(new.mapping, number_there[old.mapping[source_of]])
     np.testing.assert_allclose(new.unlisted, old.unlisted[source_of], atol=1e-6)
 
 
 def test_surer_matches_are_righter_and_none_but_seeds_are_certain(social):
     pair, seeds = social
-    belief = Rematch()(pair.target, pair.source, seeds)
+    belief = Rematch()(pair.target, Auxiliary(pair.source, seeds))
     assert belief.status == "scores"
     assert np.all(belief.unlisted[seeds.source] == 0)
     free = np.setdiff1d(np.flatnonzero(belief.mapping >= 0), seeds.source)
@@ -218,7 +219,7 @@ def test_surer_matches_are_righter_and_none_but_seeds_are_certain(social):
 
 def test_people_whom_nothing_reaches_keep_the_prior():
     one = graph(5, [(0, 1), (3, 4)])
-    belief = Rematch()(one, one, (np.array([0]), np.array([0])))
+    belief = Rematch()(one, Auxiliary(one, (np.array([0]), np.array([0]))))
     assert belief.mapping[[2, 3, 4]].tolist() == [-1, -1, -1]
     assert belief.unlisted[[2, 3, 4]].tolist() == [1.0, 1.0, 1.0]
     assert belief.n_unlisted[[2, 3, 4]].tolist() == [5, 5, 5]
@@ -228,7 +229,10 @@ def test_the_same_again_and_inputs_unchanged(social):
     pair, seeds = social
     before = [array.copy() for array in (pair.source.neighbor, pair.target.neighbor, *seeds)]
     attack = Rematch(margin=0.2, forced=True)
-    first, second = attack(pair.target, pair.source, seeds), eval(repr(attack))(pair.target, pair.source, seeds)
+    first, second = (
+        attack(pair.target, Auxiliary(pair.source, seeds)),
+        eval(repr(attack))(pair.target, Auxiliary(pair.source, seeds)),
+    )
     assert np.array_equal(first.mapping, second.mapping)
     assert np.array_equal(first.log_probability, second.log_probability)
     for old, new in zip(before, (pair.source.neighbor, pair.target.neighbor, *seeds), strict=True):

@@ -5,12 +5,12 @@ import pytest
 from click.testing import CliRunner
 
 from tests.envelopes import parsed
+from unmask import audit
+from unmask.cases.graphs.scenes import ATTACKS
 from unmask.cli import main
-from unmask.graphs import SocialGraph, datasets, select_seeds, split
-from unmask.graphs.evaluation import rates
+from unmask.graphs import Auxiliary, SocialGraph, datasets, select_seeds, split
+from unmask.measures.rates import SPREADS
 from unmask.studies.cells import run_cell
-from unmask.studies.graph_attacks import ATTACKS
-from unmask.studies.graph_trials import PERCOLATES
 from unmask.studies.reading import read_plan
 
 PLAN = """
@@ -45,7 +45,7 @@ def doors(tmp_path_factory):
     graph = datasets.barabasi_albert(250, 4, rng=cell.rng("dataset"))
     pair = split(graph, 0.9, 0.9, cell.rng("split", 0.9, 0.9))
     seeds = select_seeds(pair, "random.25", 20, cell.rng("seeds", "random.25", 20))
-    files = {}
+    known, files = Auxiliary(pair.source, seeds), {}
     for name, one, prefix in (("auxiliary", pair.source, "a"), ("release", pair.target, "r")):
         files[name] = str(folder / f"{name}.csv")
         named(one, prefix).write(files[name])
@@ -63,7 +63,7 @@ def doors(tmp_path_factory):
         name: (
             told[name] | {"rows": {measure: value for (who, measure), value in filed.items() if who == name}},
             {row.measure: row.posterior for row in run_cell(cells[kind.__name__])},
-            rates(kind()(pair.target, pair.source, seeds).mapping, pair.truth, seeds.source),
+            {row.measure: row for row in audit(kind()(pair.target, known), pair.to_truth(seeds)).rows},
         )
         for name, kind in ATTACKS.items()
     }
@@ -72,14 +72,14 @@ def doors(tmp_path_factory):
 @pytest.mark.parametrize("name", ATTACKS)
 def test_audit_study_and_library_give_the_same_numbers(doors, name):
     told, studied, library = doors[name]
-    assert told["names"] == library.matches
-    for measure, value in (
-        ("recall", library.recall),
-        ("precision", library.precision),
-        ("ghosts", library.ghost_share),
-    ):
-        assert told[measure] == pytest.approx(value, abs=1e-12)
+    assert told["names"] == library["precision"].n
+    for measure in ("recall", "precision", "false_positives", "named_wrongly", "spread"):
+        value = library[measure].posterior
         assert told["rows"][measure] == pytest.approx(value, abs=1e-12)
         assert studied[measure] == pytest.approx(value, abs=1e-12)
-    assert (told["error"], studied["named_wrongly"]) == pytest.approx((library.error, library.error), abs=1e-12)
-    assert studied["spread"] == told["percolated"] == float(library.recall >= PERCOLATES)
+    for measure, shown in (("recall", "recall"), ("precision", "precision"), ("false_positives", "ghosts")):
+        assert told[shown] == pytest.approx(library[measure].posterior, abs=1e-12)
+    assert told["error"] == pytest.approx(library["named_wrongly"].posterior, abs=1e-12)
+    assert studied["spread"] == told["percolated"] == float(library["recall"].posterior >= SPREADS)
+    for measure in ("realized_success", "rank"):
+        assert told["rows"][measure] == pytest.approx(library[measure].posterior, abs=1e-12)

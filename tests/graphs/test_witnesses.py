@@ -20,6 +20,7 @@ from tests.graphs.problems import (
     seed_pairs,
 )
 from unmask import UnmaskError
+from unmask.graphs import Auxiliary
 from unmask.graphs.attacks.irma import Irma, scattered
 from unmask.graphs.attacks.witnesses import KorulaLattanzi
 
@@ -30,7 +31,7 @@ ATTACKS = [KorulaLattanzi(), KorulaLattanzi(witnesses=1), Irma(), Irma(ties="bro
 @given(problems(), st.sampled_from([1, 2, 3]))
 def test_korula_lattanzi_finds_the_pairs_of_its_definition(problem, witnesses):
     source, target, seeds = problem
-    belief = KorulaLattanzi(witnesses=witnesses)(target, source, seeds)
+    belief = KorulaLattanzi(witnesses=witnesses)(target, Auxiliary(source, seeds))
     mu, sweeps = slow_more.korula_lattanzi(as_dict(source), as_dict(target), seed_pairs(seeds), witnesses=witnesses)
     assert pairs_of(belief.mapping) == mu
     assert belief.sweeps.tolist() == sweeps
@@ -41,7 +42,7 @@ def test_korula_lattanzi_finds_the_pairs_of_its_definition(problem, witnesses):
 @given(problems())
 def test_irma_finds_the_pairs_of_its_definition(ties, problem):
     source, target, seeds = problem
-    belief = Irma(ties=ties)(target, source, seeds)
+    belief = Irma(ties=ties)(target, Auxiliary(source, seeds))
     mu, sweeps = slow_more.irma(as_dict(source), as_dict(target), seed_pairs(seeds), broken=ties == "broken")
     assert pairs_of(belief.mapping) == mu
     assert belief.sweeps.tolist() == sweeps
@@ -57,7 +58,7 @@ def test_pairs_of_many_marks_may_be_chosen_first(ties):
         mu, sweeps = slow_more.irma(as_dict(source), as_dict(target), seed_pairs(seeds), broken=ties == "broken")
         marks = slow_more.marks(as_dict(source), as_dict(target), set(mu.items()))
         assert sum(n > 8 for n in marks.values()) > 50
-        belief = Irma(ties=ties)(target, source, seeds)
+        belief = Irma(ties=ties)(target, Auxiliary(source, seeds))
         assert pairs_of(belief.mapping) == mu
         assert belief.sweeps.tolist() == sweeps
 
@@ -67,8 +68,8 @@ def test_hubs_are_matched_without_rivals_of_low_degree():
     source = graph(7, [(6, 0), (6, 1), (6, 2), (6, 3)])
     target = graph(8, [(6, 0), (6, 1), (6, 2), (6, 3), (7, 0), (7, 1)])
     seeds = (np.array([0, 1]), np.array([0, 1]))
-    assert KorulaLattanzi()(target, source, seeds).mapping[6] == 6
-    assert KorulaLattanzi(witnesses=3)(target, source, seeds).mapping[6] == -1
+    assert KorulaLattanzi()(target, Auxiliary(source, seeds)).mapping[6] == 6
+    assert KorulaLattanzi(witnesses=3)(target, Auxiliary(source, seeds)).mapping[6] == -1
 
 
 def test_repair_takes_back_what_percolation_got_wrong():
@@ -77,7 +78,7 @@ def test_repair_takes_back_what_percolation_got_wrong():
     image = np.empty(300, dtype=np.int64)
     image[truth[0]] = truth[1]
     seeds = (truth[0][:6], truth[1][:6])
-    belief = Irma()(target, source, seeds)
+    belief = Irma()(target, Auxiliary(source, seeds))
     once, _ = slow_more.irma(as_dict(source), as_dict(target), seed_pairs(seeds), broken=False)
     assert pairs_of(belief.mapping) == once
     first = percolated(source, target, seeds)
@@ -98,7 +99,7 @@ def percolated(source, target, seeds):
 @pytest.mark.parametrize("attack", ATTACKS, ids=repr)
 def test_the_copies_are_found_and_belief_and_mapping_agree(attack):
     source, target, truth = noisy_pair(np.random.default_rng(3), n_nodes=120, degree=12.0, kept=0.95)
-    belief = attack(target, source, (truth[0][:20], truth[1][:20]))
+    belief = attack(target, Auxiliary(source, (truth[0][:20], truth[1][:20])))
     image = np.empty(120, dtype=np.int64)
     image[truth[0]] = truth[1]
     assert np.mean(belief.mapping == image) > 0.9
@@ -113,7 +114,7 @@ def test_twins_share_the_belief(attack):
     """Nodes 2, 3 and 4 are next to 0 and 1, nothing else: none is named, and they share their chance."""
     edges = [(hub, leaf) for hub in (0, 1) for leaf in (2, 3, 4)]
     net = graph(6, edges)
-    belief = attack(net, net, (np.array([0, 1]), np.array([0, 1])))
+    belief = attack(net, Auxiliary(net, (np.array([0, 1]), np.array([0, 1]))))
     assert belief.mapping.tolist() == [0, 1, -1, -1, -1, -1]
     for v in (2, 3, 4):
         p = probability(belief, v)
@@ -129,7 +130,7 @@ def test_broken_ties_name_twins_by_chance():
     net, rng, right = graph(5, edges), np.random.default_rng(1), 0
     for _ in range(300):
         number = rng.permutation(5)
-        belief = Irma(ties="broken")(renumbered(net, number), net, (np.array([0, 1]), number[:2]))
+        belief = Irma(ties="broken")(renumbered(net, number), Auxiliary(net, (np.array([0, 1]), number[:2])))
         right += np.sum(belief.mapping[2:] == number[2:])
     assert right / 900 == pytest.approx(1 / 3, abs=0.08)  # 3 sigma of 300 independent draws
 
@@ -151,11 +152,11 @@ def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
     seeds = (truth[0][:9], truth[1][:9])
     inputs = [source.indptr, source.neighbor, target.indptr, target.neighbor, *seeds]
     before = [array.copy() for array in inputs]
-    belief = attack(target, source, seeds)
+    belief = attack(target, Auxiliary(source, seeds))
     assert all(np.array_equal(a, b) and a.flags.writeable for a, b in zip(inputs, before, strict=True))
     again = eval(repr(attack), {"KorulaLattanzi": KorulaLattanzi, "Irma": Irma})
     assert again == attack
-    assert again(target, source, seeds).mapping.tobytes() == belief.mapping.tobytes()
+    assert again(target, Auxiliary(source, seeds)).mapping.tobytes() == belief.mapping.tobytes()
 
 
 @pytest.mark.parametrize(

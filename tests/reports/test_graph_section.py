@@ -141,7 +141,7 @@ def rows(of: GraphRisk):
         n = {"n": 18_160, "prior": 1 / 26_398, "status": "scores", "worst": 1.0, "quantiles": (0.0, 0.0, 0.0, 1.0, 1.0)}
         made.append(row(*who, "recall", posterior=one.recall, **over, **n))
         made.append(row(*who, "precision", posterior=one.precision, **n))
-        made.append(row(*who, "ghosts", posterior=one.ghosts, **(n | {"direction": "low"})))
+        made.append(row(*who, "false_positives", posterior=one.ghosts, **(n | {"direction": "low"})))
         made.append(row(*who, "error_hops", posterior=2.3, **(n | {"unit": "hops", "direction": "low", "prior": 4.1})))
         made.append(row(*who, "success_probability", posterior=one.coverage, **n))
     return tuple(made)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tests.studies.test_graphs import friends, measure, plan
+from unmask.cases.graphs.audit import Acquired, Derived, audit_graph
 from unmask.errors import UnmaskError
-from unmask.graphs import Nar09, Pair, select_seeds, split
+from unmask.graphs import Auxiliary, Nar09, Pair, select_seeds, split
 from unmask.graphs.disclosure import disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation
 from unmask.reports import render, sentences
-from unmask.studies.graphs import Acquired, Derived, study_graph
 
 SEPARATIONS = [IdentitySeparation("best", 3, adopters=0.5), Decoy(adopters=0.5, minimum_degree=15)]
 
@@ -24,12 +24,12 @@ def by_hand(separation, graph, asked):
         select_seeds(one, "random.25", 15, asked.rng("seeds", (0.8, 0.9), 15, 0))
         for one in (pair, seed_pair(pair, separated))
     ]
-    mapping = Nar09()(pair.target, pair.source, seeds[0]).mapping
+    mapping = Nar09()(pair.target, Auxiliary(pair.source, seeds[0])).mapping
     adopters = [
         v for v in range(len(mapping)) if pair.truth[v] in separated.adopters and v not in seeds[0].source.tolist()
     ]
     before = np.mean([mapping[v] == pair.truth[v] for v in adopters])
-    mapping = Nar09()(separated.release, pair.source, seeds[1]).mapping
+    mapping = Nar09()(separated.release, Auxiliary(pair.source, seeds[1])).mapping
     return before, disclosure(pair, separated, mapping, seeds[1].source), separated
 
 
@@ -37,7 +37,7 @@ def by_hand(separation, graph, asked):
 def test_what_is_told_of_people_with_several_identities_is_that_of_the_library(separation):
     graph, asked = friends(600), plan(runs=1)
     scenes = {"whole": Derived(graph, 0.8, 0.9), "several": Derived(graph, 0.8, 0.9, separation)}
-    found = study_graph(scenes, asked)
+    found = audit_graph(scenes, asked)
     before, expected, separated = by_hand(separation, graph, asked)
     row = {row.measure: row for row in found.rows if row.release == "several"}
     assert row["recall"].posterior == pytest.approx(expected.everybody.recall)
@@ -54,7 +54,7 @@ def test_what_is_told_of_people_with_several_identities_is_that_of_the_library(s
     else:
         assert not {"decoyed", "exposed"} & row.keys()
     (point,) = found.graph.separations
-    assert (point.release, point.attack, point.adopters) == ("several", "nar09", len(expected.person))
+    assert (point.release, point.attack, point.adopters) == ("several", "Nar09", len(expected.person))
     assert (point.recall, point.disclosure) == (pytest.approx(expected.everybody.recall), pytest.approx(expected.rate))
     assert point.recall_before == pytest.approx(measure(found, "recall").posterior)
     assert point.adopter_recall == pytest.approx(expected.adopters.recall)
@@ -66,21 +66,21 @@ def test_what_is_told_of_people_with_several_identities_is_that_of_the_library(s
 def test_the_unprotected_release_is_what_it_is_alone():
     graph = friends()
     scenes = {"whole": Derived(graph, 0.8, 0.9)}
-    alone = study_graph(scenes, plan())
-    beside = study_graph(scenes | {"several": Derived(graph, 0.8, 0.9, SEPARATIONS[0])}, plan())
+    alone = audit_graph(scenes, plan())
+    beside = audit_graph(scenes | {"several": Derived(graph, 0.8, 0.9, SEPARATIONS[0])}, plan())
     assert beside.graph.attacks[0] == alone.graph.attacks[0]
     assert beside.graph.overlaps == ()
     assert alone.graph.separations == ()
     page = render(beside)
     assert "Where people have several identities" in page
     assert "Where people have several identities" not in render(alone)
-    assert any("who have several identities in several, nar09 re-identifies" in said for said in sentences(beside))
+    assert any("who have several identities in several, Nar09 re-identifies" in said for said in sentences(beside))
     assert any(said.startswith("best/3/0.5: 50 % of the people") for said in beside.assumptions)
 
 
 def test_where_nobody_takes_several_identities_nothing_is_told_of_those_who_do():
     separation = IdentitySeparation("best", 3, adopters=0.0)
-    found = study_graph({"nobody": Derived(friends(), 0.8, 0.9, separation)}, plan(n_seeds=30))
+    found = audit_graph({"nobody": Derived(friends(), 0.8, 0.9, separation)}, plan(n_seeds=30))
     assert {row.target for row in found.rows} == {"identity"}
     (point,) = found.graph.separations
     assert (point.adopters, point.adopter_recall, point.disclosure) == (0, None, None)
@@ -88,7 +88,7 @@ def test_where_nobody_takes_several_identities_nothing_is_told_of_those_who_do()
 
 
 def test_where_people_have_several_identities_no_bound_is_given():
-    found = study_graph({"several": Derived(friends(), 0.8, 0.9, SEPARATIONS[0])}, plan(n_seeds=30))
+    found = audit_graph({"several": Derived(friends(), 0.8, 0.9, SEPARATIONS[0])}, plan(n_seeds=30))
     assert found.graph.most_recall is None
     (point,) = found.graph.separations
     assert (point.recall_before, point.adopter_recall_before) == (None, None)
@@ -101,16 +101,16 @@ def test_any_identity_of_a_person_is_right_in_a_release_that_is_given():
     rows = [(int(person), node) for node, person in enumerate(origin)]
     pair = Pair.from_labels(graph, release, *zip(*rows, strict=True))
     scene = Acquired(release, graph, pair.truth, origin=pair.origin)
-    found = study_graph({"r": scene}, asked)
+    found = audit_graph({"r": scene}, asked)
     run = scene.pair(asked.rng("graphs", None, 0))
     seeds = scene.seeds(run, asked, None, asked.rng("seeds", None, 40, 0))
     assert not set(run.source.labels[seeds.source].tolist()) & set(separated.adopters.tolist())
-    mapping = Nar09()(run.target, run.source, seeds).mapping
+    mapping = Nar09()(run.target, Auxiliary(run.source, seeds)).mapping
     asked_for = np.setdiff1d(np.arange(graph.n_nodes), seeds.source)
     right = [x >= 0 and origin[run.target.labels[x]] == run.source.labels[v] for v, x in enumerate(mapping)]
     assert measure(found, "recall").posterior == pytest.approx(np.mean(np.array(right)[asked_for]))
-    first = study_graph({"r": Acquired(release, graph, pair.truth, seeds_of(scene, asked))}, asked)
-    every = study_graph({"r": Acquired(release, graph, pair.truth, seeds_of(scene, asked), pair.origin)}, asked)
+    first = audit_graph({"r": Acquired(release, graph, pair.truth, seeds_of(scene, asked))}, asked)
+    every = audit_graph({"r": Acquired(release, graph, pair.truth, seeds_of(scene, asked), pair.origin)}, asked)
     assert measure(first, "recall").posterior < measure(every, "recall").posterior - 0.02
     assert first.graph.most_recall is not None
     assert every.graph.most_recall is None
@@ -126,16 +126,16 @@ def seeds_of(scene, asked):
 def test_seeds_cannot_be_chosen_where_everybody_has_several_identities():
     everybody = IdentitySeparation(adopters=1.0, minimum_degree=0)
     with pytest.raises(UnmaskError, match=r"all 2\d\d people in both graphs have several; let fewer"):
-        study_graph({"several": Derived(friends(300), 0.8, 0.9, everybody)}, plan(runs=1))
+        audit_graph({"several": Derived(friends(300), 0.8, 0.9, everybody)}, plan(runs=1))
 
 
 def test_the_page_says_how_many_identities_and_who_refuses():
     one = IdentitySeparation(identities=500, adopters=1, refuse_top=0.5)
-    found = study_graph(
+    found = audit_graph(
         {"whole": Derived(friends(300), 0.8, 0.9), "one": Derived(friends(300), 0.8, 0.9, one)}, plan(runs=1)
     )
     said = " ".join(found.assumptions)
-    assert "but none of the 50 % with most ties, who refuse, appear under 500 identities each (no more than" in said
+    assert "but none of the 50 % with most edges, who refuse, appear under 500 identities each (no more than" in said
     assert any(
-        "Of the only one who has several identities in one, nar09 re-identifies" in it for it in sentences(found)
+        "Of the only one who has several identities in one, Nar09 re-identifies" in it for it in sentences(found)
     )

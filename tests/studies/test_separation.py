@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from unmask.cases.graphs.advice import BEST_KNOWN, advise_identity, in_clique, sentences, simulated_discovery
 from unmask.economics.identity_game import best_assignment, expected_loss
 from unmask.errors import UnmaskError
 from unmask.graphs import Nar09, SocialGraph, datasets
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_failure
 from unmask.studies.reading import read_plan
-from unmask.studies.separation import BEST_KNOWN, advise_identity, in_clique, sentences, simulated_discovery
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -104,17 +104,19 @@ def test_what_is_not_known_is_said_to_be_unknown(network):
     assert unknown.weak is None
     assert any("is not known" in sentence for sentence in sentences(unknown))
     assert not any("is not known" in sentence for sentence in sentences(given))
-    assert any("identity 1: he learns it with 0.0%" in sentence for sentence in sentences(given))
+    assert any("identity 1: they learn it with 0.0%" in sentence for sentence in sentences(given))
     simulated = list(sentences(replace(given, runs=5)))
     assert any("found in 0, 2 of 5" in sentence for sentence in simulated)
-    assert any("not found in 5 attacks may still be with a chance of up to 43.4%" in sentence for sentence in simulated)
+    assert any(
+        "not found in 5 attacks may still be with a probability of up to 43.4%" in sentence for sentence in simulated
+    )
 
 
 def test_near_certainty_is_not_rounded_to_it():
     advice = advise_identity(complete(14), 0)
     assert 0.9995 <= advice.escapes[0].cliques < 1
     (sentence,) = (sentence for sentence in sentences(advice) if "groups of 4" in sentence)
-    assert "chance of over 99.9%, " in sentence
+    assert "probability of over 99.9%, " in sentence
     assert "chance of 100.0%" not in sentence
 
 
@@ -128,10 +130,10 @@ def test_advice_is_the_same_whatever_the_others_are_called(network):
 # --- simulated discovery --------------------------------------------------------------------------------------------
 
 
-def nobody(target, auxiliary, seeds):
+def nobody(release, knowledge, *, rng=None):
     """An attack that names nobody."""
-    belief = Nar09()(target, auxiliary, seeds)
-    return replace(belief, mapping=np.full(auxiliary.n_nodes, -1, dtype=np.int32))
+    belief = Nar09()(release, knowledge)
+    return replace(belief, mapping=np.full(knowledge.graph.n_nodes, -1, dtype=np.int32))
 
 
 def test_an_attack_that_names_nobody_finds_no_identity(network):

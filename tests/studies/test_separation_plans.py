@@ -9,6 +9,7 @@ import pytest
 from unmask.errors import UnmaskError
 from unmask.files import engine
 from unmask.graphs import (
+    Auxiliary,
     Decoy,
     EgoPatterns,
     IdentitySeparation,
@@ -112,7 +113,7 @@ def test_every_protection_of_a_plan_is_that_of_the_api(tmp_path):
     for (name, who, seed), cell in cells.items():
         pair, separated = scene(cell, SAID[name].protection)
         seeds = drawn(cell, pair, separated)
-        mapping = Nar09(theta=0.5)(separated.release, pair.source, seeds).mapping
+        mapping = Nar09(theta=0.5)(separated.release, Auxiliary(pair.source, seeds)).mapping
         expected = disclosure(pair, separated, mapping, seeds.source)
         assert expected.rate > 0
         assert rows[name, who, seed, "recall"] == expected.everybody.recall
@@ -130,7 +131,7 @@ def test_seeds_of_a_plan_are_those_of_the_api(tmp_path):
     for (name, who, seed), cell in cells.items():
         pair, separated = scene(cell, IdentitySeparation(adopters=0.3))
         seeds = drawn(cell, pair, separated, who=who, error=0.1)
-        mapping = Nar09(theta=0.5)(separated.release, pair.source, seeds).mapping
+        mapping = Nar09(theta=0.5)(separated.release, Auxiliary(pair.source, seeds)).mapping
         expected = disclosure(pair, separated, mapping, seeds.source)
         assert rows[name, who, seed, "recall"] == expected.everybody.recall
         assert rows[name, who, seed, "adopter_recall"] == expected.adopters.recall

@@ -15,8 +15,8 @@ from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, ends, separations
 
 if TYPE_CHECKING:
+    from unmask.cases.graphs.scenes import Scene
     from unmask.graphs.protections import Decoy, IdentitySeparation
-    from unmask.studies.graphs import Derived, Scene
 
 FILE = click.Path(path_type=Path)
 
@@ -37,27 +37,12 @@ def _overlaps(
             raise click.BadParameter(
                 f"expected shares from 0 to 1, that of edges above 0, given {text!r}", ctx, parameter
             )
-        if _overlap_name(nodes, edges) in {_overlap_name(*other) for other in found}:
+        if f"{nodes:g}/{edges:g}" in {f"{x:g}/{y:g}" for x, y in found}:
             raise click.BadParameter(
                 f"{text} is given twice, expected overlaps that differ within 6 digits", ctx, parameter
             )
         found.append((nodes, edges))
     return tuple(found)
-
-
-def _overlap_name(nodes: float, edges: float) -> str:
-    """What the release of these overlaps is called."""
-    return f"overlap {nodes:g}/{edges:g}"
-
-
-def _name(scene: Derived) -> str:
-    """What a release is called."""
-    from unmask.studies.graph_scenes import separation_name
-
-    nodes, edges = scene.overlap
-    if scene.separation is None:
-        return _overlap_name(nodes, edges)
-    return f"{separation_name(scene.separation)} at {nodes:g}/{edges:g}"
 
 
 def _seeds(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, int]:
@@ -100,7 +85,7 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 )  # fmt: skip
 @click.option(
     "--attack", "attacks", callback=split,
-    help="Attacks, separated by commas; parameters behind colons, as in bumblebee:theta=0.5. All, and rematch once "
+    help="Attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5. All, and Rematch once "
     "forced, when left out.",
 )  # fmt: skip
 @click.option(
@@ -154,44 +139,34 @@ def audit_graph(
     \b
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --separation model=best,identities=5,adopters=0.1
-    unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack nar09,rematch --transition 5,25
-    unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack rematch --json
-    unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack nar09 --engine duckdb
+    unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack Nar09,Rematch --transition 5,25
+    unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
+    unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack Nar09 --engine duckdb
     """
+    from unmask.cases.graphs.audit import audit_graph as audit
+    from unmask.cases.graphs.scenes import DEFAULT, Plan, parse_attacks
     from unmask.errors import UnmaskError
-    from unmask.studies.graph_attacks import DEFAULT, parse_attacks
-    from unmask.studies.graphs import Plan, study_graph
 
+    name = stems((release,))[0]
+    title = f"Who is re-identified in {name}"
     if in_engine["engine"] is not None:
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
-        known["ends"] = ends(source, target)
-        shown: dict[str, Any] = {"as_json": output.as_json, "force": output.force, "least": output.smallest_shown}
-        audit_graph_in_engine(release, **shown, **known, **in_engine)
+        asked = {**known, **in_engine, "ends": ends(source, target), "force": output.force}
+        stored = audit_graph_in_engine(release, name=name, title=title, **asked)
+        if stored is not None:
+            output.give(stored)
         return
     refuse_networks_without_engine(**in_engine)
     _check_choice(auxiliary, truth, overlaps, seeds_file, separation)
     if truth_partial and truth is None:
         raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
     plan = Plan(parse_attacks(attacks or DEFAULT), *seeds, runs=runs, transition=transition, seed=seed)
-    watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
-    found = study_graph(
-        _scenes(
-            release,
-            auxiliary,
-            truth,
-            overlaps,
-            separation,
-            seeds_file,
-            truth_partial=truth_partial,
-            delimiter=delimiter,
-            ends=ends(source, target),
-        ),
-        plan,
-        title=f"Who is re-identified in {stems((release,))[0]}",
-        reproduce=provenance(),
-        progress=_progress,
-        watched=watched,
+    columns = {"delimiter": delimiter, "ends": ends(source, target)}
+    scenes = _scenes(
+        release, auxiliary, truth, overlaps, separation, seeds_file, truth_partial=truth_partial, **columns
     )
+    watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
+    found = audit(scenes, plan, title=title, reproduce=provenance(), progress=_progress, watched=watched)
     for what, why in found.not_run:
         if why.startswith("failed: "):
             click.echo(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
@@ -247,13 +222,13 @@ def _scenes(
     """The pairs of graphs to attack, by the name of the release."""
     from dataclasses import replace
 
+    from unmask.cases.graphs.scenes import Acquired, Derived, scene_name
     from unmask.graphs import Pair, SeedPairs, SocialGraph
-    from unmask.studies.graphs import Acquired, Derived
 
     graph = SocialGraph.read(release, **columns)
     if auxiliary is None:
         made = [Derived(graph, *shared, by) for shared in overlaps for by in (None, *separation)]
-        return {_name(scene): scene for scene in made}
+        return {scene_name(scene): scene for scene in made}
     known = SocialGraph.read(auxiliary, **columns)
     first = None if seeds_file is None else SeedPairs.read(known, graph, seeds_file)
     scene = Acquired(graph, known, given=first)

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from unmask.cli.files import refuse_to_overwrite, say_json
+from unmask.cli.files import provenance, refuse_to_overwrite
 from unmask.cli.large import refuse_without_engine
 
 if TYPE_CHECKING:
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
-    from unmask.graphs.large import Checkpoint, Found, Mapped, Network
-
-ATTACKS = ("nar09", "korula_lattanzi", "rematch")
-"""Those that are joins and counts."""
+    from unmask.graphs.large import Checkpoint, Mapped, Network
+    from unmask.reports import ReportData
 
 _TAKEN = {
     "release", "auxiliary", "truth", "seeds_file", "attacks", "pairs", "engine", "memory_limit", "temp_directory",
-    "checkpoint", "dry_run", "as_json", "force", "smallest_shown", "source", "target",
+    "checkpoint", "dry_run", "as_json", "in_short", "report", "export", "gates", "force", "smallest_shown", "source",
+    "target",
 }  # fmt: skip
 
 
@@ -39,55 +37,44 @@ def refuse_networks_without_engine(
 
 
 def audit_graph_in_engine(
-    release: Path, *, pairs: Path | None, as_json: bool, force: bool, least: int, **given: Any
-) -> None:
-    """Attack a network where it is; say what it will take, then what was found.
-
-    least : the fewest people that a class of degrees stands for. given : other options
-    """
+    release: Path, *, pairs: Path | None, title: str, name: str, force: bool, **given: Any
+) -> ReportData | None:
+    """Attack a network where it is; say what it will take first. None after a dry run. given : other options"""
+    from unmask.cases.graphs.stored import Stored, audit_stored
     from unmask.engines import open_engine
     from unmask.graphs import large
 
     adversaries = _adversaries(click.get_current_context(), given["auxiliary"], given["seeds_file"], given["attacks"])
     if pairs is not None:
         _check_pairs(pairs, len(adversaries), force=force)
+    auxiliary, seeds, truth = (given[key] and str(given[key]) for key in ("auxiliary", "seeds_file", "truth"))
     room: dict[str, Any] = {name: given[name] for name in ("memory_limit", "temp_directory")}
     share = large.engine_share(given["memory_limit"])
     with open_engine(given["engine"], memory_limit=share, temp_directory=given["temp_directory"]) as engine:
-        networks = (
-            large.load(engine, str(given["auxiliary"]), name="auxiliary", ends=given["ends"]),
-            large.load(engine, str(release), name="released", ends=given["ends"]),
-        )
-        n_seeds = large.read_seeds(*networks, str(given["seeds_file"]))
-        truth = given["truth"]
-        common = None if truth is None else large.read_truth(*networks, str(truth))
-        click.echo(f"{release.name}: {large.plan(*networks, **room)}", err=True)
+        stored = Stored.load(engine, str(release), auxiliary, seeds, truth, given["ends"])
+        click.echo(f"{release.name}: {large.plan(*stored.networks, **room)}", err=True)
         if given["dry_run"]:
-            return
-        kept = _checkpoint(given["checkpoint"], networks, adversaries)
-        attacks = []
-        for at, (name, adversary) in enumerate(adversaries.items()):
-            mapped = large.attack(*networks, "seeds", adversary, name=f"attack{at}", checkpoint=kept)
-            found = None if truth is None else large.evaluate(networks[0], mapped)
-            attacks.append(_attack(name, mapped, found, n_seeds, networks[0].n_nodes, least))
+            return None
+
+        def keep(mapped: Mapped) -> None:
             if pairs is not None:
-                large.write_pairs(*networks, mapped, pairs, force=force)
+                large.write_pairs(*stored.networks, mapped, pairs, force=force)
                 click.echo(f"wrote {pairs}", err=True)
-    if as_json:
-        say_json(tables={"graph": [_graph(networks, common)], "graph_attacks": attacks})
-    else:
-        for sentence in map(_sentence, attacks):
-            click.echo(sentence)
+
+        kept = _checkpoint(given["checkpoint"], stored.networks, adversaries)
+        about: dict[str, Any] = {"title": title, "reproduce": provenance(), "checkpoint": kept, "each": keep}
+        return audit_stored(stored, adversaries, release=name, **about)
 
 
 def _adversaries(
     context: click.Context, auxiliary: Path | None, seeds_file: Path | None, attacks: tuple[str, ...]
 ) -> dict[str, Nar09 | KorulaLattanzi | Rematch]:
     """The attacks by what was written; an error for what needs the networks in memory."""
+    from unmask.cases.graphs.scenes import parse_attacks
+    from unmask.cases.graphs.stored import IN_ENGINE
     from unmask.errors import UnmaskError
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
     from unmask.graphs.large import check_adversary
-    from unmask.studies.graph_attacks import parse_attacks
 
     for parameter in context.command.params:
         name = str(parameter.name)
@@ -97,13 +84,15 @@ def _adversaries(
         raise UnmaskError("an engine attacks with --auxiliary and --seeds-file, expected both")
     by_default = context.get_parameter_source("attacks") is ParameterSource.DEFAULT
     found: dict[str, Nar09 | KorulaLattanzi | Rematch] = {}
-    for name, attack in parse_attacks(ATTACKS if by_default else attacks).items():
+    for name, attack in parse_attacks(IN_ENGINE if by_default else attacks).items():
         if isinstance(attack, Nar09):
             found[name] = replace(attack, synchronous=True)
         elif isinstance(attack, KorulaLattanzi | Rematch):
             found[name] = attack
         else:
-            raise UnmaskError(f"{name} needs the networks in memory; the attacks of an engine are {', '.join(ATTACKS)}")
+            raise UnmaskError(
+                f"{name} needs the networks in memory; the attacks of an engine are {', '.join(IN_ENGINE)}"
+            )
         check_adversary(found[name])
     return found
 
@@ -133,45 +122,3 @@ def _checkpoint(
         if n:
             click.echo(f"{name}: passes made before, and not again: {n}", err=True)
     return kept
-
-
-def _attack(name: str, mapped: Mapped, found: Found | None, n_seeds: int, n_nodes: int, least: int) -> dict[str, Any]:
-    """What an attack found, by the names that it has in memory."""
-    names, people = mapped.n_pairs - n_seeds, n_nodes - n_seeds
-    result: dict[str, Any] = {
-        "attack": name,
-        "n_seeds": n_seeds,
-        "people": people,
-        "names": names,
-        "coverage": names / people if people else None,
-        "steps": mapped.sweeps,
-        "wedges": mapped.wedges,
-    }
-    if found is not None:
-        result |= {rate: getattr(found.rates, rate) for rate in ("recall", "precision", "error")}
-        result["ghosts"] = found.rates.ghost_share
-        result["by_degree"] = [asdict(one) for one in found.by_degree if one.people >= least]
-    return result
-
-
-def _graph(networks: tuple[Network, Network], common: int | None) -> dict[str, Any]:
-    sizes: Iterator[tuple[str, int]] = (
-        item
-        for side, network in zip(("source", "target"), networks, strict=True)
-        for item in ((f"{side}_nodes", network.n_nodes), (f"{side}_edges", network.n_edges))
-    )
-    return {**dict(sizes), "common": common, "truth_known": common is not None}
-
-
-def _sentence(found: dict[str, Any]) -> str:
-    said = (
-        f"{found['attack']} from {found['n_seeds']:,} leaked identities names {found['names']:,} of "
-        f"{found['people']:,} other people"
-    )
-    if "recall" not in found:
-        return f"{said}; whether rightly is not known (--truth)."
-    recall, precision = found["recall"], found["precision"]
-    right = "nobody else is in both networks" if recall is None else f"{recall:.1%} of those in both networks rightly"
-    return f"{said}: {right}; " + (
-        "no name is given." if precision is None else f"{precision:.1%} of its names are right."
-    )

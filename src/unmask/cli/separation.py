@@ -16,9 +16,9 @@ from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split, without_seed
 
 if TYPE_CHECKING:
+    from unmask.cases.graphs.advice import IdentityAdvice
     from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
     from unmask.graphs.release import SocialGraph
-    from unmask.studies.separation import IdentityAdvice
 
 FILE = click.Path(path_type=Path)
 MODELS = ("basic", "realistic", "realistic_minimal", "best", "worst")
@@ -296,7 +296,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
     "--runs", default=0, show_default=True, type=click.IntRange(min=0),
     help="Simulated attacks for each identity, from which --discovery is estimated; 0 for none.",
 )  # fmt: skip
-@click.option("--attack", default="rematch", show_default=True, help="Attack to simulate (needs --runs).")
+@click.option("--attack", default="Rematch", show_default=True, help="Attack to simulate (needs --runs).")
 @click.option(
     "--leaked", default=100, show_default=True, type=click.IntRange(min=1), help="People whom it knows already."
 )
@@ -325,10 +325,10 @@ def advise_identity(
     \b
     unmask advise identity --graph friends.txt --node 17
     unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1
-    unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack nar09 --leaked 1000
+    unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
+    from unmask.cases.graphs.advice import sentences
     from unmask.errors import UnmaskError
-    from unmask.studies.separation import sentences
 
     if discovery and runs:
         raise UnmaskError(
@@ -358,8 +358,8 @@ def _advice(
 ) -> IdentityAdvice:
     import numpy as np
 
-    from unmask.studies.graph_attacks import parse_attacks
-    from unmask.studies.separation import MOST_IDENTITIES, advise_identity, simulated_discovery
+    from unmask.cases.graphs.advice import MOST_IDENTITIES, advise_identity, simulated_discovery
+    from unmask.cases.graphs.scenes import parse_attacks
 
     attack, leaked, runs, seed = simulation
     (made,) = parse_attacks([attack]).values()

@@ -1,7 +1,8 @@
-"""Social graphs: who can be named from the structure of a released graph, by one who knows another part of it."""
+"""Social graphs: who can be re-identified from the structure of a released graph, by one who knows another part."""
 
 from unmask.graphs import criteria, datasets
 from unmask.graphs.attacks import (
+    Attack,
     Bumblebee,
     DirectedNar09,
     GraphMatching,
@@ -16,6 +17,7 @@ from unmask.graphs.attacks import (
     calibrated,
     log_odds,
 )
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.colocation import co_location
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_top, select_seeds, split
@@ -23,6 +25,8 @@ from unmask.graphs.protections import Decoy, EgoPatterns, IdentitySeparation, To
 from unmask.graphs.release import Dropped, SocialGraph
 
 __all__ = [
+    "Attack",
+    "Auxiliary",
     "Bumblebee",
     "Decoy",
     "DirectedGraph",

@@ -1,4 +1,4 @@
-"""A social graph whose ties have a direction: who follows, cites or trusts whom."""
+"""A social graph whose edges have a direction: who follows, cites or trusts whom."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class DirectedGraph:
         return np.diff(self.in_indptr)
 
     def undirected(self) -> SocialGraph:
-        """The same nodes, tied where there is a link in either direction.
+        """The same nodes, with an edge where there is a link in either direction.
 
         >>> DirectedGraph.from_edges([0, 1], [1, 0]).undirected()
         SocialGraph(2 nodes, 1 edges)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -10,57 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError, nearest
-from unmask.graphs.attacks import Matching
-from unmask.graphs.evaluation import Rates, rates
+from unmask.graphs.attacks import Attack
+from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.evaluation import Rates, named_once, rates
 from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds
 from unmask.graphs.knowledge.seeding import with_errors
 from unmask.graphs.protections.identities import Role, Separated, spans
-from unmask.graphs.release import SocialGraph
+from unmask.measures import Measure
+from unmask.posterior import Posterior
+from unmask.truth import Truth
 from unmask.view import Partition
 
 Who = Literal["whole", "adopters"]
 Seeded = Literal["whole", "adopters", "mixed"]
 
-# --- the truth, one to many ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class OneToMany:
-    """The released nodes of every source node: the truth, one to many.
-
-    indptr : (n_source + 1,) int64; the identities of source node v are `node[indptr[v]:indptr[v + 1]]`
-    node   : (n,) int64, released nodes, ascending within a person; as released nodes are shuffled, so is their order
-    """
-
-    indptr: NDArray[np.int64]
-    node: NDArray[np.int64]
-
-    @property
-    def count(self) -> NDArray[np.int64]:
-        """(n_source,) how many released nodes each person has: 0 if he is not in the release."""
-        return np.diff(self.indptr)
-
-    def of(self, person: int) -> NDArray[np.int64]:
-        """The released nodes of a source node, ascending."""
-        return self.node[self.indptr[person] : self.indptr[person + 1]]
-
-
-def identities_of(truth: NDArray[np.integer], origin: NDArray[np.integer]) -> OneToMany:
-    """Every person's released nodes, lambda_G of G. Gulyas, 2015, section 3.2, and mu_G where he has but one.
-
-    truth  : (n_source,) the node of each person in the target before separation, -1 where he is not in it
-    origin : (n_released,) the node of that target behind each released node
-
-    >>> identities_of(np.array([1, -1, 0]), np.array([0, 1, 1])).of(0)
-    array([1, 2])
-    """
-    n = int(max(truth.max(initial=-1), origin.max(initial=-1))) + 1
-    released = np.argsort(origin, kind="stable")
-    count = np.bincount(origin, minlength=n)
-    first = np.cumsum(count) - count
-    count, first = np.append(count, 0)[truth], np.append(first, 0)[truth]  # the last one is that of nobody
-    person, place = spans(count)
-    return OneToMany(np.concatenate(([0], np.cumsum(count))), released[first[person] + place])
+# --- the truth ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,6 +34,7 @@ class SeparatedPair(Pair):
     before    : the pair before the people of its target separated
     separated : the release that came of it, and who is behind each of its nodes
 
+    >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0], [1, 2])
     >>> hidden = Separated(star, np.array([0, 1, 1]), np.array([0, 1, 1], np.int8), np.array([1]))
     >>> tie = SocialGraph.from_edges([0], [1])
@@ -84,9 +49,9 @@ class SeparatedPair(Pair):
     def of(cls, before: Pair, separated: Separated) -> SeparatedPair:
         """Of the pair before and the release; of the nodes of a person, `truth` has the first."""
         release, origin = separated
-        owned = identities_of(before.truth, origin)
-        first = np.where(owned.count > 0, np.append(owned.node, NOBODY)[owned.indptr[:-1]], NOBODY)
-        return cls(before.source, release, first, origin, before=before, separated=separated)
+        first = np.full(before.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last one is that of nobody
+        first[origin[::-1]] = np.arange(len(origin))[::-1]  # backwards, so that the first one stays
+        return cls(before.source, release, first[before.truth], origin, before=before, separated=separated)
 
 
 def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:
@@ -117,6 +82,7 @@ def separated_seeds(
     method, error : see `select_seeds`
     who           : "whole", "adopters": see `seed_pair`; "mixed": n // 2 adopters, the others whole
 
+    >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> halves = SocialGraph.from_edges([0, 0, 4], [1, 2, 3])
     >>> hidden = Separated(halves, np.array([0, 1, 2, 3, 0]), np.array([1, 0, 0, 0, 1], np.int8), np.array([0]))
@@ -147,7 +113,7 @@ class Disclosure:
     adopters  : outcomes of the adopters who are in the source
     person    : (n_people,) int64, those adopters, source nodes ascending
     share     : (n_people,) d of equation (3.4): share of each one's contacts that the attack tells
-    role      : (n_people,) int8, the `Role` of the node by which each one is found, -1 where he is not found
+    role      : (n_people,) int8, the `Role` of the node by which each one is found, -1 for who is not found
     decoys    : whether adopters show a decoy, and hide another node
     """
 
@@ -183,15 +149,16 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     pair        : as it was before separation
     mapping     : (n_source,) the released node named for each source node, -1 for none; or (n_rounds, n_source), of an
                   attack that names several: a person then counts as named by the first right node, else by the first
-                  node named, and his contacts are told by all right ones. By the hidden node he is found if any round
+                  node named, and all right ones disclose contacts. The hidden node finds a person if any round
                   names it
     seed_source : source nodes that the adversary knew before; they take no part
 
     d(v) = contacts told / deg(v), deg before separation, and 0 where no identity is found (3.4); D is the mean over the
-    adopters who are in both graphs (3.5). A contact is told if an identity of his is next to the identity found. The
+    adopters who are in both graphs (3.5). A contact is told if an identity of it is next to the identity found. The
     print counts those identities, deg of the identity found; the two are the same unless a contact appears in it twice,
     and this one cannot exceed 1.
 
+    >>> from unmask.graphs import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
     >>> hidden = Separated(
     ...     SocialGraph.from_edges([0, 2, 3], [1, 3, 4]),
@@ -209,8 +176,8 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     if rounds.shape[-1:] != pair.truth.shape or rounds.ndim != 2:
         raise UnmaskError(f"the mapping has shape {np.shape(mapping)}, expected {pair.source.n_nodes} source nodes")
     released = SeparatedPair.of(pair, separated)
-    right = (rounds >= 0) & (rounds == released.truth_for(rounds))
-    named = np.take_along_axis(rounds, _first(right, rounds >= 0)[None], axis=0)[0]
+    right = released.to_truth().accepts(rounds)
+    named = named_once(rounds, right)
     truth = released.truth_for(named)
     seeds = np.asarray(seed_source, dtype=np.int64).reshape(-1)
     adopter = np.isin(pair.truth, separated.adopters)
@@ -226,9 +193,36 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     )
 
 
-def _first(right: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(n_source,) the first round that is right, else the first one that names a node, else 0."""
-    return np.asarray(np.where(right.any(axis=0), right.argmax(axis=0), named.argmax(axis=0)), dtype=np.int64)
+def disclosure_measures(found: Disclosure, pair: Pair) -> Iterator[Measure]:
+    """The measures of the adopters in `found`, nan for all others; `pair` is that of the release.
+
+    adopter_recall : who are named rightly, by any of their identities
+    disclosure     : share of their contacts that the attack discloses; a random node discloses all contacts if right
+    decoyed        : with decoys, who are found by the public identity
+    exposed        : with decoys, who are found by the identity that they hide
+    """
+    one = 1 / max(pair.target.n_nodes, 1)
+    yield _of_adopters("adopter_recall", found, found.role >= 0, one * pair.identities)
+    for name, value in (("disclosure", found.share), ("decoyed", found.role == Role.PUBLIC),
+                        ("exposed", found.role == Role.HIDDEN)):  # fmt: skip
+        if name == "disclosure" or found.decoys:
+            yield _of_adopters(name, found, value, np.full(pair.source.n_nodes, one))
+
+
+def _of_adopters(name: str, found: Disclosure, value: NDArray[np.generic], guess: NDArray[np.floating]) -> Measure:
+    def realized(belief: Posterior, _truth: Truth) -> NDArray[np.float64]:
+        every = np.full(len(guess), np.nan)
+        every[found.person] = guess[found.person] if belief.named is None else value
+        return every
+
+    return Measure(
+        name=name,
+        unit="share",
+        direction="high",
+        range=(0.0, 1.0),
+        source="G. Gulyas, 2015, section 3.2, equations (3.4) and (3.5)",
+        realized=realized,
+    )
 
 
 def _rates_of(
@@ -245,7 +239,7 @@ def _shares(
     right: NDArray[np.bool_],
     person: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """(n_people,) distinct contacts next to the right nodes of each person, over his degree before separation."""
+    """(n_people,) distinct contacts next to the right nodes of each person, over the degree before separation."""
     release, origin = separated
     _, at = np.nonzero(right[:, person])
     node = rounds[:, person][right[:, person]].astype(np.int64)
@@ -268,7 +262,7 @@ class Discovery:
     person : (n,) int64, the source node behind each identity
     node   : (n,) int64, the identity, a released node
     hits   : (n,) runs in which the person is mapped to it
-    misses : (n,) runs in which he is mapped to somebody else's node
+    misses : (n,) runs in which the person is mapped to somebody else's node
     runs   : how many there were
     """
 
@@ -300,7 +294,7 @@ def discovery(
     pair: Pair,
     separated: Separated,
     people: ArrayLike,
-    attack: Callable[[SocialGraph, SocialGraph, SeedPairs], Matching],
+    attack: Attack,
     seeds: Callable[[Pair, np.random.Generator], SeedPairs],
     *,
     runs: int = 10,
@@ -314,18 +308,17 @@ def discovery(
 
     people : source nodes that are in the target. All are treated in one go; the published figures treat one at a time:
              call it for each
-    attack : called `attack(target, auxiliary, seeds)`
     seeds  : `seeds(pair, rng)` draws seeds among people who have not adopted the protection, such as
              `lambda pair, rng: select_seeds(pair, "random.25", 1000, rng)`
 
     G. Gulyas, 2015, section 6.3.
     """
     asked = np.unique(np.asarray(people, dtype=np.int64))
-    owned = identities_of(pair.truth, separated.origin)
-    if runs < 1 or not (len(asked) and bool(np.all(owned.count[asked] > 0))):
+    first = SeparatedPair.of(pair, separated).truth[asked]
+    if runs < 1 or not (len(asked) and bool(np.all(first >= 0))):
         raise UnmaskError(f"{runs} runs for {len(asked)} people, expected at least one of each and all in the release")
-    which, place = spans(owned.count[asked])
-    person, node = asked[which], owned.node[owned.indptr[asked[which]] + place]
+    which, node = Truth(first, person=separated.origin).one_each()
+    person, place = asked[which], np.arange(len(which)) - np.searchsorted(which, which)
     whole = seed_pair(pair, separated)
     drawn = [seeds(whole, rng) for _ in range(runs)]
     hits, misses = np.zeros((2, len(node)), dtype=np.int64)
@@ -338,7 +331,7 @@ def discovery(
         for found in drawn:
             there = number[found.target] >= 0  # a wrong seed may be an identity that is taken out
             known = SeedPairs(found.source[there], number[found.target[there]])
-            mapping = attack(release, pair.source, known).mapping[person[at]]
+            mapping = attack(release, Auxiliary(pair.source, known)).mapping[person[at]]
             hits[at] += mapping == number[node[at]]
             misses[at] += (mapping >= 0) & (mapping != number[node[at]])
     return Discovery(person, node, hits, misses, runs)
@@ -350,6 +343,7 @@ def discovery(
 def true_owners(separated: Separated) -> Partition:
     """The released nodes by the person behind them: what the adversary who undoes the separation looks for.
 
+    >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0], [1, 2])
     >>> true_owners(Separated(star, np.array([0, 1, 1]), np.zeros(3, np.int8), np.array([1]))).sizes
     array([1, 2])
@@ -364,8 +358,9 @@ def believed_owners(separated: Separated, mapping: NDArray[np.integer]) -> Parti
               node is named twice, the first round counts, and in it the lowest source node
 
     With `true_owners` it goes into `measures.unlinkability.evaluate(..., min_size=2)`, which tells for each adopter how
-    far his identities are linked, and how many foreign nodes come with them; mappings of several runs make a `View`.
+    far the identities are linked, and how many foreign nodes come with them; mappings of several runs make a `View`.
 
+    >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0], [1, 2])
     >>> hidden = Separated(star, np.array([0, 1, 1]), np.zeros(3, np.int8), np.array([1]))
     >>> believed_owners(hidden, np.array([[0, 1], [-1, 2]])).code

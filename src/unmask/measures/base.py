@@ -13,7 +13,7 @@ from unmask.measures.interval import EVERYBODY, Interval, of_targets
 from unmask.measures.registry import Quantity
 from unmask.posterior import Posterior
 from unmask.results import Row
-from unmask.truth import UNKNOWN, Truth
+from unmask.truth import Truth
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -23,7 +23,8 @@ class Measure(Quantity):
     """A number about a belief: what it is called and means (`Quantity`), and its value at each observation or target.
 
     self_assessed : posterior -> (n_observations,), needs no truth
-    realized      : posterior, truth -> (n_targets,), needs it. Exactly one of the two is given.
+    realized      : posterior, truth -> (n_targets,), needs it; nan where a target is not of those that the measure is
+                    of. Exactly one of the two is given.
     rate          : the mean over targets is a proportion, so that Wilson's interval is the right one
     needs_probabilities : meaningless for a posterior whose status is `scores`
     has_interval  : its mean over a sample of people is an unbiased estimate of that over all
@@ -47,9 +48,9 @@ class Measure(Quantity):
     def __call__(self, belief: Posterior, truth: Truth | None = None) -> float:
         """The mean over targets, by weight; targets whose truth is UNKNOWN are left out of realized measures."""
         self.check(belief)
-        every = self.per_target(belief, truth)
-        known = slice(None) if self.realized is None else _known(self, truth)
-        return _mean(every[known], belief.weight[known] / belief.weight[known].sum())
+        if self.realized is not None:
+            return _mean(*_judged(self, belief, truth)[:2])
+        return _mean(self.per_target(belief), belief.weight / belief.weight.sum())
 
     def check(self, belief: Posterior) -> None:
         """Refuse a belief of mere scores where probabilities are needed."""
@@ -83,7 +84,8 @@ def evaluate(
 ) -> Row:
     """A measure of a belief beside the same measure of the prior: mean, gain, interval, worst-off target, quantiles.
 
-    The mean is over targets, by weight; targets whose truth is UNKNOWN are left out of realized measures.
+    The mean is over targets, by weight; realized measures leave out targets whose truth is UNKNOWN or who
+    were known before, and nan: targets that are not of those that the measure is of.
     drawn_from : how many people the targets were drawn from. None: they are everybody, the mean is exact for this
                  release and has no interval. inf: the interval is for people like these, without end. See `of_targets`.
     A measure that needs probabilities is refused for a belief made of mere scores.
@@ -95,12 +97,9 @@ def evaluate(
         value, mass = each[seen], belief.observation_weight[seen]
         prior = float(measure.self_assessed(belief.prior())[0])
     else:
-        every = measure.per_target(belief, truth)
-        known = _known(measure, truth)
-        after, seen = every[known], belief.observation[known]
-        weight = belief.weight[known] / belief.weight[known].sum()
-        value, mass = after, weight
-        prior = _mean(measure.per_target(belief.prior(), truth)[known], weight)
+        after, weight, known = _judged(measure, belief, truth)
+        seen, value, mass = belief.observation[known], after, weight
+        prior = _mean(*_judged(measure, belief.prior(), truth)[:2])
     posterior = _mean(after, weight)
     worst = value.max() if measure.direction == "high" else value.min()
     if drawn_from is None or drawn_from == belief.n_targets:
@@ -133,12 +132,22 @@ def evaluate(
     )
 
 
-def _known(measure: Measure, truth: Truth | None) -> NDArray[np.intp]:
+class UndefinedError(UnmaskError):
+    """A measure has no value, as nobody is of those that it is of."""
+
+
+def _judged(
+    measure: Measure, belief: Posterior, truth: Truth | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
+    """The values of the targets whose truth is known and who have one, their weights, and which targets those are."""
+    every = measure.per_target(belief, truth)
     assert truth is not None
-    known = np.flatnonzero(truth.candidate != UNKNOWN)
-    if not len(known):
+    if not truth.judged.any():
         raise UnmaskError(f"{measure.name} is measured against the truth, which is unknown for every target")
-    return known
+    known = np.flatnonzero(truth.judged & ~np.isnan(every))
+    if not len(known):
+        raise UndefinedError(f"{measure.name} is 0/0: nobody is of those that it is of")
+    return every[known], belief.weight[known] / belief.weight[known].sum(), known
 
 
 def agree(value: NDArray[np.float64], worst: float) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from unmask.measures.registry import declare_all
 from unmask.measures.rows import per_row
 from unmask.measures.success import missed, realized_success
 from unmask.posterior import Posterior
-from unmask.truth import UNKNOWN, Truth
+from unmask.truth import Truth
 
 SOURCE = "Rebollo-Monedero et al. 2012, equations (2)-(4)"
 
@@ -161,7 +161,7 @@ def realized_gibbs(
 
 def _realized(belief: Posterior, truth: Truth, problem: Problem, *, sampled: bool) -> RealizedError:
     check_truth(belief, truth)
-    known = np.flatnonzero(truth.candidate != UNKNOWN)
+    known = np.flatnonzero(truth.judged)
     if not known.size:
         raise UnmaskError("the truth is unknown for every target, expected at least one that is known")
     value = (problem.paid_sampling if sampled else problem.paid)(belief, truth)[known]

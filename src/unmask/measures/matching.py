@@ -12,9 +12,6 @@ def _rate(name: str, label: str, meaning: str, direction: Literal["high", "low"]
 
 
 declare_all(
-    _rate("recall", "Recall", "share of the people in both graphs, seeds aside, whom the adversary re-identifies"),
-    _rate("precision", "Precision", "share of all matches that are right"),
-    _rate("ghosts", "False positives", "share of all matches that are of people who are not in the release", "low"),
     Quantity(
         "error_hops",
         "Distance to the right person",
@@ -22,9 +19,7 @@ declare_all(
         "hops",
         "low",
     ),
-    _rate("named_wrongly", "Matched wrongly", "share of the people in both graphs taken for somebody else", "low"),
     _rate("disclosure", "Disclosed", "share of the contacts of people with several identities that the attack tells"),
-    _rate("spread", "Spread in", "share of the runs that went through the graph; recall is over all runs"),
     _rate("adopter_recall", "Adopters found", "share of the people with several identities found by one of them"),
     _rate("decoyed", "Decoy found", "share of the people with a decoy who are found by it, the node that they show"),
     _rate("exposed", "Hidden node found", "share of the people with a decoy who are found by the node that they hide"),
@@ -34,7 +29,4 @@ declare_all(
     ),
     _rate("reversed", "Separation undone", "share of people all of whose identities every run finds, one at a time"),
     needs_truth=True,
-)
-declare_all(
-    _rate("coverage", "Coverage", "share of all other people of the adversary's graph whom they match"),
 )

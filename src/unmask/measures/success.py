@@ -14,7 +14,7 @@ from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows, chunks, per_row
 from unmask.posterior import LogProbabilities, Posterior
 from unmask.promise import TENTHS
-from unmask.truth import UNKNOWN, Truth
+from unmask.truth import Truth
 
 
 def best_guess(rows: Rows) -> NDArray[np.float64]:
@@ -59,12 +59,14 @@ bayes_vulnerability = success_probability
 
 class Standing(NamedTuple):
     """Where the true candidate of each target stands: its probability, how many are strictly likelier, how many tie
-    with it (itself included; 0 where the target is ABSENT).
+    with it (itself included; 0 where the target is ABSENT), and how many of those are right: 1 unless a person is
+    several candidates, in which case it stands where the best of them does and has the probability of all.
     """
 
     probability: NDArray[np.float64]
     better: NDArray[np.int64]
     tied: NDArray[np.int64]
+    right: NDArray[np.int64]
 
 
 @lru_cache(maxsize=2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
@@ -74,9 +76,29 @@ def standing(belief: Posterior, truth: Truth) -> Standing:
     A true candidate that is not listed shares the unlisted mass if its number is known, has all of it if the number is
     unknown, and otherwise has probability 0 and ties with every candidate that was ruled out. UNKNOWN counts as ABSENT.
     """
-    row, absent = belief.observation, truth.candidate < 0
+    target, true = truth.one_each()
+    found = _standing(belief, belief.observation[target], true)
+    if truth.person is not None:
+        found = _best_of_each(found, np.searchsorted(target, np.arange(len(truth))))
+    for array in found:
+        array.setflags(write=False)
+    return found
+
+
+def _best_of_each(each: Standing, start: NDArray[np.int64]) -> Standing:
+    """Where a target stands whose right candidates are the rows from one start to the next."""
+    better = np.minimum.reduceat(each.better, start)
+    best = each.better == np.repeat(better, np.diff(start, append=len(each.better)))
+    tied, right = (np.where(best, one, 0) for one in (each.tied, each.right))
+    mass = np.minimum(np.add.reduceat(each.probability, start), 1.0)
+    return Standing(mass, better, np.maximum.reduceat(tied, start), np.add.reduceat(right, start))
+
+
+def _standing(belief: Posterior, row: NDArray[np.int64], true: NDArray[np.int64]) -> Standing:
+    """Where a candidate stands in a row of the belief."""
+    absent = true < 0
     start, stop = belief.indptr[row], belief.indptr[row + 1]
-    listed, log_listed = _find(belief, truth)
+    listed, log_listed = _find(belief, row, true)
     unlisted, n_unlisted = belief.unlisted, belief.n_unlisted
     sharing = np.where(unlisted > 0, np.maximum(n_unlisted, 0), 0)
     share = np.where(sharing > 0, unlisted / np.maximum(sharing, 1), 0.0)
@@ -96,20 +118,19 @@ def standing(belief: Posterior, truth: Truth) -> Standing:
     ruled_out, length = ~listed & (sharing == 0), stop - start
     better = np.where(absent, belief.n_candidates, np.where(ruled_out, length, better))
     tied = np.where(absent, 0, np.where(ruled_out, np.maximum(belief.n_candidates - length, 1), tied))
-    for array in (probability, better, tied):
-        array.setflags(write=False)
-    return Standing(probability, better, tied)
+    return Standing(probability, better, tied, np.ones_like(tied))
 
 
-def _find(belief: Posterior, truth: Truth) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Whether the true candidate of each target is listed in its row, and its log-probability (0 where it is not)."""
-    true = truth.candidate
+def _find(
+    belief: Posterior, row: NDArray[np.int64], true: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Whether each candidate is listed in its row, and its log-probability (0 where it is not)."""
     if len(true) and true.max() >= belief.n_candidates:
         raise UnmaskError(f"the truth names candidate {true.max()}, expected 0..{belief.n_candidates - 1}")
     if not len(belief.candidate):
         return np.zeros(len(true), dtype=bool), np.zeros(len(true))
-    stop = belief.indptr[belief.observation + 1]
-    entry = _bisect(belief.candidate, belief.indptr[belief.observation], stop, true, right=False)
+    stop = belief.indptr[row + 1]
+    entry = _bisect(belief.candidate, belief.indptr[row], stop, true, right=False)
     inside = np.minimum(entry, len(belief.candidate) - 1)
     listed = (entry < stop) & (belief.candidate[inside] == true)
     return listed, np.where(listed, belief.log_probability[inside], 0.0)
@@ -152,7 +173,13 @@ def _bisect(
 
 def _success_at(belief: Posterior, truth: Truth, k: int) -> NDArray[np.float64]:
     place = standing(belief, truth)
-    return np.where(place.tied > 0, np.clip((k - place.better) / np.maximum(place.tied, 1), 0.0, 1.0), 0.0)
+    if truth.person is None:
+        return np.where(place.tied > 0, np.clip((k - place.better) / np.maximum(place.tied, 1), 0.0, 1.0), 0.0)
+    missed = np.ones(len(truth))
+    for drawn in range(k):  # one after the other of those that tie, without any right one
+        wrong, left = place.tied - place.right - drawn, np.maximum(place.tied - drawn, 1)
+        missed *= np.where(drawn < k - place.better, np.clip(wrong / left, 0.0, 1.0), 1.0)
+    return np.where(place.tied > 0, 1.0 - missed, 0.0)
 
 
 def realized_success_at(k: int) -> Measure:
@@ -160,7 +187,8 @@ def realized_success_at(k: int) -> Measure:
     clip((k - better) / tied, 0, 1).
 
     `better` counts the candidates strictly likelier than the true one, `tied` those equal to it, itself included. A
-    target that is ABSENT can never be found: 0.
+    target that is ABSENT can never be found: 0. Of a person who is several candidates any one will do: with r of the
+    tied right and m = k - better draws, 1 - C(tied - r, m) / C(tied, m).
 
     >>> from unmask import Posterior, Truth
     >>> belief = Posterior.from_dense(np.array([[0.25, 0.25, 0.5]]))
@@ -193,7 +221,7 @@ FAMILIES[r"realized_success_at_(\d+)"] = lambda k: realized_success_at(int(k))
 
 def _rank(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
     place = standing(belief, truth)
-    return np.where(place.tied > 0, place.better + (place.tied + 1) / 2, belief.n_candidates + 1.0)
+    return np.where(place.tied > 0, place.better + (place.tied + 1) / (place.right + 1), belief.n_candidates + 1.0)
 
 
 rank = Measure(
@@ -206,8 +234,8 @@ rank = Measure(
     source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
     realized=_rank,
 )
-"""How many guesses, from most to least likely, until the true candidate comes: better + (tied + 1) / 2; the number
-of candidates plus 1 where the target is ABSENT."""
+"""How many guesses, from most to least likely, until the true candidate comes: better + (tied + 1) / (right + 1); the
+number of candidates plus 1 where the target is ABSENT."""
 
 
 def _log_loss(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
@@ -232,7 +260,7 @@ conditional Shannon entropy."""
 def _calibration(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
     announced = success_probability.per_target(belief)
     bins = tenth(announced * (1.0 + belief.resolution))
-    weight = np.where(truth.candidate == UNKNOWN, 0.0, belief.weight)
+    weight = np.where(truth.judged, belief.weight, 0.0)
     n, mass = _in_bins(bins, weight > 0), _in_bins(bins, weight)
     away = announced - _success_at(belief, truth, 1)
     gap = _in_bins(bins, weight * away) / np.where(mass > 0, mass, 1.0)

@@ -1,4 +1,4 @@
-"""Release, what the adversary knows and a few people he has found -> belief. No attack ever sees the truth."""
+"""(release, what the adversary knows) -> belief. No attack ever sees the truth."""
 
 from unmask.graphs.attacks.assignment import GraphMatching
 from unmask.graphs.attacks.calibration import calibrated
@@ -6,12 +6,13 @@ from unmask.graphs.attacks.directed import DirectedNar09
 from unmask.graphs.attacks.grasshopper import Grasshopper
 from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.iterated import Identities, Iterated
-from unmask.graphs.attacks.matching import Matching, Seeds
+from unmask.graphs.attacks.matching import Attack, Matching
 from unmask.graphs.attacks.propagation import Bumblebee, Nar09
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.attacks.witnesses import KorulaLattanzi
 
 __all__ = [
+    "Attack",
     "Bumblebee",
     "DirectedNar09",
     "GraphMatching",
@@ -23,7 +24,6 @@ __all__ = [
     "Matching",
     "Nar09",
     "Rematch",
-    "Seeds",
     "calibrated",
     "log_odds",
 ]

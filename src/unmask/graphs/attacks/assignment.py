@@ -11,7 +11,8 @@ from scipy import optimize, sparse
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks.beliefs import matching_of
-from unmask.graphs.attacks.matching import Matching, Seeds, check_at_least_one, seeded
+from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.criteria._refinement import refine
 from unmask.graphs.criteria.equivalence import structural_equivalence
 from unmask.graphs.release import SocialGraph
@@ -40,7 +41,7 @@ class GraphMatching:
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
-    >>> GraphMatching()(kite, kite, (np.array([0]), np.array([0]))).mapping
+    >>> GraphMatching()(kite, Auxiliary(kite, (np.array([0]), np.array([0])))).mapping
     array([0, 1, 2, 3], dtype=int32)
 
     J. T. Vogelstein et al., "Fast approximate quadratic programming for graph matching", PLoS ONE 2015; seeds and
@@ -54,19 +55,21 @@ class GraphMatching:
         check_at_least_one(self.largest, "largest")
         check_at_least_one(self.steps, "steps")
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        n = max(target.n_nodes, auxiliary.n_nodes)
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        auxiliary, n = knowledge.graph, max(release.n_nodes, knowledge.graph.n_nodes)
         if n > self.largest:
             raise UnmaskError(
                 f"the larger graph has {n} nodes, expected at most {self.largest}: the matrices are dense; "
                 "use an attack that spreads from seeds, or raise `largest`"
             )
-        image, inverse = seeded(auxiliary, target, seeds)
-        both, color = _colors(auxiliary, target, image)
+        image, inverse = seeded(release, knowledge)
+        both, color = _colors(auxiliary, release, image)
         place = np.argsort(_apart(both, color))
         order, order_there = place[place < auxiliary.n_nodes], place[place >= auxiliary.n_nodes] - auxiliary.n_nodes
-        found = self._best((auxiliary, order), (target, order_there), image, n)
+        found = self._best((auxiliary, order), (release, order_there), image, n)
         shares = _shared(color[: auxiliary.n_nodes], image), _shared(color[auxiliary.n_nodes :], inverse)
         belief = shares[0] @ found @ shares[1]
         row, candidate = belief.nonzero()
@@ -76,9 +79,9 @@ class GraphMatching:
         mapping[row[sure]] = candidate[sure]
         return matching_of(
             mapping,
-            (row, candidate, probability),
-            n_target=target.n_nodes,
-            sweeps=[int(sure.sum()) - len(seeds[0])],
+            (row, candidate, np.log(probability)),
+            n_target=release.n_nodes,
+            sweeps=[int(sure.sum()) - len(knowledge.seeds[0])],
             visits=n * n,
             attack=repr(self),
         )

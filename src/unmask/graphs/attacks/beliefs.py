@@ -1,4 +1,4 @@
-"""Beliefs of attacks that compute their own entries."""
+"""From what an attack computes to its belief: entries and a mapping, or scores."""
 
 from __future__ import annotations
 
@@ -7,37 +7,43 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.graphs.attacks._kernels import best
+from unmask.graphs.attacks._sides import TIE, Rule, Side
 from unmask.graphs.attacks.matching import Matching
 from unmask.posterior import equal_weights
+
+Entries = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]]
+"""Rows, candidates, and the log-probability of each, none twice."""
 
 
 def matching_of(
     mapping: NDArray[np.int32],
-    entries: tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]],
+    entries: Entries,
     *,
     n_target: int,
     sweeps: Sequence[int],
     visits: int,
     attack: str,
+    unlisted: NDArray[np.float64] | None = None,
 ) -> Matching:
-    """The belief that lists these entries: rows, candidates and their probabilities, none twice.
+    """The belief that lists these entries; a row without entries keeps the prior.
 
-    What a row lacks to 1 is shared by the target nodes that it does not list; a row without entries keeps the prior.
+    unlisted : (n_source,) what the target nodes that a row does not list share; None: what the row lacks to 1
     """
-    row, candidate, probability = entries
+    row, candidate, log_p = entries
     n_source = len(mapping)
     order = np.lexsort((candidate, row))
-    row, candidate, probability = row[order], candidate[order], probability[order]
+    row, candidate, log_p = row[order], candidate[order], np.minimum(log_p[order], 0.0)
     listed = np.bincount(row, minlength=n_source)
-    rest: NDArray[np.float64] = 1.0 - np.bincount(row, weights=probability, minlength=n_source).astype(np.float64)
-    rest[np.abs(rest) < 1e-9] = 0.0
-    least = np.finfo(np.float32).tiny
+    if unlisted is None:
+        unlisted = np.maximum(1.0 - np.bincount(row, weights=np.exp(log_p), minlength=n_source), 0.0)
+        unlisted[unlisted < 1e-9] = 0.0
     return Matching(
         indptr=np.concatenate(([0], np.cumsum(listed))),
         candidate=candidate.astype(np.int32),
-        log_probability=np.log(np.clip(probability, least, 1.0)).astype(np.float32),
-        unlisted=rest,
-        n_unlisted=np.where(rest > 0, n_target - listed, 0),
+        log_probability=np.maximum(log_p, np.log(np.finfo(np.float32).tiny)).astype(np.float32),
+        unlisted=unlisted,
+        n_unlisted=np.where(unlisted > 0, n_target - listed, 0),
         observation=np.arange(n_source),
         weight=equal_weights(n_source),
         n_candidates=n_target,
@@ -47,4 +53,56 @@ def matching_of(
         mapping=mapping,
         sweeps=np.array(sweeps, dtype=np.int64),
         visits=visits,
+    )
+
+
+def softmax_of(
+    nodes: NDArray[np.int32],
+    image: NDArray[np.int32],
+    leaders: tuple[NDArray[np.int32], NDArray[np.float64]],
+    *,
+    n_target: int,
+) -> tuple[Entries, NDArray[np.float64]]:
+    """The entries of scores, and what the candidates that are not listed share: see `Matching`.
+
+    nodes   : the free nodes; image: (n_source,) of the mapped ones, who are held for certain
+    leaders : (n_nodes, listed + 1) the best candidates of each free node and their scores, best first. Those that tie
+              with the last are left out together: position never decides who is listed.
+    """
+    candidate, score = leaders
+    kept = score > score[:, -1:] * (1.0 + TIE)
+    top = np.where(kept[:, 0], score[:, 0], 0.0)  # scores are above 0, so the top one is above that of the unlisted
+    shifted = np.where(kept, score - top[:, None], -np.inf)
+    rest = (n_target - kept.sum(axis=1)) * np.exp(-top)
+    evidence = np.exp(shifted).sum(axis=1) + rest
+    row, rank = np.nonzero(kept)
+    mapped, unlisted = np.flatnonzero(image >= 0), np.zeros(len(image))
+    unlisted[nodes] = rest / evidence
+    log_p = shifted[row, rank] - np.log(evidence)[row]
+    entries = (
+        np.concatenate((nodes[row].astype(np.int64), mapped)),
+        np.concatenate((candidate[row, rank], image[mapped])),
+        np.concatenate((log_p, np.zeros(len(mapped)))).astype(np.float64),
+    )
+    return entries, unlisted
+
+
+def believe(
+    source: Side,
+    target: Side,
+    rule: Rule,
+    *,
+    listed: int,
+    sweeps: Sequence[int],
+    visits: int,
+    attack: str,
+    threads: int = 1,
+) -> Matching:
+    """The belief after the last pass, see `Matching`; of an unmapped node it lists at most `listed` candidates."""
+    n_target = len(target.image)
+    free = np.flatnonzero(source.image < 0).astype(np.int32)
+    leaders = best(free, source, target, rule, width=listed + 1, threads=threads)
+    entries, unlisted = softmax_of(free, source.image, leaders, n_target=n_target)
+    return matching_of(
+        source.image, entries, n_target=n_target, sweeps=sweeps, visits=visits, attack=attack, unlisted=unlisted
     )

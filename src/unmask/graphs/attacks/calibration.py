@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -42,10 +43,10 @@ def calibrated(
     The check is in `provenance["check"]`. Refused are scores that are nan, and known people without a single match
     among them.
 
-    >>> from unmask.graphs.attacks import Nar09
+    >>> from unmask.graphs import Auxiliary, Nar09
     >>> from unmask.graphs.release import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> belief = Nar09()(path, path, (np.array([0]), np.array([0])))
+    >>> belief = Nar09()(path, Auxiliary(path, (np.array([0]), np.array([0]))))
     >>> np.exp(calibrated(belief, np.array([np.inf, 2.0, 2.0, 1.0]), np.array([2]), np.array([2])).log_probability)
     array([1.        , 0.666..., 0.666..., 0.666...], dtype=float32)
 
@@ -65,22 +66,15 @@ def calibrated(
     length = (belief.mapping >= 0).astype(np.int64)
     unlisted = np.ones(len(belief.mapping))
     unlisted[row] -= probability
-    return Matching(
+    return replace(
+        belief,
         indptr=np.concatenate(([0], np.cumsum(length))),
         candidate=belief.mapping[row],
         log_probability=np.log(probability).astype(np.float32),
         unlisted=unlisted,
         n_unlisted=np.where(unlisted > 0, belief.n_candidates - length, 0),
-        observation=belief.observation,
-        weight=belief.weight,
-        n_candidates=belief.n_candidates,
-        log_prior=belief.log_prior,
         status="calibrated" if earned else "scores",
         provenance={**belief.provenance, "calibrated_on": len(judged), "check": None if check is None else str(check)},
-        candidate_label=belief.candidate_label,
-        mapping=belief.mapping,
-        sweeps=belief.sweeps,
-        visits=belief.visits,
     )
 
 

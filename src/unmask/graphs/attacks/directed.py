@@ -1,16 +1,16 @@
-"""Narayanan and Shmatikov's attack in the form they gave it, for graphs whose ties have a direction."""
+"""Narayanan and Shmatikov's attack in the form they gave it, for graphs whose edges have a direction."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._sides import TIE, Arcs, Rule
-from unmask.graphs.attacks.beliefs import matching_of
-from unmask.graphs.attacks.matching import Matching, Seeds, check_at_least_one, check_theta, seeded
+from unmask.graphs.attacks._sides import Arcs, Rule
+from unmask.graphs.attacks.beliefs import matching_of, softmax_of
+from unmask.graphs.attacks.matching import Matching, check_at_least_one, check_theta, seeded
+from unmask.graphs.auxiliary import Auxiliary, Graph
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.release import SocialGraph
 
@@ -22,11 +22,12 @@ class DirectedNar09:
     Of an unmapped source node v, an unmapped target node c has the score S_c = (nodes that link to v, whose image links
     to c) / sqrt(in-degree of c) + (nodes that v links to, whose image c links to) / sqrt(out-degree of c). All else,
     and both parameters, as in `Nar09`: eccentricity with sigma over the candidates, the reverse test, matches counting
-    from the next pass on, passes until one makes no match.
+    from the next pass on, passes until one makes no match. An edge without a direction is a link both ways: between
+    undirected graphs it finds what `Nar09` finds.
 
     >>> from unmask.graphs.directed import DirectedGraph
     >>> star = DirectedGraph.from_edges([0, 2], [1, 0])  # 2 follows 0, 0 follows 1: undirected, 1 and 2 are twins
-    >>> DirectedNar09()(star, star, (np.array([0]), np.array([0]))).mapping
+    >>> DirectedNar09()(star, Auxiliary(star, (np.array([0]), np.array([0])))).mapping
     array([0, 1, 2], dtype=int32)
 
     A. Narayanan & V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 5.2 and its pseudo code, in
@@ -40,13 +41,14 @@ class DirectedNar09:
         check_theta(self.theta)
         check_at_least_one(self.listed, "listed")
 
-    def __call__(self, target: DirectedGraph, auxiliary: DirectedGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        from unmask.graphs.attacks._arcs import sweep
+    def __call__(
+        self, release: Graph, knowledge: Auxiliary[Graph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        from unmask.graphs.attacks._arcs import leaders, sweep
 
-        # of the graphs, only the numbers of nodes are asked for
-        image, inverse = seeded(cast(SocialGraph, auxiliary), cast(SocialGraph, target), seeds)
-        here, there = _arcs(auxiliary, image), _arcs(target, inverse)
+        image, inverse = seeded(release, knowledge)
+        here, there = _arcs(knowledge.graph, image), _arcs(release, inverse)
         rule = Rule(False, False, float(self.theta))
         sweeps: list[int] = []
         visits = 0
@@ -54,30 +56,17 @@ class DirectedNar09:
             matches, seen = sweep(np.flatnonzero(image < 0).astype(np.int32), here, there, rule)
             sweeps.append(matches)
             visits += seen
-        entries = _entries(here, there, self.listed)
-        return matching_of(image, entries, n_target=target.n_nodes, sweeps=sweeps, visits=visits, attack=repr(self))
+        n_target, free = release.n_nodes, np.flatnonzero(image < 0).astype(np.int32)
+        found = leaders(free, here, there, self.listed + 1)
+        entries, unlisted = softmax_of(free, image, found, n_target=n_target)
+        return matching_of(
+            image, entries, n_target=n_target, sweeps=sweeps, visits=visits, attack=repr(self), unlisted=unlisted
+        )
 
 
-def _arcs(graph: DirectedGraph, image: NDArray[np.int32]) -> Arcs:
+def _arcs(graph: SocialGraph | DirectedGraph, image: NDArray[np.int32]) -> Arcs:
+    if isinstance(graph, SocialGraph):
+        size, rows = np.sqrt(np.maximum(graph.degree, 1)), (graph.indptr, graph.neighbor)
+        return Arcs(*rows, *rows, image, size, size)
     sizes = (np.sqrt(np.maximum(degree, 1)) for degree in (graph.out_degree, graph.in_degree))
     return Arcs(graph.out_indptr, graph.out_neighbor, graph.in_indptr, graph.in_neighbor, image, *sizes)
-
-
-def _entries(here: Arcs, there: Arcs, listed: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Rows, candidates and probabilities: see `Matching`; ties across the limit are left out together."""
-    from unmask.graphs.attacks._arcs import leaders
-
-    n_target = len(there.image)
-    free = np.flatnonzero(here.image < 0).astype(np.int32)
-    candidate, score = leaders(free, here, there, listed + 1)
-    kept = score > score[:, -1:] * (1.0 + TIE)
-    top = np.where(kept[:, 0], score[:, 0], 0.0)[:, None]
-    weight = np.where(kept, np.exp(score - top), 0.0)
-    rest = (n_target - kept.sum(axis=1, keepdims=True)) * np.exp(-top)
-    row, rank = np.nonzero(kept)
-    mapped = np.flatnonzero(here.image >= 0)
-    return (
-        np.concatenate((free[row], mapped)),
-        np.concatenate((candidate[row, rank], here.image[mapped])),
-        np.concatenate(((weight / (weight.sum(axis=1, keepdims=True) + rest))[row, rank], np.ones(len(mapped)))),
-    )

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._kernels import mutual, ranked, write_back
 from unmask.graphs.attacks._sides import UNSETTLED, Rule, Side
+from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import (
     Matching,
-    Seeds,
-    believe,
     check_at_least_one,
     check_theta,
     seeded,
     side,
 )
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 
 Weighting = Literal["released", "printed"]
@@ -27,7 +27,7 @@ Weighting = Literal["released", "printed"]
 
 @dataclass(frozen=True)
 class Grasshopper:
-    """Propagation that trusts a mapped neighbor the more, the more of his own neighbors are mapped alike.
+    """Propagation that trusts a mapped neighbor the more, the more of its own neighbors are mapped alike.
 
     With n(x) the neighbors x' of a mapped node x whose image is next to the image y of x:
 
@@ -43,13 +43,9 @@ class Grasshopper:
     nodes were mapped to, so that a match, a seed too, may be moved or dropped. Steps end when none changes the
     mapping, or at `max_steps`, for the mapping may oscillate.
 
-    theta     : least eccentricity, at least 0
-    listed    : candidates that the belief lists of an unmapped node, at most
-    threads   : results do not depend on it, so it is no part of the attack's name
-
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
-    >>> Grasshopper()(kite, kite, (np.array([0, 1]), np.array([0, 1]))).mapping
+    >>> Grasshopper()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([ 0,  1,  2, -1], dtype=int32)
 
     B. Simon, G. G. Gulyas & S. Imre, "Analysis of Grasshopper, a novel social network de-anonymization algorithm",
@@ -70,11 +66,13 @@ class Grasshopper:
         for name in ("max_steps", "listed", "threads"):
             check_at_least_one(getattr(self, name), name)
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
         source, other = (
             side(graph, image, weight=np.ones(len(image)), size=np.ones(len(image)))
-            for graph, image in zip((auxiliary, target), seeded(auxiliary, target, seeds), strict=True)
+            for graph, image in zip((knowledge.graph, release), seeded(release, knowledge), strict=True)
         )
         rule = Rule(False, True, float(self.theta))
         inside = ranked(source, other)

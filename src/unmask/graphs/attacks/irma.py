@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._sides import Rule, Side, Wedges
-from unmask.graphs.attacks.matching import Matching, Seeds, believe, check_at_least_one, seeded
+from unmask.graphs.attacks.beliefs import believe
+from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.witnesses import plain, wedges
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 
 Ties = Literal["open", "broken"]
@@ -44,7 +46,7 @@ class Irma:
              node: `open` leaves all nodes of such pairs out of this choice; `broken` takes them in the order of a hash
              of the two numbers, at random as it were. That is what the published program amounts to. It maps more
              nodes, the additional ones hardly better than by a guess, and structural twins among them
-    listed : candidates that the belief lists of an unmapped node, at most; its score is the number of marks
+    listed : see `Attack`; the score of a candidate is its number of marks
 
     `sweeps` are the matches added in each pass of the percolation, then the source nodes mapped otherwise than before
     in each repair; the last one need not be 0. Percolation and repair are the form that its authors run in parallel:
@@ -55,7 +57,7 @@ class Irma:
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
-    >>> Irma()(kite, kite, (np.array([0, 1]), np.array([0, 1]))).mapping
+    >>> Irma()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([ 0,  1,  2, -1], dtype=int32)
 
     B. Babayov & Y. Louzoun, "IRMA: iterative repair for graph matching", 2022, sections 3-4; percolation: E. Kazemi,
@@ -70,10 +72,13 @@ class Irma:
             raise UnmaskError(f"ties is {self.ties!r}, expected one of {', '.join(get_args(Ties))}")
         check_at_least_one(self.listed, "listed")
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        image, inverse = seeded(auxiliary, target, seeds)
-        work = _Work(auxiliary, target, plain(auxiliary, image), plain(target, inverse), self.ties == "broken")
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        image, inverse = seeded(release, knowledge)
+        graphs = knowledge.graph, release
+        work = _Work(*graphs, plain(graphs[0], image), plain(release, inverse), self.ties == "broken")
         seed = np.flatnonzero(image >= 0)
         known = seed.astype(np.int32), image[seed]
         sweeps, visits = _percolate(work)

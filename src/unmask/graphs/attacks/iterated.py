@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks.matching import Matching, Seeds, check_at_least_one, seeded
+from unmask.graphs.attacks.matching import Attack, Matching, check_at_least_one, seeded
+from unmask.graphs.attacks.propagation import Nar09
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.posterior import equal_weights
-
-
-class Attack(Protocol):
-    """An attack on a graph."""
-
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,6 +35,11 @@ class Identities(Matching):
         view.setflags(write=False)
         object.__setattr__(self, "rounds", view)
 
+    @property
+    def named(self) -> NDArray[np.integer]:
+        """The rounds: each may name another identity of a person."""
+        return self.rounds
+
 
 @dataclass(frozen=True)
 class Iterated:
@@ -47,22 +47,22 @@ class Iterated:
 
     After each round the target nodes that were found are taken out: they are nobody's candidates any more. They do
     stay, as seeds, to vouch for their neighbors; and everyone found, seeds too, joins the auxiliary graph once more as
-    a copy tied to the same people, so that a next target node can be found for him. Rounds end early where one finds
-    nothing.
+    a copy with edges to the same people, so that a next target node can be found for them. Rounds end early where one
+    finds nothing.
 
     Taking the nodes out of the graph instead, all of them, leaves nothing to spread from: on a network whose 10 %
     separated users have two identities it finds both of hardly anybody, this one of one in six. Later rounds match many
     people who have no further identity, and wrongly: judge them by the belief of each round or for people of interest.
     It is meant for attacks that keep their matches: `Grasshopper` cannot tell a copy from the original.
 
-    attack : what is run
+    attack : what is run in each round
     rounds : at most, at least 1
 
-    >>> from unmask.graphs.attacks.propagation import Nar09
     >>> from unmask.graphs.release import SocialGraph
     >>> person = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
-    >>> split = SocialGraph.from_edges([0, 0, 4], [1, 2, 3])  # he is node 0 to two friends and node 4 to the third
-    >>> Iterated(Nar09(), rounds=2)(split, person, (np.array([1, 2, 3]), np.array([1, 2, 3]))).rounds
+    >>> split = SocialGraph.from_edges([0, 0, 4], [1, 2, 3])  # node 0 to two friends and node 4 to the third
+    >>> known = Auxiliary(person, (np.array([1, 2, 3]), np.array([1, 2, 3])))
+    >>> Iterated(Nar09(), rounds=2)(split, known).rounds
     array([[ 0,  1,  2,  3],
            [ 4, -1, -1, -1]], dtype=int32)
 
@@ -70,7 +70,7 @@ class Iterated:
     6.3 (there for one person at a time).
     """
 
-    attack: Attack
+    attack: Attack = field(default_factory=Nar09)
     rounds: int = 2
 
     def __post_init__(self) -> None:
@@ -78,15 +78,18 @@ class Iterated:
         if not callable(self.attack):
             raise UnmaskError(f"attack is {self.attack!r}, expected an attack on graphs, such as Nar09()")
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Identities:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        image, _ = seeded(auxiliary, target, seeds)
-        person, graph = np.arange(auxiliary.n_nodes), auxiliary
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Identities:
+        """The belief about each node of the adversary's graph."""
+        image, _ = seeded(release, knowledge)
+        auxiliary = graph = knowledge.graph
+        person = np.arange(auxiliary.n_nodes)
         found = np.full((self.rounds, auxiliary.n_nodes), -1, dtype=np.int32)
         parts: list[_Part] = []
         while len(parts) < self.rounds:
             known = np.flatnonzero(image >= 0)
-            belief = self.attack(target, graph, (known, image[known]))
+            belief = self.attack(release, Auxiliary(graph, (known, image[known])), rng=rng)
             new = np.flatnonzero(belief.mapping >= 0)
             if parts:
                 new = new[(image[new] < 0) & ~np.isin(belief.mapping[new], image[known])]
@@ -112,7 +115,7 @@ class _Part(NamedTuple):
 
 
 def _with_copies(graph: SocialGraph, person: NDArray[np.int64]) -> SocialGraph:
-    """The graph and, for each further entry of `person`, one more node tied to the neighbors of that person."""
+    """The graph and, for each further entry of `person`, one more node with edges to the neighbors of that person."""
     copied = person[graph.n_nodes :]
     length = graph.degree[copied]
     copy = np.repeat(np.arange(graph.n_nodes, len(person)), length)
@@ -128,7 +131,7 @@ def _spread(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _together(parts: list[_Part], found: NDArray[np.int32], *, attack: str) -> Identities:
-    """The belief about each person: the mean over the rounds that found him, else that of the last round."""
+    """The belief about each person: the mean over the rounds that found them, else that of the last round."""
     n_source, n_target = found.shape[1], parts[0].belief.n_candidates
     never = np.flatnonzero(np.all(found < 0, axis=0))
     parts = [*parts, _Part(parts[-1].belief, never, never)]

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import best
-from unmask.graphs.attacks._sides import TIE, UNSETTLED, Rule, Side
+from unmask.graphs.attacks._sides import UNSETTLED, Side
+from unmask.graphs.auxiliary import Auxiliary, Graph
 from unmask.graphs.release import SocialGraph
-from unmask.posterior import Posterior, equal_weights, segment_max, segment_sum
+from unmask.posterior import Posterior
 
 _MOST = 2**31 - 1  # node numbers are int32, and so are counts in the loops
-
-Seeds = tuple[NDArray[np.integer], NDArray[np.integer]]
-"""People whom the adversary has found already: source nodes, and the target node of each."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,6 +45,25 @@ class Matching(Posterior):
             view.setflags(write=False)
             object.__setattr__(self, name, view)
 
+    @property
+    def named(self) -> NDArray[np.integer]:
+        """The mapping: whom the attack takes each node for."""
+        return self.mapping
+
+
+class Attack(Protocol):
+    """An attack on a graph: what it believes about each node of the adversary's graph. No attack sees the truth.
+
+    None draws random numbers: `rng` is there for attacks of your own. Parameters of several attacks: `theta` is the
+    least eccentricity of a match, at least 0; `listed` how many candidates the belief lists of an unmapped node, at
+    most; `threads` changes no result, so it is no part of an attack's name.
+    """
+
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+
 
 def check_theta(theta: float) -> None:
     """Refuse a threshold that is no number of at least 0."""
@@ -63,18 +79,18 @@ def check_at_least_one(value: int, name: str) -> None:
         raise UnmaskError(f"{name} is {value}, expected at most {_MOST}")
 
 
-def seeded(graph: SocialGraph, other: SocialGraph, seeds: Seeds) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Images of the nodes of both graphs after seeding: -1 for all nodes but the seeds.
+def seeded(release: Graph, knowledge: Auxiliary[Graph]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Images of the nodes of the auxiliary graph, then of the release, after seeding: -1 for all nodes but the seeds.
 
     Refused are no seeds, lists of unequal length, nodes outside their graph, and a node that is named twice.
     """
-    source = _nodes(seeds[0], graph.n_nodes, "source")
-    target = _nodes(seeds[1], other.n_nodes, "target")
+    n_source, n_target = knowledge.graph.n_nodes, release.n_nodes
+    source, target = _nodes(knowledge.seeds[0], n_source, "source"), _nodes(knowledge.seeds[1], n_target, "target")
     if len(source) != len(target):
         raise UnmaskError(f"{len(source)} source seeds come with {len(target)} target seeds, expected as many")
     if not len(source):
         raise UnmaskError("there are no seeds, expected at least one: propagation has nowhere to start")
-    image, inverse = np.full(graph.n_nodes, -1, np.int32), np.full(other.n_nodes, -1, np.int32)
+    image, inverse = np.full(n_source, -1, np.int32), np.full(n_target, -1, np.int32)
     image[source], inverse[target] = target, source
     return image, inverse
 
@@ -98,61 +114,6 @@ def side(
     neighbor.setflags(write=False)
     best, rival = np.full((2, len(image)), UNSETTLED, dtype=np.int32)
     return Side(indptr, neighbor, image, weight, size, best, rival)
-
-
-def believe(
-    source: Side,
-    target: Side,
-    rule: Rule,
-    *,
-    listed: int,
-    sweeps: Sequence[int],
-    visits: int,
-    attack: str,
-    threads: int = 1,
-) -> Matching:
-    """The belief after the last pass, see `Matching`; of an unmapped node it lists at most `listed` candidates.
-
-    Candidates that tie across that limit are left out together: position never decides who is listed.
-    """
-    n_source, n_target = len(source.image), len(target.image)
-    free = np.flatnonzero(source.image < 0).astype(np.int32)
-    row, candidate, score = _listed(free, source, target, rule, listed=listed, threads=threads)
-    mapped = np.flatnonzero(source.image >= 0)
-    row, candidate = np.concatenate((row, mapped)), np.concatenate((candidate, source.image[mapped]))
-    score = np.concatenate((score, np.zeros(len(mapped))))
-    order = np.lexsort((candidate, row))
-    row, candidate, score = row[order], candidate[order], score[order]
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=n_source))))
-    n_unlisted = np.where(source.image >= 0, 0, n_target - np.diff(indptr))
-    top = segment_max(score, indptr, empty=0.0)
-    rest = n_unlisted * np.exp(-top)  # scores are above 0, so the top one is also above that of the unlisted
-    evidence = segment_sum(np.exp(score - top[row]), indptr) + rest
-    return Matching(
-        indptr=indptr,
-        candidate=candidate.astype(np.int32),
-        log_probability=np.minimum(score - top[row] - np.log(evidence)[row], 0.0).astype(np.float32),
-        unlisted=rest / evidence,
-        n_unlisted=n_unlisted,
-        observation=np.arange(n_source),
-        weight=equal_weights(n_source),
-        n_candidates=n_target,
-        log_prior=-float(np.log(n_target)),
-        status="scores",
-        provenance={"attack": attack},
-        mapping=source.image,
-        sweeps=np.array(sweeps, dtype=np.int64),
-        visits=visits,
-    )
-
-
-def _listed(
-    nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, *, listed: int, threads: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Entries (source node, target node, score) of the candidates that score above number listed + 1."""
-    candidate, score = best(nodes, source, target, rule, width=listed + 1, threads=threads)
-    row, rank = np.nonzero(score > score[:, -1:] * (1.0 + TIE))
-    return nodes[row].astype(np.int64), candidate[row, rank], score[row, rank]
 
 
 def _nodes(nodes: NDArray[np.integer], n: int, which: str) -> NDArray[np.int64]:

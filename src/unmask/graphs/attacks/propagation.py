@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -11,16 +12,16 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._kernels import mutual, ranked, write_back
 from unmask.graphs.attacks._sides import Rule, Side
+from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import (
     Matching,
-    Seeds,
-    believe,
     check_at_least_one,
     check_theta,
     positive_degree,
     seeded,
     side,
 )
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 
 Order = Literal["number", "degree"]
@@ -28,7 +29,7 @@ Order = Literal["number", "degree"]
 
 @dataclass(frozen=True)
 class Nar09:
-    """Narayanan and Shmatikov's attack: who shares most mapped neighbors with you, and do you with him?
+    """Narayanan and Shmatikov's attack: who shares most mapped neighbors with you, and you with them?
 
     Of an unmapped source node v, every unmapped target node c next to the image of a neighbor of v is a candidate,
     S_c = (neighbors of v whose image is next to c) / sqrt(deg c). The best is a proposal if its eccentricity
@@ -44,15 +45,14 @@ class Nar09:
     synchronous : as above; False: each match counts at once for the nodes after it
     order       : where it does: nodes are visited by `number`, or by `degree` from the highest, ties by number. Numbers
                   must not be shared by the two graphs, or the order tells the truth.
-    listed      : candidates that the belief lists of an unmapped node, at most
-    threads     : used by the synchronous form; results do not depend on it, so it is no part of the attack's name
+    threads     : used by the synchronous form
 
     Work: a pass visits, of every unmapped node, the neighbors of the images of its mapped neighbors; but not where
     the verdict of an earlier pass must still hold, as no neighbor was mapped and the best two are still there.
 
     >>> from unmask.graphs.release import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
-    >>> belief = Nar09(theta=0.01)(path, path, (np.array([0]), np.array([2])))
+    >>> belief = Nar09(theta=0.01)(path, Auxiliary(path, (np.array([0]), np.array([2]))))
     >>> belief.mapping, belief.sweeps
     (array([2, 1, 0], dtype=int32), array([1, 1, 0]))
 
@@ -70,15 +70,11 @@ class Nar09:
     def __post_init__(self) -> None:
         _check(self.theta, self.order, self.listed, self.threads)
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        return _propagate(
-            self,
-            (auxiliary, np.sqrt(positive_degree(auxiliary))),
-            (target, np.sqrt(positive_degree(target))),
-            seeds,
-            ratio=False,
-        )
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        return _propagate(self, release, knowledge, np.sqrt, ratio=False)
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class Bumblebee:
 
     >>> from unmask.graphs.release import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
-    >>> Bumblebee(delta=0.5)(path, path, (np.array([0]), np.array([2]))).mapping
+    >>> Bumblebee(delta=0.5)(path, Auxiliary(path, (np.array([0]), np.array([2])))).mapping
     array([2, 1, 0], dtype=int32)
 
     G. G. Gulyas, B. Simon & S. Imre, "An efficient and robust social network de-anonymization attack", WPES 2016.
@@ -111,31 +107,28 @@ class Bumblebee:
             raise UnmaskError(f"delta is {self.delta}, expected 0 to 32: the weight of unlike degrees")
         _check(self.theta, self.order, self.listed, self.threads)
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        return _propagate(
-            self,
-            (auxiliary, np.power(positive_degree(auxiliary), self.delta)),
-            (target, np.power(positive_degree(target), self.delta)),
-            seeds,
-            ratio=True,
-        )
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        return _propagate(self, release, knowledge, lambda degree: np.power(degree, self.delta), ratio=True)
 
 
 def _propagate(
     attack: Nar09 | Bumblebee,
-    auxiliary: tuple[SocialGraph, NDArray[np.float64]],
-    target: tuple[SocialGraph, NDArray[np.float64]],
-    seeds: Seeds,
+    release: SocialGraph,
+    knowledge: Auxiliary[SocialGraph],
+    size: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     *,
     ratio: bool,
 ) -> Matching:
-    """Passes until one makes no match, on graphs that come with the sizes that scores are divided by."""
+    """Passes until one makes no match; scores are divided by the size of a degree."""
     from unmask.graphs.attacks._loops import sweep
 
-    image, inverse = seeded(auxiliary[0], target[0], seeds)
-    source_side = side(auxiliary[0], image, weight=np.ones(len(image), np.float32), size=auxiliary[1])
-    target_side = side(target[0], inverse, weight=np.ones(len(inverse), np.float32), size=target[1])
+    source_side, target_side = (
+        side(graph, image, weight=np.ones(len(image), np.float32), size=size(positive_degree(graph)))
+        for graph, image in zip((knowledge.graph, release), seeded(release, knowledge), strict=True)
+    )
     rule = Rule(ratio, False, float(attack.theta))
     inside = ranked(source_side, target_side)
     here, there, order, _ = inside

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fitted, witness_weights
-from unmask.graphs.attacks.matching import Matching, Seeds, check_at_least_one, seeded
+from unmask.graphs.attacks.beliefs import matching_of
+from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
-from unmask.posterior import equal_weights
 
 if TYPE_CHECKING:
     from unmask.graphs.attacks._rematch import Best
@@ -65,7 +66,7 @@ class Rematch:
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
-    >>> Rematch()(kite, kite, (np.array([0, 1]), np.array([0, 1]))).mapping
+    >>> Rematch()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([0, 1, 2, 3, 4, 5], dtype=int32)
 
     The likelihood of a match as in P. Pedarsani, D. Figueiredo & M. Grossglauser, "A Bayesian method for matching two
@@ -91,10 +92,12 @@ class Rematch:
         for name in ("steps", "reach", "listed"):
             check_at_least_one(getattr(self, name), name)
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        problem = _Problem(_Side.of(auxiliary), _Side.of(target))
-        seed = problem.inside(*seeded(auxiliary, target, seeds))
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        problem = _Problem(_Side.of(knowledge.graph), _Side.of(release))
+        seed = problem.inside(*seeded(release, knowledge))
         mapping = seed
         sweeps: list[int] = []
         visits = 0
@@ -106,17 +109,13 @@ class Rematch:
         found = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
         final = _filled(found, mapping) if self.forced else mapping
         row, candidate, log_p = _entries(seed, mapping, found)
-        return Matching(
-            **_table(problem, seed, row, candidate, log_p),
-            observation=np.arange(auxiliary.n_nodes),
-            weight=equal_weights(auxiliary.n_nodes),
-            n_candidates=target.n_nodes,
-            log_prior=-float(np.log(target.n_nodes)),
-            status="scores",
-            provenance={"attack": repr(self)},
-            mapping=problem.outside(final.image),
-            sweeps=np.array(sweeps, dtype=np.int64),
+        return matching_of(
+            problem.outside(final.image),
+            (problem.source.order[row], problem.target.order[candidate], log_p),
+            n_target=release.n_nodes,
+            sweeps=sweeps,
             visits=visits + found.visits,
+            attack=repr(self),
         )
 
     def _assigned(self, found: Best, seed: _Mapping) -> _Mapping:
@@ -153,7 +152,7 @@ def log_odds(
     mapped = np.flatnonzero(named >= 0)
     if len(mapped):
         problem = _Problem(_Side.of(auxiliary), _Side.of(target))
-        given = problem.inside(*seeded(auxiliary, target, (mapped, named[mapped])))
+        given = problem.inside(*seeded(target, Auxiliary(auxiliary, (mapped, named[mapped]))))
         free = _Mapping(np.full_like(given.image, -1), np.full_like(given.inverse, -1))
         found = _best(problem, free, given, reach, width=1, low=-np.inf)
         sure[problem.source.order] = found.own - found.others
@@ -274,31 +273,6 @@ def _filled(found: Best, mapping: _Mapping) -> _Mapping:
     image, inverse = mapping.image.copy(), mapping.inverse.copy()
     fill(node[order], candidate[order], image, inverse)
     return _Mapping(image, inverse)
-
-
-def _table(
-    problem: _Problem,
-    seed: _Mapping,
-    row: NDArray[np.int64],
-    candidate: NDArray[np.int64],
-    log_p: NDArray[np.float64],
-) -> dict[str, Any]:
-    """The entries as the rows of a posterior, in the numbers of the graphs given."""
-    n_source, n_target = len(seed.image), len(seed.inverse)
-    row, candidate = problem.source.order[row], problem.target.order[candidate]
-    order = np.lexsort((candidate, row))
-    row, probability = row[order], log_p[order].astype(np.float32)
-    length = np.bincount(row, minlength=n_source)
-    mass = np.bincount(row, weights=np.exp(probability, dtype=np.float64), minlength=n_source)
-    n_unlisted = n_target - length
-    n_unlisted[problem.source.order[seed.image >= 0]] = 0
-    return {
-        "indptr": np.concatenate(([0], np.cumsum(length))),
-        "candidate": candidate[order].astype(np.int32),
-        "log_probability": probability,
-        "unlisted": np.maximum(1.0 - mass, 0.0),
-        "n_unlisted": n_unlisted,
-    }
 
 
 def _entries(

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.graphs.attacks._sides import Rule, Side, Wedges
-from unmask.graphs.attacks.matching import Matching, Seeds, believe, check_at_least_one, seeded, side
+from unmask.graphs.attacks.beliefs import believe
+from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded, side
+from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 
 
@@ -24,13 +26,13 @@ class KorulaLattanzi:
     never revised.
 
     witnesses : least number of them, at least 1; with 1, a single wrong match makes others
-    listed    : candidates that the belief lists of an unmapped node, at most; its score is the number of witnesses
+    listed    : see `Attack`; the score of a candidate is its number of witnesses
 
     Nodes below the last bucket have too few neighbors for a match. The paper's last bucket is j = 1, for 2 witnesses.
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
-    >>> KorulaLattanzi()(kite, kite, (np.array([0, 1]), np.array([0, 1]))).mapping
+    >>> KorulaLattanzi()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([ 0,  1,  2, -1], dtype=int32)
 
     N. Korula & S. Lattanzi, "An efficient reconciliation algorithm for social networks", VLDB 2014, section 3.2.
@@ -43,11 +45,13 @@ class KorulaLattanzi:
         check_at_least_one(self.witnesses, "witnesses")
         check_at_least_one(self.listed, "listed")
 
-    def __call__(self, target: SocialGraph, auxiliary: SocialGraph, seeds: Seeds) -> Matching:
-        """The belief about each node of the auxiliary graph, given (auxiliary nodes, target nodes) as seeds."""
-        image, inverse = seeded(auxiliary, target, seeds)
-        here, there = plain(auxiliary, image), plain(target, inverse)
-        highest = int(min(auxiliary.degree.max(), target.degree.max()))
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        image, inverse = seeded(release, knowledge)
+        here, there = plain(knowledge.graph, image), plain(release, inverse)
+        highest = int(min(knowledge.graph.degree.max(), release.degree.max()))
         sweeps: list[int] = []
         visits = 0
         while not sweeps or sweeps[-1]:

@@ -22,7 +22,7 @@ def structural_equivalence(graph: SocialGraph) -> NDArray[np.int64]:
     >>> class_sizes(structural_equivalence(star))
     array([1, 3, 3, 3, 2, 2])
 
-    A class of k nodes that are not tied to each other is what G. Gulyas, 2015, definition 4, calls (k, 2)-anonymous.
+    A class of k nodes that are not adjacent is what G. Gulyas, 2015, definition 4, calls (k, 2)-anonymous.
     F. Lorrain, H. C. White, "Structural equivalence of individuals in social networks", J. Math. Sociology 1971.
     """
     own = tokens(np.arange(graph.n_nodes))

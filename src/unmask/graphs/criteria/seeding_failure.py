@@ -2,10 +2,10 @@
 
 An attack on a graph begins with a few people that it finds by cliques or by their high degree. A user with N contacts
 who has y identities in the release hands each contact to them, as one of three models says (`Model`), and the seeding
-fails for him when none of his identities still looks like him.
+fails when none of the identities still looks like the person.
 
 G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, sections 3.5
-and 5.1; equation numbers are his. Where the print slips or is silent, this is the reading taken:
+and 5.1; equation numbers are from there. Where the print slips or is silent, this is the reading taken:
 
 * (5.8): the last sum multiplies P(X' = x'), it is not added to it; (5.9) and (5.10) do so. Identities run from 1 to y.
 * "Sum of binomial distributions" is all that is said of the realistic model: see `Model`. The print's normal
@@ -69,7 +69,7 @@ def clique_failure(
     *,
     model: Model = "basic",
 ) -> float | Floats:
-    """Chance that a member of a k-clique is not recognized in it after separating his identities (5.2), (5.5)-(5.11).
+    """Chance that a member of a k-clique is not recognized in it after separating (5.2), (5.5)-(5.11).
 
     Identity i is recognized if all k - 1 contacts inside the clique are its own and it has at least (1 - epsilon) N
     contacts in all, which has the chance
@@ -112,8 +112,8 @@ def intact_cliques(separating: float, clique_size: int = 4, probabilities: Array
     """Share of k-cliques to expect unbroken when everyone separates with chance P(Y > 1), (5.3) and (5.4).
 
     (1 - P(Y > 1) + P(Y > 1) sum_i p_i^(k-1))^k: a member who separates leaves a clique unbroken if all its contacts go
-    to one identity, i with `probabilities` p_i of the basic or best model. Without them he always breaks it, which is
-    the print's theoretical limit. Its simulation with two even identities and P(Y = 2) = 0.2 counts those left
+    to one identity, i with `probabilities` p_i of the basic or best model. Without them the clique always breaks, which
+    is the print's theoretical limit. Its simulation with two even identities and P(Y = 2) = 0.2 counts those left
     unbroken, 51.3 to 55.2 %, and this gives 0.85^4.
 
     >>> round(intact_cliques(0.2), 4), round(intact_cliques(0.2, probabilities=[0.5, 0.5]), 4)

@@ -1,18 +1,19 @@
 """What an attack on a graph got right: node by node, as rates, by degree, over runs, and in hops. Needs the truth."""
 
 from unmask.graphs.evaluation.bound import most_recall
-from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, expected_hop_distance, hop_distance
+from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, expected_hop_distance, hop_distance, hop_error
 from unmask.graphs.evaluation.outcomes import (
     DEGREE_CLASSES,
     DegreeClass,
     Outcome,
     Rates,
     by_degree,
+    named_once,
     outcomes,
     rates,
     seeds_lost,
 )
-from unmask.graphs.evaluation.runs import OverRuns, Score, convergence, over_runs, score
+from unmask.graphs.evaluation.runs import Score, convergence, score
 
 __all__ = [
     "DEGREE_CLASSES",
@@ -20,16 +21,16 @@ __all__ = [
     "UNREACHABLE",
     "DegreeClass",
     "Outcome",
-    "OverRuns",
     "Rates",
     "Score",
     "by_degree",
     "convergence",
     "expected_hop_distance",
     "hop_distance",
+    "hop_error",
     "most_recall",
+    "named_once",
     "outcomes",
-    "over_runs",
     "rates",
     "score",
     "seeds_lost",

@@ -7,8 +7,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.graphs.evaluation.outcomes import named_once
 from unmask.graphs.release import SocialGraph
+from unmask.measures import Measure
 from unmask.posterior import Posterior
+from unmask.truth import Truth
 
 UNNAMED: Final = -1
 """A distance in hops that does not exist: the attack names nobody, or the person is not in the target."""
@@ -17,10 +20,14 @@ UNREACHABLE: Final = -2
 """A distance in hops that has no end: the named node and the right one are in different components."""
 
 
-def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> NDArray[np.int64]:
-    """(n_source,) how far off the adversary is: hops in the target between the node he names and the right one.
+GUESSES: Final = 200
+"""People for whom a random guess is drawn, to say how far off guessing is."""
 
-    0 is a hit. `UNNAMED` (-1) where he names nobody or the person is not in the target, `UNREACHABLE` (-2) where no
+
+def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> NDArray[np.int64]:
+    """(n_source,) how far off the adversary is: hops in the target between the node named and the right one.
+
+    0 is a hit. `UNNAMED` (-1) where nobody is named or the person is not in the target, `UNREACHABLE` (-2) where no
     path leads from one to the other; neither is a distance, leave both out of a mean.
 
     mapping, truth : (n_source,) target nodes, -1 for nobody
@@ -36,16 +43,17 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
 
 
 def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray[np.integer]) -> NDArray[np.float64]:
-    """(n_source,) expected hops to the right node if the adversary draws one of his listed candidates by his belief.
+    """(n_source,) expected hops to the right node if one of the listed candidates is drawn by the belief.
 
     D = sum over listed c of p(c) hops(c, truth) / sum over listed c of p(c); candidates from which no path leads to
     the right node are left out of both sums. `UNNAMED` where nobody is listed, or the person is not in the target;
-    `UNREACHABLE` where no listed candidate is in his component. The mass of "none of these" has no place in the
+    `UNREACHABLE` where no listed candidate is in that component. The mass of "none of these" has no place in the
     graph, and no part in D.
 
-    >>> from unmask.graphs.attacks import Nar09
+    >>> from unmask.graphs import Auxiliary, Nar09
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
-    >>> expected_hop_distance(star, Nar09()(star, star, (np.array([0]), np.array([0]))), np.arange(4))
+    >>> belief = Nar09()(star, Auxiliary(star, (np.array([0]), np.array([0]))))
+    >>> expected_hop_distance(star, belief, np.arange(4))
     array([0. , 1.33, 1.33, 1.33])
     """
     row = np.repeat(np.arange(len(truth)), np.diff(belief.indptr))
@@ -60,6 +68,34 @@ def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray
     expected = np.where(listed, float(UNREACHABLE), float(UNNAMED))
     np.divide(total, mass, out=expected, where=mass > 0)
     return expected
+
+
+def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
+    """The measure `error_hops`: `hop_distance` of the people asked about, nan where there is none.
+
+    Before the release it is that of random nodes, for some of those people.
+
+    asked : (n_source,)
+    """
+    rng, some = np.random.default_rng(0), np.zeros(len(asked), dtype=np.bool_)
+    some[rng.permutation(np.flatnonzero(asked))[:GUESSES]] = True
+    guess = rng.integers(target.n_nodes, size=len(asked))
+
+    def realized(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+        rounds = np.atleast_2d(guess if belief.named is None else belief.named)
+        named, of = named_once(rounds, truth.accepts(rounds)), some if belief.named is None else asked
+        right = np.where(truth.accepts(named), named, truth.candidate)
+        hops = hop_distance(target, np.where(of, named, -1), np.where(of, right, -1))
+        return np.where(hops >= 0, hops, np.nan)
+
+    return Measure(
+        name="error_hops",
+        unit="hops",
+        direction="low",
+        range=(0.0, np.inf),
+        source="R. Shokri et al., 'Quantifying location privacy', 2011: correctness, here in hops",
+        realized=realized,
+    )
 
 
 def _hops(graph: SocialGraph, start: NDArray[np.integer], end: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -22,7 +22,7 @@ class Outcome(IntEnum):
     HIT = 0  # in the target and named right
     MISS = 1  # in the target, another node is named
     UNMAPPED = 2  # in the target, nobody is named
-    GHOST = 3  # not in the target, a node is named all the same
+    FALSE_POSITIVE = 3  # not in the target, a node is named all the same
     ABSENT = 4  # not in the target, nobody is named: the right answer
     SEED = 5  # known before the attack, right or wrong; takes no part in the rates
 
@@ -48,10 +48,16 @@ def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_sour
     outcome = np.where(
         present,
         np.where(named, np.where(mapping == truth, Outcome.HIT, Outcome.MISS), Outcome.UNMAPPED),
-        np.where(named, Outcome.GHOST, Outcome.ABSENT),
+        np.where(named, Outcome.FALSE_POSITIVE, Outcome.ABSENT),
     ).astype(np.int8)
     outcome[_rows(seed_source, len(truth))] = Outcome.SEED
     return outcome
+
+
+def named_once(rounds: NDArray[np.integer], right: NDArray[np.bool_]) -> NDArray[np.integer]:
+    """(n_source,) of (n_rounds, n_source) nodes the first that is right, else the first that is named, else -1."""
+    first = np.where(right.any(axis=0), right.argmax(axis=0), (rounds >= 0).argmax(axis=0))
+    return np.asarray(np.take_along_axis(rounds, first[None], axis=0)[0])
 
 
 def _rows(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
@@ -157,7 +163,7 @@ def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source:
         hits=counts[Outcome.HIT],
         misses=counts[Outcome.MISS],
         unmapped=counts[Outcome.UNMAPPED],
-        ghosts=counts[Outcome.GHOST],
+        ghosts=counts[Outcome.FALSE_POSITIVE],
         absent=counts[Outcome.ABSENT],
         seeds_present=len(present),
         seeds_right=int(np.count_nonzero(mapping[present] == truth[present])),
@@ -208,7 +214,7 @@ def by_degree(
 
     Classes in which there is no node but seeds are left out.
 
-    >>> by_degree(np.array([1, 1, 5]), np.array([Outcome.UNMAPPED, Outcome.HIT, Outcome.GHOST], dtype=np.int8))
+    >>> by_degree(np.array([1, 1, 5]), np.array([Outcome.UNMAPPED, Outcome.HIT, Outcome.FALSE_POSITIVE], dtype=np.int8))
     (DegreeClass(low=1, high=1, people=2, recall=0.5, precision=1.0), DegreeClass(low=4, high=7, people=0, ...))
     """
     lows = [0, *(low for low in classes if low > 0)]

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
-from unmask.errors import UnmaskError
 from unmask.graphs.evaluation.outcomes import Outcome, ratio
-from unmask.measures.interval import wilson
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
     """How often each person was found over repeated runs; hits and misses are kept apart.
 
-    hits     : (n_people,) runs in which he is named right
-    misses   : (n_people,) runs in which another is named for him
-    findable : (n_people,) runs in which he was in both graphs and not a seed: the most that hits + misses can be
+    hits     : (n_people,) runs in which the person is named right
+    misses   : (n_people,) runs in which another is named
+    findable : (n_people,) runs in both graphs and not as a seed: the most that hits + misses can be
     """
 
     hits: NDArray[np.int64]
@@ -62,56 +58,6 @@ def score(outcome_of_run: Iterable[NDArray[np.int8]], people: Iterable[ArrayLike
     for outcome, person in zip(outcome_of_run, people, strict=True):
         np.add.at(table, (np.asarray(person, dtype=np.int64), outcome), 1)
     return Score(table[:, Outcome.HIT], table[:, Outcome.MISS], table[:, : Outcome.UNMAPPED + 1].sum(axis=1))
-
-
-@dataclass(frozen=True)
-class OverRuns:
-    """Recall over repeated runs of an attack that either unravels the network or hardly starts.
-
-    runs, percolated     : number of runs, and of those whose recall is at least the threshold
-    share                : percolated / runs, with Wilson's 95 % interval from share_low to share_high
-    recall               : mean recall of the runs that percolate, None where none does
-    recall_low, recall_high : its 95 % interval by Student's t, cut to [0, 1]; None below two such runs
-    """
-
-    runs: int
-    percolated: int
-    share: float
-    share_low: float
-    share_high: float
-    recall: float | None
-    recall_low: float | None
-    recall_high: float | None
-
-
-def over_runs(recalls: ArrayLike, threshold: float = 0.05) -> OverRuns:
-    """Share of the runs that percolate, and the recall of those: the mean over both kinds would mean nothing.
-
-    recalls   : (n_runs,) recall of each run, best each with a perturbation of its own; at least one
-    threshold : least recall of a run that percolates; runs are mostly far above or far below it
-
-    >>> over_runs([0.42, 0.43, 0.44, 0.008]).recall
-    0.43
-
-    E. B. Wilson, JASA 1927; a spread between runs that percolates in a share is no normal spread, so the two are kept
-    apart. Threshold: recalls below 0.05 are those of G. Gulyas, 2015, figure 4.3, in which only the seeds' neighbors
-    are found.
-    """
-    found = np.asarray(recalls, dtype=np.float64).reshape(-1)
-    if not len(found) or not bool(np.all((found >= 0) & (found <= 1))):
-        raise UnmaskError(f"there are {len(found)} recalls, expected at least one and each from 0 to 1")
-    large = found[found >= threshold]
-    share = len(large) / len(found)
-    low, high = wilson(share, len(found))
-    ends = _student(large) if len(large) > 1 else (None, None)
-    return OverRuns(
-        len(found), len(large), share, low, high, float(large.mean()) if len(large) else None, ends[0], ends[1]
-    )
-
-
-def _student(values: NDArray[np.float64]) -> tuple[float, float]:
-    half = float(stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
-    return max(0.0, float(values.mean()) - half), min(1.0, float(values.mean()) + half)
 
 
 def convergence(sweeps: NDArray[np.integer]) -> NDArray[np.float64]:

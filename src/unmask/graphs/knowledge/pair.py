@@ -15,6 +15,7 @@ from scipy.sparse import csgraph
 from unmask.errors import UnmaskError
 from unmask.graphs.reading import first_words, read_links
 from unmask.graphs.release import SocialGraph
+from unmask.truth import ABSENT, UNKNOWN, Truth
 
 NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target
 
@@ -23,7 +24,7 @@ NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target
 class Pair:
     """Two graphs of overlapping people, and who is who: what an attack is measured on. No attack sees the truth.
 
-    source : the adversary's own graph; its labels say whom he knows
+    source : the adversary's own graph; its labels say who is known
     target : the release
     truth  : (source.n_nodes,) int64, the target node of the same person, -1 (`NOBODY`) where the target has none; of a
              person with several nodes the first
@@ -59,7 +60,7 @@ class Pair:
 
     @property
     def identities(self) -> NDArray[np.int64]:
-        """(source.n_nodes,) how many target nodes each person has, all of them right: 0 if he is not in the target."""
+        """(source.n_nodes,) how many target nodes each person has, all of them right: 0 if not in the target."""
         if self.origin is None:
             return (self.truth >= 0).astype(np.int64)
         return np.where(self.truth >= 0, np.bincount(self.origin)[self.origin[self.truth]], 0)
@@ -78,10 +79,20 @@ class Pair:
         ... )
         array([1, 2])
         """
-        if self.origin is None:
-            return self.truth
-        person = np.append(self.origin, NOBODY)  # the last one is behind no node
-        return np.where(person[mapping] == person[self.truth], mapping, self.truth)
+        return np.where(self.to_truth().accepts(mapping), mapping, self.truth)
+
+    def to_truth(self, seeds: SeedPairs | None = None, *, partial: bool = False) -> Truth:
+        """The truth about the source nodes, for `unmask.audit`: seeds are leaked, any identity of a person is right.
+
+        partial : whether people who are nobody in `truth` may be in the target all the same
+
+        >>> graph = SocialGraph.from_edges([0], [1])
+        >>> Pair(graph, graph, np.array([1, -1])).to_truth().candidate
+        array([ 1, -2])
+        """
+        nobody = UNKNOWN if partial else ABSENT
+        leaked = () if seeds is None else seeds.source
+        return Truth(np.where(self.truth >= 0, self.truth, nobody), person=self.origin, leaked=leaked)
 
     @property
     def node_overlap(self) -> float:
@@ -101,7 +112,7 @@ class Pair:
 
     @property
     def edge_retention(self) -> float:
-        """Share s of a tie's chance to be in one graph if it is in the other: 2 both / (source + target edges).
+        """Probability s that an edge of one graph is in the other: 2 both / (source + target edges).
 
         Among the common people; nan where they have no edge. The definition of Pedarsani and Grossglauser, Korula and
         Lattanzi and others, who keep each edge of a parent in each graph with probability s, estimated without that
@@ -148,7 +159,7 @@ class Pair:
         """The pair in which source_labels[i] is the same person as target_labels[i]; all others are nobody.
 
         Labels are compared as texts; a graph without labels has its node numbers. A row that names somebody who is not
-        in his graph is left out, as people without a tie are in no list of links. A source node in several rows is a
+        in the graph is left out, as people without an edge are in no list of links. A source node in several rows is a
         person with several identities: each of them is right, and `truth` has the first. Where one has several, source
         nodes in rows of one target node are one person too, so that the identities of each are right for both.
 
@@ -176,7 +187,7 @@ class Pair:
 
 
 class SeedPairs(NamedTuple):
-    """People whom the adversary has re-identified before he starts: source[i] is target[i], or so he believes.
+    """People whom the adversary has re-identified before they start: source[i] is target[i], or so they believe.
 
     source, target : (n,) int64 node numbers, each at most once
     """

@@ -37,7 +37,7 @@ class Method(NamedTuple):
 
 
 def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, error: float = 0.0) -> SeedPairs:
-    """n people of both graphs as the adversary's first matches, chosen by what he is good at.
+    """n people of both graphs as the adversary's first matches, chosen by what the adversary is good at.
 
     method : "random"            any of the common people
              "random.25"         any of the 25 % of them with the most neighbors in the source; digits behind the dot

@@ -17,9 +17,13 @@ from unmask.graphs.large.loading import Network, check_rows, pair_columns, refus
 
 @dataclass(frozen=True)
 class Found:
-    """What an attack got right: over all people, and by their degree in the auxiliary network."""
+    """What an attack got right: over all people, and by their degree in the auxiliary network.
+
+    guess : mean number of target nodes that are right, over the people who can be found
+    """
 
     rates: Rates
+    guess: float
     by_degree: tuple[DegreeClass, ...]
 
 
@@ -51,7 +55,7 @@ def read_seeds(auxiliary: Network, target: Network, source: str, *, name: str = 
 def read_truth(auxiliary: Network, target: Network, source: str, *, name: str = "truth") -> int:
     """Table `name` (source, target) of who is who, from a source of two columns of ids; how many are in both networks.
 
-    Ids are compared as texts. A row that names somebody who is not in his network is left out, and so are repetitions;
+    Ids are compared as texts. A row that names somebody who is not in the network is left out, and so are repetitions;
     a person may be in several rows: any of these target nodes is right. Source nodes in rows of one target node, one of
     which is in several rows, are one person, too: what is right for one of them is right for all (`Pair.from_labels`).
     Refused is a source of which no row is left.
@@ -77,7 +81,9 @@ def evaluate(auxiliary: Network, mapped: Mapped, *, seeds: str = "seeds", truth:
     hits, misses, unmapped, ghosts, absent, _ = counts.sum(axis=0).tolist()
     present, right = int(rows["present"].sum()), int(rows["seeds_right"].sum())
     rates = Rates(hits, misses, unmapped, ghosts, absent, seeds_present=present, seeds_right=right)
-    return Found(rates, degree_classes((0, *DEGREE_CLASSES), counts))
+    free = f"select count(*) as n from {truth} w left join {seeds} s on s.source = w.source where s.source is null"
+    guess = int(auxiliary.engine.rows(free)["n"][0]) / max(rates.findable, 1)
+    return Found(rates, guess, degree_classes((0, *DEGREE_CLASSES), counts))
 
 
 def write_pairs(auxiliary: Network, target: Network, mapped: Mapped, path: Path, *, force: bool = False) -> None:
@@ -124,7 +130,7 @@ def _outcomes(auxiliary: str, mapping: str, seeds: str, truth: str) -> str:
     outcome = (
         f"case when s.source is not null then {Outcome.SEED:d} "
         f"when w.source is null and m.target is null then {Outcome.ABSENT:d} "
-        f"when w.source is null then {Outcome.GHOST:d} when m.target is null then {Outcome.UNMAPPED:d} "
+        f"when w.source is null then {Outcome.FALSE_POSITIVE:d} when m.target is null then {Outcome.UNMAPPED:d} "
         f"when r.source is not null then {Outcome.HIT:d} else {Outcome.MISS:d} end"
     )
     steps = " + ".join(f"case when a.degree >= {low} then 1 else 0 end" for low in DEGREE_CLASSES)

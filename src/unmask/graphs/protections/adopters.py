@@ -1,4 +1,4 @@
-"""Who separates his identities: each for himself, groups of neighbors, or those who matter most to an attack."""
+"""Who takes several identities: single people, groups of neighbors, or those who matter most to an attack."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def choose_adopters(
 
     adopters : a float is a share, from 0 to 1, of the candidates; an int is how many, so that 1 is a single user and
                1.0 is everybody
-    cooperation : "none"   every one by himself: uniform among the candidates, the eligible nodes of at least the
+    cooperation : "none"   each one alone: uniform among the candidates, the eligible nodes of at least the
                            minimum degree;
                   the others take every eligible node for a candidate:
-                  "local"  groups of neighbors: a random candidate and up to group - 1 random ones of his neighbors,
+                  "local"  groups of neighbors: a random candidate and up to group - 1 random neighbors,
                            again and again; nobody is in two groups, and the last group may be cut;
                   "degree" those of the highest degree, ties at random;
                   "lta"    those of the lowest LTA_A in the graph (`graphs.criteria.local_anonymity`), ties at random,

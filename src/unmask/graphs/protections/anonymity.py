@@ -15,7 +15,7 @@ from unmask.graphs.release import SocialGraph
 def same_neighbors(graph: SocialGraph) -> NDArray[np.int64]:
     """(n_nodes,) |A|: how many nodes, itself among them, have exactly the neighbors that each node has.
 
-    A node is (k, 2)-anonymous if that is at least k. Nodes with the same neighbors are not tied to each other. A node
+    A node is (k, 2)-anonymous if that is at least k. Nodes with the same neighbors are not adjacent. A node
     without a neighbor has no friends of friends to hide among, and is alone with its 1.
 
     >>> same_neighbors(SocialGraph.from_edges([0, 0, 2], [1, 2, 3]))
@@ -40,7 +40,7 @@ class AnonymousIdentity:
 
     members  : (at least k - 1,) the nodes that it cannot be told from, ascending
     existing : (c - new,) contacts of the person that it takes over, ascending
-    new      : nodes that the person does not know, and that it has to be tied to, ascending
+    new      : nodes that the person does not know, and that it needs an edge to, ascending
     """
 
     members: NDArray[np.int64]
@@ -49,7 +49,7 @@ class AnonymousIdentity:
 
 
 def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) -> AnonymousIdentity | None:
-    """A new identity of a node with so many contacts that is (k, 2)-anonymous with the fewest new ties; None if none.
+    """A new identity of a node with so many contacts that is (k, 2)-anonymous with the fewest new edges; None if none.
 
     Among the friends of friends v_j of v_i with c = `contacts` neighbors, at least one of them a neighbor of v_i,
     look for k - 1 or more that have the same neighbors, c' of them neighbors of v_i. The new identity takes these c'
@@ -109,7 +109,7 @@ def _alike(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def new_ties(graph: SocialGraph, nodes: ArrayLike, *, contacts: int, k: int) -> NDArray[np.int64]:
-    """(n_nodes,) how many new ties a (k, 2)-anonymous identity of each of these nodes needs; -1 where there is none.
+    """(n_nodes,) how many new edges a (k, 2)-anonymous identity of each of these nodes needs; -1 where there is none.
 
     >>> new_ties(SocialGraph.from_edges([0, 0, 3, 3, 4, 4], [1, 2, 1, 2, 1, 5]), [0, 5], contacts=2, k=2)
     array([ 0, -1])

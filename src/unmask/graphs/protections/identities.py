@@ -16,8 +16,8 @@ from unmask.graphs.release import SocialGraph
 class Role(IntEnum):
     """What a released node is to the person behind it."""
 
-    WHOLE = 0  # the person himself: he has not adopted the protection
-    IDENTITY = 1  # one of his identities
+    WHOLE = 0  # the person as such, who has not adopted the protection
+    IDENTITY = 1  # one of several identities
     PUBLIC = 2  # the decoy, meant to be found
     HIDDEN = 3  # the identity behind the decoy
 
@@ -90,8 +90,8 @@ class Protection(Protocol):
 def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Generator) -> Separated:
     """The release in which the adopters of all parts, of whom no two share one, appear under their identities.
 
-    Everybody sorts the people he knows, as they are in `graph`. Identity i of u and identity j of v are tied if u and v
-    are, i keeps v and j keeps u; a person who has not adopted keeps everybody as himself. So a tie goes if either end
+    Everybody sorts the people they know, as they are in `graph`. Identity i of u and identity j of v are adjacent if u
+    and v are, i keeps v and j keeps u; a person who has not adopted keeps everybody. So an edge goes if either end
     drops it, and is there as often as the copies at one end times those at the other.
     """
     adopters = np.concatenate([part.adopters for part in parts]) if parts else np.zeros(0, np.int64)
@@ -119,7 +119,7 @@ def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Gene
 def _tied(
     graph: SocialGraph, tie: NDArray[np.int64], identity: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The ends of all ties between identities: of each edge, every keeper at one end with every one at the other."""
+    """The ends of all edges between identities: of each edge, every keeper at one end with every one at the other."""
     keeper = identity[np.argsort(tie, kind="stable")]
     count = np.bincount(tie, minlength=len(graph.neighbor))
     first = np.cumsum(count) - count

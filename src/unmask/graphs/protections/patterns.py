@@ -27,9 +27,9 @@ _NEAR = 2.0  # egos whose degree is within this factor are of like degree
 
 @dataclass(frozen=True, eq=False)
 class Ego:
-    """A person who has sorted his contacts into circles.
+    """A person who has sorted contacts into circles.
 
-    degree : how many contacts he has, those in no circle too
+    degree : how many contacts there are, those in no circle too
     member : (n_sorted, n_circles) which of the contacts who are in a circle is in which, circles by falling size
     """
 
@@ -92,7 +92,7 @@ def facebook_egos() -> tuple[Ego, ...]:
 class EgoPatterns:
     """Adopters sort their contacts as real people have sorted theirs: an identity for each circle.
 
-    For each adopter an ego is chosen and a number of identities y, and each of his contacts, by itself, is treated as a
+    For each adopter an ego is chosen and a number of identities y, and each contact, by itself, is treated as a
     random one of the ego's contacts is: it goes to the identities whose circles that one is in. Contacts are doubled
     and never dropped; ego's contacts in no circle count for nothing. y circles are the y largest.
 
@@ -105,7 +105,7 @@ class EgoPatterns:
     egos     : those to learn from; None: `facebook_egos`, in place of the 933 Twitter users of the print, of whom half
                doubled no contact and 6 % had twice as many places in circles as contacts or more
 
-    Nobody gets more identities than he has contacts.
+    Nobody gets more identities than contacts.
 
     G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 5.3.3.
     """

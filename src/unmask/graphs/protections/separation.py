@@ -1,4 +1,4 @@
-"""Identity separation: a person appears in the release as several nodes, each with a part of his contacts."""
+"""Identity separation: a person appears in the release as several nodes, each with a part of the contacts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class IdentitySeparation:
             "worst"             sizes drawn until they hold at least what there was, no contact dropped; room left is
                                 filled with copies (the print names this model and does not define it)
     identities : y, the same for all; or (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. Nobody gets more identities than
-                 he has contacts. 0: adopters are not in the release at all
+                 contacts. 0: adopters are not in the release at all
     sorting    : mean share of each identity, see `sorting.mean_shares`
     deviation  : standard deviation of each share about its mean, all models but basic, see `sorting.how_many`
     adopters, cooperation, group, refuse_top, minimum_degree : who adopts, see `adopters.choose_adopters`

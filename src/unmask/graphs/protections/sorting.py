@@ -1,4 +1,4 @@
-"""How a person sorts his contacts among his identities: the laws of equations (3.7) and (3.8)."""
+"""How a person sorts contacts among identities: the laws of equations (3.7) and (3.8)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from unmask.errors import UnmaskError
 from unmask.graphs.protections.identities import spans
 
 Sorting = Literal["uniform", "power_law"] | tuple[float, ...]
-"""Mean share of a person's contacts that goes to each of his identities, see `mean_shares`."""
+"""Mean share of a person's contacts that goes to each identity, see `mean_shares`."""
 
 Total = Literal["any", "at most", "at least"]
-"""What all identities of a person together may hold, against what he had."""
+"""What all identities of a person together may hold, against what there was."""
 
 _MOST_DRAWS: Final = 1_000
 
@@ -24,7 +24,7 @@ def mean_shares(sorting: Sorting, y: int) -> NDArray[np.float64]:
 
     "uniform" : 1/y each
     "power_law" : proportional to 1, 1/2, ..., 1/y; the print names the law and no exponent
-    a tuple : as given, falling or not. A person who has fewer identities than it has entries, as his degree allows no
+    a tuple : as given, falling or not. A person who has fewer identities than it has entries, as the degree allows no
               more, uses the first y, scaled to sum 1
 
     >>> mean_shares("power_law", 3)
@@ -92,7 +92,7 @@ def how_many(
     equation (3.8), of which the print gives the mean 1/y and says of the covariance only that it lets few contacts be
     added or removed. They are cut to [0, 1], and share * degree is rounded up with the probability of its fraction, so
     that rounding adds or removes nothing on average. Where the sum over a person's identities is not as `total` wants
-    it against his degree, all his shares are drawn again.
+    it against the degree, all shares of that person are drawn again.
 
     >>> how_many(np.array([10]), np.array([2]), "uniform", deviation=0.0, total="any", rng=np.random.default_rng(1))
     array([5, 5])

@@ -74,7 +74,7 @@ def nameable(belief: Posterior, truth: Truth) -> Floats:
     """(n_targets,) belief in the true candidate as one that can be named: its share if it is unlisted among a known
     number, 0 if among an unknown one, and 0 if the truth is no candidate.
     """
-    listed, log_p = find_listed(belief, truth)
+    listed, log_p = find_listed(belief, belief.observation, truth.candidate)
     row = belief.observation
     share = np.where(belief.n_unlisted > 0, belief.unlisted / np.maximum(belief.n_unlisted, 1), 0.0)[row]
     return np.where(listed, np.exp(log_p), np.where(truth.candidate >= 0, share, 0.0))

@@ -19,7 +19,7 @@ LEADING = frozenset(
         "total_variation",
         "calibration_error",
         "precision",
-        "ghosts",
+        "false_positives",
         "error_hops",
         "coverage",
         "adopter_recall",

@@ -60,7 +60,7 @@ CASES = {
     "tables": "unmask.cases.tables",
     "pseudonyms": "unmask.cases.pseudonyms",
     "channels": "unmask.cases.channels",
-    "graphs": "unmask.studies.cells.graphs",
+    "graphs": "unmask.cases.graphs",
 }
 """Where each domain runs its cases."""
 

@@ -1,28 +1,84 @@
-"""Where an adversary of graphs gets his graphs and his first matches from, and what is to be run on them."""
+"""Where an adversary of graphs gets a graph and the first matches from, and what is to be run on them."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Protocol
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.graphs import Pair, SeedPairs, SocialGraph, select_seeds, split
+from unmask import catalog
+from unmask.errors import UnmaskError, nearest
+from unmask.graphs import Attack, Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
 from unmask.graphs.protections import Decoy, IdentitySeparation
-from unmask.studies.graph_trials import GraphAttack
 
 BLIND = ("match_top", "match_cliques")
 """Ways to find seeds that need no truth."""
 
 RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top")
 """Ways that take the first of a ranking: from one pair of graphs the same seeds again, but for ties."""
+
+
+# --- attacks as they are written: `Bumblebee:theta=0.5` --------------------------------------------------------------
+
+ATTACKS: Mapping[str, Any] = {
+    name.removeprefix("graphs."): type(one) for name, one in catalog.ATTACKS.items() if name.startswith("graphs.")
+}
+
+OF_ITS_OWN = ("DirectedNar09", "Iterated")
+"""Attacks that add nothing unless edges have directions, or people several identities."""
+
+STANDARD = tuple(name for name in ATTACKS if name not in OF_ITS_OWN)
+
+DEFAULT = (*STANDARD, "Rematch:forced=true")
+"""What is run unless it is asked for something else: which is the strongest depends on the networks."""
+
+
+def parse_attacks(texts: Iterable[str]) -> dict[str, Attack]:
+    """Attacks by what was written, each once.
+
+    >>> parse_attacks(["Nar09", "Bumblebee:theta=0.5"])["Bumblebee:theta=0.5"].theta
+    0.5
+    """
+    found = {text: _attack(text) for text in texts}
+    if not found:
+        raise UnmaskError(f"0 attacks were given, expected at least 1 of {', '.join(ATTACKS)}")
+    return found
+
+
+def _attack(text: str) -> Attack:
+    name, *given = text.split(":")
+    if name not in ATTACKS:
+        raise UnmaskError(f"the attack {name!r} is unknown, {nearest(name, tuple(ATTACKS))}")
+    made: Attack = ATTACKS[name](**dict(_parameter(name, item) for item in given))
+    return made
+
+
+def _parameter(attack: str, text: str) -> tuple[str, Any]:
+    """A parameter as the type of its default value."""
+    known = {field.name: getattr(ATTACKS[attack](), field.name) for field in fields(ATTACKS[attack])}
+    name, equals, value = text.partition("=")
+    if not equals or name not in known:
+        raise UnmaskError(
+            f"{text!r} is no parameter of {attack}, expected one of {', '.join(known)} with = and a value"
+        )
+    default = known[name]
+    try:
+        if isinstance(default, bool):
+            return name, {"true": True, "false": False}[value.lower()]
+        return name, _attack(value) if value in ATTACKS else type(default)(value)
+    except (ValueError, KeyError, TypeError):
+        kind = type(default).__name__
+        raise UnmaskError(f"{name} of {attack} is {value!r}, expected a value like {default!r} ({kind})") from None
+
+
+# --- what is run ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -38,7 +94,7 @@ class Plan:
     seed       : of every random draw
     """
 
-    attacks: Mapping[str, GraphAttack]
+    attacks: Mapping[str, Attack]
     seeds: str = "random.25"
     n_seeds: int = 100
     runs: int = 4
@@ -47,7 +103,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if not self.attacks:
-            raise UnmaskError("0 attacks were given, expected at least 1; nar09 or rematch, for example")
+            raise UnmaskError("0 attacks were given, expected at least 1; Nar09 or Rematch, for example")
         if self.runs < 1 or min((self.n_seeds, *self.transition)) < 1:
             given = f"{self.runs} runs from {min((self.n_seeds, *self.transition))} seeds"
             raise UnmaskError(f"{given} were asked for, expected at least 1 of each: an attack has to start somewhere")
@@ -71,65 +127,16 @@ MODELS = {
 
 COOPERATIONS = {
     "local": "in groups of neighbors",
-    "degree": "with most ties in the release",
-    "lta": "whose ties are least like those of the friends of their friends (LTA_A)",
+    "degree": "with most edges in the release",
+    "lta": "whose edges are least like those of the friends of their friends (LTA_A)",
 }
-
-
-class Scene(Protocol):
-    """Where a pair of graphs comes from. People are numbered alike in all its runs, from 0 to n_people - 1."""
-
-    @property
-    def n_people(self) -> int:
-        """The nodes of the graph that the adversary's people are from."""
-
-    @property
-    def people(self) -> SocialGraph:
-        """The graph that the adversary's people are from, with their ids."""
-
-    @property
-    def released(self) -> SocialGraph | None:
-        """The release, with its ids; None where the target is made."""
-
-    @property
-    def truth_known(self) -> bool:
-        """Whether who is who is known."""
-
-    @property
-    def truth_partial(self) -> bool:
-        """Whether of people without an entry in the truth it is not known if they are in the release."""
-
-    @property
-    def overlap(self) -> tuple[float, float] | None:
-        """Overlap of nodes and edges, where it was made."""
-
-    @property
-    def separation(self) -> Separation | None:
-        """By what people of the target took several identities, where they did so before the attack."""
-
-    def runs(self, plan: Plan, n: int | None = None, /) -> int:
-        """Runs from n seeds, or as many as are planned or given: 1 where a second one would have the same again."""
-
-    def seeds_name(self, plan: Plan) -> str:
-        """How the first matches are chosen."""
-
-    def assumptions(self, plan: Plan) -> tuple[str, ...]:
-        """What is taken for granted about graphs and seeds, a sentence each."""
-
-    def pair(self, rng: np.random.Generator) -> Pair:
-        """The graphs of one run, numbered anew; labels of the source are the numbers of the people."""
-
-    def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
-        """The first matches of one run: n of them, or as many as are planned or given."""
-
-    def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
-        """(n_people,) each, how well a person hides, told without an attack; nan where it is undefined or not known."""
 
 
 @dataclass(frozen=True, eq=False)
 class Derived:
     """Both graphs are made out of one, see `unmask.graphs.split`.
 
+    node_overlap, edge_overlap : as asked for, before both graphs are cut to their largest component
     separation : by what some of the people in both graphs take several identities in the target before it is attacked;
                  graphs and, for the same choice of them, adopters are those of other separations at the same overlap
     """
@@ -138,26 +145,18 @@ class Derived:
     node_overlap: float
     edge_overlap: float
     separation: Separation | None = None
-    truth_known: bool = field(default=True, init=False)
-    truth_partial: bool = field(default=False, init=False)
-
-    @property
-    def n_people(self) -> int:
-        """The nodes of the one graph."""
-        return self.graph.n_nodes
+    released = None
+    truth_known = True
+    truth_partial = False
 
     @property
     def people(self) -> SocialGraph:
-        """The one graph."""
+        """The graph that the adversary's people are from, with their ids; numbers of people are its nodes."""
         return self.graph
 
     @property
-    def released(self) -> None:
-        """None: the target is made, and nobody publishes it."""
-
-    @property
     def overlap(self) -> tuple[float, float]:
-        """As asked for, before both graphs are cut to their largest component."""
+        """Of nodes and edges, as asked for."""
         return self.node_overlap, self.edge_overlap
 
     def runs(self, plan: Plan, _n: int | None = None) -> int:
@@ -165,17 +164,17 @@ class Derived:
         return plan.runs
 
     def seeds_name(self, plan: Plan) -> str:
-        """As planned."""
+        """How the first matches are chosen."""
         return plan.seeds
 
     def assumptions(self, plan: Plan) -> tuple[str, ...]:
-        """How the graphs are made."""
+        """What is taken for granted about graphs and seeds, a sentence each."""
         return (
             (
-                f"Both networks are made from one, {plan.runs} times: people and ties are left out of each at random "
+                f"Both networks are made from one, {plan.runs} times: people and edges are left out of each at random "
                 "until they share what is said, and each is cut to its largest component. Real networks may differ."
             ),
-            "Overlap 0.5/0.75: half of the people in either network are in both, and 75 % of the ties among those.",
+            "Overlap 0.5/0.75: half of the people in either network are in both, and 75 % of the edges among those.",
             "Leaked identities are right, and are drawn with the truth at hand."
             if plan.seeds not in BLIND
             else "Leaked identities are found by looking alike, without the truth; some may be wrong.",
@@ -184,25 +183,25 @@ class Derived:
         )
 
     def pair(self, rng: np.random.Generator) -> Pair:
-        """Another perturbation, and another choice of adopters."""
+        """The graphs of one run, another perturbation and choice of adopters; source labels number the people."""
         pair = split(_numbered(self.graph), self.node_overlap, self.edge_overlap, rng)
         if self.separation is None:
             return pair
         return SeparatedPair.of(pair, self.separation(pair.target, rng=rng, eligible=pair.truth[pair.common]))
 
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
-        """Chosen as planned, of those who have not separated."""
+        """The first matches of a run, n or as planned: chosen of those who have not separated."""
         whole = seed_pair(pair.before, pair.separated) if isinstance(pair, SeparatedPair) else pair
         return _chosen_seeds(pair, whole, plan.seeds, n or plan.n_seeds, rng)
 
     def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
-        """In the one graph, which the owner has."""
+        """(n_people,) each, how well a person hides, told without an attack: in the one graph, which the owner has."""
         return local_anonymities(self.graph, variants)
 
 
 @dataclass(frozen=True, eq=False)
 class Acquired:
-    """A release, and a graph that the adversary has from elsewhere.
+    """A release, and a graph that the adversary has from elsewhere. The members are those of `Derived`.
 
     truth  : (auxiliary.n_nodes,) target node of each person, -1 for nobody; None where it is not known
     given  : the adversary's first matches, where they are not to be chosen
@@ -216,17 +215,12 @@ class Acquired:
     given: SeedPairs | None = None
     origin: NDArray[np.int64] | None = None
     truth_partial: bool = False
-    overlap: None = field(default=None, init=False)
-    separation: None = field(default=None, init=False)
+    overlap = None
+    separation = None
 
     def __post_init__(self) -> None:
         if self.truth is not None and not np.any(self.truth >= 0):
             raise UnmaskError("by the truth nobody is in both graphs, expected at least 1 person; check its ids")
-
-    @property
-    def n_people(self) -> int:
-        """The nodes of the adversary's graph."""
-        return self.auxiliary.n_nodes
 
     @property
     def people(self) -> SocialGraph:
@@ -235,7 +229,7 @@ class Acquired:
 
     @property
     def released(self) -> SocialGraph:
-        """The release."""
+        """The release, with its ids; None where the target is made."""
         return self.target
 
     @property
@@ -274,7 +268,7 @@ class Acquired:
 
     def pair(self, rng: np.random.Generator) -> Pair:
         """The same graphs under other node numbers."""
-        truth = np.full(self.n_people, NOBODY, dtype=np.int64) if self.truth is None else self.truth
+        truth = np.full(self.auxiliary.n_nodes, NOBODY, dtype=np.int64) if self.truth is None else self.truth
         return Pair(_numbered(self.auxiliary), _numbered(self.target), truth, self.origin).shuffled(rng=rng)
 
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
@@ -295,11 +289,25 @@ class Acquired:
         return _chosen_seeds(pair, whole, plan.seeds, n or plan.n_seeds, rng)
 
     def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
-        """In the release, at the node of the person, the first if he has several."""
+        """In the release, at the node of the person, the first of several; nan where the truth is not known."""
         if self.truth is None:
-            return {variant: np.full(self.n_people, np.nan) for variant in variants}
+            return {variant: np.full(self.auxiliary.n_nodes, np.nan) for variant in variants}
         found = local_anonymities(self.target, variants)
         return {variant: np.append(value, np.nan)[self.truth] for variant, value in found.items()}
+
+
+Scene = Derived | Acquired
+"""Where a pair of graphs comes from. People are numbered alike in all its runs: by the nodes of `people`."""
+
+
+def scene_name(scene: Derived) -> str:
+    """What the release of a scene is called: its overlaps, and by what people separated.
+
+    >>> scene_name(Derived(SocialGraph.from_edges([0], [1]), 0.5, 0.75))
+    'overlap 0.5/0.75'
+    """
+    at = f"{scene.node_overlap:g}/{scene.edge_overlap:g}"
+    return f"overlap {at}" if scene.separation is None else f"{separation_name(scene.separation)} at {at}"
 
 
 def separation_name(by: Separation) -> str:
@@ -320,12 +328,12 @@ def _separated(by: Separation, plan: Plan) -> str:
     share = isinstance(by.adopters, float)
     who = f"{100 * by.adopters:.4g} % of the people" if share else f"{by.adopters:,} of the people"
     cooperation = "none" if isinstance(by, Decoy) else by.cooperation
-    least = f"who have at least {by.minimum_degree} ties in the release, drawn singly"
+    least = f"who have at least {by.minimum_degree} edges in the release, drawn singly"
     chosen = least if cooperation == "none" else COOPERATIONS[cooperation]
     if isinstance(by, Decoy):
         how = f"show a decoy to {100 * by.public:.4g} % of their contacts and hide another identity"
     else:
-        chosen += f", but none of the {100 * by.refuse_top:.4g} % with most ties, who refuse" if by.refuse_top else ""
+        chosen += f", but none of the {100 * by.refuse_top:.4g} % with most edges, who refuse" if by.refuse_top else ""
         noun = "identity" if by.identities == 1 else "identities"
         how = f"appear under {by.identities} {noun} each (no more than contacts) by the model {by.model}: "
         how += MODELS[by.model]
@@ -335,7 +343,7 @@ def _separated(by: Separation, plan: Plan) -> str:
 
 def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
     """What the file says and no attack uses."""
-    return (f"Of {whose}, {graph.dropped}: attacks see ties alone.",) if str(graph.dropped) else ()
+    return (f"Of {whose}, {graph.dropped}: attacks see edges alone.",) if str(graph.dropped) else ()
 
 
 def _numbered(graph: SocialGraph) -> SocialGraph:

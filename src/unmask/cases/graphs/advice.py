@@ -1,6 +1,6 @@
-"""What one person of a network should know before he separates his identities, and before he trusts one with a secret.
+"""What one person of a network should know before separating identities, and before trusting one with a secret.
 
-All figures are about that one person: his degree, how he hides, what seeding and attacks make of him. No neighbor, no
+All figures are about that one person: degree, ways of hiding, what seeding and attacks make of them. No neighbor, no
 other node and no figure of the network as a whole goes into the advice but how many people there are.
 """
 
@@ -15,13 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.identity_game import best_assignment, equilibrium, expected_loss, worst_loss
 from unmask.errors import UnmaskError
+from unmask.graphs import Attack, IdentitySeparation, Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_border, top_failure
 from unmask.graphs.disclosure import discovery
-from unmask.graphs.knowledge import Pair, SeedPairs, select_seeds, split
-from unmask.graphs.protections import IdentitySeparation
-from unmask.graphs.release import SocialGraph
 from unmask.measures.interval import wilson
-from unmask.studies.graph_trials import GraphAttack
 
 CLIQUE: Final = 4
 """Size of the groups by which seeding starts, all of whom know each other."""
@@ -30,7 +27,7 @@ BEST_KNOWN: Final = 0.015
 """Share of all nodes, those of the highest degree, that seeding may try to match: 1000 of 66,000 in the source."""
 
 OVERLAP: Final = (0.5, 0.75)
-"""Of people and of ties, between the network and what a simulated adversary knows: that of most published figures."""
+"""Of people and of edges, between the network and what a simulated adversary knows: that of most published figures."""
 
 MOST_IDENTITIES: Final = 5
 MOST_SPLITS: Final = 200
@@ -38,10 +35,9 @@ MOST_SPLITS: Final = 200
 
 @dataclass(frozen=True)
 class Escape:
-    """Chance that seeding misses a person who divides his contacts evenly, each to one identity.
+    """Probability that seeding misses a person who divides the contacts evenly, each to one of y identities.
 
-    identities : y
-    cliques    : it goes by cliques of 4, equation (5.11); 1 if he is in none
+    cliques    : it goes by cliques of 4, equation (5.11); 1 for a person in none
     best_known : it goes by the nodes of the highest degree, equation (5.15)
     """
 
@@ -52,7 +48,7 @@ class Escape:
 
 @dataclass(frozen=True)
 class Placing:
-    """Where a secret is best put: with which chance in which identity, and the chance that it is told all the same."""
+    """The probability with which a secret is best put in each identity, and that with which it is lost all the same."""
 
     assignment: tuple[float, ...]
     loss: float
@@ -62,17 +58,15 @@ class Placing:
 class IdentityAdvice:
     """Advice for one person. Identities are in the order of `discovery`, of the most contacts first if simulated.
 
-    degree     : his contacts
-    anonymity  : LTA_A, None where he has no friends of friends; low is easily found
-    rank       : 1 + how many people have a lower one, None where he has none
-    people     : in the network
-    in_clique  : whether he is in a clique of 4 at all
+    anonymity  : LTA_A, None without friends of friends; low is easily found
+    rank       : 1 + how many people have a lower one
+    in_clique  : whether the person is in a clique of 4 at all
     tried      : how many of the highest degree the second kind of seeding takes
     escapes    : for 2 to 5 identities, but never more than contacts
-    discovery  : P_i, chance that each identity is found; None where that is not known
+    discovery  : P_i, probability that each identity is found; None where that is not known
     runs       : of the simulation that says so, None where there was none
-    strong     : against one who finds all identities
-    weak       : against one who finds each with its chance and believes any of those found; None without `discovery`
+    strong     : against an adversary who finds all identities
+    weak       : against one who finds each with its probability and believes any found; None without `discovery`
     unknown    : against whomsoever
     """
 
@@ -98,10 +92,10 @@ def advise_identity(
     discovery: ArrayLike | None = None,
     runs: int | None = None,
 ) -> IdentityAdvice:
-    """Advice for the person at a node: seeding, and the game of y identities against three attackers.
+    """Advice for the person at a node: seeding, and the game of y identities against three adversaries.
 
-    identities : y, where no discovery is given; never more than he has contacts
-    discovery  : (y,) chance that each identity is found, None where it is not known
+    identities : y, where no discovery is given; never more than contacts
+    discovery  : (y,) probability that each identity is found, None where it is not known
     runs       : how many runs of a simulation it comes from, to be told
 
     >>> star = SocialGraph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
@@ -131,9 +125,9 @@ def advise_identity(
         escapes=tuple(_escapes(degree, grouped, top_border(graph.degree, tried))),
         discovery=None if chances is None else tuple(chances.tolist()),
         runs=runs,
-        strong=Placing(tuple(game.assignment.tolist()), game.loss),
+        strong=_placing(game.assignment, game.loss),
         weak=None if chances is None else _against_weak(chances),
-        unknown=Placing(tuple(game.assignment.tolist()), worst_loss(game.assignment)),
+        unknown=_placing(game.assignment, worst_loss(game.assignment)),
     )
 
 
@@ -146,7 +140,11 @@ def _escapes(degree: int, grouped: bool, border: int) -> Iterator[Escape]:
 
 def _against_weak(chances: NDArray[np.float64]) -> Placing:
     best = best_assignment(chances)
-    return Placing(tuple(best.tolist()), expected_loss(best, discovery=chances))
+    return _placing(best, expected_loss(best, discovery=chances))
+
+
+def _placing(assignment: NDArray[np.float64], loss: float) -> Placing:
+    return Placing(tuple(assignment.tolist()), loss)
 
 
 def in_clique(graph: SocialGraph, node: int) -> bool:
@@ -162,7 +160,7 @@ def in_clique(graph: SocialGraph, node: int) -> bool:
 def simulated_discovery(
     graph: SocialGraph,
     node: int,
-    attack: GraphAttack,
+    attack: Attack,
     *,
     identities: int,
     n_seeds: int,
@@ -172,9 +170,9 @@ def simulated_discovery(
     """(y,) share of runs in which each identity of one person is found by an attack that looks for it, see `discovery`.
 
     Every run splits the network anew into what is released and what the adversary knows, half of the people and three
-    quarters of the ties in common, such that the person is in both; he alone separates his identities, each contact
-    going to any of them (basic model); the adversary starts from `n_seeds` people, random.25. Identities are told apart
-    by their number of contacts, the largest first; one that a run has not counts as not found.
+    quarters of the edges in common, such that the person is in both; this person alone separates identities, each
+    contact going to any of them (basic model); the adversary starts from `n_seeds` people, random.25. Identities are
+    told apart by their number of contacts, the largest first; one that a run has not counts as not found.
 
     G. Gulyas, 2015, section 6.3.
     """
@@ -194,7 +192,7 @@ def simulated_discovery(
 
 
 def _pair_with(graph: SocialGraph, node: int, rng: np.random.Generator) -> tuple[Pair, int]:
-    """Two overlapping graphs that both have this person, and his source node."""
+    """Two overlapping graphs that both have this person, and the person's source node."""
     numbered = SocialGraph(graph.indptr, graph.neighbor)
     for _ in range(MOST_SPLITS):
         pair = split(numbered, *OVERLAP, rng)
@@ -204,7 +202,7 @@ def _pair_with(graph: SocialGraph, node: int, rng: np.random.Generator) -> tuple
             return pair, int(here[0])
     raise UnmaskError(
         f"the node was in both parts of the network in none of {MOST_SPLITS} splits, expected in some; "
-        "it has too few ties to be found: give its discovery chances instead"
+        "it has too few edges to be found: give its discovery chances instead"
     )
 
 
@@ -216,30 +214,19 @@ def sentences(advice: IdentityAdvice) -> Iterator[str]:
     yield _standing(advice)
     if not advice.in_clique:
         yield "No three of your contacts know each other, so nobody starts from you by a group of four."
-    if advice.escapes:
-        counts, cliques, best_known = zip(
-            *((f"{one.identities}", _chance(one.cliques), _chance(one.best_known)) for one in advice.escapes),
-            strict=True,
-        )
-        yield (
-            f"With your contacts divided evenly among {', '.join(counts)} identities, an adversary who starts from "
-            f"groups of {CLIQUE} misses you with a chance of {', '.join(cliques)}, one who starts from the "
-            f"{advice.tried:,} best known with {', '.join(best_known)}."
-        )
-    else:
-        yield "You have too few contacts to divide among several identities."
+    yield _seeding(advice)
     y = len(advice.strong.assignment)
     if y == 1:
         yield "With one identity, whoever finds it learns the secret that you put in it."
         return
     yield (
-        f"A secret in one of {y} identities, other values in the rest: put it in any of them with the same chance if "
-        f"the adversary may find them all. He then learns it with {_chance(advice.strong.loss)}."
+        f"A secret in one of {y} identities, other values in the rest: put it in any of them with equal probability if "
+        f"the adversary may find them all, who then learns it with {_percent(advice.strong.loss)}."
     )
     yield from _weak(advice)
     yield (
-        "If you know nothing of him, put it in any of them with the same chance: he learns it with "
-        f"{_chance(advice.unknown.loss)} at most."
+        "If you know nothing of the adversary, put it in any of them with equal probability: they learn it with "
+        f"{_percent(advice.unknown.loss)} at most."
     )
 
 
@@ -250,6 +237,23 @@ def _standing(advice: IdentityAdvice) -> str:
     return (
         f"{told} and a local anonymity (LTA_A) of {advice.anonymity:.4f}, number {advice.rank:,} of "
         f"{advice.people:,} people from the most easily found."
+    )
+
+
+def _seeding(advice: IdentityAdvice) -> str:
+    if not advice.escapes:
+        return "You have too few contacts to divide among several identities."
+    counts, cliques, best_known = (
+        ", ".join(texts)
+        for texts in zip(
+            *((f"{one.identities}", _percent(one.cliques), _percent(one.best_known)) for one in advice.escapes),
+            strict=True,
+        )
+    )
+    return (
+        f"With your contacts divided evenly among {counts} identities, an adversary who starts from groups of {CLIQUE} "
+        f"misses you with a probability of {cliques}, one who starts from the {advice.tried:,} best known with "
+        f"{best_known}."
     )
 
 
@@ -268,17 +272,19 @@ def _weak(advice: IdentityAdvice) -> Iterator[str]:
             f"They were found in {hits} of {advice.runs} simulated attacks, the one with most contacts first. If that"
         )
     else:
-        seen = f"If they are found with a chance of {', '.join(map(_chance, advice.discovery))}, as given, that"
+        seen = f"If they are found with a probability of {', '.join(map(_percent, advice.discovery))}, as given, that"
     yield (
-        f"{seen} is all the adversary can do, and he believes any of those found, put the secret in {where}: he learns "
-        f"it with {_chance(advice.weak.loss)}."
+        f"{seen} is all the adversary can do, and any of those found is believed, put the secret in {where}: "
+        f"they learn it with {_percent(advice.weak.loss)}."
     )
     if advice.runs and min(advice.discovery) == 0:
-        still = _chance(wilson(0.0, advice.runs)[1])
-        yield f"An identity that was not found in {advice.runs} attacks may still be with a chance of up to {still}."
+        still = _percent(wilson(0.0, advice.runs)[1])
+        yield (
+            f"An identity that was not found in {advice.runs} attacks may still be with a probability of up to {still}."
+        )
 
 
-def _chance(p: float) -> str:
+def _percent(p: float) -> str:
     """In per cent; what is only nearly certain does not become so by rounding."""
     if 0.9995 <= p < 1:
         return "over 99.9%"

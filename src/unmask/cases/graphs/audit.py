@@ -1,8 +1,8 @@
-"""The standard audit of a network: who is named from ties alone, how surely, from how few leaked identities."""
+"""The standard audit of a network: who is re-identified from edges alone, how surely, from how few seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from unmask.cases.at_risk import SURER, AtRisk, Watched
+from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, rows, separation_point, summary
+from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Acquired, Derived, Plan, Scene
 from unmask.errors import UnmaskError
 from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.evaluation import Outcome, most_recall, score
+from unmask.measures.rates import SPREADS
 from unmask.reports import (
     LIMITS,
     AnonymityLink,
@@ -26,41 +29,39 @@ from unmask.reports import (
 )
 from unmask.reports.findings.graph import strongest_first
 from unmask.results import Row
-from unmask.studies.graph_attacks import ATTACKS
-from unmask.studies.graph_rows import belief_rows, rows
-from unmask.studies.graph_scenes import BLIND, Acquired, Derived, Plan, Scene
-from unmask.studies.graph_trials import PERCOLATES, Trial, attempt, bins, separation_point, summary
 
-__all__ = ["Acquired", "Derived", "Plan", "Scene", "study_graph"]
+__all__ = ["Acquired", "Derived", "Plan", "Scene", "audit_graph"]
 
 RANKS = 10
 """Groups of people, by rising value of a criterion, whose hit share is drawn."""
 
 CRITERIA: Mapping[str, Variant] = {"lta_a": "A", "lta_b": "B", "lta_c": "C", "degree": "degree"}
 
-Trials = dict[str, list[Trial]]
-"""Attack -> what it found in each run, on one pair of graphs."""
+Case = tuple[str, str]
+"""Release and attack."""
 
 
 @dataclass(eq=False)
 class _Ledger:
     """What is found, scene by scene.
 
-    trials   : release -> attack -> runs
-    first    : release -> graphs of the first run
-    seeds    : release -> seeds of the first run
+    drawn    : release -> graphs and seeds of the first run
+    runs     : release and attack -> runs
     standard : rows of the beliefs of first runs
     not_run  : what was left out -> why
     """
 
-    trials: dict[str, Trials] = field(default_factory=dict)
-    first: dict[str, Pair] = field(default_factory=dict)
-    seeds: dict[str, SeedPairs] = field(default_factory=dict)
+    drawn: dict[str, tuple[Pair, SeedPairs]] = field(default_factory=dict)
+    runs: dict[Case, list[Run]] = field(default_factory=dict)
     standard: list[Row] = field(default_factory=list)
     not_run: dict[str, str] = field(default_factory=dict)
 
+    def attacks_on(self, release: str) -> dict[str, list[Run]]:
+        """Attack -> runs on a release."""
+        return {attack: runs for (on, attack), runs in self.runs.items() if on == release}
 
-def study_graph(
+
+def audit_graph(
     scenes: Mapping[str, Scene],
     plan: Plan,
     *,
@@ -82,69 +83,71 @@ def study_graph(
         )
     ledger = _Ledger()
     for release, scene in scenes.items():  # all of them first: who asks too much learns it before the work
-        ledger.first[release], ledger.seeds[release] = _drawn(scene, plan, 0)
+        ledger.drawn[release] = _drawn(scene, plan, 0, None)
     for release, scene in scenes.items():
         for run in range(scene.runs(plan)):
             progress(f"{release}, run {run + 1}")
             _run(ledger, release, scene, plan, run, watched)
-    _refuse_empty(ledger)
+    if not ledger.runs:
+        raise UnmaskError(next(iter(ledger.not_run.values())).removeprefix("failed: "))
     transition = tuple(_transition(ledger, *next(iter(scenes.items())), plan, progress))
     return _page(ledger, scenes, plan, transition, title=title, reproduce=reproduce or {})
 
 
-def _drawn(scene: Scene, plan: Plan, run: int) -> tuple[Pair, SeedPairs]:
-    """The graphs and seeds of one run."""
+def _drawn(scene: Scene, plan: Plan, run: int, n: int | None) -> tuple[Pair, SeedPairs]:
+    """The graphs and seeds of one run, n or as planned; somebody must be left to be named."""
     pair = scene.pair(plan.rng("graphs", scene.overlap, run))
-    seeds = scene.seeds(pair, plan, None, plan.rng("seeds", scene.overlap, plan.n_seeds, run))
-    _check_left(pair, seeds, known=scene.truth_known)
+    seeds = scene.seeds(pair, plan, n, plan.rng("seeds", scene.overlap, n or plan.n_seeds, run))
+    people = pair.common if scene.truth_known else np.arange(pair.source.n_nodes)
+    if not len(np.setdiff1d(people, seeds.source)):
+        whose = "who are in both graphs" if scene.truth_known else "of the adversary's graph"
+        raise UnmaskError(f"all {len(people)} people {whose} are seeds, expected some to be found; ask for fewer seeds")
     return pair, seeds
 
 
 def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watched: Watched | None) -> None:
     """All attacks on the graphs and seeds of one run."""
-    pair, seeds = _drawn(scene, plan, run) if run else (ledger.first[release], ledger.seeds[release])
+    pair, seeds = _drawn(scene, plan, run, None) if run else ledger.drawn[release]
     for name, attack in plan.attacks.items():
         if f"{name} on {release}" in ledger.not_run:
             continue
         try:
-            trial, belief = attempt(pair, attack, seeds, known=scene.truth_known, partial=scene.truth_partial)
+            found, belief = attempt(pair, attack, seeds, partial=scene.truth_partial)
         except UnmaskError as error:
             ledger.not_run.setdefault(f"{name} on {release}", f"failed: {error}")
             continue
-        ledger.trials.setdefault(release, {}).setdefault(name, []).append(trial)
+        ledger.runs.setdefault((release, name), []).append(found)
         if run == 0:
-            found = belief_rows(belief, pair, seeds, trial, release=release, adversary=name)
-            ledger.standard += found.rows
-            for what, why in found.not_run:
+            filed = belief_rows(belief, found, release=release, adversary=name)
+            ledger.standard += filed.rows
+            for what, why in filed.not_run:
                 ledger.not_run.setdefault(f"{what} of {name}", why)
             if watched is not None:
-                watched.found += _at_risk(scene, pair, trial, belief, release=release, attack=name)
+                watched.found += _at_risk(scene, pair, found, belief, release=release, attack=name)
 
 
-def _at_risk(
-    scene: Scene, pair: Pair, trial: Trial, belief: Matching, *, release: str, attack: str
-) -> Iterator[AtRisk]:
+def _at_risk(scene: Scene, pair: Pair, run: Run, belief: Matching, *, release: str, attack: str) -> Iterator[AtRisk]:
     """The people whom the attack names, by the ids of their file: how many names of such a score are right.
 
     Where the truth is known, those whose names are right more often than the limit.
     """
     people, nodes = _ids(scene.people), None if scene.released is None else _ids(scene.released)
-    right = _right(trial)
-    for at in np.flatnonzero(trial.named & ~(right <= LIMITS["identity"] + SURER)).tolist():
-        said = [f"{trial.degree[at]:,} ties"]
+    right = _right(run)
+    for at in np.flatnonzero(run.named & ~(right <= LIMITS["identity"] + SURER)).tolist():
+        said = [f"{run.degree[at]:,} edges"]
         if nodes is not None and pair.target.labels is not None:
             said.append(f"taken for {nodes[pair.target.labels[belief.mapping[at]]]} of the release")
-        if trial.known and not (trial.partial and trial.outcome[at] == Outcome.GHOST):
-            said.append("which is right" if trial.outcome[at] == Outcome.HIT else "which is wrong")
+        if run.truth.judged[at]:
+            said.append("which is right" if run.outcome[at] == Outcome.HIT else "which is wrong")
         chance = float(right[at]) if np.isfinite(right[at]) else None
-        yield AtRisk(release, people[trial.person[at]], attack, "identity", chance, ", ".join(said))
+        yield AtRisk(release, people[run.person[at]], attack, "identity", chance, ", ".join(said))
 
 
-def _right(trial: Trial) -> NDArray[np.float64]:
+def _right(run: Run) -> NDArray[np.float64]:
     """(n_source,) share right of the names whose score is about that of a person's name; nan where nobody knows."""
-    found = np.full(len(trial.outcome), np.nan)
-    for one in bins([trial]) if trial.known else ():
-        found[(trial.certainty >= one.low) & (trial.certainty <= one.high)] = one.right
+    found = np.full(len(run.outcome), np.nan)
+    for one in bins([run]) if run.known else ():
+        found[(run.certainty >= one.low) & (run.certainty <= one.high)] = one.right
     return found
 
 
@@ -152,28 +155,14 @@ def _ids(graph: SocialGraph) -> list[str]:
     return [str(name) for name in (range(graph.n_nodes) if graph.labels is None else graph.labels)]
 
 
-def _check_left(pair: Pair, seeds: SeedPairs, *, known: bool) -> None:
-    """Somebody must be left to be named."""
-    people = pair.common if known else np.arange(pair.source.n_nodes)
-    if not len(np.setdiff1d(people, seeds.source)):
-        whose = "who are in both graphs" if known else "of the adversary's graph"
-        raise UnmaskError(f"all {len(people)} people {whose} are seeds, expected some to be found; ask for fewer seeds")
-
-
 def _unrun(ledger: _Ledger, plan: Plan) -> dict[str, str]:
     """The attacks of the plan that refused every release, and the kinds that are not in it under any name, and why."""
-    ran = {name for of_attack in ledger.trials.values() for name in of_attack}
+    ran = {name for _, name in ledger.runs}
     refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in ledger.not_run.items()}
     asked = {type(attack) for attack in plan.attacks.values()}
     return {name: refused[name] for name in plan.attacks if name not in ran} | {
-        name: "it was not asked for" for name, kind in ATTACKS.items() if kind not in asked
+        name: "it was not asked for" for name in STANDARD if ATTACKS[name] not in asked
     }
-
-
-def _refuse_empty(ledger: _Ledger) -> None:
-    """Nothing can be shown where every attack refused."""
-    if not ledger.trials:
-        raise UnmaskError(next(iter(ledger.not_run.values())).removeprefix("failed: "))
 
 
 def _transition(
@@ -182,34 +171,24 @@ def _transition(
     """Recall from other numbers of seeds, on the graphs of the first scene, and beside them that of the plan."""
     if not plan.transition:
         return
-    planned = len(ledger.seeds[release].source)
-    done = {(name, planned): list(trials) for name, trials in ledger.trials.get(release, {}).items()}
+    planned = len(ledger.drawn[release][1].source)
+    done = {(name, planned): list(runs) for name, runs in ledger.attacks_on(release).items()}
     for n in sorted(set(plan.transition) - {planned}):
         progress(f"{release}, {n} seeds")
         for run in range(scene.runs(plan, n)):
-            pair = scene.pair(plan.rng("graphs", scene.overlap, run))
             try:
-                seeds = scene.seeds(pair, plan, n, plan.rng("seeds", scene.overlap, n, run))
-                _check_left(pair, seeds, known=scene.truth_known)
-                for name in ledger.trials.get(release, {}):
-                    trial, _ = attempt(
-                        pair,
-                        plan.attacks[name],
-                        seeds,
-                        known=scene.truth_known,
-                        partial=scene.truth_partial,
-                        only_rates=True,
-                    )
-                    done.setdefault((name, n), []).append(trial)
+                pair, seeds = _drawn(scene, plan, run, n)
+                for name in ledger.attacks_on(release):
+                    found, _ = attempt(pair, plan.attacks[name], seeds, partial=scene.truth_partial, only_rates=True)
+                    done.setdefault((name, n), []).append(found)
             except UnmaskError as error:
                 ledger.not_run.setdefault(f"{n} seeds on {release}", f"failed: {error}")
                 break
-    for (name, n), trials in sorted(done.items(), key=lambda item: (list(plan.attacks).index(item[0][0]), item[0][1])):
-        recalls = [trial.recall for trial in trials if trial.recall is not None]
-        recall = float(np.mean(recalls)) if recalls else None
-        coverage = float(np.mean([trial.coverage for trial in trials]))
-        percolated = sum(trial.has_spread for trial in trials)
-        yield TransitionPoint(name, scene.seeds_name(plan), n, len(trials), percolated, recall, coverage)
+    order = list(plan.attacks)
+    for (name, n), runs in sorted(done.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
+        recall, coverage = (mean_of(run.rate(rate) for run in runs) for rate in ("recall", "coverage"))
+        percolated = sum(run.has_spread for run in runs)
+        yield TransitionPoint(name, scene.seeds_name(plan), n, len(runs), percolated, recall, coverage or 0.0)
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
@@ -224,25 +203,22 @@ def _page(
     title: str,
     reproduce: Mapping[str, object],
 ) -> ReportData:
-    name, scene = next((name, scene) for name, scene in scenes.items() if name in ledger.trials)
-    pair, trials = ledger.first[name], ledger.trials[name]
+    first = next(release for release, _ in ledger.runs)
+    scene, (pair, _) = scenes[first], ledger.drawn[first]
+    filed = {(on, name): rows(runs, release=on, adversary=name) for (on, name), runs in ledger.runs.items()}
     attacks = tuple(
-        summary(done, release=release, attack=attack, seeds=scenes[release].seeds_name(plan),
-                n_seeds=len(ledger.seeds[release].source))
-        for release, of_attack in ledger.trials.items()
-        for attack, done in of_attack.items()
+        summary(
+            runs, filed[on, name], release=on, attack=name,
+            seeds=scenes[on].seeds_name(plan), n_seeds=len(ledger.drawn[on][1].source),
+        )
+        for (on, name), runs in ledger.runs.items()
     )  # fmt: skip
-    own = [
-        row
-        for release, of_attack in ledger.trials.items()
-        for attack, done in of_attack.items()
-        for row in rows(done, release=release, adversary=attack)
-    ]
     unrun = tuple(_unrun(ledger, plan).items())
+    guessed = "guessed" if scene.seeds_name(plan) in BLIND else "leaked"
     return ReportData(
         title=title,
-        who=_who(scene, plan),
-        rows=(*own, *ledger.standard),
+        who=who(list(plan.attacks), guessed, truth_known=scene.truth_known),
+        rows=(*(row for found in filed.values() for row in found), *ledger.standard),
         assumptions=tuple(_assumptions(scenes, plan)),
         not_run=(
             *ledger.not_run.items(),
@@ -264,7 +240,7 @@ def _page(
             attacks=attacks,
             transition=transition,
             overlaps=tuple(_overlaps(attacks, scenes)),
-            anonymity=tuple(_anonymity(scene, trials)) if scene.truth_known else (),
+            anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if scene.truth_known else (),
             separations=tuple(_separations(ledger, scenes)),
         ),
     )
@@ -272,16 +248,14 @@ def _page(
 
 def _bound(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | None:
     """Upper bound on recall in the first run of the release that the first finding is about."""
-    release = strongest_first(attacks)[0].release
-    if ledger.first[release].origin is not None:  # it is a bound where everybody has one identity
-        return None
-    return most_recall(ledger.first[release], ledger.seeds[release])
+    pair, seeds = ledger.drawn[strongest_first(attacks)[0].release]
+    return most_recall(pair, seeds) if pair.origin is None else None  # a bound where everybody has one identity
 
 
-def _who(scene: Scene, plan: Plan) -> str:
-    truth = "" if scene.truth_known else " Nothing is checked: the truth is not known."
-    seeds = "guessed" if scene.seeds_name(plan) in BLIND else "leaked"
-    attacks = " and ".join(filter(None, (", ".join(list(plan.attacks)[:-1]), list(plan.attacks)[-1])))
+def who(names: Sequence[str], seeds: str, *, truth_known: bool) -> str:
+    """Who attacks what, knowing what; seeds : "leaked" or "guessed"."""
+    truth = "" if truth_known else " Nothing is checked: the truth is not known."
+    attacks = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return (
         f"An adversary who has their own network and a few {seeds} identities names the people of a released network, "
         f"by {attacks}.{truth}"
@@ -293,14 +267,14 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
     yield from dict.fromkeys(said for scene in scenes.values() for said in scene.assumptions(plan))
     if not first.truth_known:
         yield "What is right is not known, and is not estimated: scores of attacks on networks are no probabilities."
-        yield f"An attack has spread when it gives a name to at least {PERCOLATES:.0%} of the people who are no seeds."
+        yield f"An attack has spread when it gives a name to at least {SPREADS:.0%} of the people who are no seeds."
         return
-    yield f"An attack has spread in a run when it names at least {PERCOLATES:.0%} of the people who can be found."
+    yield f"An attack has spread in a run when it names at least {SPREADS:.0%} of the people who can be found."
     yield "Rates are means over all runs, those in which an attack does not spread included; seeds are left out."
     if first.truth_partial:
         yield "The truth is partial: people without an entry in it are neither right nor wrong."
     yield (
-        "The score of a name is the probability that the model of the attack rematch gives it, which any adversary can "
+        "The score of a name is the probability that the model of the attack Rematch gives it, which any adversary can "
         "work out. It is not calibrated; how many names of a score are right is counted."
     )
     yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."
@@ -320,17 +294,18 @@ def _overlaps(attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene])
 
 def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[SeparationPoint]:
     """Rates where people have separated their identities, beside those on the release in which they have not."""
-    before = {scene.overlap: ledger.trials.get(name, {}) for name, scene in scenes.items() if scene.separation is None}
-    for release, of_attack in ledger.trials.items():
-        for attack, done in of_attack.items() if scenes[release].separation else ():
-            whole = before.get(scenes[release].overlap, {}).get(attack, [])
-            yield separation_point(done, whole, release=release, attack=attack)
+    before = {scene.overlap: name for name, scene in scenes.items() if scene.separation is None}
+    for (release, attack), runs in ledger.runs.items():
+        if scenes[release].separation is not None:
+            whole = ledger.runs.get((before.get(scenes[release].overlap, ""), attack), [])
+            yield separation_point(runs, whole, release=release, attack=attack)
 
 
-def _anonymity(scene: Scene, trials: Trials) -> Iterator[AnonymityLink]:
+def _anonymity(scene: Scene, attacks: Mapping[str, list[Run]]) -> Iterator[AnonymityLink]:
     """Criteria beside the share of attacks and runs that name a person."""
-    every = [trial for done in trials.values() for trial in done]
-    share = score((t.judged for t in every), (t.person for t in every), n_people=scene.n_people).hit_share
+    every = [run for runs in attacks.values() for run in runs]
+    judged, people = (run.judged for run in every), (run.person for run in every)
+    share = score(judged, people, n_people=scene.people.n_nodes).hit_share
     values = scene.criteria(CRITERIA.values())
     for name, variant in CRITERIA.items():
         correlation = spearman(share, values[variant])

@@ -1,0 +1,169 @@
+"""Cases of graphs. Here a cell of a study: a graph is split in two, the people of one half protect themselves, and
+the adversary who has the other looks for them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import numpy as np
+
+from unmask.cases.graphs.case import ADOPTERS, attempt, rows
+from unmask.cases.rows import plain_row
+from unmask.errors import UnmaskError, nearest
+from unmask.graphs import Attack, Pair, SeedPairs, SocialGraph, select_seeds, split
+from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
+from unmask.graphs.knowledge.seeding import parse_method
+from unmask.measures.interval import wilson
+from unmask.measures.rates import RATES
+from unmask.plan import Cell, Part, unknown
+from unmask.results import Row
+
+DATASET: tuple[str, ...] = ()
+COLUMNS: tuple[str, ...] = ()
+ROLES: Mapping[str, str] = {}
+ADVERSARY = ("knows", "discovery")
+MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility")
+
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True)
+class Knows:
+    """What an adversary of graphs knows.
+
+    node_overlap, edge_overlap : of the adversary's graph with the released one, see `unmask.graphs.split`; of no use
+                                 for a dataset that is a pair already
+    seeds, n_seeds, error, who : whom the adversary has found before, see `unmask.graphs.disclosure.separated_seeds`;
+                                 where nobody has several identities everybody is "whole"
+    """
+
+    node_overlap: float = 0.5
+    edge_overlap: float = 0.75
+    seeds: str = "random.25"
+    n_seeds: int = 100
+    error: float = 0.0
+    who: Seeded = "whole"
+
+    def choose(self, pair: Pair, rng: np.random.Generator) -> SeedPairs:
+        """Seeds of a pair in which everybody that may be chosen has one identity."""
+        return select_seeds(pair, self.seeds, self.n_seeds, rng, error=self.error)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Whether each identity of some adopters is looked for by itself, see `unmask.graphs.disclosure.discovery`.
+
+    people : adopters, drawn at random; none where it is not asked for, as it takes `runs` attacks for each identity
+    runs   : attacks
+    """
+
+    people: int = 0
+    runs: int = 10
+
+
+def check(adversary: Part) -> None:
+    """Refuse what an adversary cannot know."""
+    knows, asked = _settings(adversary, "knows", Knows), _settings(adversary, "discovery", Asked)
+    for name in ("node_overlap", "edge_overlap", "error"):
+        if type(value := getattr(knows, name)) not in (int, float) or not 0 <= value <= 1:
+            raise UnmaskError(f"{name} is {value!r}, expected a share from 0 to 1")
+    if knows.edge_overlap == 0:
+        raise UnmaskError("edge_overlap is 0, so that the graphs share no edge; expected a share above 0, to 1")
+    if type(knows.n_seeds) is not int or knows.n_seeds < 0 or not isinstance(knows.seeds, str):
+        raise UnmaskError(
+            'seeds and n_seeds are a method and a whole number, such as seeds = "random.25", n_seeds = 100'
+        )
+    parse_method(knows.seeds)
+    if knows.who not in get_args(Seeded):
+        raise UnmaskError(f"who is {knows.who!r}, {nearest(knows.who, get_args(Seeded))}")
+    if type(asked.people) is not int or type(asked.runs) is not int or asked.people < 0 or asked.runs < 1:
+        raise UnmaskError("discovery has people and runs, expected whole numbers such as { people = 50, runs = 10 }")
+    if asked.people and knows.who != "whole":
+        raise UnmaskError(
+            f"who is {knows.who!r}, but identities are looked for from seeds that are whole; leave one out"
+        )
+
+
+def columns(_file: Path) -> list[str]:
+    """A list of edges has no columns to name."""
+    return []
+
+
+def load(_dataset: Part, made: Any) -> SocialGraph | Pair:
+    """The graph, or the pair."""
+    found: SocialGraph | Pair = SocialGraph.read(made) if isinstance(made, Path) else made
+    return found
+
+
+def protect(_population: SocialGraph | Pair, protection: Any, _rng: np.random.Generator) -> Any:
+    """The protection itself: the people of the released half apply it, and who they are each adversary has a say in."""
+    return protection
+
+
+def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: Attack) -> list[Row]:
+    """Rates over the people who are in both halves; with several identities, also what they disclose."""
+    knows, asked = _settings(cell.adversary, "knows", Knows), _settings(cell.adversary, "discovery", Asked)
+    pair = _pair(cell, population, knows)
+    rng = cell.rng("protection", cell.protection.content)
+    separated = None if released is None else released(pair.target, rng=rng, eligible=pair.truth[pair.common])
+    after = pair if separated is None else SeparatedPair.of(pair, separated)
+    rng = cell.rng("seeds", knows.seeds, knows.n_seeds)
+    if separated is None:
+        seeds = knows.choose(pair, rng)
+    else:
+        seeds = separated_seeds(pair, separated, knows.seeds, knows.n_seeds, rng, who=knows.who, error=knows.error)
+    run, _ = attempt(after, attack, seeds, only_rates=True)
+    return [
+        *rows([run], release=cell.protection.name, adversary=cell.adversary.name),
+        *(_one_by_one(cell, after, attack, knows, asked) if isinstance(after, SeparatedPair) else ()),
+        _kept_edges(cell, pair, after.target),
+    ]
+
+
+def _pair(cell: Cell, population: SocialGraph | Pair, knows: Knows) -> Pair:
+    if isinstance(population, Pair):
+        return population
+    overlaps = knows.node_overlap, knows.edge_overlap
+    return split(population, *overlaps, cell.rng("split", *overlaps))
+
+
+def _settings(adversary: Part, where: str, kind: type[Settings]) -> Settings:
+    """One of the two tables that a plan may have of an adversary."""
+    given = adversary.settings.get(where, {})
+    if not isinstance(given, dict):
+        raise UnmaskError(f"{where} is no table; expected for example {where} = {{ people = 50, runs = 10 }}")
+    names = list(inspect.signature(kind).parameters)
+    for key in given:
+        if key not in names:
+            raise UnmaskError(unknown(key, names, where))
+    return kind(**given)
+
+
+def _one_by_one(cell: Cell, pair: SeparatedPair, attack: Attack, knows: Knows, asked: Asked) -> Iterator[Row]:
+    """How well the identities of some adopters are found, each as if it were the only one."""
+    before, separated = pair.before, pair.separated
+    there = np.isin(before.truth, separated.adopters) & np.isin(before.truth, separated.origin)
+    rng = cell.rng("discovery", asked.people, asked.runs)
+    people = rng.permutation(np.flatnonzero(there))[: asked.people]
+    if not len(people):
+        return
+    found = discovery(before, separated, people, attack, knows.choose, runs=asked.runs, rng=rng)
+    n, reversed_ = len(found.node), found.reversed or 0.0
+    low, high = wilson(reversed_, len(people))
+    yield plain_row(cell, "discovery", "share", float(found.probability.mean()), prior=0.0, n=n, target="adopters")
+    yield plain_row(cell, "discovery_score", "runs", float(found.score.mean()), prior=0.0, n=n, target="adopters")
+    yield plain_row(
+        cell, "reversed", "share", reversed_, prior=0.0, n=len(people), target="adopters", low=low, high=high,
+        interval="people (Wilson)",
+    )  # fmt: skip
+
+
+def _kept_edges(cell: Cell, pair: Pair, release: SocialGraph) -> Row:
+    before = max(pair.target.n_edges, 1)
+    kept = min(release.n_edges / before, 1.0)
+    return plain_row(cell, "utility", "share", kept, prior=1.0, n=before, note="edges that the release keeps")
