@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unmask import channels, graphs, pseudonyms, tables
 from unmask.posterior import Posterior
 from unmask.tables.knowledge import attribute_truth
-from unmask.truth import ABSENT, UNKNOWN, Truth
+from unmask.truth import ABSENT, Truth
 from unmask.view import Partition
 
 Rng = np.random.Generator
@@ -196,11 +196,6 @@ def _channel_fault(secrets: NDArray[np.int64], shown: Any) -> str:
 # --- graphs ----------------------------------------------------------------------------------------------------------
 
 
-def _attack_graph(attack: Any, scene: Scene, _rng: Rng) -> Any:
-    """The one place where an attack on a graph is called."""
-    return attack(scene.release, *scene.knowledge)
-
-
 @cache
 def _graph(n: int, degree: int) -> graphs.SocialGraph:
     return graphs.datasets.barabasi_albert(n, degree, rng=np.random.default_rng(1))
@@ -210,9 +205,7 @@ def _graph_scene(graph: graphs.SocialGraph, kept: tuple[float, float], method: s
     """Two noisy copies of a graph, some identities leaked."""
     pair = graphs.split(graph, *kept, np.random.default_rng(2))
     seeds = graphs.select_seeds(pair, method, n_seeds, np.random.default_rng(3))
-    truth = np.where(pair.truth < 0, ABSENT, pair.truth)
-    truth[seeds.source] = UNKNOWN
-    return Scene(pair.target, (pair.source, seeds), lambda _: Truth(truth))
+    return Scene(pair.target, graphs.Auxiliary(pair.source, seeds), lambda _: pair.to_truth(seeds))
 
 
 @cache
@@ -223,18 +216,18 @@ def _sparse_graph() -> graphs.SocialGraph:
 
 
 def _graph_moved(scene: Scene, rng: Rng) -> tuple[Scene, Agrees]:
-    source, seeds = scene.knowledge
+    source, (known, shown) = scene.knowledge.graph, scene.knowledge.seeds
     mine, theirs = rng.permutation(source.n_nodes), rng.permutation(scene.release.n_nodes)
     place, there = np.argsort(mine), np.append(np.argsort(theirs), -1)
-    order = rng.permutation(len(seeds.source))
-    leaked = type(seeds)(place[seeds.source[order]], there[seeds.target[order]])
+    order = rng.permutation(len(known))
+    leaked = (place[known[order]], there[shown[order]])
 
     def agrees(before: Any, after: Any) -> bool:
         if hasattr(before, "mapping"):
             return bool(np.array_equal(after.mapping[place], there[before.mapping]))
         return np.allclose(after.to_dense()[place], before.to_dense()[:, theirs], atol=1e-6)
 
-    moved = Scene(_renumbered(scene.release, there), (_renumbered(source, place), leaked), scene.truth)
+    moved = Scene(_renumbered(scene.release, there), graphs.Auxiliary(_renumbered(source, place), leaked), scene.truth)
     return moved, agrees
 
 
@@ -277,7 +270,7 @@ ATTACKS = {
         types=("Channel",),
     ),
     "graphs": Ground(
-        _attack_graph,
+        _attack,
         lambda: _graph_scene(_sparse_graph(), (0.8, 0.8), "random.25", 20),
         _graph_moved,
         judged=lambda _: (_graph_scene(_graph(400, 6), (0.9, overlap), "top", 25) for overlap in (0.7, 0.9)),

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from unmask.channels import Channel
     from unmask.economics import Attacker
     from unmask.graphs import SeedPairs, SocialGraph
+    from unmask.graphs.attacks.matching import Attack as GraphAttack
     from unmask.measures import Measure
     from unmask.posterior import Posterior
     from unmask.reports import ReportData
-    from unmask.studies.graph_trials import GraphAttack
     from unmask.tables import Table
     from unmask.truth import Truth
     from unmask.view import Partition, View
@@ -148,8 +148,8 @@ def _of_graph(
     transition: Sequence[int] = (),
     seed: int = 0,
 ) -> ReportData:
-    from unmask.studies.graph_attacks import DEFAULT, parse_attacks
-    from unmask.studies.graphs import Acquired, Derived, Plan, study_graph
+    from unmask.cases.graphs.audit import audit_graph
+    from unmask.cases.graphs.scenes import DEFAULT, Acquired, Derived, Plan, parse_attacks
 
     if (auxiliary is None) == (not overlaps):
         raise UnmaskError("a graph is attacked with an auxiliary graph, or as overlaps of two made of it; give one")
@@ -163,7 +163,7 @@ def _of_graph(
         who = None if pair[0] is None else np.asarray(pair[0])
         given = None if isinstance(seeds, str) else seeds
         scenes = {"release": Acquired(release, auxiliary, who, given, pair[1], truth_partial)}
-    return study_graph(scenes, plan, title=_title(scenes))
+    return audit_graph(scenes, plan, title=_title(scenes))
 
 
 def _of_channels(
