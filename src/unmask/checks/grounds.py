@@ -44,6 +44,7 @@ class Ground:
     judged    : scenes on which announced success is compared with realized success, for an attack
     fault     : (population, release) -> what is wrong with the release of a protection, "" for nothing
     types     : what is annotated in a call for which these are problems; others of the domain need other problems
+    others    : what is annotated in a call that needs other problems all the same
     """
 
     call: Callable[[Any, Any, Rng], Any]
@@ -54,6 +55,7 @@ class Ground:
     judged: Callable[[Any], Iterator[Scene]] | None = None
     fault: Callable[[Any, Any], str] | None = None
     types: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
     def poses(self, thing: Any) -> bool:
         """Whether these are problems for what the call of a thing is annotated with; it is, where that says nothing."""
@@ -61,7 +63,8 @@ class Ground:
             return True
         parameters = list(inspect.signature(thing).parameters.values())[:2]
         said = " ".join(getattr(one.annotation, "__name__", str(one.annotation)) for one in parameters)
-        return any(word in said for word in (*self.types, "_empty _empty"))
+        fits = any(word in said for word in (*self.types, "_empty _empty"))
+        return fits and not any(word in said for word in self.others)
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -268,6 +271,7 @@ ATTACKS = {
         strangers=lambda: _channel_scene(1),
         judged=lambda _: (_channel_scene(seed, n=3000) for seed in range(5)),
         types=("Channel",),
+        others=("OneEach",),
     ),
     "graphs": Ground(
         _attack,

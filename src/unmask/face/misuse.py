@@ -10,8 +10,8 @@ from unmask.errors import UnmaskError, nearest
 
 
 def subject_of(value: object) -> str:
-    """The part of unmask that a value's class comes from; "" for another's."""
-    modules = (kind.__module__.split(".") for kind in type(value).__mro__)
+    """The part of unmask that a value's class comes from, that of its base for a special one; "" for another's."""
+    modules = (kind.__module__.split(".") for kind in reversed(type(value).__mro__))
     return next((parts[1] for parts in modules if parts[0] == "unmask" and len(parts) > 1), "")
 
 

@@ -34,6 +34,10 @@ APPROXIMATE = (
 UNSETTLED = "belief propagation did not settle: raise the damping or the iterations before trusting these numbers"
 
 
+OneEach = Ints
+"""(n_targets,) an output of each target, no two of whom have the same secret."""
+
+
 @dataclass(frozen=True, eq=False)
 class MatchingMarginals:
     """How likely each pair is, when all targets have different candidates.
@@ -101,7 +105,7 @@ class MatchingAttack:
     iterations: int = 1000
     tolerance: float = 1e-9
 
-    def __call__(self, release: Ints, knowledge: Channel, *, rng: np.random.Generator | None = None) -> Posterior:
+    def __call__(self, release: OneEach, knowledge: Channel, *, rng: np.random.Generator | None = None) -> Posterior:
         """The belief about the secret of each target."""
         seen = np.asarray(release)
         if seen.ndim != 1:
