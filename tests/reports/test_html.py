@@ -357,6 +357,14 @@ def test_failed_not_run_and_zero_look_different():
     assert "k=7, success_probability: ran out of memory" in text
 
 
+def test_a_success_that_is_undefined_is_said_and_not_drawn():
+    shown = render(replace(single(), rows=(row(), row(release="k=5", posterior=math.nan, gain=math.nan))))
+    assert ">undefined<" in shown[shown.index("<svg") : shown.index("</svg>")]
+    alone = render(replace(single(), rows=(row(posterior=math.nan, gain=math.nan),)))
+    assert ">undefined<" in alone
+    assert not re.search(r"\bnan\b", alone)
+
+
 def test_releases_without_a_value_are_not_hidden_in_the_finding():
     rows = (row(), row(release="k=5, l=2", posterior=0.01), row(release="k=7", status="failed"))
     assert "Of 2 of 3 releases the lowest is \u201ck=5, l=2\u201d with 1.0 %." in said(replace(single(), rows=rows))

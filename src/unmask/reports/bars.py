@@ -75,9 +75,9 @@ def dots(rows: Sequence[tuple[str, Sequence[Dot | Absent]]], *, label: str) -> s
     found = [dot for _, own in rows for dot in own if isinstance(dot, Dot)]
     left, top, right = _left([name for name, _ in rows]), 22.0, PANEL - 6.0
     ends = [max(dot.prior, dot.value, dot.high) for dot in found]
-    largest = max(ends) or 1.0
+    largest = max(ends, default=0.0) or 1.0
     rooms = [max(right - left - 12 - wide(dot.text), 50.0) for dot in found]
-    end = max(largest * 1.02, *(at * (right - left) / room for at, room in zip(ends, rooms, strict=True)))
+    end = max([largest * 1.02, *(at * (right - left) / room for at, room in zip(ends, rooms, strict=True))])
     ticks = linear(largest, about=max(1.0, min(4.0, largest / end * (right - left) / 55))).ticks
     scale = Scale(0.0, end, ticks)
     heights = [max(20 * len(own) + 12, 13 * len(wrapped(name, LONGEST)) + 8) for name, own in rows]

@@ -11,6 +11,8 @@ from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.graph import GraphRisk
 from unmask.reports.facts.linkage import Linkage
 from unmask.reports.facts.price import Price
+from unmask.reports.facts.study import Measured
+from unmask.reports.facts.study import headlines as preferred
 from unmask.reports.result import Result
 from unmask.reports.words import FAILURES, IDENTITY, Value, letter
 from unmask.results import Row
@@ -139,13 +141,8 @@ def headlines(data: ReportData) -> dict[tuple[str, str, str], Row]:
 
     It is the first of `data.success` that has a value: realized success where the truth is known, else self-assessed.
     """
-    found: dict[tuple[str, str, str], Row] = {}
-    for row in data.rows:
-        if row.measure in data.success and row.status not in FAILURES:
-            key = (row.release, row.adversary, row.target)
-            if key not in found or data.success.index(row.measure) < data.success.index(found[key].measure):
-                found[key] = row
-    return found
+    told = tuple(Measured("", row, 1) for row in data.rows if row.status not in FAILURES)
+    return {key: item.row for key, item in preferred(told, data.success).items()}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -146,11 +147,10 @@ def _compared(
 
 
 def _points(family: Family, adversary: str, target: str, heads: Headlines) -> tuple[tuple[float, float], ...]:
-    return tuple(
-        (float(i), heads[protection, adversary, target].row.posterior)
-        for i, (_, protection) in enumerate(family.values)
-        if (protection, adversary, target) in heads
-    )
+    """The finite values over the places of the parameter's values."""
+    own = [heads.get((protection, adversary, target)) for _, protection in family.values]
+    values = ((float(i), item.row.posterior) for i, item in enumerate(own) if item is not None)
+    return tuple(point for point in values if math.isfinite(point[1]))
 
 
 def _name(measure: str) -> str:

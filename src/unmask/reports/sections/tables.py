@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from unmask.measures.registry import needs_truth
@@ -49,6 +50,8 @@ def _dot(data: ReportData, scope: Scope, row: Row | None, key: tuple[str, str, s
     style, several = scope.styles[key[1]], len(scope.adversaries)
     if row is None:
         return Absent(lettered(_why_not(data, *key), style, several))
+    if not math.isfinite(row.posterior + row.prior):
+        return Absent(lettered("undefined", style, several))
     low, high = (row.posterior if end is None else end for end in (row.low, row.high))
     said = row_estimate(row) + (f", n {row.n:,}" if with_n else "")
     return Dot(style, row.posterior, low, high, row.prior, lettered(said, style, several))

@@ -11,7 +11,7 @@ from unmask.reports.charts import Spot, plane
 from unmask.reports.data import Heads, ReportData, Scope
 from unmask.reports.parts import Figure, Figures, Grid, Section, lead, notes, parts
 from unmask.reports.scales import linear
-from unmask.reports.words import SPACE, Value, letter, name_of, what, written
+from unmask.reports.words import SPACE, Value, letter, name_of, short, what, written
 from unmask.results import Row
 
 
@@ -74,7 +74,7 @@ def _plane_spots(rows: Sequence[tuple[float, Row]], style: int, said: str) -> It
 def _plane(spots: Sequence[Spot], title: str, caption: str) -> str:
     """The plane with the name of each release once, at its highest spot; a loss up to 1 is written in percent."""
     highest = {spot.name: spot for spot in sorted(spots, key=lambda spot: spot.ends[1])}
-    named = [spot if highest[spot.name] is spot else replace(spot, name="") for spot in spots]
+    named = [replace(spot, name=short(spot.name, 24) if highest[spot.name] is spot else "") for spot in spots]
     most, top = max(spot.x for spot in spots) or 1.0, max(spot.ends[1] for spot in spots) or 1.0
     x = linear(1.1 * most, unit="share" if most <= 1 else "", title=title)
     label = f"Success against {title}. {caption}. The tables have the figures."
