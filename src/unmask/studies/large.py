@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -175,7 +176,7 @@ def _attacked(
         found = _Said.of(Case(name, *whom, belief, None), people, measures)
         said[whom] = said[whom].and_then(found) if whom in said else found
 
-    found, belief = _by_class(held, hear)
+    found, belief, named = _by_class(held, hear)
     if _all_known(held.table):
         for alike in held.table.alike():
             people = int(alike.sum())
@@ -186,7 +187,7 @@ def _attacked(
         found,
         tuple(row for whom, found in said.items() for row in _rows(name, *whom, found)),
         tuple(found.distribution for found in said.values()),
-        tuple(_column_risks(name, held.table)),
+        tuple(_column_risks(name, held.table, found, named)),
         belief,
     )
 
@@ -195,12 +196,18 @@ _Hear = Callable[[str, str, Posterior, int], None]
 """Takes the adversary, their target, their belief about the people of a part, and how many these are."""
 
 
-def _by_class(held: Held, hear: _Hear) -> tuple[criteria.Criteria, Posterior]:
-    """The prosecutor, part by part; the criteria, and the belief about identity by the size of classes."""
-    table, examined, sizes = held.table, [], []
-    for part in table.parts(held.parts, by=table.dividing(held.parts, at_once=held.at_once)):
+def _by_class(held: Held, hear: _Hear) -> tuple[criteria.Criteria, Posterior, dict[str, Counter[str]]]:
+    """The prosecutor, part by part; the criteria, the belief about identity by the size of classes, and `named` without
+    each of the quasi-identifiers that does not tell the part: classes that differ in another are in several.
+    """
+    table, examined, sizes, named = held.table, [], [], defaultdict[str, Counter[str]](Counter)
+    by = table.dividing(held.parts, at_once=held.at_once)
+    for part in table.parts(held.parts, by=by):
         examined.append(examine(part))
         sizes.append(np.unique(part.counts, return_counts=True))
+        for column in part.quasi_identifiers if len(part.quasi_identifiers) > 1 else ():
+            if column.name not in by:
+                named[column.name].update(part.named(column.name))
         link = ClassAttack()(part)
         hear(PROSECUTOR, "identity", link, part.n_rows)
         for column in part.sensitive:
@@ -208,7 +215,7 @@ def _by_class(held: Held, hear: _Hear) -> tuple[criteria.Criteria, Posterior]:
         del part, link  # before the next is made
     found = together(examined, missing=table.missing, n_rows=table.n_rows)
     size, classes = np.concatenate(sizes, axis=1)
-    return found, from_sizes(size, size * classes / found.rows, n_candidates=found.rows)
+    return found, from_sizes(size, size * classes / found.rows, n_candidates=found.rows), named
 
 
 def _by_register(held: Held, register: Combinations, coverage: float, hear: _Hear) -> Posterior:
@@ -259,12 +266,14 @@ def _criteria(found: criteria.Criteria) -> dict[str, float | int | str | None]:
     return {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
 
 
-def _column_risks(release: str, table: Reduced) -> Iterator[ColumnRisk]:
+def _column_risks(
+    release: str, table: Reduced, found: criteria.Criteria, named: Mapping[str, Mapping[str, int]]
+) -> Iterator[ColumnRisk]:
     """The mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
     if len(table.quasi_identifiers) < 2:
         return
-    n, complete = table.n_complete, table.named()
+    right = {name: round(column.average_privacy_risk * found.rows) for name, column in found.columns.items()}
     for column in table.quasi_identifiers:
-        less = table.named(column.name)
-        for target, rows in complete.items():
-            yield ColumnRisk(release, target, column.name, rows / n, less[target] / n)
+        less = named.get(column.name) or table.named(column.name)
+        for target, rows in {"identity": found.classes, **right}.items():
+            yield ColumnRisk(release, target, column.name, rows / found.rows, less[target] / found.rows)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
+from unmask.tables.counts import group
 from unmask.tables.release import Classes, Column, Rows, Table
 
 
@@ -67,9 +68,9 @@ class Combinations(Table):
         """The combinations themselves."""
         return Classes(np.arange(len(self.counts), dtype=np.int32), self.counts, self.codes)
 
-    def rows_in(self, group: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+    def rows_in(self, group_of: NDArray[np.int32], n: int) -> NDArray[np.int64]:
         """As for any table."""
-        return np.bincount(group, self.counts, n).astype(np.int64)
+        return np.bincount(group_of, self.counts, n).astype(np.int64)
 
     def histogram(self, column: Column) -> csr_array[Any, Any]:
         """As for any table; of a sensitive column."""
@@ -92,3 +93,16 @@ class Combinations(Table):
             counts=self.counts[rows],
             histograms=tuple(histogram[rows] for histogram in self.histograms),
         )
+
+    def named(self, left_out: str) -> dict[str, int]:
+        """By target, the rows that an adversary gets who sees classes without one of the quasi-identifiers.
+
+        Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
+        """
+        rest = [column for column in self.quasi_identifiers if column.name != left_out]
+        of_row, _, levels = group([column.codes for column in rest], [len(column.levels) for column in rest])
+        n = len(of_row)
+        gather = csr_array((np.ones(n, dtype=np.int64), (of_row, np.arange(n))), shape=(len(levels), n))
+        merged = zip(self.sensitive, self.histograms, strict=True)
+        right = {column.name: int((gather @ histogram).max(axis=1).sum()) for column, histogram in merged}
+        return {"identity": len(levels), **right}

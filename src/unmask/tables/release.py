@@ -226,9 +226,9 @@ class Table:
         """(n_rows, d) codes of the quasi-identifiers."""
         return np.stack([column.codes for column in self.quasi_identifiers], axis=1)
 
-    def rows_in(self, group: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+    def rows_in(self, group_of: NDArray[np.int32], n: int) -> NDArray[np.int64]:
         """(n,) how many rows are in each of n groups, given the group of each entry of its columns."""
-        return np.bincount(group, minlength=n)
+        return np.bincount(group_of, minlength=n)
 
     def histogram(self, column: Column) -> csr_array[Any, Any]:
         """(J, L) how many rows of each class have each level of a column of the table, CSR."""

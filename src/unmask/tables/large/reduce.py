@@ -166,11 +166,8 @@ class Reduced:
         found[rows[short]] = rows["n"]
         return found
 
-    def named(self, left_out: str = "") -> dict[str, int]:
-        """By target, the rows that an adversary gets who sees classes, with all quasi-identifiers or without one.
-
-        Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
-        """
+    def named(self, left_out: str) -> dict[str, int]:
+        """As `Combinations.named`, of all that takes part, counted by the engine."""
         quasi = [short for short in self.short[0] if self.columns[short] != left_out]
         found: dict[str, int] = {}
         for secret in self.short[1] or [""]:
