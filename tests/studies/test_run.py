@@ -194,7 +194,7 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_killed_study_loses_nothing_and_doubles_nothing(tmp_path):
-    plan = plan_of(tmp_path, seeds=40, adversary="targets = 3000\nlooks = 2")
+    plan = plan_of(tmp_path, seeds=40, adversary="targets = 3000\nobservations = 2")
     script, folder = tmp_path / "go.py", tmp_path / "run"
     script.write_text(KILLED)
     process = subprocess.Popen([sys.executable, script, tmp_path / "plan.toml", folder])
@@ -217,7 +217,7 @@ def test_a_killed_study_loses_nothing_and_doubles_nothing(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_terminated_study_writes_what_is_finished_and_goes_on_later(tmp_path, number):
-    plan_of(tmp_path, seeds=40, adversary="targets = 3000\nlooks = 2")
+    plan_of(tmp_path, seeds=40, adversary="targets = 3000\nobservations = 2")
     folder = tmp_path / "run"
     command = [sys.executable, "-m", "unmask", "study", str(tmp_path / "plan.toml"), "-o", str(folder)]
     process = subprocess.Popen([*command, "--workers", "2"], stderr=subprocess.PIPE, text=True)
