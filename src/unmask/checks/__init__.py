@@ -26,6 +26,8 @@ from unmask.pseudonyms import Items
 from unmask.truth import Truth
 from unmask.view import Partition, View
 
+__all__ = ["Verdict", "check", "check_attack", "check_measure", "check_protection"]
+
 WITHIN = 0.03
 """By how much the success that a belief announces may lie outside the interval of the success that comes true."""
 
