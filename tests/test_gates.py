@@ -85,7 +85,8 @@ def test_what_breaks_a_gate_is_named_with_its_value_and_its_bound(capsys):
 @pytest.mark.parametrize(
     ("gate", "said"),
     [
-        ("success_probabilty>0.1", "nobody took this measure"),
+        ("success_probabilty>0.1", "nobody took this measure; did you mean 'success_probability'?"),
+        ("rank>3", "nobody took this measure, place of the truth among the candidates"),
         ("burglar:success_probability>0.1", "'burglar' is no adversary and no target"),
         ("register:diagnosis:success_probability>0.1", "'register:diagnosis' is no adversary and no target"),
         ("register:k<11", "nobody took this measure"),

@@ -10,6 +10,7 @@ from unmask.catalog import domain_of, find, kind_of, listed
 from unmask.cli import main
 from unmask.errors import UnmaskError
 from unmask.reports import render
+from unmask.studies.cells import run_cell
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
@@ -52,7 +53,7 @@ class ByOneColumn:
 """
 
 PLAN = """
-[[datasets]]
+[[data]]
 name = "census"
 use = "tables.synthetic_census"
 with = { n = 200 }
@@ -146,3 +147,23 @@ def test_both_pass_the_check_that_ours_pass(mine, tmp_path, monkeypatch):
         done = CliRunner().invoke(main, ["check", f"{mine}:{name}"])
         assert done.exit_code == 0, done.output
         assert "0 of" in done.output
+
+
+def test_a_class_that_needs_arguments_and_what_is_no_class_are_told_in_a_sentence(mine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"{mine}.py").write_text(MINE.replace('column: str = "sex"', "column: str"))
+    for name, said in (("ByOneColumn", "give its fields defaults"), ("np", "is no class of attacks")):
+        done = CliRunner().invoke(main, ["check", f"{mine}:{name}"])
+        assert isinstance(done.exception, UnmaskError | SystemExit)
+        assert said in done.output or said in str(done.exception)
+
+
+def test_a_dataset_is_a_function(mine, tmp_path):
+    text = PLAN.replace("mine_PLACE", mine).replace("tables.synthetic_census", f"{mine}:people")
+    text = text.replace("with = { n = 200 }", 'domain = "tables"\nwith = { n = 20 }')
+    (tmp_path / "plan.toml").write_text(text)
+    with (tmp_path / f"{mine}.py").open("a") as file:
+        file.write("\n\ndef people(n):\n    return {'age': list(range(n)), 'sex': ['f', 'm'] * (n // 2)}\n")
+    cell = read_plan(tmp_path / "plan.toml").cells()[0]
+    rows = {row.measure: row.posterior for row in run_cell(cell)}
+    assert rows["realized_success"] == pytest.approx(0.1)

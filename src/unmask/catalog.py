@@ -133,7 +133,8 @@ def kind_of(thing: Any) -> Kind:
     """
     if not inspect.isclass(thing):
         return "datasets"
-    return "attacks" if _takes(thing, None, None) else "protections"
+    ours = thing in {type(one) for one in ATTACKS.values()}
+    return "attacks" if ours or _takes(thing, None, None) else "protections"
 
 
 def _takes(kind: type, *arguments: None, **named: None) -> bool:

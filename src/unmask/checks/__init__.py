@@ -26,6 +26,8 @@ from unmask.pseudonyms import Items
 from unmask.truth import Truth
 from unmask.view import Partition, View
 
+__all__ = ["Verdict", "check", "check_attack", "check_measure", "check_protection"]
+
 WITHIN = 0.03
 """By how much the success that a belief announces may lie outside the interval of the success that comes true."""
 
@@ -78,7 +80,14 @@ def check(thing: Any, *, domain: str = "") -> tuple[Verdict, ...]:
     """Whatever it is: a measure, or an object (or a class that is made without arguments) that attacks or protects."""
     if isinstance(thing, Measure):
         return check_measure(thing)
-    made = thing() if inspect.isclass(thing) else thing
+    try:
+        made = thing() if inspect.isclass(thing) else thing
+    except TypeError as error:
+        raise UnmaskError(
+            f"{thing.__name__} is not made without arguments ({error}); give its fields defaults"
+        ) from None
+    if inspect.ismodule(made) or inspect.isroutine(made) or isinstance(made, str | int | float):
+        raise UnmaskError(f"{type(made).__name__} is no class of attacks or protections, and no measure")
     of_kind = check_attack if kind_of(type(made)) == "attacks" else check_protection
     return of_kind(made, domain=domain)
 
@@ -147,18 +156,17 @@ def inputs_are_left_alone(thing: Any, ground: Ground) -> str:
     """Neither the release nor the knowledge, nor the population, is changed."""
     given = ground.given()
     before = [(array, array.copy()) for array in _arrays(given)]
-    ground.call(thing, given, np.random.default_rng(0))
+    _run(thing, ground, given)
     return "" if all(_equal(*pair) for pair in before) else "it changes an array that it was given; change a copy"
 
 
-def _run(thing: Any, ground: Ground) -> Any:
-    return ground.call(thing, ground.given(), np.random.default_rng(0))
+def _run(thing: Any, ground: Ground, given: Any = None) -> Any:
+    return ground.call(thing, ground.given() if given is None else given, np.random.default_rng(0))
 
 
 def belief_is_about_the_targets(attack: Any, ground: Ground) -> str:
     """A Posterior, which is valid once it is built, a Partition or a View; as many targets as the truth has."""
-    scene = ground.given()
-    belief = ground.call(attack, scene, np.random.default_rng(0))
+    scene, belief = ground.given(), _run(attack, ground)
     if not isinstance(belief, Posterior | Partition | View):
         return f"it returns a {type(belief).__name__}, expected a Posterior, a Partition or a View"
     if isinstance(belief, Posterior) and belief.n_targets != len(scene.truth(belief)):
@@ -171,10 +179,10 @@ def renumbering_the_release_renumbers_the_candidates(attack: Any, ground: Ground
     if ground.moved is None or getattr(attack, "reads_order", False):
         return None
     scene = ground.given()
-    before = ground.call(attack, scene, np.random.default_rng(0))
+    before = _run(attack, ground, scene)
     for seed in range(3):
         moved, agrees = ground.moved(scene, np.random.default_rng(seed))
-        if not agrees(before, ground.call(attack, moved, np.random.default_rng(0))):
+        if not agrees(before, _run(attack, ground, moved)):
             return "the release in another order gives another belief; let draws share their probability"
     return ""
 
@@ -184,7 +192,7 @@ def all_alike_gives_no_gain(attack: Any, ground: Ground) -> str | None:
     if ground.alike is None:
         return None
     scene = ground.alike()
-    belief = ground.call(attack, scene, np.random.default_rng(0))
+    belief = _run(attack, ground, scene)
     gain = audit(belief, scene.truth(belief)).row("realized_success").gain
     return "" if abs(gain) < 1e-7 else f"everybody is alike and success gains {gain:.3g}; position breaks a draw"
 
@@ -193,7 +201,7 @@ def another_release_gives_no_gain(attack: Any, ground: Ground) -> str | None:
     """Against a truth that has nothing to do with the release, a belief is right as often as a guess."""
     if ground.strangers is None:
         return None
-    belief, rng = ground.call(attack, ground.strangers(), np.random.default_rng(0)), np.random.default_rng(5)
+    belief, rng = _run(attack, ground, ground.strangers()), np.random.default_rng(5)
     n = belief.n_candidates
     drawn = (Truth(rng.integers(0, n, belief.n_targets)) for _ in range(40))
     found = np.array([realized_success.per_target(belief, truth) for truth in drawn])
@@ -208,7 +216,7 @@ def announced_is_realized(attack: Any, ground: Ground) -> str | None:
     if ground.judged is None:
         return None
     for scene in ground.judged(attack):
-        belief = ground.call(attack, scene, np.random.default_rng(0))
+        belief = _run(attack, ground, scene)
         if broken := word_broken(belief, scene.truth(belief)):
             return broken
     return ""

@@ -115,7 +115,7 @@ def _meant(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) 
         raise UnmaskError(f"--fail-above {gate}: {error} ({_known(rows, criteria)})") from None
     of_rows, of_criteria = bool(_asked(meant, rows)), bool(_asked(meant, criteria))
     if not of_rows and not of_criteria:
-        raise UnmaskError(f"--fail-above {gate}: nobody took this measure ({_known(rows, criteria)})")
+        raise UnmaskError(f"--fail-above {gate}: nobody took this measure{_words(gate)} ({_known(rows, criteria)})")
     if of_rows and of_criteria:
         raise UnmaskError(
             f"--fail-above {gate}: {gate.measure} is a measure and a criterion; write ADVERSARY:{gate.measure} or "
@@ -124,6 +124,16 @@ def _meant(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) 
     if of_criteria and gate.field is not None:
         raise UnmaskError(f"--fail-above {gate}: a criterion is one number; leave .{gate.field} out")
     return meant
+
+
+def _words(gate: Condition) -> str:
+    """What the measure of a gate is, if it is one, or the one whose name is nearest."""
+    from unmask.errors import nearest
+    from unmask.measures.registry import CRITERIA, MEASURES, described
+
+    known = described(gate.measure) or CRITERIA.get(gate.measure)
+    hint = nearest(gate.measure, [*MEASURES, *CRITERIA])
+    return f", {known.meaning}" if known else f"; {hint}" if hint.startswith("did") else ""
 
 
 def _known(rows: Sequence[Row], criteria: Sequence[Criterion]) -> str:
