@@ -165,7 +165,7 @@ def test_a_result_is_short_and_shows_itself(table):
     assert len(repr(found).splitlines()) < 15
     assert "release   120" in repr(found)
     assert found.chart(found.charts[0])._repr_html_().startswith("<svg")
-    assert found._repr_html_().startswith("<iframe srcdoc=")
+    assert found._repr_html_().startswith("<iframe sandbox srcdoc=")
     assert found.to_html().lstrip().lower().startswith("<!doctype html")
     assert len(found.summary().splitlines()) <= 25
     assert "worst_observation" not in found.to_frame().columns
@@ -180,6 +180,12 @@ def test_small_groups_are_told_only_if_asked(table):
     assert {count % 50 for count in told(50) if not isinstance(count, str)} <= {0}
 
 
+def test_a_protection_of_ones_own_is_a_function(table):
+    made = unmask.protect(table, lambda own: (own.take(np.arange(0, 120, 2)), np.arange(0, 120, 2)))
+    assert (len(made.release), made.facts["rows"], made.origin[:2].tolist()) == (60, 60, [0, 2])
+    assert "60 rows in" in repr(made)
+
+
 def test_a_belief_says_who_a_target_could_be():
     belief = unmask.Posterior.from_dense(
         np.array([[0.2, 0.7, 0.1], [0.5, 0.5, 0.0]]), candidate_label=("flu", "gout", "none")
@@ -187,6 +193,7 @@ def test_a_belief_says_who_a_target_could_be():
     assert [one.candidate for one in belief.candidates(0)] == ["gout", "flu", "none"]
     assert [one.probability for one in belief.candidates(1)] == pytest.approx([0.5, 0.5])
     assert unmask.audit(belief, unmask.Truth([1, 0])).row("realized_success").posterior == pytest.approx(0.75)
+    assert repr(unmask.audit(belief)).startswith("Audit of 10 measures, 6 not run\nsuccess_probability")
     assert len(unmask.audit(belief).to_frame()) == len(unmask.audit(belief).rows)
     with pytest.raises(UnmaskError, match="target 2 is not in the belief, expected 0 to 1"):
         belief.candidates(2)

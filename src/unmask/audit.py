@@ -130,6 +130,10 @@ class Audit:
         """The row of a measure, by name."""
         return next(row for row in self.rows if row.measure == measure)
 
+    def __repr__(self) -> str:
+        lines = (f"{row.measure:24} {row.posterior:10.4g}  before {row.prior:.4g} {row.unit}" for row in self.rows)
+        return "\n".join([f"Audit of {len(self.rows)} measures, {len(self.not_run)} not run", *lines])
+
     def to_frame(self, *, library: str | None = None) -> Any:
         """The rows as a data frame of pandas, polars or Arrow, see `unmask.frames`."""
         return frame_of_rows([row.as_dict() for row in self.rows], library=library)

@@ -82,7 +82,7 @@ def protect(
 
     expect(table, "tables", "protect takes a table", "unmask.read_table")
     chosen = Mondrian(k=k, l=l, t=t) if protection is None else protection
-    release, origin = chosen(table, rng=rng)
+    release, origin = chosen(table) if rng is None else chosen(table, rng=rng)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, origin)
     facts: dict[str, float] = {"rows": release.n_rows, "classes": found.classes, "k": found.k, "gcp": lost.gcp}
     facts["average_class_size"] = release.n_rows / found.classes

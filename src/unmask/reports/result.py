@@ -105,7 +105,7 @@ class Result:
         """An HTML page in a page: its styles must not reach the notebook."""
         from html import escape
 
-        return f'<iframe srcdoc="{escape(self.to_html())}" style="width:100%;height:40em;border:0"></iframe>'
+        return f'<iframe sandbox srcdoc="{escape(self.to_html())}" style="width:100%;height:40em;border:0"></iframe>'
 
     def __repr__(self) -> str:
         from unmask.reports.overview import overview
