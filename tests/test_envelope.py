@@ -36,7 +36,7 @@ def house(tmp_path_factory):
     write(folder / "flip.csv", ("", "0", "1"), [("0", 0.8, 0.2), ("1", 0.3, 0.7)])
     write(folder / "prior.csv", ("secret", "p"), [("0", 0.5), ("1", 0.5)])
     (folder / "plan.toml").write_text(
-        f'seeds = 1\n[[datasets]]\nuse = "tables.file"\nfile = "{folder / "people.csv"}"\nname = "people"\n'
+        f'seeds = 1\n[[data]]\nuse = "tables.file"\nfile = "{folder / "people.csv"}"\nname = "people"\n'
         'quasi_identifiers = ["age", "zip"]\nsensitive = "job"\n[[protections]]\nuse = "tables.Mondrian"\n'
         'with = { k = 4 }\n[[adversaries]]\nuse = "tables.ClassAttack"\n'
     )

@@ -147,7 +147,7 @@ def test_audit_of_a_graph_is_that_of_the_command(tmp_path):
 
 def test_a_study_is_run_and_read(house):
     (house / "plan.toml").write_text(
-        'seeds = 1\n[[datasets]]\nuse = "tables.file"\nfile = "people.csv"\nname = "people"\n'
+        'seeds = 1\n[[data]]\nuse = "tables.file"\nfile = "people.csv"\nname = "people"\n'
         'quasi_identifiers = ["age", "zip"]\nsensitive = "job"\n[[protections]]\nuse = "tables.Mondrian"\n'
         'with = { k = 4 }\n[[adversaries]]\nuse = "tables.ClassAttack"\n'
     )
