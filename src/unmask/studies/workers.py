@@ -175,7 +175,9 @@ def _work(pipe: Connection, limit: float | None) -> None:
     try:
         import unmask.studies.cells  # noqa: F401  # not counted against the first cell
     except (MemoryError, ImportError) as error:
-        few = isinstance(error, MemoryError) or any(word in str(error) for word in ("memory", "failed to map"))
+        few = isinstance(error, MemoryError) or any(
+            word in f"{error} {error.__cause__}" for word in ("memory", "failed to map")
+        )
         if limit is None or not few:
             raise
         raise SystemExit(_NO_MEMORY) from None  # told by whoever waits at the other end of the pipe
