@@ -12,7 +12,6 @@ from unmask.audit import SELF_ASSESSED, price_measures
 from unmask.cases.exposure import knows_all
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.errors import FailedError, UnmaskError
-from unmask.inference import from_sizes
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
@@ -32,7 +31,7 @@ from unmask.studies.tables import (
     who,
 )
 from unmask.tables import AttributeInference, ClassAttack, RegisterAttack, criteria
-from unmask.tables.attacks.counted import Boxes, joins, linked
+from unmask.tables.attacks.counted import Boxes, from_sizes, joins, linked
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.possible import columns_that_overlap
 from unmask.tables.counted import Combinations
