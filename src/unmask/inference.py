@@ -22,7 +22,6 @@ __all__ = [
     "from_likelihood",
     "from_match_probabilities",
     "from_scores",
-    "from_sizes",
 ]
 
 HELD_OUT = 100
@@ -65,39 +64,6 @@ def from_classes(
         n_candidates=len(class_of_candidate),
         log_prior=-float(np.log(len(class_of_candidate))),
         status="exact",
-        provenance=provenance or {},
-    )
-
-
-def from_sizes(
-    sizes: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    *,
-    n_candidates: int,
-    provenance: Mapping[str, Any] | None = None,
-) -> Posterior:
-    """The belief of `from_classes` with all people of a class as one target, whose candidates are counted, not listed.
-
-    sizes  : (J,) the candidates of each class, alike to the adversary; a class with 0 is known to be absent
-    weight : (J,) share of its people, sum 1
-    An observation is a number of candidates, so the belief takes the memory of its classes, whatever their people.
-
-    >>> belief = from_sizes(np.array([3, 1, 3]), np.array([3, 1, 3]) / 7, n_candidates=7)
-    >>> belief.n_unlisted, belief.observation
-    (array([1, 3]), array([1, 0, 1]))
-    """
-    candidates, observation = np.unique(sizes, return_inverse=True)
-    n = len(candidates)
-    return Posterior(
-        indptr=np.zeros(n + 1, dtype=np.int64),
-        candidate=np.zeros(0, dtype=np.int32),
-        log_probability=np.zeros(0),
-        unlisted=np.ones(n),
-        n_unlisted=candidates,
-        observation=observation,
-        weight=weight,
-        n_candidates=n_candidates,
-        log_prior=-float(np.log(n_candidates)),
         provenance=provenance or {},
     )
 

@@ -8,11 +8,12 @@ from scipy import stats
 
 from unmask import Posterior, Truth, UnmaskError
 from unmask.audit import STANDARD
-from unmask.inference import from_classes, from_sizes
+from unmask.inference import from_classes
 from unmask.measures import calibration_error, effective_set_size, evaluate, realized_success, success_probability
 from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import EVERYBODY, clustered_wilson, of_targets, wilson
 from unmask.measures.tally import joined, row, tally
+from unmask.tables.attacks.counted import from_sizes
 
 
 def test_values_that_differ_by_rounding_agree():

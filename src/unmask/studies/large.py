@@ -15,14 +15,13 @@ from unmask.cases.tables.case import OWN_PRIOR, PROSECUTOR, REGISTER, Case
 from unmask.cases.tables.facts import distribution
 from unmask.cases.tables.words import adversaries, assumptions, knows_all, who
 from unmask.errors import FailedError, UnmaskError
-from unmask.inference import from_sizes
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
 from unmask.reports import COLUMNS, ColumnRisk, Distribution, Price, ReportData
 from unmask.results import Row
 from unmask.tables import AttributeInference, Background, ClassAttack, RegisterAttack, criteria
-from unmask.tables.attacks.counted import Boxes, joins, linked
+from unmask.tables.attacks.counted import Boxes, from_sizes, joins, linked
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.possible import columns_that_overlap
 from unmask.tables.counted import Combinations

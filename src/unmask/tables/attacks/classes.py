@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.inference import from_classes, from_likelihood, from_sizes
+from unmask.inference import from_classes, from_likelihood
 from unmask.posterior import Posterior, equal_weights, stored
-from unmask.tables.attacks.counted import linked
+from unmask.tables.attacks.counted import from_sizes, linked
 from unmask.tables.attacks.owners import owners
 from unmask.tables.attacks.pairing import Same, fits_of, pair, pairs_where
 from unmask.tables.attacks.possible import open_levels, overlapping, possible_people

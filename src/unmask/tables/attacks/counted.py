@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import FailedError
-from unmask.inference import from_sizes
 from unmask.posterior import MOST_IN_DOUBLE, Posterior, stored
 from unmask.tables.attacks.owners import Owners, expected_inside, outsiders, owners, refuse_contradiction
 from unmask.tables.attacks.pairing import Same, chunks_where, fits_of, pair, shared_columns
@@ -26,6 +25,39 @@ from unmask.tables.release import Column, Table
 Ints = NDArray[np.int64]
 Entries = tuple[Ints, Ints, NDArray[np.float64]]
 """Target, number and probability of each of candidates that are alike."""
+
+
+def from_sizes(
+    sizes: Ints,
+    weight: NDArray[np.float64],
+    *,
+    n_candidates: int,
+    provenance: dict[str, Any] | None = None,
+) -> Posterior:
+    """The belief of `inference.from_classes` with a class as one target, whose candidates are counted, not listed.
+
+    sizes  : (J,) the candidates of each class, alike to the adversary; a class with 0 is known to be absent
+    weight : (J,) share of its people, sum 1
+    An observation is a number of candidates, so the belief takes the memory of its classes, whatever their people.
+
+    >>> belief = from_sizes(np.array([3, 1, 3]), np.array([3, 1, 3]) / 7, n_candidates=7)
+    >>> belief.n_unlisted, belief.observation
+    (array([1, 3]), array([1, 0, 1]))
+    """
+    candidates, observation = np.unique(sizes, return_inverse=True)
+    n = len(candidates)
+    return Posterior(
+        indptr=np.zeros(n + 1, dtype=np.int64),
+        candidate=np.zeros(0, dtype=np.int32),
+        log_probability=np.zeros(0),
+        unlisted=np.ones(n),
+        n_unlisted=candidates,
+        observation=observation,
+        weight=weight,
+        n_candidates=n_candidates,
+        log_prior=-float(np.log(n_candidates)),
+        provenance=provenance or {},
+    )
 
 
 def values(
