@@ -275,7 +275,7 @@ def test_nodes_at_risk_go_by_the_ids_of_their_file(house):  # U11
     rows = listed(path)
     assert {row["adversary"] for row in rows} == {"Nar09", "Rematch"}
     assert {row["id_in_release"] for row in rows} <= degree.keys()
-    for row in rows:  # ties are left out at random
-        ties, said = row["reason"].split(" ties, ")
-        assert 0 < int(ties) <= degree[row["id_in_release"]]
+    for row in rows:  # edges are left out at random
+        edges, said = row["reason"].split(" edges, ")
+        assert 0 < int(edges) <= degree[row["id_in_release"]]
         assert said in ("which is right", "which is wrong")

@@ -199,7 +199,7 @@ def over_runs(
 
     Of a person, for quantiles and the worst-off, it is the mean over runs. The worst-off goes by its number, from 1.
     The interval is Student's t over runs, of one run Wilson's over people. A measure that is no share has the mean over
-    the people of all runs, and a bootstrap over people: a run may have a handful of them.
+    the people of all runs, and a bootstrap over people, as a run may have a handful of them; its prior is over runs.
     """
     means = [found.mean for found in runs if found.mean is not None]
     if not means:
@@ -215,6 +215,8 @@ def over_runs(
         posterior, of_one = float(np.mean(means)), clustered_wilson
     else:
         weight = np.full(len(value), 1 / len(value))
+        guesses = [found.prior[~np.isnan(found.prior)] for found in runs]
+        prior = float(np.mean([guess.mean() for guess in guesses if len(guess)]))
         posterior, of_one = float(value.mean()), clustered_bootstrap
     over_means = measure.range == SHARE and len(means) > 1
     interval = of_runs(means, within=SHARE) if over_means else _of_people(of_one(value, weight, person))
