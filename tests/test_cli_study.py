@@ -82,7 +82,7 @@ def test_from_a_plan_to_a_choice(plan):
         (["study", "plan.toml", "-o", "plan.toml"], 1, "choose another one"),
         (["study", "plan.toml", "-o", "pipe"], 1, "choose another one"),
         (["choose", "run", "--require", "x<=1"], 1, "unmask study"),
-        (["choose", "run"], 2, "--require"),
+        (["choose", "run"], 1, "unmask study"),
         (["study", "plan.toml", "-o", "run", "--spark", "local[1]"], 1, "Spark"),
     ],
 )

@@ -59,7 +59,7 @@ MADE = ("release.csv", "origin.csv", "run", "k3.csv", "separated.txt", "m.csv")
 COMMANDS = [
     ("audit", "release.csv", *ROLES, "--original", "people.csv", "--origin", "origin.csv", "--attacker", "case-study"),
     ("audit", "release.csv", *ROLES, "--engine", "duckdb"),
-    ("audit", "graph", "net.csv", "--overlap", "0.8,0.9", "--attack", "nar09", "--runs", "1", "--seeds", "random.25:9"),
+    ("audit", "graph", "net.csv", "--overlap", "0.8,0.9", "--attack", "Nar09", "--runs", "1", "--seeds", "random.25:9"),
     ("audit", "channel", "flip.csv"),
     ("audit", "linkage", "--truth", "truth.csv", "--guess", "guess.csv"),
     ("protect", "people.csv", *ROLES, "--k", "3", "-o", "k3.csv"),
@@ -76,6 +76,7 @@ COMMANDS = [
     ("advise", "identity", "--graph", "net.csv", "--node", "5"),
     ("list",),
     ("report", "run"),
+    ("check", "tables.Identity"),
 ]
 
 

@@ -140,8 +140,8 @@ def test_audit_of_a_graph_is_that_of_the_command(tmp_path):
     pd.DataFrame({"u": u, "v": v})[u != v].to_csv(tmp_path / "net.csv", index=False)
     graph = unmask.read_graph(tmp_path / "net.csv")
     assert unmask.read_graph(pd.DataFrame({"u": u, "v": v})[u != v]).n_edges == graph.n_edges
-    found = unmask.audit(graph, overlaps=[(0.8, 0.9)], attacks=["nar09"], runs=1, seeds="random.25:9")
-    words = ("--overlap", "0.8,0.9", "--attack", "nar09", "--runs", "1", "--seeds", "random.25:9")
+    found = unmask.audit(graph, overlaps=[(0.8, 0.9)], attacks=["Nar09"], runs=1, seeds="random.25:9")
+    words = ("--overlap", "0.8,0.9", "--attack", "Nar09", "--runs", "1", "--seeds", "random.25:9")
     assert same(given(found, command="audit graph"), shown("audit", "graph", tmp_path / "net.csv", *words))
 
 
@@ -212,7 +212,7 @@ def test_a_belief_says_who_a_target_could_be():
         (lambda t: unmask.read_table(3, quasi_identifiers="a"), "int cannot be read as a table"),
         (lambda t: unmask.read_table(t), "needs the columns that an adversary may know"),
         (lambda t: unmask.read_table(t, quasi_identifers="a"), "did you mean 'quasi_identifiers'?"),
-        (lambda t: unmask.audit(t).chart("sucess"), "did you mean 'success'?"),
+        (lambda t: unmask.audit(t).chart("success-job-value-inferd"), "did you mean 'success-job-value-inferred'?"),
         (lambda t: unmask.audit(t).to_frame("critera"), "did you mean 'criteria'?"),
         (lambda t: unmask.audit(unmask.Partition([1, 1])), "give them as truth, a Partition"),
         (lambda t: unmask.read_graph({"a": [1], "b": [2], "c": [3]}), "the edges have 3 columns, expected two"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from unmask import ABSENT, UNKNOWN, Posterior, Truth, audit
 from unmask.errors import UnmaskError
-from unmask.measures import rank, success_at
+from unmask.measures import rank, realized_success_at
 from unmask.measures.rates import RATES, Taken, coverage, of_counts, over_runs, recall
 
 
@@ -74,7 +74,7 @@ def test_success_of_a_person_who_is_several_candidates_by_all_orders(weight, k, 
     truth = Truth([int(np.flatnonzero(person == code)[0])], person=person)
     orders = [o for o in permutations(range(n)) if all(weight[a] >= weight[b] for a, b in pairwise(o))]
     first = [next(place for place, c in enumerate(order) if person[c] == code) for order in orders]
-    assert success_at(k).per_target(belief, truth)[0] == pytest.approx(np.mean([place < k for place in first]))
+    assert realized_success_at(k).per_target(belief, truth)[0] == pytest.approx(np.mean([place < k for place in first]))
     assert rank.per_target(belief, truth)[0] == pytest.approx(np.mean(first) + 1)
 
 

@@ -243,3 +243,10 @@ def test_an_attack_that_needs_people_says_so():
         for knowledge in (None, Background(population=release)):
             with pytest.raises(UnmaskError, match="was told of no people"):
                 attack(release, knowledge, rng=np.random.default_rng(0))
+
+
+def test_a_table_alone_is_no_knowledge():
+    table = Table.read({"age": [30, 41]}, quasi_identifiers="age")
+    for attack in (ClassAttack(), RegisterAttack(coverage=0.5), NearestNeighbor()):
+        with pytest.raises(UnmaskError, match="the knowledge is a Table, expected Background"):
+            attack(table, table)

@@ -326,11 +326,11 @@ def test_nobody_fits_a_record_that_the_register_does_not_know(tmp_path):
             reduce(engine, str(tmp_path / f"{name}.csv"), Roles(("age",)), name=name).whole()
             for name in ("release", "register")
         )
-        belief = RegisterAttack(0.3)(release, register)
+        belief = RegisterAttack(0.3)(release, Background(register))
         assert belief.row_length[belief.observation].tolist() == [1, 0]
         assert belief.unlisted[belief.observation] == pytest.approx([1 - 0.45, 1])
         with pytest.raises(UnmaskError, match=r"fit 1 of them one to one at most; give a coverage of at most 0\.333"):
-            RegisterAttack()(release, register)
+            RegisterAttack()(release, Background(register))
 
 
 # --- Adult, and more combinations than memory ---------------------------------------------------------------
@@ -527,13 +527,13 @@ def test_a_counted_table_is_attacked_as_its_rows_are(people):
     table, population = in_memory(people), in_memory(people).take(slice(0, 200))
     with open_engine("duckdb") as engine:
         whole = reduce(engine, str(people), roles()).whole()
-    found, expected = (AttributeInference("ill")(one, population=population) for one in (whole, table))
+    found, expected = (AttributeInference("ill")(one, Background(population=population)) for one in (whole, table))
     assert found.candidate_label == expected.candidate_label
     assert np.exp(found.log_prior) == pytest.approx(np.exp(expected.log_prior))
     same_belief(found, expected)
-    same_belief(RegisterAttack()(whole, table), RegisterAttack()(table, table))
+    same_belief(*(RegisterAttack()(one, Background(table)) for one in (whole, table)))
     with pytest.raises(UnmaskError, match="people are looked for among rows"):
-        ClassAttack()(whole, table)
+        ClassAttack()(whole, Background(table))
 
 
 # --- what will fit --------------------------------------------------------------------------------------------
@@ -647,7 +647,7 @@ def test_many_values_on_both_sides_take_little_besides_what_the_plan_says(tmp_pa
     path.write_text("zip\n" + "\n".join(f"z{at}" for at in range(3_000)) + "\n")
     with open_engine("duckdb") as engine:
         release, register = (reduce(engine, str(path), Roles(("zip",)), name=name).whole() for name in ("one", "two"))
-    assert peak(lambda: RegisterAttack()(release, register)) <= 2.2 * 3_000**2
+    assert peak(lambda: RegisterAttack()(release, Background(register))) <= 2.2 * 3_000**2
 
 
 def test_people_who_fit_many_classes_are_counted_in_little_memory():

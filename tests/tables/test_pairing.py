@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.tables import Mondrian, Table
-from unmask.tables.attacks import classes, pairing
+from unmask.tables.attacks import pairing
 from unmask.tables.attacks.possible import overlapping
 from unmask.tables.cells import compatible
 
@@ -42,11 +42,11 @@ def test_the_pairs_are_those_of_all_with_all(data, missing, enough, on_bits):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "ENOUGH", enough)
         patch.setattr(pairing, "ON_BITS", 1 << 20 if on_bits else 0)
-        patch.setattr(classes, "_WIDE", data.draw(st.sampled_from([0, 1 << 22])))
+        patch.setattr(pairing, "_WIDE", data.draw(st.sampled_from([0, 1 << 22])))
         pairs, mine = pairing.pair(others, release), pairing.pair(release, release)
-        found = pairing.pairs_where(pairs, classes.fits_of(pairs.columns, missing=missing))
+        found = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing=missing))
         told = overlapping(release)
-    expected = by_hand(pairs, classes.fitting(pairs.columns, missing=missing))
+    expected = by_hand(pairs, pairing.fits_of(pairs.columns, missing=missing))
     assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == expected
     meet = by_hand(mine, [compatible(cell.levels, cell.levels, missing=missing) for cell, _ in mine.columns])
     assert told == any(i != j for i, j in meet)
@@ -59,7 +59,7 @@ def test_boxes_that_were_cut_out_of_one_another_come_apart():
     pairs = pairing.pair(release, release)
     n = len(pairs.classes)
     assert n > 500
-    fits = classes.fits_of(pairs.columns, missing="own")
+    fits = pairing.fits_of(pairs.columns, missing="own")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "ENOUGH", 0)
         left, right = pairing.separated(pairs.observed, pairs.classes, fits)
@@ -73,5 +73,5 @@ def test_what_fits_nowhere_is_no_pair_and_what_cannot_be_parted_is_compared():
     pairs = pairing.pair(people, release)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "ENOUGH", 0)
-        found = pairing.pairs_where(pairs, classes.fits_of(pairs.columns, missing="own"))
+        found = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing="own"))
     assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == [(0, 0), (0, 1), (1, 2)]

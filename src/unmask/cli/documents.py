@@ -17,7 +17,7 @@ class FromDocument(click.Command):
         """Read the document, if there is one, before the options."""
         argument = next(param for param in self.params if isinstance(param, click.Argument))
         given = self.make_parser(ctx).parse_args(list(args))[0].get(str(argument.name))
-        texts = [given] if isinstance(given, str) else list(given or ())
+        texts = [given] if isinstance(given, str) else list(given) if isinstance(given, tuple | list) else []
         if len(texts) != 1 or not texts[0].endswith(".toml"):
             return super().parse_args(ctx, args)
         from unmask import document

@@ -30,7 +30,7 @@ RELEASED = """\
 @click.argument("file", type=click.Path(path_type=Path))
 @optional_table_options
 @click.option(
-    "--output", "-o", default=NAME, show_default=True, type=click.Path(path_type=Path), help="The document to write."
+    "--output", "-o", default=NAME, show_default=True, type=click.Path(path_type=Path), help="Document to write."
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing document.")
 def init(file: Path, output: Path, force: bool, **reading: Any) -> None:

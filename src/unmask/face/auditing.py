@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.audit import STANDARD, Audit
+from unmask.audit import Audit
 from unmask.audit import audit as measured
 from unmask.errors import UnmaskError
 from unmask.face.misuse import check_keywords, spoken, subject_of
@@ -84,7 +84,7 @@ def _of_belief(
     *,
     truth: Truth | None = None,
     target: str = "identity",
-    measures: Sequence[Measure] = STANDARD,
+    measures: Sequence[Measure] | None = None,
     drawn_from: float | None = None,
     note: str = "",
 ) -> Audit:

@@ -29,6 +29,15 @@ class Background:
     people: Table | None = None
     population: Table | None = None
 
+    @classmethod
+    def of(cls, knowledge: object) -> Background:
+        """What an attack was told, nothing for None. A table alone is refused: people, or a population?"""
+        if knowledge is None:
+            return cls()
+        if not isinstance(knowledge, Background):
+            raise UnmaskError(f"the knowledge is a {type(knowledge).__name__}, expected Background(people, population)")
+        return knowledge
+
 
 class Attack(Protocol):
     """From a release and what is known to a belief about each target. rng : of an attack that draws; none here does."""
@@ -44,6 +53,7 @@ Rng = np.random.Generator | None
 
 def people_of(knowledge: Background | None, attack: Attack) -> Table:
     """The people whom an attack needs to be told of."""
-    if knowledge is None or knowledge.people is None:
+    people = Background.of(knowledge).people
+    if people is None:
         raise UnmaskError(f"{attack!r} was told of no people; give Background(people), or use ClassAttack")
-    return knowledge.people
+    return people

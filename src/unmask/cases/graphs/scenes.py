@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,15 +55,20 @@ def parse_attacks(texts: Iterable[str]) -> dict[str, Attack]:
 
 def _attack(text: str) -> Attack:
     name, *given = text.split(":")
-    if name not in ATTACKS:
+    if name in ATTACKS:
+        kind = ATTACKS[name]
+    elif given and "=" not in given[0]:  # module:Class
+        kind = catalog.find(f"{name}:{given.pop(0)}", "attacks", Path.cwd())
+    else:
         raise UnmaskError(f"the attack {name!r} is unknown, {nearest(name, tuple(ATTACKS))}")
-    made: Attack = ATTACKS[name](**dict(_parameter(name, item) for item in given))
+    made: Attack = kind(**dict(_parameter(name, item, kind) for item in given))
     return made
 
 
-def _parameter(attack: str, text: str) -> tuple[str, Any]:
+def _parameter(attack: str, text: str, kind: Any) -> tuple[str, Any]:
     """A parameter as the type of its default value."""
-    known = {field.name: getattr(ATTACKS[attack](), field.name) for field in fields(ATTACKS[attack])}
+    usual = kind()
+    known = {field.name: getattr(usual, field.name) for field in fields(usual)} if is_dataclass(usual) else {}
     name, equals, value = text.partition("=")
     if not equals or name not in known:
         raise UnmaskError(

@@ -233,6 +233,8 @@ def _made(value: Any, part: Part, kind: Kind) -> Any:
         if key not in ("use", "with"):
             raise UnmaskError(unknown(key, ("use", "with"), f"a part of {part.use}"))
     use, parameters = value["use"], value.get("with", {})
+    if not isinstance(use, str):
+        raise UnmaskError(f"use is {use!r} in a part of {part.use}, expected a name that `unmask list` shows")
     inner = replace(part, use=use, parameters=parameters, settings={})
     if domain_of(use, _found(inner, kind)) not in ("", part.domain):
         raise UnmaskError(f"use is {use!r} in a part of {part.use}, which is of another domain")

@@ -51,7 +51,7 @@ class AttributeInference:
         """The belief that follows from one about records that is there already, made by `link`."""
         column = release.column(self.sensitive)
         labels, prior = column.levels.labels, None
-        population = None if knowledge is None else knowledge.population
+        population = Background.of(knowledge).population
         if population is not None:
             labels, prior = _before(column, population.column(self.sensitive))
         source = "release" if prior is None else "population"

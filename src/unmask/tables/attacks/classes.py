@@ -57,7 +57,7 @@ class ClassAttack:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about each person known, or about every record's own person without any."""
         provenance = {"attack": repr(self), "missing": release.missing}
-        people = None if knowledge is None else knowledge.people
+        people = Background.of(knowledge).people
         if isinstance(release, Combinations):
             if people is not None or self.prior_present < 1.0:
                 raise UnmaskError("people are looked for among rows, and this table is counted; read its rows")
