@@ -6,7 +6,8 @@ from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask import Partition, View
-from unmask.cases.pseudonyms import Sensitivity, met_by, report
+from unmask.cases.pseudonyms.case import Sensitivity, met_by
+from unmask.cases.pseudonyms.report import report
 from unmask.cli import main
 from unmask.measures import unlinkability
 from unmask.pseudonyms import ExactMatch, datasets

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from tests.engines import QUIET, opened
 from tests.envelopes import parsed
 from unmask import FailedError, Partition, UnmaskError, View
-from unmask.cases.pseudonyms import Case, Sensitivity, met_by, report
+from unmask.cases.pseudonyms.case import Case, Sensitivity, met_by
+from unmask.cases.pseudonyms.report import report
 from unmask.cli import main
 from unmask.engines.room import shares
 from unmask.measures.unlinkability import Contingency, evaluate

@@ -94,7 +94,8 @@ def audit_linkage(
         --missing drop --unlabeled foreign
     unmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB
     """
-    from unmask.cases.pseudonyms import Sensitivity, met_by, report
+    from unmask.cases.pseudonyms.case import Sensitivity, met_by
+    from unmask.cases.pseudonyms.report import report
     from unmask.pseudonyms.labels import Files
 
     asked = Sensitivity(**sensitivity)

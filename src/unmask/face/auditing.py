@@ -203,7 +203,8 @@ def _of_clusters(
     shuffles: int = 20,
     seed: int = 0,
 ) -> ReportData:
-    from unmask.cases.pseudonyms import Sensitivity, met_by, report
+    from unmask.cases.pseudonyms.case import Sensitivity, met_by
+    from unmask.cases.pseudonyms.report import report
 
     if truth is None:
         raise UnmaskError("clusters are judged against the subjects of the items; give them as truth, a Partition")

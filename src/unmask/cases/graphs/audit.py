@@ -11,7 +11,7 @@ from scipy import stats
 
 from unmask.cases.at_risk import SURER, AtRisk, Watched
 from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, rows, separation_point, summary
-from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Acquired, Derived, Plan, Scene
+from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene
 from unmask.errors import UnmaskError
 from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
@@ -29,8 +29,6 @@ from unmask.reports import (
 )
 from unmask.reports.findings.graph import strongest_first
 from unmask.results import Row
-
-__all__ = ["Acquired", "Derived", "Plan", "Scene", "audit_graph"]
 
 RANKS = 10
 """Groups of people, by rising value of a criterion, whose hit share is drawn."""

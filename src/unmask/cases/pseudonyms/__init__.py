@@ -1,7 +1,7 @@
 """Cases of pseudonyms: what adversaries who say which items belong together do to every subject.
 
 A case is a guess, the truth and what counts as linked too far; beside it stand guesses of the same shape at random.
-`unmask audit linkage` reports some (`report`), and a cell of a study is one (`attack`).
+`unmask audit linkage` reports some (`report.report`), and a cell of a study is one (`attack`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.pseudonyms.case import Case, Sensitivity, met_by
-from unmask.cases.pseudonyms.report import report
 from unmask.cases.rows import plain_row
 from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.rates import RATES
@@ -24,8 +23,6 @@ from unmask.pseudonyms.labels import numbers
 from unmask.pseudonyms.reading import column_names, read_columns
 from unmask.results import Row
 from unmask.view import Partition
-
-__all__ = ["Case", "Sensitivity", "met_by", "report"]
 
 DATASET = ("pseudonym", "features", "kinds", "item", "time", "context", "na", "own")
 COLUMNS = ("pseudonym", "features", "kinds", "item", "time", "context")
