@@ -27,7 +27,7 @@ from unmask.tables.attacks import OrderAttack
 RELEASES = 20
 SEEDS = 100_000
 FALSE_ALARM = 1e-3
-"""Probability that the six counts of a run fail by luck alone; a release in the order of its file is right about all."""
+"""Probability that the six counts of a run fail by luck; a release in the order of its file is right about all."""
 
 PEOPLE = 1000
 """People of the table on which every seed is tried in full."""
