@@ -90,6 +90,13 @@ def test_what_a_command_was_asked_for_is_a_document_that_asks_for_the_same(folde
     )
 
 
+def test_what_no_document_says_of_a_command_is_named(folder: Path) -> None:
+    code, told, said = run("audit", "people.csv", *OPTIONS, "--attacker", "case-study", "--json", "--as-plan")
+    assert code == 0
+    assert "case-study" not in told
+    assert "no document says --attacker, --json: give that again" in said
+
+
 def test_init_writes_a_document_that_every_verb_reads(folder: Path) -> None:
     (folder / "unmask.toml").unlink()
     assert run("init", "people.csv", "-q", "age,zip", "-s", "ill")[0] == 0

@@ -44,6 +44,12 @@ READING: Final = ("missing", "na", "decimal", "delimiter", "encoding", "cells")
 USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": ("any",)}
 """What holds of a table where nothing is said."""
 
+HELD: Final = frozenset(
+    {"releases", "data", "original", "origins", "register", "coverage", "gates", "k", "l_", "t", "relaxed"}
+    | {*READING, *ROLES.values(), *MEANINGS.values()}
+)
+"""Options of `unmask audit` and `unmask protect` that a document says."""
+
 OPPOSITE: Final = {"<=": ">", ">=": "<", "<": ">=", ">": "<="}
 
 Settings = Mapping[str, Any]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 NAME = "unmask.toml"
 
@@ -44,7 +45,11 @@ class AsPlan(FromDocument):
         """Print the document, or run the command."""
         if not ctx.params.pop("as_plan"):
             return super().invoke(ctx)
-        from unmask.document import of_options
+        from unmask.document import HELD, of_options
 
         click.echo(of_options(ctx.params), nl=False)
+        typed = [one for one in self.params if ctx.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE]
+        left = [one.opts[0] for one in typed if one.name not in HELD | {"as_plan"}]
+        if left:
+            click.echo(f"no document says {', '.join(left)}: give that again", err=True)
         return None
