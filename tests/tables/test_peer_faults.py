@@ -15,10 +15,11 @@ import pytest
 
 from unmask.errors import UnmaskError
 from unmask.tables import criteria, datasets, population, utility
+from unmask.tables.column import Column
 from unmask.tables.counts import group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Mondrian
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Table
 
 
 def table(columns, *, sensitive=(), **settings):

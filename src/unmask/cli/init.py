@@ -16,7 +16,7 @@ from unmask.cli.options import optional_table_options
 
 if TYPE_CHECKING:
     from unmask.facts import ColumnFacts
-    from unmask.tables.release import Column
+    from unmask.tables.column import Column
 
 
 RELEASED = """\

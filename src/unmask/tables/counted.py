@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
+from unmask.tables.column import Classes, Column, Rows
 from unmask.tables.counts import group
-from unmask.tables.release import Classes, Column, Rows, Table
+from unmask.tables.release import Table
 
 
 class Whole(Protocol):

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.errors import FailedError, UnmaskError
+from unmask.tables.column import Column
 from unmask.tables.constraints import Constraint, DistinctL, KAnonymity, TCloseness, all_allow, bound_of
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Table
 from unmask.tables.sensitive import hierarchy_paths, rank_order
 
 _CELLS = 1 << 21  # cells of a dense block of histograms

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.tables.release import Column, Table
+from unmask.tables.column import Column
+from unmask.tables.release import Table
 
 Formulas: TypeAlias = Literal["keep", "escape", "refuse"]
 """What is done about them: nothing, an apostrophe before them, or no release."""

@@ -11,7 +11,8 @@ from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 from unmask.tables.background import Background
 from unmask.tables.cells import MISSING, Levels
-from unmask.tables.release import Column, Table
+from unmask.tables.column import Column
+from unmask.tables.release import Table
 from unmask.truth import ABSENT, UNKNOWN, Truth
 
 

@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.randomness import secret_unless
+from unmask.tables.column import classes_of
 from unmask.tables.constraints import Constraint, KAnonymity
 from unmask.tables.demands import demands_of, secrets_of
 from unmask.tables.recoding import Recoded, generalized, merged
-from unmask.tables.release import Table, classes_of
+from unmask.tables.release import Table
 from unmask.tables.search import Search
 from unmask.tables.suppression import suppress_cells, with_star
 

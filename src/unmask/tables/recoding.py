@@ -16,11 +16,11 @@ from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.tables.cells import EVERYTHING, MISSING, Levels, format_set, read_levels
+from unmask.tables.column import Column
 from unmask.tables.counts import class_counts
 from unmask.tables.dates import PERIODS, Calendar
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.notation import format_prefix
-from unmask.tables.release import Column
 from unmask.tables.scales import NUMBERS
 
 Recoded = tuple[Levels, NDArray[np.int32]]

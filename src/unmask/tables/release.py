@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 from unicodedata import normalize
 
 import numpy as np
@@ -17,85 +17,14 @@ from scipy.sparse import csr_array
 from unmask.engines.room import scratch
 from unmask.errors import UnmaskError
 from unmask.frames import frame_of_parquet
-from unmask.tables.cells import Levels, Missing, Type, plain_levels, read_levels
-from unmask.tables.counts import class_counts, group
+from unmask.tables.cells import Missing, plain_levels, read_levels
+from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
+from unmask.tables.counts import class_counts
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.numerals import Decimal
 from unmask.tables.reading import Encoded, check_columns, read_encoded
 from unmask.tables.types import Declared, Recognized, recognized, told
 from unmask.tables.writing import write_parquet, write_table
-
-__all__ = ["Classes", "Column", "Missing", "Rows", "Table"]
-
-CellsOf = Literal["any", "nodes"]
-"""Which sets a released cell of a column with a hierarchy may be: any, or the nodes of the hierarchy alone."""
-
-Rows = NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
-"""Which rows: their numbers, a mask, or a slice."""
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One column as codes into its levels: row i holds `levels.labels[codes[i]]`.
-
-    Levels are sorted, so codes do not depend on the order of the rows. `hierarchy` is the tree its cells may use.
-    cells : "nodes" if a release may hold nodes of the hierarchy only, "any" for any set of its leaves.
-    stored : DuckDB's name of the type that the source held its cells in; "" for text without a type.
-    """
-
-    name: str
-    codes: NDArray[np.int32]
-    levels: Levels
-    hierarchy: Hierarchy | None = None
-    stored: str = ""
-    cells: CellsOf = "any"
-
-    def __post_init__(self) -> None:
-        if self.cells == "nodes" and self.hierarchy is not None and self.levels.kind == "numeric":
-            raise UnmaskError(
-                f"column {self.name!r} has the type {self.levels.type}, and its cells shall be nodes of its hierarchy: "
-                "that needs text; leave its type out"
-            )
-
-    def __repr__(self) -> str:
-        return f"Column({self.name!r}, {self.codes.size} rows, {len(self.levels)} {self.type} levels)"
-
-    @property
-    def type(self) -> Type:
-        """What its values are: number, date, datetime, code, text, ordinal."""
-        return self.levels.type
-
-    @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """(L,) rows of each level."""
-        return np.bincount(self.codes, minlength=len(self.levels))
-
-    def take(self, rows: Rows) -> Column:
-        """The column at the given rows, in their order. The levels stay, so that codes remain comparable."""
-        return replace(self, codes=self.codes[rows])
-
-
-@dataclass(frozen=True, eq=False)
-class Classes:
-    """Equivalence classes: rows whose quasi-identifiers are equal, cell for cell.
-
-    of_row : (n_rows,) class of each row, classes numbered in lexicographic order of their codes.
-    sizes : (J,) rows per class.
-    levels : (J, n_quasi_identifiers) codes of each class.
-    """
-
-    of_row: NDArray[np.int32]
-    sizes: NDArray[np.int64]
-    levels: NDArray[np.int32]
-
-    def counts(self, column: Column) -> csr_array:
-        """(J, L) rows of each class with each level of a column."""
-        return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels))
-
-
-def classes_of(columns: Sequence[Column]) -> Classes:
-    """The rows that are alike in some columns."""
-    return Classes(*group([column.codes for column in columns], [len(column.levels) for column in columns]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,6 +299,7 @@ def check_roles(roles: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def trees(given: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
+    """Hierarchies by column; those given as a path are read."""
     return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in given.items()}
 
 

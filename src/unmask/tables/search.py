@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.tables import mondrian as kernel
+from unmask.tables.column import Column
 from unmask.tables.constraints import Constraint
 from unmask.tables.demands import Secret, check_whole, secrets_of
 from unmask.tables.recoding import axis
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from unmask.errors import UnmaskError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unmask.tables.release import Column
+    from unmask.tables.column import Column
 
 
 def rank_order(column: Column) -> NDArray[np.int32] | None:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.tables.cells import EVERYTHING
+from unmask.tables.column import Classes, Column
 from unmask.tables.counts import group
 from unmask.tables.recoding import Recoded, new_cells
-from unmask.tables.release import Classes, Column
 
 
 def with_star(column: Column) -> Recoded:

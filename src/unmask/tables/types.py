@@ -23,9 +23,9 @@ from unmask.tables.numerals import Decimal, decimal_of, plain, thousands
 from unmask.tables.scales import NUMBERS
 
 if TYPE_CHECKING:
+    from unmask.tables.column import Column
     from unmask.tables.hierarchy import Hierarchy
     from unmask.tables.reading import Encoded
-    from unmask.tables.release import Column
 
 MISSING_CODES = frozenset({"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?"})
 """Texts that stand for a missing cell unless `na` says otherwise."""

@@ -17,7 +17,8 @@ from unmask.tables.reading import engine
 from unmask.writing import whole
 
 if TYPE_CHECKING:
-    from unmask.tables.release import Column, Table
+    from unmask.tables.column import Column
+    from unmask.tables.release import Table
 
 
 def write_table(table: Table, target: Path, *, force: bool) -> None:

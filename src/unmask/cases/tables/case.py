@@ -14,9 +14,10 @@ from unmask.measures import Measure
 from unmask.posterior import Posterior, equal_weights
 from unmask.tables.attacks import AttributeInference, ClassAttack, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background
+from unmask.tables.column import Column
 from unmask.tables.exposure import known_as_values
 from unmask.tables.knowledge import Known, attribute_truth, found_in
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Table
 from unmask.truth import UNKNOWN, Truth
 
 PROSECUTOR = "prosecutor"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from unmask.cases.tables.case import PROSECUTOR, REGISTER
 from unmask.reports import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
-from unmask.tables.release import Column, Table
+from unmask.tables.column import Column
+from unmask.tables.release import Table
 
 if TYPE_CHECKING:
     from unmask.cases.tables.audit import Evidence

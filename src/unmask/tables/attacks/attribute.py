@@ -12,8 +12,9 @@ from unmask.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.attacks.counted import values
 from unmask.tables.background import Attack, Background, Rng
+from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Table
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,10 @@ from unmask.tables.attacks.owners import owners
 from unmask.tables.attacks.pairing import Same, fits_of, pair, pairs_where
 from unmask.tables.attacks.possible import open_levels, overlapping, possible_people
 from unmask.tables.background import Background, Rng, people_of
+from unmask.tables.cells import Missing
+from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
-from unmask.tables.release import Column, Missing, Table
+from unmask.tables.release import Table
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from unmask.errors import FailedError
 from unmask.posterior import MOST_IN_DOUBLE, Posterior, stored
 from unmask.tables.attacks.owners import Owners, expected_inside, outsiders, owners, refuse_contradiction
 from unmask.tables.attacks.pairing import Same, chunks_where, fits_of, pair, shared_columns
+from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Table
 
 Ints = NDArray[np.int64]
 Entries = tuple[Ints, Ints, NDArray[np.float64]]

@@ -13,8 +13,9 @@ from unmask.inference import from_likelihood
 from unmask.posterior import Posterior
 from unmask.tables.attacks.pairing import pair, sums_over
 from unmask.tables.background import Background, Rng, people_of
-from unmask.tables.cells import compatible
-from unmask.tables.release import Column, Missing, Table
+from unmask.tables.cells import Missing, compatible
+from unmask.tables.column import Column
+from unmask.tables.release import Table
 
 NEGLIGIBLE = 18.0
 """Candidates less likely than the best by more than exp(-18), 1.5e-8, are not listed."""

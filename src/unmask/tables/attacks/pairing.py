@@ -13,9 +13,10 @@ from scipy.sparse.csgraph import connected_components
 from unmask.errors import UnmaskError
 from unmask.inference import by_class
 from unmask.posterior import Posterior, equal_weights, stored
-from unmask.tables.cells import Levels, compatible
+from unmask.tables.cells import Levels, Missing, compatible
+from unmask.tables.column import Column, classes_of
 from unmask.tables.counts import group
-from unmask.tables.release import Column, Missing, Table, classes_of
+from unmask.tables.release import Table
 
 CHUNK = 1 << 22
 """Pairs of observation and candidate class that are held at once."""

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from unmask.tables.attacks.pairing import Fit, Same, chunks_where, pair
 from unmask.tables.cells import EVERYTHING, Levels, Missing, compatible
-from unmask.tables.release import Column, Table
+from unmask.tables.column import Column
+from unmask.tables.release import Table
 
 
 def overlapping(release: Table) -> bool:

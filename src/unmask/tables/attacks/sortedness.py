@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.tables.release import Column, Table
+from unmask.tables.column import Column
+from unmask.tables.release import Table
 from unmask.tables.scales import NUMBERS
 
 

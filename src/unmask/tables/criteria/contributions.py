@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.tables.column import classes_of
 from unmask.tables.counts import rank
-from unmask.tables.release import classes_of
 
 if TYPE_CHECKING:
     from unmask.tables.release import Table

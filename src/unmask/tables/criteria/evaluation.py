@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unmask.tables.cells import Missing
+    from unmask.tables.column import Column
     from unmask.tables.criteria.histograms import Floats
-    from unmask.tables.release import Column, Table
+    from unmask.tables.release import Table
 
 
 @dataclass(frozen=True)

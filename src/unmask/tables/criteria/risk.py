@@ -10,8 +10,8 @@ import numpy as np
 from unmask.errors import UnmaskError
 from unmask.tables.attacks.pairing import pairs_near
 from unmask.tables.cells import compatible
+from unmask.tables.column import classes_of
 from unmask.tables.counts import group
-from unmask.tables.release import classes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

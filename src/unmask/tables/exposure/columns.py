@@ -9,9 +9,9 @@ import numpy as np
 
 from unmask.facts import ColumnFacts, Role
 from unmask.tables.cells import plain_levels
+from unmask.tables.column import Column, classes_of
 from unmask.tables.exposure.dependence import dependencies
 from unmask.tables.exposure.names import meant_by
-from unmask.tables.release import Column, classes_of
 
 DISTINCT = 0.999
 """Share of distinct values from which on a column is taken to number the people."""

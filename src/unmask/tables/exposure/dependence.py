@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.facts import Restored
+from unmask.tables.column import Column
 from unmask.tables.counts import class_counts, group
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Table
 
 NEAR = 0.9
 """Share of what a guess alone gets wrong that a column must put right to determine another one nearly."""

@@ -9,8 +9,9 @@ import numpy as np
 
 from unmask.facts import Printed
 from unmask.tables.cells import EVERYTHING, Levels
+from unmask.tables.column import Column
 from unmask.tables.notation import split_set
-from unmask.tables.release import Column, Table
+from unmask.tables.release import Table
 
 
 def printed_values(release: Table, original: Table | None = None) -> tuple[Printed, ...]:

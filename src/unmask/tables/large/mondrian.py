@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from unmask.engines import sql
 from unmask.errors import UnmaskError
 from unmask.tables import mondrian as kernel
+from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.counts import group
 from unmask.tables.criteria.evaluation import EXCLUDED
@@ -24,7 +25,6 @@ from unmask.tables.demands import Secret
 from unmask.tables.large.reduce import Reduced
 from unmask.tables.protections import Mondrian
 from unmask.tables.recoding import covering, new_cells
-from unmask.tables.release import Column
 from unmask.tables.search import Search
 from unmask.tables.utility.columns import ColumnLoss, Loss
 from unmask.tables.utility.evaluation import InformationLoss

@@ -19,10 +19,10 @@ from scipy.sparse import csr_array
 from unmask.engines import Engine, Kind, sql
 from unmask.errors import FailedError, UnmaskError
 from unmask.tables.cells import Missing
+from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.criteria.evaluation import EXCLUDED, Criteria, examine, together
 from unmask.tables.large.roles import Roles
-from unmask.tables.release import Column
 
 
 @dataclass(frozen=True, eq=False)

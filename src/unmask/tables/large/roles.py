@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.tables.cells import Missing
+from unmask.tables.column import CellsOf, Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.numerals import Decimal
 from unmask.tables.reading import check_columns, read_encoded
-from unmask.tables.release import CellsOf, Column, Meanings, check_roles, trees
+from unmask.tables.release import Meanings, check_roles, trees
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from unmask.engines import Engine, sql
 from unmask.engines.room import check_output
 from unmask.tables.cells import Levels
+from unmask.tables.column import Column
 from unmask.tables.formulas import STARTS, Formulas, check_formulas, escape, is_formula
 from unmask.tables.large.mondrian import Generalized
 from unmask.tables.large.reduce import Reduced
-from unmask.tables.release import Column
 
 
 def write_release(

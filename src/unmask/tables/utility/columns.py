@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from unmask.tables.column import Column
     from unmask.tables.hierarchy import Hierarchy
-    from unmask.tables.release import Column
     from unmask.tables.utility.sets import Floats, Ints
 
 _BINS = 256

@@ -1,0 +1,89 @@
+"""Columns of a table as codes into levels, and the rows that are alike in some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.errors import UnmaskError
+from unmask.tables.cells import Levels, Type
+from unmask.tables.counts import class_counts, group
+from unmask.tables.hierarchy import Hierarchy
+
+__all__ = ["Classes", "Column", "Rows"]
+
+CellsOf = Literal["any", "nodes"]
+"""Which sets a released cell of a column with a hierarchy may be: any, or the nodes of the hierarchy alone."""
+
+Rows = NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
+"""Which rows: their numbers, a mask, or a slice."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column as codes into its levels: row i holds `levels.labels[codes[i]]`.
+
+    Levels are sorted, so codes do not depend on the order of the rows. `hierarchy` is the tree its cells may use.
+    cells : "nodes" if a release may hold nodes of the hierarchy only, "any" for any set of its leaves.
+    stored : DuckDB's name of the type that the source held its cells in; "" for text without a type.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    levels: Levels
+    hierarchy: Hierarchy | None = None
+    stored: str = ""
+    cells: CellsOf = "any"
+
+    def __post_init__(self) -> None:
+        if self.cells == "nodes" and self.hierarchy is not None and self.levels.kind == "numeric":
+            raise UnmaskError(
+                f"column {self.name!r} has the type {self.levels.type}, and its cells shall be nodes of its hierarchy: "
+                "that needs text; leave its type out"
+            )
+
+    def __repr__(self) -> str:
+        return f"Column({self.name!r}, {self.codes.size} rows, {len(self.levels)} {self.type} levels)"
+
+    @property
+    def type(self) -> Type:
+        """What its values are: number, date, datetime, code, text, ordinal."""
+        return self.levels.type
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """(L,) rows of each level."""
+        return np.bincount(self.codes, minlength=len(self.levels))
+
+    def take(self, rows: Rows) -> Column:
+        """The column at the given rows, in their order. The levels stay, so that codes remain comparable."""
+        return replace(self, codes=self.codes[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Equivalence classes: rows whose quasi-identifiers are equal, cell for cell.
+
+    of_row : (n_rows,) class of each row, classes numbered in lexicographic order of their codes.
+    sizes : (J,) rows per class.
+    levels : (J, n_quasi_identifiers) codes of each class.
+    """
+
+    of_row: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    levels: NDArray[np.int32]
+
+    def counts(self, column: Column) -> csr_array:
+        """(J, L) rows of each class with each level of a column."""
+        return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels))
+
+
+def classes_of(columns: Sequence[Column]) -> Classes:
+    """The rows that are alike in some columns."""
+    return Classes(*group([column.codes for column in columns], [len(column.levels) for column in columns]))
