@@ -102,7 +102,7 @@ def ours(attack: str, network: str, n_seeds: int, parameters: dict[str, Any], la
 
     def step() -> Found:
         start = time.process_time()
-        belief = run(pair.target, pair.source, seeds)
+        belief = run(pair.target, Auxiliary(pair.source, seeds))
         rate = belief.visits / (time.process_time() - start) / 1e6
         shown = found(pair, seeds, belief.mapping)
         return {**shown, "passes": len(belief.sweeps), "M visits": belief.visits / 1e6, "M visits/s": rate}

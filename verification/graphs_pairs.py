@@ -12,6 +12,7 @@ from scipy import special
 from show import Section, Verdict
 
 from unmask.graphs import (
+    Auxiliary,
     Bumblebee,
     Matching,
     Nar09,
@@ -84,7 +85,7 @@ def announced() -> Section:
 def _attacked(name: str, attack: str) -> Attacked:
     pair = datasets.pair(name).shuffled(rng=rng_of("pair", name))
     seeds = select_seeds(pair, "random", round(SEEDS * len(pair.common)), rng_of("seeds", name))
-    belief = ATTACKS[attack](pair.target, pair.source, seeds)
+    belief = ATTACKS[attack](pair.target, Auxiliary(pair.source, seeds))
     return Attacked(pair, seeds, belief, log_odds(pair.target, pair.source, belief.mapping))
 
 
