@@ -255,8 +255,8 @@ def who(names: Sequence[str], seeds: str, *, truth_known: bool) -> str:
     truth = "" if truth_known else " Nothing is checked: the truth is not known."
     attacks = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return (
-        f"An adversary who has their own network and a few {seeds} identities names the people of a released network, "
-        f"by {attacks}.{truth}"
+        f"An adversary who has their own network and a few {seeds} identities re-identifies people of a released "
+        f"network, by {attacks}.{truth}"
     )
 
 

@@ -188,7 +188,7 @@ def _degree_table(
         first = next(item for item in own if item is not None)
         cells = (rate(None) if item is None else f"{rate(item.recall)} / {rate(item.precision)}" for item in own)
         rows.append((degrees(first), f"{first.people:,}", *cells))
-    head = ("Ties", "People", *(looks.said(name, attack.attack) for name, attack in attacks))
+    head = ("Edges", "People", *(looks.said(name, attack.attack) for name, attack in attacks))
     return grid(head, rows, "People re-identified / matches that are right")
 
 
@@ -208,13 +208,13 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         sure.append((said, attack.attack, [(item.low, float(n)) for item, n in zip(bins, falling, strict=True)]))
     reliable, given = looks.lines(right), looks.lines(sure)
     equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
-    score = shares("Score: what the model of rematch says")
+    score = shares("Score: what the model of Rematch says")
     figures = [*figure("Matches that are right", reliable, score, under=[equal])]
     figures += figure(
         "Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, pads=(0, 0.04), unit="")
     )
     how = (
-        "The score of a match is the probability that the model of the attack rematch gives it. It is not calibrated: "
+        "The score of a match is the probability that the model of the attack Rematch gives it. It is not calibrated: "
         "an adversary who took it at its word would be wrong wherever a line leaves the dotted one."
     )
     told = [*of_release(graph), *([how] if reliable else []), "Matches made: so many matches have at least that score."]
