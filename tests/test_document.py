@@ -97,6 +97,12 @@ def test_what_no_document_says_of_a_command_is_named(folder: Path) -> None:
     assert "no document says --attacker, --json: give that again" in said
 
 
+def test_what_is_said_of_a_column_without_a_role_is_refused(folder: Path) -> None:
+    code, told, said = run("audit", "people.csv", "-q", "age", "--order", "ill=a,b", "--as-plan")
+    assert (code, told) == (2, "")
+    assert "the order of column 'ill' was given, and no role" in said
+
+
 def test_init_writes_a_document_that_every_verb_reads(folder: Path) -> None:
     (folder / "unmask.toml").unlink()
     assert run("init", "people.csv", "-q", "age,zip", "-s", "ill")[0] == 0

@@ -167,3 +167,12 @@ def test_a_dataset_is_a_function(mine, tmp_path):
     cell = read_plan(tmp_path / "plan.toml").cells()[0]
     rows = {row.measure: row.posterior for row in run_cell(cell)}
     assert rows["realized_success"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("7", "module:Class"), ("tables.Identty", "did you mean 'tables.Identity'?")]
+)
+def test_what_is_neither_listed_nor_a_module_is_told(name, said):
+    done = CliRunner().invoke(main, ["check", name])
+    assert done.exit_code == 2
+    assert said in done.stderr

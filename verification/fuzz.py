@@ -84,6 +84,10 @@ class Case:
     outside: str | None  # "full" or "closed", in a process of its own
 
 
+WRITES = {"demo": "unmask-demo.html", "init": "unmask.toml"}
+"""Command -> the file that it writes when none is named."""
+
+
 def case(number: int, seed: int, folder: Path) -> Case:
     """The case of a number, its files written to a folder."""
     rng = random.Random(f"{seed}:{number}")
@@ -98,8 +102,8 @@ def case(number: int, seed: int, folder: Path) -> Case:
             words += _written(parameter, value, rng)
     if rng.random() < 0.03:
         words.insert(rng.randrange(len(words) + 1), rng.choice(("--", "-", "--help", "-q", "--x", "é")))
-    if name == "demo":
-        outputs.append(Path("unmask-demo.html"))
+    if name in WRITES:
+        outputs.append(Path(WRITES[name]))
     outside = rng.choice(("full", "closed")) if rng.random() < 0.02 else None
     words = [word.replace("\0", "") for word in words]  # which no system hands over
     return Case(tuple(words), files.stdin(), tuple(outputs), outside)

@@ -12,6 +12,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from importlib import metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -171,7 +172,11 @@ def find_any(use: str, folder: Path | None = None) -> Any:
         return KINDS[of_kind][use]
     if use in MEASURES:
         return MEASURES[use]
-    return load(use, folder) if ":" in use else _installed(use)
+    if is_plugin(use):
+        return load(use, folder) if ":" in use else _installed(use)
+    near = get_close_matches(use, [name for known in (*KINDS.values(), MEASURES) for name in known], n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "expected module:Class, or a name that `unmask list` shows"
+    raise UnmaskError(f"there is no {use!r}; {hint}")
 
 
 def is_plugin(use: str) -> bool:

@@ -315,6 +315,8 @@ def _roles(options: Settings) -> dict[str, Any]:
     found: dict[str, Any] = {name: role for role, option in ROLES.items() for name in named.get(option, ())}
     for key, option in MEANINGS.items():
         for name, meaning in options[option].items():
+            if name not in found:
+                raise UnmaskError(f"the {key} of column {name!r} was given, and no role; say what the column is, too")
             own = found[name] if isinstance(found[name], dict) else {"role": found[name]}
             found[name] = {**own, key: list(meaning) if isinstance(meaning, tuple) else meaning}
     return found
