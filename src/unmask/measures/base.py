@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.interval import EVERYBODY, Interval, of_targets
 from unmask.measures.registry import Quantity
-from unmask.posterior import Posterior
+from unmask.posterior import Posterior, Status
 from unmask.results import Row
 from unmask.truth import Truth
 
@@ -109,6 +109,39 @@ def evaluate(
     else:  # of those whose truth is known, as many times more as of all
         n = drawn_from * len(after) / belief.n_targets
         interval = of_targets(after, weight, drawn_from=n, rate=measure.rate, within=measure.range)
+    return filed(
+        measure,
+        (prior, posterior),
+        interval,
+        (value, mass),
+        n=len(after),
+        n_observations=int(np.count_nonzero(np.bincount(seen))),
+        worst=float(worst),
+        worst_observation=int(seen[agree(value, worst)].min()),  # whatever the order of the targets
+        status=belief.status,
+        names=(release, adversary, target, note),
+    )
+
+
+def filed(
+    measure: Quantity,
+    means: tuple[float, float],
+    interval: Interval,
+    values: tuple[NDArray[np.float64], NDArray[np.float64]],
+    *,
+    n: int,
+    n_observations: int,
+    worst: float,
+    worst_observation: int,
+    names: tuple[str, str, str, str],
+    status: Status = "exact",
+) -> Row:
+    """The row of a measure, with its gain and quantiles.
+
+    means : prior and posterior; values : what was found, and the weight of each; names : release, adversary, target,
+    and the note. The others are those of `Row`.
+    """
+    (prior, posterior), (release, adversary, target, note) = means, names
     return Row(
         release=release,
         adversary=adversary,
@@ -122,12 +155,12 @@ def evaluate(
         low=interval.low,
         high=interval.high,
         interval=interval.over,
-        n=len(after),
-        n_observations=int(np.count_nonzero(np.bincount(seen))),
-        worst=float(worst),
-        worst_observation=int(seen[agree(value, worst)].min()),  # whatever the order of the targets
-        quantiles=weighted_quantiles(value, mass, QUANTILES),
-        status=belief.status,
+        n=n,
+        n_observations=n_observations,
+        worst=worst,
+        worst_observation=worst_observation,
+        quantiles=weighted_quantiles(*values, QUANTILES),
+        status=status,
         note=note,
     )
 

@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.measures.base import QUANTILES, Measure, gain_of, weighted_quantiles
+from unmask.measures.base import Measure, filed
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson, of_runs, wilson
 from unmask.measures.registry import declare
 from unmask.measures.success import realized_success
@@ -221,12 +221,13 @@ def over_runs(
     over_means = measure.range == SHARE and len(means) > 1
     interval = of_runs(means, within=SHARE) if over_means else _of_people(of_one(value, weight, person))
     worst = int(np.argmax(value) if measure.direction == "high" else np.argmin(value))
-    return _row(
+    return filed(
         measure,
         (prior, posterior),
         interval,
         (value, weight),
         n=round(int(known.sum()) / len(runs)),
+        worst=float(value[worst]),
         worst_observation=int(person[worst]) + 1,
         n_observations=len(np.unique(person)),
         names=(release, adversary, target, note),
@@ -246,52 +247,16 @@ def of_counts(
     share = success / base
     low, high = wilson(share, base - (0 < success < base)) if base > 1 else (None, None)
     value, weight = np.array([0.0, 1.0]), np.array([base - success, success]) / base
-    return _row(
+    return filed(
         measure,
         (prior, share),
         Interval(low, high, "people (Wilson)"),
         (value[weight > 0], weight[weight > 0]),
         n=base,
         n_observations=base,
+        worst=float((value[weight > 0].max if measure.direction == "high" else value[weight > 0].min)()),
         worst_observation=0,
         names=(release, adversary, "identity", note),
-    )
-
-
-def _row(
-    measure: Measure,
-    means: tuple[float, float],
-    interval: Interval,
-    of_people: tuple[Floats, Floats],
-    *,
-    n: int,
-    n_observations: int,
-    worst_observation: int,
-    names: tuple[str, str, str, str],
-) -> Row:
-    """means : prior and posterior; of_people : values and weights; names : release, adversary, target, and the note."""
-    (prior, posterior), (release, adversary, target, note) = means, names
-    worst = of_people[0].max() if measure.direction == "high" else of_people[0].min()
-    return Row(
-        release=release,
-        adversary=adversary,
-        target=target,
-        measure=measure.name,
-        unit=measure.unit,
-        direction=measure.direction,
-        prior=prior,
-        posterior=posterior,
-        gain=gain_of(prior, posterior, measure.direction),
-        low=interval.low,
-        high=interval.high,
-        interval=interval.over,
-        n=n,
-        n_observations=n_observations,
-        worst=float(worst),
-        worst_observation=worst_observation,
-        quantiles=weighted_quantiles(*of_people, QUANTILES),
-        status="exact",
-        note=note,
     )
 
 

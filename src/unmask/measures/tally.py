@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.measures.base import QUANTILES, Measure, agree, gain_of, weighted_quantiles
-from unmask.measures.interval import EVERYBODY
+from unmask.measures.base import Measure, agree, filed
+from unmask.measures.interval import EVERYBODY, Interval
 from unmask.posterior import Posterior
 from unmask.results import Row
 
@@ -82,25 +82,16 @@ def joined(measure: Measure, parts: Sequence[Tally]) -> Tally:
 
 def row(measure: Measure, found: Tally, *, release: str, adversary: str, target: str) -> Row:
     """The row of a measure over all people, which is exact."""
-    return Row(
-        release=release,
-        adversary=adversary,
-        target=target,
-        measure=measure.name,
-        unit=measure.unit,
-        direction=measure.direction,
-        prior=found.before,
-        posterior=found.after,
-        gain=gain_of(found.before, found.after, measure.direction),
-        low=None,
-        high=None,
-        interval=EVERYBODY,
+    return filed(
+        measure,
+        (found.before, found.after),
+        Interval(None, None, EVERYBODY),
+        (found.value, found.weight),
         n=found.people,
         n_observations=found.classes,
         worst=found.worst,
         worst_observation=found.worst_class,
-        quantiles=weighted_quantiles(found.value, found.weight, QUANTILES),
-        status="exact",
+        names=(release, adversary, target, ""),
     )
 
 

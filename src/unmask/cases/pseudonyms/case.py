@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import QUANTILES, gain_of, weighted_quantiles
+from unmask.measures.base import filed
 from unmask.measures.interval import Interval
 from unmask.measures.unlinkability import Contingency, Unlinkability, bounds, companions, evaluate, fairness
 from unmask.measures.unlinkability.contingency import OWN
@@ -178,27 +178,16 @@ class Case:
         value, prior = rate.best(values), self.at_random[rate.name]
         interval = _between(values) if self.asked.unlabeled == "unknown" else rate.interval(value)
         worst = int(np.argmax(value) if rate.direction == "high" else np.argmin(value))
-        mean = float(value.mean())
-        return Row(
-            release=release,
-            adversary=self.name,
-            target="linkage",
-            measure=rate.name,
-            unit=rate.unit,
-            direction=rate.direction,
-            prior=prior,
-            posterior=mean,
-            gain=gain_of(prior, mean, rate.direction),
-            low=interval.low,
-            high=interval.high,
-            interval=interval.over.replace("targets", "subjects"),
+        return filed(
+            rate,
+            (prior, float(value.mean())),
+            interval._replace(over=interval.over.replace("targets", "subjects")),
+            (value, np.full(len(value), 1 / len(value))),
             n=len(value),
             n_observations=len(value),
             worst=float(value[worst]),
             worst_observation=int(np.flatnonzero(self.counted)[worst]),
-            quantiles=weighted_quantiles(value, np.full(len(value), 1 / len(value)), QUANTILES),
-            status="exact",
-            note="prior: the same clusters with shuffled labels",
+            names=(release, self.name, "linkage", "prior: the same clusters with shuffled labels"),
         )
 
     def shown(self) -> GuessLinkage:

@@ -1,33 +1,26 @@
-"""The rates of adversaries who say which items belong together: what is filed of every guess, declared once."""
+"""The rates of adversaries who say which items belong together: what is filed of every guess."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
+from unmask.measures.registry import MEASURES, Quantity
 from unmask.measures.unlinkability.weighing import Floats
 
 
 @dataclass(frozen=True)
-class Rate:
-    """A number of each subject whose mean over the counted subjects is filed.
+class Rate(Quantity):
+    """A number of each subject whose mean over the counted subjects is filed; its name is an attribute of
+    `Unlinkability`.
 
-    name       : of the row, and of the attribute of `Unlinkability`
-    label, meaning : in words
-    unit       : as printed
-    direction  : what the adversary wants, "high" or "low"
     proportion : whether it is true or false of a subject, so that Wilson's interval is the right one
     bounded    : whether it is an attribute of `Bounds` too, for the case that items are unknown
     """
 
-    name: str
-    label: str
-    meaning: str
-    unit: str
-    direction: Literal["high", "low"]
     proportion: bool = False
     bounded: bool = False
 
@@ -45,22 +38,15 @@ class Rate:
         return (clustered_wilson if self.proportion else clustered_bootstrap)(value, weight, each)
 
 
+def _rate(name: str, *, proportion: bool = False, bounded: bool = False) -> Rate:
+    return Rate(**vars(MEASURES[name]), proportion=proportion, bounded=bounded)
+
+
 RATES: Final = (
-    Rate("breached", "Breached", "share of subjects of whose items the threshold is linked already",
-         "share", "high", proportion=True, bounded=True),
-    Rate("clean_breach", "Cleanly breached", "breached by a cluster without a single foreign item",
-         "share", "high", proportion=True, bounded=True),
-    Rate("linked_now", "Linked now", "share of a subject's items in its most relevant cluster",
-         "share", "high", bounded=True),
-    Rate("foreign_share", "Foreign share", "share of foreign items in that cluster", "share", "low", bounded=True),
-    Rate("mergings", "Merges to the threshold", "clusters to merge until the threshold is linked; 0 if breached",
-         "merges", "low"),
-    Rate("risk_slope", "Risk slope", "how steeply linking rises with every merge: 0 hidden, 1 breached", "", "high"),
-    Rate("miss", "Misses", "items of a subject that its most relevant cluster lacks", "items", "low"),
-    Rate("include", "Includes", "foreign items in the most relevant cluster of a subject", "items", "low"),
-    Rate("foreign_subjects", "Foreign subjects", "other subjects with items in the most relevant cluster of a subject",
-         "subjects", "low"),
-    Rate("effective_foreign_subjects", "Foreign subjects, effective",
-         "so many with equally many items would be as hard to tell apart; 0 if none", "subjects", "low"),
-)  # fmt: skip
+    _rate("breached", proportion=True, bounded=True),
+    _rate("clean_breach", proportion=True, bounded=True),
+    _rate("linked_now", bounded=True),
+    _rate("foreign_share", bounded=True),
+    *map(_rate, ("mergings", "risk_slope", "miss", "include", "foreign_subjects", "effective_foreign_subjects")),
+)
 """In the order in which they are filed."""
