@@ -51,7 +51,7 @@ def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
     fits = unmask(*asked)
     assert fits.exit_code == 0
     assert "register: audit of 12 rows" in fits.stderr
-    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 1 << 30})
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"audit": 1 << 30})
     result = unmask(*asked, "--dry-run")
     assert result.exit_code == 1
     assert "the register has about 3 combinations and 4 pairs of its values with those of" in result.stderr
@@ -77,7 +77,7 @@ def test_a_terminated_audit_leaves_nothing(people, tmp_path):
     temp = tmp_path / "temp"
     temp.mkdir()
     program = (
-        "import os, signal, sys, time, unmask.tables.large as large\n"
+        "import os, signal, sys, time, unmask.tables.counting as large\n"
         "def plan(*_, temp_directory, **__):\n"
         "    assert os.listdir(temp_directory)\n"
         "    os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,8 @@ from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
+    from unmask.tables.counting import Plan, Reduced, Roles
     from unmask.tables.formulas import Formulas
-    from unmask.tables.large import Plan, Roles
     from unmask.tables.protections import Mondrian
 
 
@@ -66,7 +67,7 @@ def _refuse(given: dict[str, bool], why: str) -> None:
 
 def roles_of(reading: dict[str, Any]) -> Roles:
     """What the command line says about reading a table."""
-    from unmask.tables.large import Roles
+    from unmask.tables.counting import Roles
 
     text = "is for tables that are read into memory; an engine finds it in the first line: leave it out"
     _refuse({"--delimiter": reading["delimiter"] is not None}, text)
@@ -88,10 +89,10 @@ def audit_in_engine(
     dry_run: bool,
 ) -> ReportData | None:
     """Audit the releases where they are; None after a dry run."""
+    from unmask.cases.tables.audit import Evidence, audit_tables
     from unmask.cli.files import provenance, read_motive, say_notes
     from unmask.engines import open_engine
-    from unmask.studies.large import Held, study_large
-    from unmask.tables.large import check_together, plan, reduce, shares
+    from unmask.tables.counting import check_together, plan, reduce, shares
 
     engine_bytes, _ = shares(memory_limit)
     motive = None if attacker is None else read_motive(attacker)
@@ -108,16 +109,15 @@ def audit_in_engine(
         check_together(plans, temp_directory)
         if dry_run:
             return None
-        held: list[Held] = []
+        held: list[Reduced] = []
         for planned, (_, source, given) in zip(plans, asked, strict=True):
             reduced = reduce(engine, source, given, name=f"table{len(held)}")
             say_notes(reduced.notes)
-            held.append(Held(reduced, planned.parts, planned.at_once))
-        people = None if register is None else held.pop(0).table.whole()
-        return study_large(
+            held.append(replace(reduced, n_parts=planned.parts, at_once=planned.at_once))
+        people = None if register is None else held.pop(0).whole()
+        return audit_tables(
             dict(zip(sources, held, strict=True)),
-            register=people,
-            coverage=coverage,
+            Evidence(register=people, coverage=coverage),
             title=f"Audit of {', '.join(sources)}",
             reproduce=provenance(),
             motive=motive,
@@ -143,7 +143,7 @@ def protect_in_engine(
 
     from unmask.cli.files import say_dropped, say_formulas, say_notes
     from unmask.engines import open_engine
-    from unmask.tables.large import check_output, generalize, plan, reduce, shares, write_release
+    from unmask.tables.counting import check_output, generalize, plan, reduce, shares, write_release
 
     start = time.perf_counter()
     check_output(output, force=force)
@@ -158,7 +158,7 @@ def protect_in_engine(
             return None
         reduced = reduce(engine, source, roles, counted=counted)
         say_notes(reduced.notes)
-        made = generalize(reduced, protection, at_once=planned.at_once)
+        made = generalize(replace(reduced, at_once=planned.at_once), protection)
         dropped = [name for name in engine.names(source) if name not in roles.named]
         say_dropped(dropped)
         found = write_release(reduced, made, output, formulas=formulas, force=force)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +15,27 @@ from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
 from unmask.cases.tables.case import PROSECUTOR, REGISTER, Case, Scene
+from unmask.cases.tables.parts import Parts, Sums
 from unmask.errors import UnmaskError
+from unmask.measures import Measure
 from unmask.posterior import Posterior
-from unmask.reports import APART, COLUMNS, INSIDER, ORDER, ORIGINAL, Distribution, Price, ReportData, ValueRisk
+from unmask.reports import (
+    APART,
+    COLUMNS,
+    INSIDER,
+    ORDER,
+    ORIGINAL,
+    ColumnRisk,
+    Distribution,
+    Exposure,
+    Price,
+    ReportData,
+    ValueRisk,
+)
+from unmask.reports.words import Value
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, OrderAttack, RegisterAttack
+from unmask.tables.counting import Reduced
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.release import Table
 
@@ -53,7 +71,7 @@ class Evidence:
 
 
 def audit_tables(
-    releases: Mapping[str, Table],
+    releases: Mapping[str, Table | Reduced],
     evidence: Evidence | None = None,
     *,
     title: str = "Audit of a table",
@@ -68,59 +86,118 @@ def audit_tables(
     without protection. With a motive, the strongest knowledge about identity, the register's if there is one, is also
     priced: what a rational attacker does with it. All results are in the rows; nothing in them identifies a person. Who
     is at risk goes to `watched` alone.
+
+    A release that an engine counts is attacked by those who need no rows, and has no original. The numbers are those of
+    the same table in memory, whose beliefs list every record: equal to 1e-12, and to 1e-6 where the records are so many
+    that they are held in single precision. Where its combinations exceed the memory they are taken in parts, and what
+    the parts say is added up. A register stays in memory. With more than 131,072 different values of a measure its
+    quantiles are rounded to about that part of its range.
     """
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
     evidence = evidence or Evidence()
-    original, origins = evidence.original, dict(evidence.origins)
-    foreign = facts.foreign(releases, original, origins)
-    everything = dict(releases)
-    if original is not None:
-        everything, origins = {ORIGINAL: original, **releases}, {**origins, ORIGINAL: np.arange(original.n_rows)}
-    found, known = _Found(None if motive is None else facing(motive, evidence), evidence, watched), evidence.known()
-    for name, table in everything.items():
-        scene = Scene.of(name, table, origins.get(name), known)
-        for case in standard(replace(scene, foreign=name in foreign), evidence):
-            found.add(case)
-    first, price = next(iter(releases.values())), found.price()
+    original = evidence.original
+    tables = {name: table for name, table in releases.items() if isinstance(table, Table)}
+    if original is not None and len(tables) < len(releases):
+        raise UnmaskError("an original was given, and what it is compared with needs every row; read the releases")
+    foreign, known = facts.foreign(tables, original, evidence.origins), evidence.known()
+    subjects: dict[str, Rows | Parts] = {
+        name: Rows.of(name, table, evidence, known, foreign=name in foreign) if isinstance(table, Table)
+        else Parts(name, table, evidence.register, evidence.coverage)
+        for name, table in releases.items()
+    }  # fmt: skip
+    whole = {} if original is None else {ORIGINAL: Rows.of(ORIGINAL, original, evidence, known)}
+    found = _Found(None if motive is None else facing(motive, evidence), evidence, watched)
+    for subject in (*whole.values(), *subjects.values()):
+        found.attack(subject)
+    first, price = next(iter(subjects.values())).face, found.price()
     return ReportData(
         title=title,
         who=" ".join((words.who(first, evidence), *words.of_nobody(foreign))),
         rows=tuple(found.rows),
-        criteria={name: facts.criteria_of(t, original, foreign=name in foreign) for name, t in everything.items()},
+        criteria={name: subject.criteria() for name, subject in (whole | subjects).items()},
         utility={
-            name: facts.utility_of(original, table, origins[name])
-            for name, table in releases.items()
-            if original is not None and name in origins
+            name: facts.utility_of(original, table, evidence.origins[name])
+            for name, table in tables.items()
+            if original is not None and name in evidence.origins
         },
-        column_risk=tuple(
-            risk
-            for name, table in releases.items()
-            for risk in facts.column_risks(name, table, foreign=name in foreign)
-        ),
+        column_risk=tuple(risk for subject in subjects.values() for risk in subject.column_risks()),
         values=tuple(found.values),
         distribution=tuple(found.spread),
-        assumptions=(*words.assumptions(first, evidence), words.KNOWN_COLUMNS),
+        assumptions=(*words.assumptions(first, evidence), *_of_releases(subjects.values())),
         not_run=(
             *words.nobodys(foreign),
-            *words.missing_evidence(evidence, releases),
+            *(words.missing_evidence(evidence, tables) if tables else ()),
+            *(words.NEED_ROWS if len(tables) < len(releases) else ()),
+            *([words.NO_REGISTER] if evidence.register is None else []),
             *words.grouped(found.not_run),
             *campaigns_not_run(price),
         ),
         reproduce=reproduce or {},
-        adversaries=words.adversaries(first, evidence) | words.insiders(first, original),
+        adversaries=words.adversaries(first, evidence) | _insiders(subjects.values()),
         price=price,
-        exposure=facts.exposure({n: t for n, t in releases.items() if n not in foreign}, original, origins),
+        exposure=_exposure(tables, foreign, evidence),
     )
+
+
+def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: Evidence) -> Exposure | None:
+    if not tables:
+        return None
+    own = {name: table for name, table in tables.items() if name not in foreign}
+    return facts.exposure(own, evidence.original, evidence.origins)
+
+
+def _of_releases(subjects: Iterable[Rows | Parts]) -> Iterable[str]:
+    """What is taken for granted of any release, each sentence once."""
+    return dict.fromkeys(sentence for one in subjects for sentence in one.assumptions())
+
+
+def _insiders(subjects: Iterable[Rows | Parts]) -> dict[str, str]:
+    """Who knows more than the quasi-identifiers, and what: by the first release that tells more."""
+    found: dict[str, str] = {}
+    for one in subjects:
+        found = {**dict(one.insiders()), **found}
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A release in memory. `Parts` is one that an engine counts, and answers the same."""
+
+    scene: Scene
+    face: Table
+    evidence: Evidence
+
+    @classmethod
+    def of(cls, name: str, table: Table, evidence: Evidence, known: Known | None, *, foreign: bool = False) -> Self:
+        """Its rows and who attacks them; foreign : they are not people of the original."""
+        origin = np.arange(table.n_rows) if name == ORIGINAL else evidence.origins.get(name)
+        return cls(replace(Scene.of(name, table, origin, known), foreign=foreign), table, evidence)
+
+    def cases(self) -> Iterator[Case]:
+        """What its adversaries believe."""
+        return standard(self.scene, self.evidence)
+
+    def criteria(self) -> dict[str, Value]:
+        """As a report shows them."""
+        return facts.criteria_of(self.face, self.evidence.original, foreign=self.scene.foreign)
+
+    def column_risks(self) -> Iterator[ColumnRisk]:
+        """What each quasi-identifier contributes."""
+        return facts.column_risks(self.scene.release, self.face, foreign=self.scene.foreign)
+
+    def assumptions(self) -> Iterator[str]:
+        """What is taken for granted of it."""
+        yield words.KNOWN_COLUMNS
+
+    def insiders(self) -> Iterable[tuple[str, str]]:
+        """Who knows more than the quasi-identifiers, and what."""
+        return words.insiders(self.face, self.evidence.original).items()
 
 
 def standard(scene: Scene, evidence: Evidence) -> Iterator[Case]:
     """The standard adversaries of a release."""
-    link = scene.link()
-    if not scene.foreign:
-        yield scene.identity(PROSECUTOR, link)
-    for column in scene.table.sensitive:
-        yield scene.value(PROSECUTOR, AttributeInference(column.name), link)
+    yield from scene.by_class()
     yield from _by_columns(scene)
     if scene.foreign:
         return
@@ -164,14 +241,39 @@ class _Found:
     spread: list[Distribution] = field(default_factory=list)
     values: list[ValueRisk] = field(default_factory=list)
     priced: dict[str, Posterior] = field(default_factory=dict)
+    people: dict[str, int] = field(default_factory=dict)
 
-    def add(self, case: Case) -> None:
-        """Take its measures."""
-        measures = STANDARD
-        if self.motive is not None and (case.adversary, case.target) == (priced_adversary(self.evidence), "identity"):
-            measures += price_measures(self.motive.attacker)
+    def attack(self, subject: Rows | Parts) -> None:
+        """Take all cases of a release; those of one adversary and target add up."""
+        sums: dict[tuple[str, str], Sums] = {}
+        for case in subject.cases():
+            if case.people is None:
+                self._add(case)
+            else:
+                whom, said = (case.adversary, case.target), Sums.of(case, self._measures(case))
+                sums[whom] = sums[whom] + said if whom in sums else said
+            del case  # before the next is made
+        self.rows += [row for said in sums.values() for row in said.rows()]
+        self.spread += [said.distribution for said in sums.values()]
+        if isinstance(subject, Parts) and self.motive is not None:
+            self.priced[subject.release], self.people[subject.release] = subject.strongest(), subject.table.n_complete
+
+    @cached_property
+    def _acted(self) -> tuple[Measure, ...]:
+        return () if self.motive is None else price_measures(self.motive.attacker)
+
+    def _measures(self, case: Case) -> tuple[Measure, ...]:
+        return STANDARD + self._acted if self._is_priced(case) else STANDARD
+
+    def _is_priced(self, case: Case) -> bool:
+        whom = priced_adversary(self.evidence), "identity"
+        return self.motive is not None and (case.adversary, case.target) == whom
+
+    def _add(self, case: Case) -> None:
+        """Take the measures of a case."""
+        if self._is_priced(case):
             self.priced[case.release] = case.belief
-        audited = case.audited(measures)
+        audited = case.audited(self._measures(case))
         self.rows += audited.rows
         self.not_run += [(measure, f"{case.adversary}, {case.target}", why) for measure, why in audited.not_run]
         self.spread.append(facts.distribution(case))
@@ -189,7 +291,8 @@ class _Found:
         if self.motive is None:
             return None
         played = {row.release: row.posterior for row in self.rows if row.measure == "realized_rational_success"}
-        return price_releases(self.motive, priced_adversary(self.evidence), self.priced, played=played)
+        whom = priced_adversary(self.evidence)
+        return price_releases(self.motive, whom, self.priced, people=self.people, played=played)
 
 
 def priced_adversary(evidence: Evidence) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -15,6 +15,7 @@ from unmask.posterior import Posterior, equal_weights
 from unmask.tables.attacks import AttributeInference, ClassAttack, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background
 from unmask.tables.column import Column
+from unmask.tables.counted import Combinations
 from unmask.tables.exposure import known_as_values
 from unmask.tables.knowledge import Known, attribute_truth, found_in
 from unmask.tables.release import Table
@@ -48,6 +49,7 @@ class Case:
                  release
     drawn_from : how many people the targets were drawn from, as in `audit`
     linked_to  : the other data that names are from, as in `Row`
+    people     : of a part of a release that is counted, how many people its targets stand for; None: one each
     """
 
     release: str
@@ -59,6 +61,7 @@ class Case:
     drawn_from: float | None = None
     linked_to: str = ""
     note: str = ""
+    people: int | None = None
 
     def audited(self, measures: Sequence[Measure]) -> Audit:
         """The rows of these measures."""
@@ -113,6 +116,11 @@ class Scene:
             return self.linked(adversary, attack, self.known.people, self.known.person)
         return self.identity(adversary, attack(self.table, self.background))
 
+    @classmethod
+    def counted(cls, release: str, part: Combinations) -> Self:
+        """A part of a release that an engine counts: everybody of it, a class at a time."""
+        return cls(release, part, np.zeros(0, dtype=np.int64))
+
     @property
     def background(self) -> Background | None:
         """What the adversary is told of the people and the population."""
@@ -158,7 +166,16 @@ class Scene:
 
     def _of_people(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> Case:
         rows = self.origin if self.known is None else self.known.person
-        return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, note=note)
+        people = self.table.n_rows if isinstance(self.table, Combinations) else None
+        return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, note=note, people=people)
+
+    def by_class(self) -> Iterator[Case]:
+        """Those who know the quasi-identifiers: which record is theirs, and what are their sensitive values?"""
+        link = self.link()
+        if not self.foreign:
+            yield self.identity(PROSECUTOR, link)
+        for column in self.table.sensitive:
+            yield self.value(PROSECUTOR, AttributeInference(column.name), link)
 
     # ----- those who know released columns as they were released
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from unmask.cases.tables.case import Case
 from unmask.measures import success_probability
 from unmask.reports import LIMITS, ColumnRisk, Distribution, Exposure, ValueRisk
+from unmask.reports.words import Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.possible import overlapping
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
@@ -41,18 +42,23 @@ def foreign(releases: Mapping[str, Table], original: Table | None, traced: Colle
     return {name: share for name, share in found.items() if share < OWN_ROWS}
 
 
-def distribution(case: Case, people: int | None = None) -> Distribution:
-    """People by the adversary's probability of being right about them, self-assessed.
-
-    people : how many there are, where a target stands for several; else the targets
-    """
+def distribution(case: Case) -> Distribution:
+    """People by the adversary's probability of being right about them, self-assessed."""
     assert success_probability.self_assessed is not None
     success = np.round(success_probability.self_assessed(case.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
-    weight, people = case.belief.observation_weight, people or case.belief.n_targets
+    weight, people = case.belief.observation_weight, case.people or case.belief.n_targets
     counts, _ = np.histogram(success, bins=np.array(EDGES), weights=weight)
     shares = tuple(float(share) for share in counts / counts.sum())
     above = {limit: round(people * float(weight[success > limit].sum())) for limit in LIMITS.values()}
     return Distribution(case.release, case.adversary, case.target, EDGES, shares, people, above)
+
+
+def people_of_both(one: Distribution, two: Distribution) -> Distribution:
+    """The distribution over the people of two."""
+    people = one.people + two.people
+    shares = tuple((a * one.people + b * two.people) / people for a, b in zip(one.shares, two.shares, strict=True))
+    above = {limit: int(n) + int(two.above[limit]) for limit, n in one.above.items()}
+    return replace(one, shares=shares, people=people, above=above)
 
 
 def by_value(case: Case) -> tuple[ValueRisk, ...]:
@@ -98,11 +104,15 @@ def by_value(case: Case) -> tuple[ValueRisk, ...]:
     )
 
 
-def criteria_of(table: Table, original: Table | None, *, foreign: bool) -> dict[str, float | int | str | None]:
+def criteria_of(table: Table, original: Table | None, *, foreign: bool) -> dict[str, Value]:
     """The criteria of a release, as a report shows them. foreign : no row is a person's of the original."""
-    found = criteria.evaluate(table, reference=original)
-    told = {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
+    told = shown(criteria.evaluate(table, reference=original))
     return {name: None if foreign and name in _OF_PEOPLE else value for name, value in told.items()}
+
+
+def shown(found: criteria.Criteria) -> dict[str, Value]:
+    """Criteria by name, as a report shows them."""
+    return {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
 
 
 def utility_of(original: Table, release: Table, origin: NDArray[np.int64]) -> dict[str, float]:

@@ -93,7 +93,7 @@ _NEEDS_ORIGIN = "needs the origin of the records (--origin)"
 
 
 def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """What could not be asked, and what it needs."""
+    """What could not be asked of releases in memory, and what it needs."""
     without = ", ".join(name for name in releases if name not in evidence.origins)
     if evidence.original is None:
         yield "Realized success", "needs the original table (--original)"
@@ -102,9 +102,18 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
         yield f"Which generalized cells of {without} other columns restore", _NEEDS_ORIGIN
     if evidence.original is not None and without:
         yield f"Realized identity success and utility of {without}", _NEEDS_ORIGIN
-    if evidence.register is None:
-        yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
+
+
+NEED_ROWS = (
+    ("Realized success", "needs the original in memory"),
+    ("The order of the rows", "needs the original in memory"),
+    ("Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"),
+    ("Which values are inferred", "needs the table in memory"),
+)
+"""What is not asked of releases that an engine counts, and what it needs."""
+
+NO_REGISTER = ("Linkage to a register of named people", "needs a register (--register)")
 
 
 def of_nobody(foreign: Iterable[str]) -> Iterator[str]:

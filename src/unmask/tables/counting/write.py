@@ -12,9 +12,9 @@ from unmask.engines import Engine, sql
 from unmask.engines.room import check_output
 from unmask.tables.cells import Levels
 from unmask.tables.column import Column
+from unmask.tables.counting.mondrian import Generalized
+from unmask.tables.counting.reduce import Reduced
 from unmask.tables.formulas import STARTS, Formulas, check_formulas, escape, is_formula
-from unmask.tables.large.mondrian import Generalized
-from unmask.tables.large.reduce import Reduced
 
 
 def write_release(

@@ -11,8 +11,8 @@ from typing import Literal
 from unmask.engines import Engine, sql
 from unmask.engines.room import check_disk, in_words, shares
 from unmask.errors import FailedError, UnmaskError
-from unmask.tables.large.reduce import EVEN
-from unmask.tables.large.roles import Roles
+from unmask.tables.counting.reduce import EVEN
+from unmask.tables.counting.roles import Roles
 
 _PER_VALUE = 500
 """Bytes of one distinct value of a column: its texts and its place in dictionaries."""
