@@ -34,6 +34,13 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(people, nam
     assert "combinations" not in result.stderr  # the plan, which reads the table
 
 
+def test_a_folder_for_temporary_files_is_no_input(people):
+    asked = ("protect", people, "-q", "age", "--k", 2, "--engine", "duckdb", "--temp-directory", people.parent)
+    for force in ((), ("--force",)):
+        done = unmask(*asked, "-o", people.parent / "release.parquet", *force)
+        assert done.exit_code == 0, done.stderr
+
+
 def test_a_memory_limit_says_nothing_without_an_engine(people):
     result = unmask("audit", people, "-q", "age", "--memory-limit", "1GiB")
     assert result.exit_code == 2
