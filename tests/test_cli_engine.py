@@ -84,11 +84,11 @@ def test_a_terminated_audit_leaves_nothing(people, tmp_path):
     temp = tmp_path / "temp"
     temp.mkdir()
     program = (
-        "import os, signal, sys, time, unmask.tables.counting as large\n"
+        "import os, signal, sys, time, unmask.tables.counting.planning as planning\n"
         "def plan(*_, temp_directory, **__):\n"
         "    assert os.listdir(temp_directory)\n"
         "    os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)\n"
-        "large.plan = plan\n"
+        "planning.plan = plan\n"
         "from unmask.cli import main\n"
         "main(sys.argv[1:])\n"
     )

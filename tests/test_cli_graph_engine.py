@@ -107,7 +107,8 @@ def test_the_report_and_its_tables_are_files(files, tmp_path):
     assert "With 15 leaked identities an adversary who runs Nar09 re-identifies" in page
     expected = parsed(audit(files, "--attack", "Nar09", "--json", "--smallest-shown", 1).stdout)
     with duckdb.connect() as connection:
-        rows = connection.execute(f"select measure, posterior from read_parquet('{folder}/measures.parquet')").fetchall()
+        measures = f"read_parquet('{folder}/measures.parquet')"
+        rows = connection.execute(f"select measure, posterior from {measures}").fetchall()
     assert rows == [(row["measure"], pytest.approx(row["posterior"])) for row in expected["results"]]
     assert any(path.suffix == ".svg" for path in folder.iterdir())
 

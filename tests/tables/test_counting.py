@@ -490,11 +490,11 @@ def test_few_columns_divide_many_combinations_evenly(tmp_path):
     path.write_text(f"sex,zip,age,ill\n{rows}\n")
     with open_engine("duckdb") as engine:
         reduced = reduce(engine, str(path), Roles(tuple(columns), ("ill",)))
-        assert reduced.dividing() == []
+        assert reduced.divided_by == []
         in_8 = replace(reduced, n_parts=8)
-        assert in_8.dividing() == ["zip"]
-        assert in_8.narrowed(["sex"]).dividing() == ["sex"]
-        sizes = [len(part.counts) for part in in_8.parts(by=["zip"])]
+        assert in_8.divided_by == ["zip"]
+        assert in_8.narrowed(["sex"]).divided_by == ["sex"]
+        sizes = [len(part.counts) for part in in_8.parts()]
         assert len(sizes) == 8
         assert max(sizes) < 1.2 * sum(sizes) / 8
         in_parts, at_once = (audit_tables({"r": replace(reduced, n_parts=parts)}).column_risk for parts in (8, 1))

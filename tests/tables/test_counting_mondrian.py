@@ -157,17 +157,17 @@ def test_random_tables_in_many_turns_have_the_classes_of_the_table_in_memory(duc
 # --- what will fit, and the command line ----------------------------------------------------------------------
 
 
-def planned(duck, people, **more):
-    return plan(duck, str(people), Roles(**given()), memory_limit=1 << 30, work="protect", **more)
+def planned(duck, people, protection):
+    return plan(duck, str(people), Roles(**given()), memory_limit=1 << 30, protection=protection)
 
 
 def test_a_plan_says_how_often_the_engine_cuts_and_in_how_many_turns(duck, people, monkeypatch):
-    found = planned(duck, people, counted=False, k=10)
+    found = planned(duck, people, Mondrian(k=10))
     assert (found.levels, found.parts) == (0, 1)
     assert "combinations taken into memory at once" in str(found)
     needed = 5 * found.array_bytes // found.combinations
     monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"protect": needed})
-    found = planned(duck, people, counted=False, k=10)
+    found = planned(duck, people, Mondrian(k=10))
     assert (found.levels, found.parts) == (3, 8)
     assert found.combinations / 8 <= found.at_once <= found.combinations / 4
     assert "combinations cut in the engine to 3 levels, then taken into memory in 8 parts" in str(found)
@@ -177,13 +177,13 @@ def test_classes_and_constraints_that_do_not_fit_are_refused_in_a_sentence(duck,
     with monkeypatch.context() as patch:
         patch.setattr("unmask.tables.counting.planning._PER_CLASS", 1 << 20)
         with pytest.raises(FailedError, match=r"may have 450 classes, .* at most three quarters of 494 MiB"):
-            planned(duck, people, counted=False, k=2)
-        assert planned(duck, people, counted=False, k=50).levels == 0
+            planned(duck, people, Mondrian(k=2))
+        assert planned(duck, people, Mondrian(k=50)).levels == 0
     monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"protect": 1 << 20})
     monkeypatch.setattr("unmask.tables.counting.planning._PER_PAIR", 1 << 24)
-    assert planned(duck, people, counted=False, k=10).levels > 0
+    assert planned(duck, people, Mondrian(k=10)).levels > 0
     with pytest.raises(FailedError, match=r"constraints on sensitive columns .* ask for k alone"):
-        planned(duck, people, k=10)
+        planned(duck, people, Mondrian(k=10, l=2))
 
 
 def unmask(*arguments):

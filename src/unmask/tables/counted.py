@@ -15,7 +15,6 @@ from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.tables.column import Classes, Column, Rows
-from unmask.tables.counts import group
 from unmask.tables.release import Table
 
 
@@ -94,16 +93,3 @@ class Combinations(Table):
             counts=self.counts[rows],
             histograms=tuple(histogram[rows] for histogram in self.histograms),
         )
-
-    def named(self, left_out: str) -> dict[str, int]:
-        """By target, the rows that an adversary gets who sees classes without one of the quasi-identifiers.
-
-        Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
-        """
-        rest = [column for column in self.quasi_identifiers if column.name != left_out]
-        of_row, _, levels = group([column.codes for column in rest], [len(column.levels) for column in rest])
-        n = len(of_row)
-        gather = csr_array((np.ones(n, dtype=np.int64), (of_row, np.arange(n))), shape=(len(levels), n))
-        merged = zip(self.sensitive, self.histograms, strict=True)
-        right = {column.name: int((gather @ histogram).max(axis=1).sum()) for column, histogram in merged}
-        return {"identity": len(levels), **right}

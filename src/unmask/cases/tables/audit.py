@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,8 @@ from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
 from unmask.cases.tables.case import PROSECUTOR, REGISTER, Case, Scene
-from unmask.cases.tables.parts import Parts, Sums
+from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
+from unmask.cases.tables.facts import Counts
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.posterior import Posterior
@@ -25,16 +25,15 @@ from unmask.reports import (
     INSIDER,
     ORDER,
     ORIGINAL,
-    ColumnRisk,
     Distribution,
     Exposure,
     Price,
     ReportData,
     ValueRisk,
 )
-from unmask.reports.words import Value
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, OrderAttack, RegisterAttack
+from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.release import Table
@@ -100,31 +99,28 @@ def audit_tables(
     tables = {name: table for name, table in releases.items() if isinstance(table, Table)}
     if original is not None and len(tables) < len(releases):
         raise UnmaskError("an original was given, and what it is compared with needs every row; read the releases")
+    notes = [said for name, table in releases.items() if name not in tables for said in overlaps(name, table)]
     foreign, known = facts.foreign(tables, original, evidence.origins), evidence.known()
-    subjects: dict[str, Rows | Parts] = {
-        name: Rows.of(name, table, evidence, known, foreign=name in foreign) if isinstance(table, Table)
-        else Parts(name, table, evidence.register, evidence.coverage)
-        for name, table in releases.items()
-    }  # fmt: skip
-    whole = {} if original is None else {ORIGINAL: Rows.of(ORIGINAL, original, evidence, known)}
+    everything = releases if original is None else {ORIGINAL: original, **releases}
+    counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
     found = _Found(None if motive is None else facing(motive, evidence), evidence, watched)
-    for subject in (*whole.values(), *subjects.values()):
-        found.attack(subject)
-    first, price = next(iter(subjects.values())).face, found.price()
+    for count in counts.values():
+        found.take(_cases(count, evidence, known))
+    first, price = next(iter(releases.values())).face, found.price(_people(releases))
     return ReportData(
         title=title,
         who=" ".join((words.who(first, evidence), *words.of_nobody(foreign))),
         rows=tuple(found.rows),
-        criteria={name: subject.criteria() for name, subject in (whole | subjects).items()},
+        criteria={name: count.criteria() for name, count in counts.items()},
         utility={
             name: facts.utility_of(original, table, evidence.origins[name])
             for name, table in tables.items()
             if original is not None and name in evidence.origins
         },
-        column_risk=tuple(risk for subject in subjects.values() for risk in subject.column_risks()),
+        column_risk=tuple(risk for count in counts.values() for risk in count.column_risks()),
         values=tuple(found.values),
         distribution=tuple(found.spread),
-        assumptions=(*words.assumptions(first, evidence), *_of_releases(subjects.values())),
+        assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes),
         not_run=(
             *words.nobodys(foreign),
             *(words.missing_evidence(evidence, tables) if tables else ()),
@@ -134,10 +130,14 @@ def audit_tables(
             *campaigns_not_run(price),
         ),
         reproduce=reproduce or {},
-        adversaries=words.adversaries(first, evidence) | _insiders(subjects.values()),
+        adversaries=words.adversaries(first, evidence) | words.insiders(next(iter(releases.values())), original),
         price=price,
         exposure=_exposure(tables, foreign, evidence),
     )
+
+
+def _people(releases: Mapping[str, Table | Reduced]) -> dict[str, int]:
+    return {name: table.n_complete for name, table in releases.items() if isinstance(table, Reduced)}
 
 
 def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: Evidence) -> Exposure | None:
@@ -147,57 +147,30 @@ def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: E
     return facts.exposure(own, evidence.original, evidence.origins)
 
 
-def _of_releases(subjects: Iterable[Rows | Parts]) -> Iterable[str]:
-    """What is taken for granted of any release, each sentence once."""
-    return dict.fromkeys(sentence for one in subjects for sentence in one.assumptions())
-
-
-def _insiders(subjects: Iterable[Rows | Parts]) -> dict[str, str]:
-    """Who knows more than the quasi-identifiers, and what: by the first release that tells more."""
-    found: dict[str, str] = {}
-    for one in subjects:
-        found = {**dict(one.insiders()), **found}
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """A release in memory. `Parts` is one that an engine counts, and answers the same."""
-
-    scene: Scene
-    face: Table
-    evidence: Evidence
-
-    @classmethod
-    def of(cls, name: str, table: Table, evidence: Evidence, known: Known | None, *, foreign: bool = False) -> Self:
-        """Its rows and who attacks them; foreign : they are not people of the original."""
-        origin = np.arange(table.n_rows) if name == ORIGINAL else evidence.origins.get(name)
-        return cls(replace(Scene.of(name, table, origin, known), foreign=foreign), table, evidence)
-
-    def cases(self) -> Iterator[Case]:
-        """What its adversaries believe."""
-        return standard(self.scene, self.evidence)
-
-    def criteria(self) -> dict[str, Value]:
-        """As a report shows them."""
-        return facts.criteria_of(self.face, self.evidence.original, foreign=self.scene.foreign)
-
-    def column_risks(self) -> Iterator[ColumnRisk]:
-        """What each quasi-identifier contributes."""
-        return facts.column_risks(self.scene.release, self.face, foreign=self.scene.foreign)
-
-    def assumptions(self) -> Iterator[str]:
-        """What is taken for granted of it."""
-        yield words.KNOWN_COLUMNS
-
-    def insiders(self) -> Iterable[tuple[str, str]]:
-        """Who knows more than the quasi-identifiers, and what."""
-        return words.insiders(self.face, self.evidence.original).items()
+def _cases(count: Counts, evidence: Evidence, known: Known | None) -> Iterator[Case]:
+    """What adversaries believe of a release, part by part; no part is held when the next is made."""
+    name, table = count.release, count.table
+    origin = np.arange(table.n_rows) if name == ORIGINAL else evidence.origins.get(name)
+    for part in table.parts():
+        count.see(part)
+        yield from standard(replace(Scene.of(name, part, origin, known), foreign=count.foreign), evidence)
+        del part
+    if isinstance(table, Reduced):
+        yield Case(name, PROSECUTOR, "identity", count.by_size(), people=0)
+        yield from by_every_column(name, table)
+        if evidence.register is not None:
+            yield from by_register(name, table, evidence.register, evidence.coverage)
 
 
 def standard(scene: Scene, evidence: Evidence) -> Iterator[Case]:
-    """The standard adversaries of a release."""
-    yield from scene.by_class()
+    """The standard adversaries of a release, or of a part of a counted one: those who need no rows."""
+    link = scene.link()
+    if not scene.foreign:
+        yield scene.identity(PROSECUTOR, link)
+    for column in scene.table.sensitive:
+        yield scene.value(PROSECUTOR, AttributeInference(column.name), link)
+    if isinstance(scene.table, Combinations):
+        return
     yield from _by_columns(scene)
     if scene.foreign:
         return
@@ -241,22 +214,21 @@ class _Found:
     spread: list[Distribution] = field(default_factory=list)
     values: list[ValueRisk] = field(default_factory=list)
     priced: dict[str, Posterior] = field(default_factory=dict)
-    people: dict[str, int] = field(default_factory=dict)
 
-    def attack(self, subject: Rows | Parts) -> None:
-        """Take all cases of a release; those of one adversary and target add up."""
+    def take(self, cases: Iterator[Case]) -> None:
+        """All cases of a release; those of one adversary and target add up."""
         sums: dict[tuple[str, str], Sums] = {}
-        for case in subject.cases():
+        for case in cases:
+            if self._is_priced(case) and not case.people:
+                self.priced[case.release] = case.belief
             if case.people is None:
                 self._add(case)
-            else:
+            elif case.people:
                 whom, said = (case.adversary, case.target), Sums.of(case, self._measures(case))
                 sums[whom] = sums[whom] + said if whom in sums else said
             del case  # before the next is made
         self.rows += [row for said in sums.values() for row in said.rows()]
         self.spread += [said.distribution for said in sums.values()]
-        if isinstance(subject, Parts) and self.motive is not None:
-            self.priced[subject.release], self.people[subject.release] = subject.strongest(), subject.table.n_complete
 
     @cached_property
     def _acted(self) -> tuple[Measure, ...]:
@@ -271,8 +243,6 @@ class _Found:
 
     def _add(self, case: Case) -> None:
         """Take the measures of a case."""
-        if self._is_priced(case):
-            self.priced[case.release] = case.belief
         audited = case.audited(self._measures(case))
         self.rows += audited.rows
         self.not_run += [(measure, f"{case.adversary}, {case.target}", why) for measure, why in audited.not_run]
@@ -286,13 +256,15 @@ class _Found:
             assert case.rows is not None
             self.watched.see(case.belief, case.rows, **names)
 
-    def price(self) -> Price | None:
-        """What a rational attacker does with what the strongest adversary believes."""
+    def price(self, people: Mapping[str, int]) -> Price | None:
+        """What a rational attacker does with what the strongest adversary believes. people : of releases that are
+        counted, how many.
+        """
         if self.motive is None:
             return None
         played = {row.release: row.posterior for row in self.rows if row.measure == "realized_rational_success"}
         whom = priced_adversary(self.evidence)
-        return price_releases(self.motive, whom, self.priced, people=self.people, played=played)
+        return price_releases(self.motive, whom, self.priced, people=people, played=played)
 
 
 def priced_adversary(evidence: Evidence) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -49,7 +49,8 @@ class Case:
                  release
     drawn_from : how many people the targets were drawn from, as in `audit`
     linked_to  : the other data that names are from, as in `Row`
-    people     : of a part of a release that is counted, how many people its targets stand for; None: one each
+    people     : of a part of a release that is counted, how many people its targets stand for; 0 of all parts together,
+                 as they are priced; None: each target is a person
     """
 
     release: str
@@ -99,7 +100,11 @@ class Scene:
 
     @classmethod
     def of(cls, release: str, table: Table, origin: NDArray[np.int64] | None, known: Known | None = None) -> Self:
-        """The rows that the table's rule for missing cells leaves; origin : the row of the original behind each."""
+        """The rows that the table's rule for missing cells leaves; origin : the row of the original behind each. Of a
+        part of a counted table, all there is.
+        """
+        if isinstance(table, Combinations):
+            return cls(release, table, np.zeros(0, dtype=np.int64))
         kept = table.taking_part
         part = table if len(kept) == table.n_rows else table.take(kept)
         drawn_from = None if known is None else known.population.n_rows
@@ -115,11 +120,6 @@ class Scene:
             assert self.known is not None
             return self.linked(adversary, attack, self.known.people, self.known.person)
         return self.identity(adversary, attack(self.table, self.background))
-
-    @classmethod
-    def counted(cls, release: str, part: Combinations) -> Self:
-        """A part of a release that an engine counts: everybody of it, a class at a time."""
-        return cls(release, part, np.zeros(0, dtype=np.int64))
 
     @property
     def background(self) -> Background | None:
@@ -168,14 +168,6 @@ class Scene:
         rows = self.origin if self.known is None else self.known.person
         people = self.table.n_rows if isinstance(self.table, Combinations) else None
         return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, note=note, people=people)
-
-    def by_class(self) -> Iterator[Case]:
-        """Those who know the quasi-identifiers: which record is theirs, and what are their sensitive values?"""
-        link = self.link()
-        if not self.foreign:
-            yield self.identity(PROSECUTOR, link)
-        for column in self.table.sensitive:
-            yield self.value(PROSECUTOR, AttributeInference(column.name), link)
 
     # ----- those who know released columns as they were released
 

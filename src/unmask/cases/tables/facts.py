@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.tables.case import Case
 from unmask.measures import success_probability
-from unmask.reports import LIMITS, ColumnRisk, Distribution, Exposure, ValueRisk
+from unmask.posterior import Posterior
+from unmask.reports import LIMITS, ORIGINAL, ColumnRisk, Distribution, Exposure, ValueRisk
 from unmask.reports.words import Value
 from unmask.tables import criteria, utility
+from unmask.tables.attacks.counted import from_sizes
 from unmask.tables.attacks.possible import overlapping
+from unmask.tables.counted import Combinations
+from unmask.tables.counting import Reduced
+from unmask.tables.criteria.evaluation import Criteria, Examined, examine, together
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
 from unmask.tables.release import Table
 
@@ -104,17 +111,6 @@ def by_value(case: Case) -> tuple[ValueRisk, ...]:
     )
 
 
-def criteria_of(table: Table, original: Table | None, *, foreign: bool) -> dict[str, Value]:
-    """The criteria of a release, as a report shows them. foreign : no row is a person's of the original."""
-    told = shown(criteria.evaluate(table, reference=original))
-    return {name: None if foreign and name in _OF_PEOPLE else value for name, value in told.items()}
-
-
-def shown(found: criteria.Criteria) -> dict[str, Value]:
-    """Criteria by name, as a report shows them."""
-    return {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
-
-
 def utility_of(original: Table, release: Table, origin: NDArray[np.int64]) -> dict[str, float]:
     """What a release has lost."""
     lost = utility.evaluate(original, release, origin)
@@ -126,24 +122,59 @@ def utility_of(original: Table, release: Table, origin: NDArray[np.int64]) -> di
     }
 
 
-def column_risks(release: str, table: Table, *, foreign: bool) -> Iterator[ColumnRisk]:
-    """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
-    table = table.take(table.taking_part)
-    if len(table.quasi_identifiers) < 2 or overlapping(table):
-        return
-    complete = _class_success(table, foreign=foreign)
-    for left_out in table.quasi_identifiers:
-        rest = tuple(column for column in table.quasi_identifiers if column is not left_out)
-        for target, success in _class_success(replace(table, quasi_identifiers=rest), foreign=foreign).items():
-            yield ColumnRisk(release, target, left_out.name, complete[target], success)
+@dataclass(eq=False)
+class Counts:
+    """What is counted about a release besides beliefs, part by part; a table in memory is one part.
 
+    original : the table before protection; foreign : no row of the release is a person's of it
+    examined : what each part contributes to the criteria
+    without  : quasi-identifier -> `named` without it
+    sizes    : (2, J) of each part, sizes of classes and how many classes have each
+    """
 
-def _class_success(table: Table, *, foreign: bool) -> dict[str, float]:
-    classes = table.classes
-    found = {} if foreign else {"identity": len(classes.sizes) / table.n_rows}
-    for column in table.sensitive:
-        found[column.name] = 1.0 - criteria.map_error(classes.counts(column))
-    return found
+    release: str
+    table: Table | Reduced
+    original: Table | None = None
+    foreign: bool = False
+    examined: list[Examined] = field(default_factory=list)
+    without: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    sizes: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def see(self, part: Table) -> None:
+        """Take a part."""
+        self.examined.append(examine(part, reference=self.original, weight=part.weight))
+        part = part if isinstance(part, Combinations) else part.take(part.taking_part)
+        self.sizes.append(np.stack(np.unique(part.classes.sizes, return_counts=True)))
+        many = len(part.quasi_identifiers) > 1 and self.release != ORIGINAL
+        if many and (isinstance(part, Combinations) or not overlapping(part)):
+            for column in part.quasi_identifiers:
+                if column.name not in self.table.divided_by:  # classes that differ in it are in several parts
+                    self.without[column.name].update(part.named(column.name))
+
+    @cached_property
+    def _found(self) -> Criteria:
+        return together(self.examined, missing=self.table.missing, n_rows=self.table.n_rows)
+
+    def criteria(self) -> dict[str, Value]:
+        """As a report shows them."""
+        told = {item.name: getattr(self._found, item.name) for item in fields(Criteria) if item.name != "columns"}
+        return {name: None if self.foreign and name in _OF_PEOPLE else value for name, value in told.items()}
+
+    def by_size(self) -> Posterior:
+        """The prosecutor's belief about identity of all parts, classes of one size put together."""
+        size, classes = np.concatenate(self.sizes, axis=1)
+        return from_sizes(size, size * classes / self._found.rows, n_candidates=self._found.rows)
+
+    def column_risks(self) -> Iterator[ColumnRisk]:
+        """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
+        n, columns = self._found.rows, self._found.columns.items()
+        right = {"identity": self._found.classes, **{name: round(c.average_privacy_risk * n) for name, c in columns}}
+        known = self.table.face.quasi_identifiers
+        for column in known if len(known) > 1 and (self.without or self.table.divided_by) else ():
+            less = self.without.get(column.name) or self.table.named(column.name)
+            for target, rows in right.items():
+                if not (self.foreign and target == "identity"):
+                    yield ColumnRisk(self.release, target, column.name, rows / n, less[target] / n)
 
 
 def exposure(

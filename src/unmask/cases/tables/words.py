@@ -9,6 +9,7 @@ from unmask.cases.tables.case import PROSECUTOR, REGISTER
 from unmask.reports import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
 from unmask.tables.column import Column
+from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
 
 if TYPE_CHECKING:
@@ -25,12 +26,14 @@ def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
     return words
 
 
-def insiders(table: Table, original: Table | None) -> dict[str, str]:
+def insiders(table: Table | Reduced, original: Table | None) -> dict[str, str]:
     """What those know who know released columns as they were released, or their order."""
+    if isinstance(table, Reduced):
+        return {COLUMNS: _knows_all(len(table.quasi_identifiers) + len(table.kept))} if table.all_known else {}
     words, known = {}, None if original is None else original.names
     kept, sensitive = ([c for c in some if known is None or c.name in known] for some in (table.kept, table.sensitive))
     if kept:
-        words[COLUMNS] = knows_all(len(kept) + len(table.quasi_identifiers))
+        words[COLUMNS] = _knows_all(len(kept) + len(table.quasi_identifiers))
     if sensitive:
         words[INSIDER] = "knows every released column, sensitive ones too, except the one they ask for"
     if original is not None:
@@ -38,7 +41,7 @@ def insiders(table: Table, original: Table | None) -> dict[str, str]:
     return words
 
 
-def knows_all(n: int) -> str:
+def _knows_all(n: int) -> str:
     """What somebody knows who knows every one of the n released columns that are not sensitive."""
     return f"knows all {n} released columns that are not sensitive of people who are in the table"
 

@@ -2,7 +2,7 @@
 
 from unmask.engines.room import check_output, shares
 from unmask.tables.counting.mondrian import Generalized, generalize
-from unmask.tables.counting.planning import Plan, check_together, plan
+from unmask.tables.counting.planning import Plan, check_together, counted, plan
 from unmask.tables.counting.reduce import Reduced, reduce
 from unmask.tables.counting.roles import Roles
 from unmask.tables.counting.write import write_release
@@ -14,6 +14,7 @@ __all__ = [
     "Roles",
     "check_output",
     "check_together",
+    "counted",
     "generalize",
     "plan",
     "reduce",

@@ -68,6 +68,11 @@ class Reduced:
         return next(short for short, name in self.columns.items() if name == column.name)
 
     @property
+    def all_known(self) -> bool:
+        """Whether somebody may know more than quasi-identifiers; a wildcard fits rows that the engine tells apart."""
+        return bool(self.kept) and self.missing != "wildcard"
+
+    @property
     def face(self) -> Combinations:
         """The columns and their roles, without a combination; a part of all."""
         none = np.zeros(0, dtype=np.int32)
@@ -79,19 +84,16 @@ class Reduced:
             whole=self,
         )
 
-    def parts(self, *, by: Collection[str] = ()) -> Iterator[Combinations]:
-        """The combinations that take part, in about equal parts; a combination is in one part, with all its rows.
-
-        by : names of the quasi-identifiers that tell the part, all unless given; see `dividing`.
-        """
-        n = self.n_parts
-        if n > 1 and self.missing == "wildcard":
+    def parts(self) -> Iterator[Combinations]:
+        """The combinations that take part, in about equal parts; a combination is in one part, with all its rows."""
+        if self.n_parts > 1 and self.missing == "wildcard":
             raise UnmaskError(
                 "missing cells as wildcards need all combinations in memory, and they do not fit; give more memory, or "
                 "choose missing='own'"
             )
-        key = self._part(by or self.columns.values())
-        tests = [self.complete] if n == 1 else [self._and(f"{key} = {number}") for number in range(n)]
+        tests = [self.complete]
+        if by := self.divided_by:
+            tests = [self._and(f"{self._part(by)} = {number}") for number in range(self.n_parts)]
         parts = (replace(self.part(test), whole=self) for test in tests)
         yield from filter(lambda part: len(part.counts), parts)  # holds no part while the next is made
 
@@ -106,7 +108,8 @@ class Reduced:
         found = map(partial(examine, population=population), self.parts())
         return together([*found], missing=self.missing, n_rows=self.n_rows)
 
-    def dividing(self) -> list[str]:
+    @cached_property
+    def divided_by(self) -> list[str]:
         """The fewest quasi-identifiers, those of most values first, that divide the combinations evenly into parts.
 
         Combinations that differ in other columns only are in one part. None are needed for one part. A part that is too
@@ -172,7 +175,7 @@ class Reduced:
         return found
 
     def named(self, left_out: str) -> dict[str, int]:
-        """As `Combinations.named`, of all that takes part, counted by the engine."""
+        """As `Table.named`, of all that takes part, counted by the engine."""
         quasi = [short for short in self.short[0] if self.columns[short] != left_out]
         found: dict[str, int] = {}
         for secret in self.short[1] or [""]:
