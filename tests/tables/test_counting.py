@@ -133,6 +133,17 @@ def test_decimals_and_large_whole_numbers_are_the_numbers_that_they_are_in_memor
     assert np.array_equal(whole.classes.levels, table.classes.levels)
 
 
+def test_numbers_that_the_source_stores_as_text_leave_as_text(engine, tmp_path):
+    path, given = tmp_path / "people.parquet", {"quasi_identifiers": ("code", "age"), "types": {"code": "number"}}
+    with duckdb.connect() as connection:
+        cells = "(range % 3)::varchar as code, (range % 5)::bigint as age"
+        connection.execute(f"copy (select {cells} from range(60)) to '{path}' (format parquet)")
+    Mondrian(k=1)(Table.read(path, **given))[0].write(tmp_path / "expected.parquet")
+    reduced = reduce(engine, str(path), Roles(**given))
+    write_release(reduced, generalize(reduced, Mondrian(k=1)), tmp_path / "release.parquet")
+    assert sorted(rows_of(tmp_path / "release.parquet")["rows"]) == rows_of(tmp_path / "expected.parquet")["rows"]
+
+
 def test_criteria_with_a_hierarchy_of_the_secret_and_without_a_secret(engine, people):
     tree = Hierarchy.from_paths([("flu", "lung", "*"), ("gout", "joint", "*"), ("ä,b", "joint", "*")])
     more = {"sensitive": "ill", "hierarchies": {"ill": tree}}
