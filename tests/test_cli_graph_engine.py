@@ -132,7 +132,7 @@ def test_an_audit_that_was_killed_goes_on_and_says_the_same(files, tmp_path):
     kept = ("--checkpoint", tmp_path / "kept", *given)
     program = (
         "import os, signal, sys\n"
-        "from unmask.graphs.large import Checkpoint\n"
+        "from unmask.graphs.stored import Checkpoint\n"
         "save = Checkpoint.save\n"
         "def killed(self, adversary, table, progress):\n"
         "    save(self, adversary, table, progress)\n"
