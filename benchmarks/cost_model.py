@@ -120,9 +120,10 @@ def mapping(form: str, folder: str) -> Step:
 
     def held() -> Found:
         from unmask.engines import in_bytes, open_engine
+        from unmask.engines.room import engine_share
         from unmask.graphs import stored
 
-        memory = stored.engine_share(in_bytes(MEMORY))
+        memory = engine_share(in_bytes(MEMORY))
         with open_engine(form, memory_limit=memory, temp_directory=folder) as engine:
             sides = [stored.load(engine, file, name=name) for file, name in zip(files, ("aux", "tar"), strict=False)]
             stored.read_seeds(*sides, files[2])

@@ -12,6 +12,7 @@ from tests.engines import QUIET, opened
 from tests.graphs.problems import graph, noisy_pair, pairs_of, problems
 from unmask import FailedError, UnmaskError
 from unmask.engines import sql
+from unmask.engines.room import check_output
 from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, Pair, Rematch, SocialGraph, datasets, stored
 from unmask.graphs.evaluation import by_degree, outcomes, rates
 from unmask.graphs.knowledge import select_seeds, split
@@ -262,7 +263,7 @@ def test_pairs_are_written_by_their_ids(engine, tmp_path):
     with pytest.raises(UnmaskError, match="another suffix"):
         stored.write_pairs(*networks, mapped, tmp_path / "pairs.csv")
     with pytest.raises(FailedError, match="folder that does not exist"):
-        stored.check_output(tmp_path / "none" / "pairs.parquet")
+        check_output(tmp_path / "none" / "pairs.parquet")
 
 
 # --- before the work ---------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cli import main
 from unmask.economics import Attacker
 from unmask.engines import open_engine
+from unmask.engines.room import shares
 from unmask.tables import (
     AttributeInference,
     Background,
@@ -38,7 +39,6 @@ from unmask.tables.counting import (
     generalize,
     plan,
     reduce,
-    shares,
     write_release,
 )
 from unmask.tables.counts import group

@@ -42,7 +42,8 @@ def audit_graph_in_engine(
     """Attack a network where it is; say what it will take first. None after a dry run. given : other options"""
     from unmask.cases.graphs.stored import Stored, audit_stored
     from unmask.engines import open_engine
-    from unmask.graphs.stored import engine_share, plan, write_pairs
+    from unmask.engines.room import engine_share
+    from unmask.graphs.stored import plan, write_pairs
 
     adversaries = _adversaries(click.get_current_context(), given["auxiliary"], given["seeds_file"], given["attacks"])
     if pairs is not None:
@@ -99,8 +100,8 @@ def _adversaries(
 
 def _check_pairs(pairs: Path, n_attacks: int, *, force: bool) -> None:
     """Before any work: whether the pairs can be written."""
+    from unmask.engines.room import check_output
     from unmask.errors import UnmaskError
-    from unmask.graphs.stored import check_output
 
     if n_attacks != 1:
         raise UnmaskError(f"--pairs holds the names of one attack, {n_attacks} were given; choose one (--attack)")

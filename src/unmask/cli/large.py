@@ -123,7 +123,8 @@ def protect_in_engine(
     import time
 
     from unmask.cli.files import say_dropped, say_formulas
-    from unmask.tables.counting import check_output, counted, generalize, write_release
+    from unmask.engines.room import check_output
+    from unmask.tables.counting import counted, generalize, write_release
 
     start = time.perf_counter()
     check_output(output, force=force)

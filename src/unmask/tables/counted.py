@@ -4,10 +4,9 @@ Mondrian need of it, whoever counted them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +16,8 @@ from unmask.errors import UnmaskError
 from unmask.tables.column import Classes, Column, Rows
 from unmask.tables.release import Table
 
-
-class Whole(Protocol):
-    """What a part of a table must know of all of it, over the rows that its rule for missing cells leaves."""
-
-    @property
-    def n_complete(self) -> int:
-        """How many rows."""
-        ...
-
-    @property
-    def totals(self) -> Mapping[str, NDArray[np.int64]]:
-        """By sensitive column, the rows of each value, (L,)."""
-        ...
+if TYPE_CHECKING:
+    from unmask.tables.counting.reduce import Reduced
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +29,12 @@ class Combinations(Table):
 
     sensitive : their codes only list their levels, 0 to L - 1.
     histograms : of each sensitive column the counts (J, L), CSR.
-    whole : the table of which this is a part, if it is one.
+    whole : the table of which this is a part, if it is one: what is counted of all of it is asked there.
     """
 
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     histograms: tuple[csr_array[Any, Any], ...] = ()
-    whole: Whole | None = None
+    whole: Reduced | None = None
 
     def __post_init__(self) -> None:
         n = len(self.counts)

@@ -167,11 +167,6 @@ class Table:
         """(L,) how many of the rows that take part have each level of a column of the table."""
         return np.bincount(column.codes[self.taking_part], minlength=len(column.levels))
 
-    @property
-    def face(self) -> Table:
-        """A table with its columns and their roles: this one. It need not have rows, see `counting.Reduced`."""
-        return self
-
     divided_by: ClassVar[Sequence[str]] = ()
     """The quasi-identifiers that tell the part of a row: a table in memory is one part."""
 

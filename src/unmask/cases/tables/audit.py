@@ -106,7 +106,7 @@ def audit_tables(
     found = _Found(None if motive is None else facing(motive, evidence), evidence, watched)
     for count in counts.values():
         found.take(_cases(count, evidence, known))
-    first, price = next(iter(releases.values())).face, found.price(_people(releases))
+    first, price = next(iter(releases.values())), found.price(_people(releases))
     return ReportData(
         title=title,
         who=" ".join((words.who(first, evidence), *words.of_nobody(foreign))),
@@ -130,7 +130,7 @@ def audit_tables(
             *campaigns_not_run(price),
         ),
         reproduce=reproduce or {},
-        adversaries=words.adversaries(first, evidence) | words.insiders(next(iter(releases.values())), original),
+        adversaries=words.adversaries(first, evidence) | words.insiders(first, original),
         price=price,
         exposure=_exposure(tables, foreign, evidence),
     )

@@ -169,7 +169,7 @@ class Counts:
         """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
         n, columns = self._found.rows, self._found.columns.items()
         right = {"identity": self._found.classes, **{name: round(c.average_privacy_risk * n) for name, c in columns}}
-        known = self.table.face.quasi_identifiers
+        known = self.table.quasi_identifiers
         for column in known if len(known) > 1 and (self.without or self.table.divided_by) else ():
             less = self.without.get(column.name) or self.table.named(column.name)
             for target, rows in right.items():

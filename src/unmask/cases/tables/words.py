@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from unmask.cases.tables.audit import Evidence
 
 
-def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
+def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
     """What holders of quasi-identifiers or of a register know, in words that complete "an adversary who ..."."""
     register = evidence.register
     words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are in the table"}
@@ -51,7 +51,7 @@ def _listed(columns: Sequence[Column]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def who(table: Table, evidence: Evidence) -> str:
+def who(table: Table | Reduced, evidence: Evidence) -> str:
     """The first line of the report: who attacks what, knowing what."""
     after = " and ".join(["which record is theirs", *(f"what their {column.name} is" for column in table.sensitive)])
     text = f"An adversary who knows {_listed(table.quasi_identifiers)} of people in the table asks {after}"
@@ -60,7 +60,7 @@ def who(table: Table, evidence: Evidence) -> str:
     return text + f"; another links every record to a register of {evidence.register.n_rows:,} people."
 
 
-def assumptions(table: Table, evidence: Evidence) -> Iterator[str]:
+def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
     """What the numbers take for granted, a sentence each."""
     prior = "the release's own" if evidence.original is None else "the original's"
     yield f"Missing cells: {_MISSING[table.missing]}."

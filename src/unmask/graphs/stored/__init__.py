@@ -1,6 +1,5 @@
 """Networks that need not fit the memory: an engine holds links, seeds and truth, and attacks are joins of them."""
 
-from unmask.engines.room import check_output, engine_share
 from unmask.graphs.stored.attacks import Mapped, attack, check_adversary
 from unmask.graphs.stored.checkpoints import Checkpoint
 from unmask.graphs.stored.components import largest_component
@@ -16,8 +15,6 @@ __all__ = [
     "Plan",
     "attack",
     "check_adversary",
-    "check_output",
-    "engine_share",
     "evaluate",
     "largest_component",
     "load",

@@ -1,6 +1,5 @@
 """Tables that need not fit the memory: an engine counts their combinations, the rest is as for any table."""
 
-from unmask.engines.room import check_output, shares
 from unmask.tables.counting.mondrian import Generalized, generalize
 from unmask.tables.counting.planning import Plan, check_together, counted, plan
 from unmask.tables.counting.reduce import Reduced, reduce
@@ -12,12 +11,10 @@ __all__ = [
     "Plan",
     "Reduced",
     "Roles",
-    "check_output",
     "check_together",
     "counted",
     "generalize",
     "plan",
     "reduce",
-    "shares",
     "write_release",
 ]
