@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from tests.engines import QUIET, opened
 from tests.envelopes import parsed
-from unmask import FailedError, UnmaskError
+from unmask import FailedError, UnmaskError, audit
 from unmask.cases.price import Motive
 from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cli import main
@@ -261,6 +261,27 @@ def in_engine_too(found):
         distribution=tuple(one for one in found.distribution if one.adversary in both),
         adversaries={name: words for name, words in found.adversaries.items() if name in both},
     )
+
+
+def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
+    named = {"quasi_identifiers": QUASI[:2], "sensitive": ()}
+    with open_engine("duckdb") as engine:
+        reduced = reduce(engine, str(people), roles())
+        counted = reduce(engine, str(people), replace(roles(), **named), name="register").whole()
+        table, register = in_memory(people), in_memory(people, **named)
+        found = audit({"counted": reduced, "read": table}, register=register, attacker=ATTACKER)
+        with pytest.raises(UnmaskError, match="needs every row"):
+            audit({"counted": reduced}, original=table)
+        with pytest.raises(UnmaskError, match="the register is counted"):
+            audit({"read": table}, register=counted)
+    of = {"counted": {}, "read": {}}
+    for row in found.rows:
+        of[row.release][row.adversary, row.target, row.measure] = row
+    assert {adversary for adversary, *_ in of["counted"]} == {"prosecutor", "register"}
+    for whom, row in of["counted"].items():
+        assert alike(row.posterior, of["read"][whom].posterior), whom
+    assert [one.n for one in found.price.releases] == [700, 700]
+    assert "Which values are inferred" in dict(found.not_run)
 
 
 @pytest.mark.parametrize("keep", [("pay",), ("pay", "note")])

@@ -99,6 +99,8 @@ def audit_tables(
     tables = {name: table for name, table in releases.items() if isinstance(table, Table)}
     if original is not None and len(tables) < len(releases):
         raise UnmaskError("an original was given, and what it is compared with needs every row; read the releases")
+    if tables and isinstance(evidence.register, Combinations):
+        raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
     notes = [said for name, table in releases.items() if name not in tables for said in overlaps(name, table)]
     foreign, known = facts.foreign(tables, original, evidence.origins), evidence.known()
     everything = releases if original is None else {ORIGINAL: original, **releases}
