@@ -154,9 +154,10 @@ def _cases(count: Counts, evidence: Evidence, known: Known | None) -> Iterator[C
     name, table = count.release, count.table
     origin = np.arange(table.n_rows) if name == ORIGINAL else evidence.origins.get(name)
     for part in table.parts():
-        count.see(part)
-        yield from standard(replace(Scene.of(name, part, origin, known), foreign=count.foreign), evidence)
-        del part
+        scene = replace(Scene.of(name, part, origin, known), foreign=count.foreign)
+        count.see(part, scene.table)
+        yield from standard(scene, evidence)
+        del part, scene
     if isinstance(table, Reduced):
         yield Case(name, PROSECUTOR, "identity", count.by_size(), people=0)
         yield from by_every_column(name, table)

@@ -140,16 +140,15 @@ class Counts:
     without: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     sizes: list[NDArray[np.int64]] = field(default_factory=list)
 
-    def see(self, part: Table) -> None:
-        """Take a part."""
+    def see(self, part: Table, attacked: Table) -> None:
+        """Take a part; attacked : what of it the rule for missing cells leaves."""
         self.examined.append(examine(part, reference=self.original, weight=part.weight))
-        part = part if isinstance(part, Combinations) else part.take(part.taking_part)
-        self.sizes.append(np.stack(np.unique(part.classes.sizes, return_counts=True)))
-        many = len(part.quasi_identifiers) > 1 and self.release != ORIGINAL
-        if many and (isinstance(part, Combinations) or not overlapping(part)):
-            for column in part.quasi_identifiers:
+        self.sizes.append(np.stack(np.unique(attacked.classes.sizes, return_counts=True)))
+        many = len(attacked.quasi_identifiers) > 1 and self.release != ORIGINAL
+        if many and (isinstance(attacked, Combinations) or not overlapping(attacked)):
+            for column in attacked.quasi_identifiers:
                 if column.name not in self.table.divided_by:  # classes that differ in it are in several parts
-                    self.without[column.name].update(part.named(column.name))
+                    self.without[column.name].update(attacked.named(column.name))
 
     @cached_property
     def _found(self) -> Criteria:
