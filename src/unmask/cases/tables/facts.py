@@ -142,7 +142,7 @@ class Counts:
 
     def see(self, part: Table, attacked: Table) -> None:
         """Take a part; attacked : what of it the rule for missing cells leaves."""
-        self.examined.append(examine(part, reference=self.original, weight=part.weight))
+        self.examined.append(examine(part, reference=self.original))
         self.sizes.append(np.stack(np.unique(attacked.classes.sizes, return_counts=True)))
         many = len(attacked.quasi_identifiers) > 1 and self.release != ORIGINAL
         if many and (isinstance(attacked, Combinations) or not overlapping(attacked)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from unmask.tables.cells import Missing
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.counting.roles import Roles
-from unmask.tables.criteria.evaluation import EXCLUDED, Criteria, examine, together
+from unmask.tables.criteria.evaluation import EXCLUDED
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +99,6 @@ class Reduced:
 
     def _and(self, test: str) -> str:
         return f"{test} and {self.complete}" if self.complete else test
-
-    def criteria(self, *, population: Combinations | None = None) -> Criteria:
-        """All criteria, as `unmask.tables.criteria.evaluate` finds them for the table in memory, up to 1e-12.
-
-        population : the combinations of everybody who could be in the release, on the same quasi-identifiers.
-        """
-        found = map(partial(examine, population=population), self.parts())
-        return together([*found], missing=self.missing, n_rows=self.n_rows)
 
     @cached_property
     def divided_by(self) -> list[str]:
