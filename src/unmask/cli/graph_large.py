@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.files import provenance, refuse_to_overwrite
-from unmask.cli.large import refuse_without_engine
+from unmask.cli.large import refuse, refuse_without_engine
 
 if TYPE_CHECKING:
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
@@ -28,12 +28,9 @@ def refuse_networks_without_engine(
     *, pairs: Path | None, checkpoint: Path | None, dry_run: bool, temp_directory: Path | None, **_: Any
 ) -> None:
     """The options of an engine say nothing without one."""
-    from unmask.errors import UnmaskError
-
     refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-    for option, value in (("--pairs", pairs), ("--checkpoint", checkpoint)):
-        if value is not None:
-            raise UnmaskError(f"{option} is for networks that stay in an engine; add --engine duckdb, or leave it out")
+    given = {"--pairs": pairs is not None, "--checkpoint": checkpoint is not None}
+    refuse(given, "is for networks that stay in an engine; add --engine duckdb, or leave it out")
 
 
 def audit_graph_in_engine(

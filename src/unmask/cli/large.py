@@ -47,16 +47,16 @@ def refuse_without_engine(*, dry_run: bool, temp_directory: Path | None) -> None
     """Refuse the options of an engine, which say nothing without one."""
     limited = click.get_current_context().get_parameter_source("memory_limit") is ParameterSource.COMMANDLINE
     given = {"--dry-run": dry_run, "--temp-directory": temp_directory is not None, "--memory-limit": limited}
-    _refuse(given, "is for tables that stay in an engine; add --engine duckdb, or leave it out")
+    refuse(given, "is for tables that stay in an engine; add --engine duckdb, or leave it out")
 
 
 def refuse_in_engine(*, original: Path | None, targets: int | None) -> None:
     """Refuse the options of an audit that need every row."""
     given = {"--original": original is not None, "--targets": targets is not None}
-    _refuse(given, "needs the table in memory; leave it or --engine out")
+    refuse(given, "needs the table in memory; leave it or --engine out")
 
 
-def _refuse(given: dict[str, bool], why: str) -> None:
+def refuse(given: dict[str, bool], why: str) -> None:
     """Refuse the first option that is given. given : option -> whether it is."""
     from unmask.errors import UnmaskError
 
@@ -69,8 +69,8 @@ def roles_of(reading: dict[str, Any]) -> Roles:
     from unmask.tables.counting import Roles
 
     text = "is for tables that are read into memory; an engine finds it in the first line: leave it out"
-    _refuse({"--delimiter": reading["delimiter"] is not None}, text)
-    _refuse({"--weight": reading["weight"] is not None}, "needs the table in memory; leave it or --engine out")
+    refuse({"--delimiter": reading["delimiter"] is not None}, text)
+    refuse({"--weight": reading["weight"] is not None}, "needs the table in memory; leave it or --engine out")
     return Roles(**{name: value for name, value in reading.items() if name not in ("delimiter", "encoding", "weight")})
 
 
