@@ -113,20 +113,21 @@ def command(*arguments: str) -> Step:
 
 
 def mapping(form: str, folder: str) -> Step:
-    """A synchronous Nar09 from the seeds of a file; in an engine by `unmask.graphs.large`."""
+    """A synchronous Nar09 from the seeds of a file; in an engine by `unmask.graphs.stored`."""
     from unmask.graphs import Nar09
 
     files = [f"{folder}/{name}.parquet" for name in ("auxiliary", "release", "seeds")]
 
     def held() -> Found:
         from unmask.engines import in_bytes, open_engine
-        from unmask.graphs import large
+        from unmask.engines.room import engine_share
+        from unmask.graphs import stored
 
-        memory = large.engine_share(in_bytes(MEMORY))
+        memory = engine_share(in_bytes(MEMORY))
         with open_engine(form, memory_limit=memory, temp_directory=folder) as engine:
-            sides = [large.load(engine, file, name=name) for file, name in zip(files, ("aux", "tar"), strict=False)]
-            large.read_seeds(*sides, files[2])
-            found = large.attack(*sides, "seeds", Nar09(synchronous=True))
+            sides = [stored.load(engine, file, name=name) for file, name in zip(files, ("aux", "tar"), strict=False)]
+            stored.read_seeds(*sides, files[2])
+            found = stored.attack(*sides, "seeds", Nar09(synchronous=True))
             return {"pairs": found.n_pairs, "wedges": found.wedges}
 
     def in_memory() -> Found:

@@ -188,7 +188,7 @@ def superstep_by_sql(memory_limit: int) -> Step:
     """The same pass in DuckDB, the graphs being tables already."""
     from unmask.engines import open_engine
     from unmask.graphs.attacks import Nar09
-    from unmask.graphs.large.attacks import _rules, _Run
+    from unmask.graphs.stored.attacks import _rules, _Run
 
     opened = open_engine("duckdb", memory_limit=memory_limit)
     networks = peers.held(opened.__enter__(), *two(million()))

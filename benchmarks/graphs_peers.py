@@ -16,7 +16,7 @@ def by_sql(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
 
     from unmask.engines import open_engine
     from unmask.graphs.attacks import Nar09
-    from unmask.graphs.large import attack
+    from unmask.graphs.stored import attack
 
     with open_engine("duckdb") as engine:
         networks = held(engine, source, target, seeds)
@@ -31,7 +31,7 @@ def held(engine: Any, source: Any, target: Any, seeds: Any) -> tuple[Any, Any]:
     """Two graphs and the seeds as tables of an engine."""
     import numpy as np
 
-    from unmask.graphs.large import Network
+    from unmask.graphs.stored import Network
 
     def network(name: str, graph: Any) -> Network:
         nodes = np.arange(graph.n_nodes, dtype=np.int32)

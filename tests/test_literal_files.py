@@ -10,8 +10,8 @@ import pytest
 from unmask.engines import open_engine
 from unmask.errors import FailedError, UnmaskError
 from unmask.graphs import SocialGraph
-from unmask.graphs.large import load
-from unmask.pseudonyms.large import Labeled, contingencies
+from unmask.graphs.stored import load
+from unmask.pseudonyms.counting import Labeled, contingencies
 from unmask.pseudonyms.reading import column_names as item_columns
 from unmask.pseudonyms.reading import read_columns
 from unmask.tables import Table

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from show import Section, Verdict, run
 
 from unmask.engines import open_engine
-from unmask.graphs import KorulaLattanzi, Nar09, Pair, Rematch, large
+from unmask.graphs import KorulaLattanzi, Nar09, Pair, Rematch, stored
 from unmask.graphs import datasets as networks
 from unmask.graphs.knowledge import SeedPairs, select_seeds, split
 from unmask.tables import datasets as tables
@@ -173,9 +173,9 @@ def _as_compiled(folder: Path, pair: Pair, seeds: SeedPairs) -> Iterator[Verdict
     for attack in (Nar09(synchronous=True), KorulaLattanzi(), Rematch()):
         belief = attack(pair.target, Auxiliary(pair.source, seeds))
         with open_engine("duckdb", memory_limit=1 << 30) as engine:
-            known, release = (large.load(engine, str(folder / f"{name}.parquet"), name=name[0]) for name in NETWORKS)
-            large.read_seeds(known, release, str(folder / "seeds.parquet"))
-            mapped = large.attack(known, release, "seeds", attack)
+            known, release = (stored.load(engine, str(folder / f"{name}.parquet"), name=name[0]) for name in NETWORKS)
+            stored.read_seeds(known, release, str(folder / "seeds.parquet"))
+            mapped = stored.attack(known, release, "seeds", attack)
             labels = f"select a.label as u, t.label as v from {mapped.table} m join k_node a on a.node = m.source"
             found = engine.rows(f"{labels} join r_node t on t.node = m.target order by u, v")
         inside = np.flatnonzero(belief.mapping >= 0)

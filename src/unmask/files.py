@@ -78,8 +78,10 @@ def _download(origin: str, path: Path, name: str, sha256: str) -> Path:
 
 
 @contextmanager
-def engine() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A private in-memory database that reads files and spills into a folder of its own; both are gone afterwards.
+def engine(folder: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A private in-memory database that reads files, gone afterwards.
+
+    folder : for spilled data; one of its own, which is gone, too, unless given
 
     >>> with engine() as connection:
     ...     connection.execute("select 1 + 1").fetchall()
@@ -87,13 +89,23 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
     """
     import duckdb  # not at the top: a tenth of a second that only a file costs
 
-    with tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as own:
         config: dict[str, Any] = {
-            "memory_limit": "4GB",
-            "temp_directory": folder,
+            "memory_limit": f"{_memory_limit()}B",
+            "temp_directory": folder or own,
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
         with duckdb.connect(":memory:", config=config) as connection:
             connection.execute("set enable_progress_bar = false")
             yield connection
+
+
+_MEMORY_LIMIT = 4 << 30
+
+
+def _memory_limit() -> int:
+    """4 GiB, or half of the machine's memory where that is less."""
+    if not hasattr(os, "sysconf"):
+        return _MEMORY_LIMIT
+    return min(_MEMORY_LIMIT, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)

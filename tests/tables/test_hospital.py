@@ -15,9 +15,9 @@ from unmask.errors import UnmaskError
 from unmask.tables import Background, criteria, utility
 from unmask.tables.attacks import ClassAttack
 from unmask.tables.cells import compatible
+from unmask.tables.counting import Roles, generalize, reduce, write_release
 from unmask.tables.exposure import printed_values
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.large import Roles, generalize, reduce, write_release
 from unmask.tables.protections import Generalize, Mondrian, SuppressCells
 from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table

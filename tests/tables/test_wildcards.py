@@ -11,12 +11,11 @@ from unmask.engines import open_engine
 from unmask.reports import sentences
 from unmask.reports.words import percent
 from unmask.studies.cells import run_cell
-from unmask.studies.large import Held, study_large
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, BayesAttack, ClassAttack, Table, criteria
 from unmask.tables.attacks import CellError, NearestNeighbor
 from unmask.tables.attacks.possible import possible_people
-from unmask.tables.large import Roles, reduce
+from unmask.tables.counting import Roles, reduce
 
 T4 = [("1", "x"), ("1", ""), ("", "x"), ("1", "x"), ("2", "y"), ("2", "y"), ("", "")]
 STARS = [("1", "x"), ("1", "*"), ("*", "x"), ("2", "y"), ("2", "y"), ("*", "*")]
@@ -198,12 +197,12 @@ def test_t4_an_engine_refuses_what_it_cannot_reckon(tmp_path):
     file.write_text("a,b\n1,x\n1,\n2,y\n*,x\n")
     for rule, refused in (("wildcard", True), ("own", False)):
         with open_engine("duckdb") as engine:
-            held = Held(reduce(engine, str(file), Roles(("a", "b"), missing=rule)))
+            held = reduce(engine, str(file), Roles(("a", "b"), missing=rule))
             if refused:
                 with pytest.raises(UnmaskError, match="needs the rows in memory"):
-                    study_large({"r": held})
+                    audit_tables({"r": held})
             else:
-                assert any("cells of a overlap" in line for line in study_large({"r": held}).assumptions)
+                assert any("cells of a overlap" in line for line in audit_tables({"r": held}).assumptions)
 
 
 def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):

@@ -281,7 +281,8 @@ def _refuse_inputs(outputs: Sequence[Path]) -> None:
     from unmask.errors import UnmaskError
 
     context = click.get_current_context(silent=True)
-    given = [] if context is None else [*context.params.values(), *context.meta.values()]
+    options = {} if context is None else {**context.params, "temp_directory": None}  # which is not read
+    given = [] if context is None else [*options.values(), *context.meta.values()]
     named = _texts([one for one in given if not any(one is path for path in outputs)])
     inputs = [file for text in named for file in _files(text)]
     for path in outputs:

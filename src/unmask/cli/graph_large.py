@@ -10,11 +10,11 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.files import provenance, refuse_to_overwrite
-from unmask.cli.large import refuse_without_engine
+from unmask.cli.large import refuse, refuse_without_engine
 
 if TYPE_CHECKING:
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
-    from unmask.graphs.large import Checkpoint, Mapped, Network
+    from unmask.graphs.stored import Checkpoint, Mapped, Network
     from unmask.reports import ReportData
 
 _TAKEN = {
@@ -28,12 +28,9 @@ def refuse_networks_without_engine(
     *, pairs: Path | None, checkpoint: Path | None, dry_run: bool, temp_directory: Path | None, **_: Any
 ) -> None:
     """The options of an engine say nothing without one."""
-    from unmask.errors import UnmaskError
-
     refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-    for option, value in (("--pairs", pairs), ("--checkpoint", checkpoint)):
-        if value is not None:
-            raise UnmaskError(f"{option} is for networks that stay in an engine; add --engine duckdb, or leave it out")
+    given = {"--pairs": pairs is not None, "--checkpoint": checkpoint is not None}
+    refuse(given, "is for networks that stay in an engine; add --engine duckdb, or leave it out")
 
 
 def audit_graph_in_engine(
@@ -42,23 +39,24 @@ def audit_graph_in_engine(
     """Attack a network where it is; say what it will take first. None after a dry run. given : other options"""
     from unmask.cases.graphs.stored import Stored, audit_stored
     from unmask.engines import open_engine
-    from unmask.graphs import large
+    from unmask.engines.room import engine_share
+    from unmask.graphs.stored import plan, write_pairs
 
     adversaries = _adversaries(click.get_current_context(), given["auxiliary"], given["seeds_file"], given["attacks"])
     if pairs is not None:
         _check_pairs(pairs, len(adversaries), force=force)
     auxiliary, seeds, truth = (given[key] and str(given[key]) for key in ("auxiliary", "seeds_file", "truth"))
     room: dict[str, Any] = {name: given[name] for name in ("memory_limit", "temp_directory")}
-    share = large.engine_share(given["memory_limit"])
+    share = engine_share(given["memory_limit"])
     with open_engine(given["engine"], memory_limit=share, temp_directory=given["temp_directory"]) as engine:
         stored = Stored.load(engine, str(release), auxiliary, seeds, truth, given["ends"])
-        click.echo(f"{release.name}: {large.plan(*stored.networks, **room)}", err=True)
+        click.echo(f"{release.name}: {plan(*stored.networks, **room)}", err=True)
         if given["dry_run"]:
             return None
 
         def keep(mapped: Mapped) -> None:
             if pairs is not None:
-                large.write_pairs(*stored.networks, mapped, pairs, force=force)
+                write_pairs(*stored.networks, mapped, pairs, force=force)
                 click.echo(f"wrote {pairs}", err=True)
 
         kept = _checkpoint(given["checkpoint"], stored.networks, adversaries)
@@ -74,7 +72,7 @@ def _adversaries(
     from unmask.cases.graphs.stored import IN_ENGINE
     from unmask.errors import UnmaskError
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
-    from unmask.graphs.large import check_adversary
+    from unmask.graphs.stored import check_adversary
 
     for parameter in context.command.params:
         name = str(parameter.name)
@@ -99,8 +97,8 @@ def _adversaries(
 
 def _check_pairs(pairs: Path, n_attacks: int, *, force: bool) -> None:
     """Before any work: whether the pairs can be written."""
+    from unmask.engines.room import check_output
     from unmask.errors import UnmaskError
-    from unmask.graphs.large import check_output
 
     if n_attacks != 1:
         raise UnmaskError(f"--pairs holds the names of one attack, {n_attacks} were given; choose one (--attack)")
@@ -112,7 +110,7 @@ def _checkpoint(
     folder: Path | None, networks: tuple[Network, Network], adversaries: dict[str, Nar09 | KorulaLattanzi | Rematch]
 ) -> Checkpoint | None:
     """Where attacks are kept; before any work, what is refused, and where those that were interrupted go on."""
-    from unmask.graphs.large import Checkpoint
+    from unmask.graphs.stored import Checkpoint
 
     if folder is None:
         return None

@@ -10,8 +10,8 @@ from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
+    from unmask.tables.counting import Roles
     from unmask.tables.formulas import Formulas
-    from unmask.tables.large import Plan, Roles
     from unmask.tables.protections import Mondrian
 
 
@@ -47,16 +47,16 @@ def refuse_without_engine(*, dry_run: bool, temp_directory: Path | None) -> None
     """Refuse the options of an engine, which say nothing without one."""
     limited = click.get_current_context().get_parameter_source("memory_limit") is ParameterSource.COMMANDLINE
     given = {"--dry-run": dry_run, "--temp-directory": temp_directory is not None, "--memory-limit": limited}
-    _refuse(given, "is for tables that stay in an engine; add --engine duckdb, or leave it out")
+    refuse(given, "is for tables that stay in an engine; add --engine duckdb, or leave it out")
 
 
 def refuse_in_engine(*, original: Path | None, targets: int | None) -> None:
     """Refuse the options of an audit that need every row."""
     given = {"--original": original is not None, "--targets": targets is not None}
-    _refuse(given, "needs the table in memory; leave it or --engine out")
+    refuse(given, "needs the table in memory; leave it or --engine out")
 
 
-def _refuse(given: dict[str, bool], why: str) -> None:
+def refuse(given: dict[str, bool], why: str) -> None:
     """Refuse the first option that is given. given : option -> whether it is."""
     from unmask.errors import UnmaskError
 
@@ -66,11 +66,11 @@ def _refuse(given: dict[str, bool], why: str) -> None:
 
 def roles_of(reading: dict[str, Any]) -> Roles:
     """What the command line says about reading a table."""
-    from unmask.tables.large import Roles
+    from unmask.tables.counting import Roles
 
     text = "is for tables that are read into memory; an engine finds it in the first line: leave it out"
-    _refuse({"--delimiter": reading["delimiter"] is not None}, text)
-    _refuse({"--weight": reading["weight"] is not None}, "needs the table in memory; leave it or --engine out")
+    refuse({"--delimiter": reading["delimiter"] is not None}, text)
+    refuse({"--weight": reading["weight"] is not None}, "needs the table in memory; leave it or --engine out")
     return Roles(**{name: value for name, value in reading.items() if name not in ("delimiter", "encoding", "weight")})
 
 
@@ -82,46 +82,30 @@ def audit_in_engine(
     register: str | None,
     coverage: float,
     attacker: str | None,
-    memory_limit: int,
-    temp_directory: Path | None,
-    encoding: str | None,
-    dry_run: bool,
+    **room: Any,
 ) -> ReportData | None:
-    """Audit the releases where they are; None after a dry run."""
-    from unmask.cli.files import provenance, read_motive, say_notes
-    from unmask.engines import open_engine
-    from unmask.studies.large import Held, study_large
-    from unmask.tables.large import check_together, plan, reduce, shares
+    """Audit the releases where they are; None after a dry run. room : of the engine, see `tables.counting.counted`."""
+    from unmask.cases.tables.audit import Evidence, audit_tables
+    from unmask.cli.files import provenance, read_motive
+    from unmask.tables.counting import counted
 
-    engine_bytes, _ = shares(memory_limit)
     motive = None if attacker is None else read_motive(attacker)
-    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory, encoding=encoding) as engine:
-        asked = [(name, source, roles.released(engine.names(source))) for name, source in sources.items()]
-        if register is not None:
-            asked.insert(0, ("register", register, roles.listed(engine.names(register))))
-        plans: list[Plan] = []
-        for name, source, given in asked:
-            room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory}
-            plans.append(plan(engine, source, given, register=plans[0] if register and plans else None, **room))
-            click.echo(f"{name}: {plans[-1]}", err=True)
-        say_notes(engine.notes)
-        check_together(plans, temp_directory)
-        if dry_run:
+    people = next(name for name in ("register", "register of people") if name not in sources)
+    given = sources if register is None else {people: register, **sources}
+
+    def role(name: str, names: list[str]) -> Roles:
+        return roles.listed(names) if name == people else roles.released(names)
+
+    with counted(choice, given, role, register=people, say=_say, **room) as tables:
+        if not tables:
             return None
-        held: list[Held] = []
-        for planned, (_, source, given) in zip(plans, asked, strict=True):
-            reduced = reduce(engine, source, given, name=f"table{len(held)}")
-            say_notes(reduced.notes)
-            held.append(Held(reduced, planned.parts, planned.at_once))
-        people = None if register is None else held.pop(0).table.whole()
-        return study_large(
-            dict(zip(sources, held, strict=True)),
-            register=people,
-            coverage=coverage,
-            title=f"Audit of {', '.join(sources)}",
-            reproduce=provenance(),
-            motive=motive,
-        )
+        known = tables.pop(people).whole() if register is not None else None
+        evidence, title = Evidence(register=known, coverage=coverage), f"Audit of {', '.join(sources)}"
+        return audit_tables(tables, evidence, title=title, reproduce=provenance(), motive=motive)
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def protect_in_engine(
@@ -131,37 +115,27 @@ def protect_in_engine(
     protection: Mondrian,
     output: Path,
     *,
-    memory_limit: int,
-    temp_directory: Path | None,
-    encoding: str | None,
-    dry_run: bool,
     formulas: Formulas,
     force: bool,
+    **room: Any,
 ) -> dict[str, Any] | None:
     """Protect a table where it is and write the release; returns what is said about it, None after a dry run."""
     import time
 
-    from unmask.cli.files import say_dropped, say_formulas, say_notes
-    from unmask.engines import open_engine
-    from unmask.tables.large import check_output, generalize, plan, reduce, shares, write_release
+    from unmask.cli.files import say_dropped, say_formulas
+    from unmask.engines.room import check_output
+    from unmask.tables.counting import counted, generalize, write_release
 
     start = time.perf_counter()
     check_output(output, force=force)
-    engine_bytes, _ = shares(memory_limit)
-    with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory, encoding=encoding) as engine:
-        counted = protection.l is not None or protection.t is not None
-        room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory}
-        planned = plan(engine, source, roles, work="protect", counted=counted, k=protection.k, **room)
-        click.echo(f"{source}: {planned}", err=True)
-        say_notes(engine.notes)
-        if dry_run:
+    with counted(choice, {source: source}, lambda *_: roles, protection=protection, say=_say, **room) as tables:
+        if not tables:
             return None
-        reduced = reduce(engine, source, roles, counted=counted)
-        say_notes(reduced.notes)
-        made = generalize(reduced, protection, at_once=planned.at_once)
-        dropped = [name for name in engine.names(source) if name not in roles.named]
+        table = tables[source]
+        made = generalize(table, protection)
+        dropped = [name for name in table.engine.names(source) if name not in roles.named]
         say_dropped(dropped)
-        found = write_release(reduced, made, output, formulas=formulas, force=force)
+        found = write_release(table, made, output, formulas=formulas, force=force)
         say_formulas(found, formulas)
     lost = made.loss
     return {

@@ -128,7 +128,7 @@ def _counted(
     """What guesses and truth have in common, counted by an engine that is closed again; None after a dry run."""
     from unmask.engines import open_engine
     from unmask.engines.room import shares
-    from unmask.pseudonyms.large import contingencies, plan
+    from unmask.pseudonyms.counting import contingencies, plan
 
     room = shares(memory_limit)
     with open_engine(choice, memory_limit=room[0], temp_directory=temp_directory, encoding=encoding) as engine:

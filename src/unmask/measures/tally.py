@@ -80,7 +80,14 @@ def joined(measure: Measure, parts: Sequence[Tally]) -> Tally:
     )
 
 
-def row(measure: Measure, found: Tally, *, release: str, adversary: str, target: str) -> Row:
+def row(
+    measure: Measure,
+    found: Tally,
+    *,
+    release: str = "release",
+    adversary: str = "adversary",
+    target: str = "identity",
+) -> Row:
     """The row of a measure over all people, which is exact."""
     return filed(
         measure,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.engines import Engine
 from unmask.errors import UnmaskError
-from unmask.pseudonyms.large import Labeled
+from unmask.pseudonyms.counting import Labeled
 from unmask.pseudonyms.reading import column_names, read_columns
 from unmask.pseudonyms.release import absent
 from unmask.view import Missing, Partition, Unlabeled, View, refuse_gaps

@@ -4,10 +4,9 @@ Mondrian need of it, whoever counted them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +14,10 @@ from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.tables.column import Classes, Column, Rows
-from unmask.tables.counts import group
 from unmask.tables.release import Table
 
-
-class Whole(Protocol):
-    """What a part of a table must know of all of it, over the rows that its rule for missing cells leaves."""
-
-    @property
-    def n_complete(self) -> int:
-        """How many rows."""
-        ...
-
-    @property
-    def totals(self) -> Mapping[str, NDArray[np.int64]]:
-        """By sensitive column, the rows of each value, (L,)."""
-        ...
+if TYPE_CHECKING:
+    from unmask.tables.counting.reduce import Reduced
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +29,12 @@ class Combinations(Table):
 
     sensitive : their codes only list their levels, 0 to L - 1.
     histograms : of each sensitive column the counts (J, L), CSR.
-    whole : the table of which this is a part, if it is one.
+    whole : the table of which this is a part, if it is one: what is counted of all of it is asked there.
     """
 
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     histograms: tuple[csr_array[Any, Any], ...] = ()
-    whole: Whole | None = None
+    whole: Reduced | None = None
 
     def __post_init__(self) -> None:
         n = len(self.counts)
@@ -94,16 +81,3 @@ class Combinations(Table):
             counts=self.counts[rows],
             histograms=tuple(histogram[rows] for histogram in self.histograms),
         )
-
-    def named(self, left_out: str) -> dict[str, int]:
-        """By target, the rows that an adversary gets who sees classes without one of the quasi-identifiers.
-
-        Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
-        """
-        rest = [column for column in self.quasi_identifiers if column.name != left_out]
-        of_row, _, levels = group([column.codes for column in rest], [len(column.levels) for column in rest])
-        n = len(of_row)
-        gather = csr_array((np.ones(n, dtype=np.int64), (of_row, np.arange(n))), shape=(len(levels), n))
-        merged = zip(self.sensitive, self.histograms, strict=True)
-        right = {column.name: int((gather @ histogram).max(axis=1).sum()) for column, histogram in merged}
-        return {"identity": len(levels), **right}

@@ -91,6 +91,11 @@ class Mondrian:
         object.__setattr__(self, "constraints", tuple(self.constraints))
         demands_of(self.k, self.l, self.t, self.constraints)
 
+    @property
+    def reads_values(self) -> bool:
+        """Whether a cut depends on sensitive values."""
+        return self.l is not None or self.t is not None or bool(self.constraints)
+
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Generalize the table until every class has k rows and satisfies the constraints."""
         rng = secret_unless(rng)

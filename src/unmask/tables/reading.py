@@ -20,13 +20,13 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask import files
 from unmask.engines import text_files
 from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.sql import BLANKS
 from unmask.errors import FailedError, UnmaskError
 
-_MEMORY_LIMIT = 4 << 30
 _MANY = 100_000  # distinct texts of a column from which on they are coded in Python
 _LISTED = 40  # column names in a message
 
@@ -109,30 +109,11 @@ def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     ...     connection.execute("select 1 + 1").fetchall()
     [(2,)]
     """
-    with scratch(None) as folder:
-        connection = duckdb.connect(
-            ":memory:",
-            config={
-                "memory_limit": f"{_memory_limit()}B",
-                "temp_directory": folder,
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-            },
-        )
-        try:
-            connection.execute("set enable_progress_bar = false")
+    try:
+        with scratch(None) as folder, files.engine(folder) as connection:
             yield connection, folder
-        except duckdb.Error as error:
-            raise FailedError(_reason(error)) from None  # the engine's own message quotes the row
-        finally:
-            connection.close()
-
-
-def _memory_limit() -> int:
-    """4 GiB, or half of the machine's memory where that is less."""
-    if not hasattr(os, "sysconf"):
-        return _MEMORY_LIMIT
-    return min(_MEMORY_LIMIT, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    except duckdb.Error as error:
+        raise FailedError(_reason(error)) from None  # the engine's own message quotes the row
 
 
 def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hint: str = "") -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from unicodedata import normalize
 
 import numpy as np
@@ -19,7 +19,7 @@ from unmask.errors import UnmaskError
 from unmask.frames import frame_of_parquet
 from unmask.tables.cells import Missing, plain_levels, read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
-from unmask.tables.counts import class_counts
+from unmask.tables.counts import class_counts, group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.numerals import Decimal
 from unmask.tables.reading import Encoded, check_columns, read_encoded
@@ -166,6 +166,26 @@ class Table:
     def totals_of(self, column: Column) -> NDArray[np.int64]:
         """(L,) how many of the rows that take part have each level of a column of the table."""
         return np.bincount(column.codes[self.taking_part], minlength=len(column.levels))
+
+    divided_by: ClassVar[Sequence[str]] = ()
+    """The quasi-identifiers that tell the part of a row: a table in memory is one part."""
+
+    def parts(self) -> Iterator[Table]:
+        """The table."""
+        yield self
+
+    def named(self, left_out: str) -> dict[str, int]:
+        """By target, the rows that an adversary gets who sees classes without one of the quasi-identifiers.
+
+        Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
+        """
+        rest = [at for at, column in enumerate(self.quasi_identifiers) if column.name != left_out]
+        seen, n_levels = self.classes.levels, [len(self.quasi_identifiers[at].levels) for at in rest]
+        merged, _, levels = group([seen[:, at] for at in rest], n_levels)
+        n = len(merged)
+        gather = csr_array((np.ones(n, dtype=np.int64), (merged, np.arange(n))), shape=(len(levels), n))
+        right = {c.name: int((gather @ self.histogram(c)).max(axis=1).sum()) for c in self.sensitive}
+        return {"identity": len(levels), **right}
 
     def column(self, name: str) -> Column:
         """The column of that name.

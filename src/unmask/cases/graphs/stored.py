@@ -11,7 +11,7 @@ from unmask.engines import Engine
 from unmask.errors import UnmaskError
 from unmask.graphs import KorulaLattanzi, Nar09, Rematch
 from unmask.graphs.evaluation import Rates
-from unmask.graphs.large import Checkpoint, Found, Mapped, Network, attack, evaluate, load, read_seeds, read_truth
+from unmask.graphs.stored import Checkpoint, Found, Mapped, Network, attack, evaluate, load, read_seeds, read_truth
 from unmask.measures import Measure
 from unmask.measures.rates import (
     SPREADS,
@@ -48,7 +48,7 @@ class Stored:
     def load(
         cls, engine: Engine, release: str, auxiliary: str, seeds: str, truth: str | None, ends: tuple[str, str] | None
     ) -> Stored:
-        """Take in two networks, the list of seeds, and the truth if there is one; see `graphs.large`."""
+        """Take in two networks, the list of seeds, and the truth if there is one; see `graphs.stored`."""
         networks = (
             load(engine, auxiliary, name="auxiliary", ends=ends),
             load(engine, release, name="released", ends=ends),

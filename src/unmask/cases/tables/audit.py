@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,27 @@ from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
 from unmask.cases.tables.case import PROSECUTOR, REGISTER, Case, Scene
+from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
+from unmask.cases.tables.facts import Counts
 from unmask.errors import UnmaskError
+from unmask.measures import Measure
 from unmask.posterior import Posterior
-from unmask.reports import APART, COLUMNS, INSIDER, ORDER, ORIGINAL, Distribution, Price, ReportData, ValueRisk
+from unmask.reports import (
+    APART,
+    COLUMNS,
+    INSIDER,
+    ORDER,
+    ORIGINAL,
+    Distribution,
+    Exposure,
+    Price,
+    ReportData,
+    ValueRisk,
+)
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, OrderAttack, RegisterAttack
+from unmask.tables.counted import Combinations
+from unmask.tables.counting import Reduced
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.release import Table
 
@@ -53,7 +70,7 @@ class Evidence:
 
 
 def audit_tables(
-    releases: Mapping[str, Table],
+    releases: Mapping[str, Table | Reduced],
     evidence: Evidence | None = None,
     *,
     title: str = "Audit of a table",
@@ -68,59 +85,95 @@ def audit_tables(
     without protection. With a motive, the strongest knowledge about identity, the register's if there is one, is also
     priced: what a rational attacker does with it. All results are in the rows; nothing in them identifies a person. Who
     is at risk goes to `watched` alone.
+
+    A release that an engine counts is attacked by those who need no rows, and has no original. The numbers are those of
+    the same table in memory, whose beliefs list every record: equal to 1e-12, and to 1e-6 where the records are so many
+    that they are held in single precision. Where its combinations exceed the memory they are taken in parts, and what
+    the parts say is added up. A register stays in memory. With more than 131,072 different values of a measure its
+    quantiles are rounded to about that part of its range.
     """
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
     evidence = evidence or Evidence()
-    original, origins = evidence.original, dict(evidence.origins)
-    foreign = facts.foreign(releases, original, origins)
-    everything = dict(releases)
-    if original is not None:
-        everything, origins = {ORIGINAL: original, **releases}, {**origins, ORIGINAL: np.arange(original.n_rows)}
-    found, known = _Found(None if motive is None else facing(motive, evidence), evidence, watched), evidence.known()
-    for name, table in everything.items():
-        scene = Scene.of(name, table, origins.get(name), known)
-        for case in standard(replace(scene, foreign=name in foreign), evidence):
-            found.add(case)
-    first, price = next(iter(releases.values())), found.price()
+    original = evidence.original
+    tables = {name: table for name, table in releases.items() if isinstance(table, Table)}
+    if original is not None and len(tables) < len(releases):
+        raise UnmaskError("an original was given, and what it is compared with needs every row; read the releases")
+    if tables and isinstance(evidence.register, Combinations):
+        raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
+    notes = [said for name, table in releases.items() if name not in tables for said in overlaps(name, table)]
+    foreign, known = facts.foreign(tables, original, evidence.origins), evidence.known()
+    everything = releases if original is None else {ORIGINAL: original, **releases}
+    counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
+    found = _Found(None if motive is None else facing(motive, evidence), evidence, watched)
+    for count in counts.values():
+        found.take(_cases(count, evidence, known))
+    first, price = next(iter(releases.values())), found.price(_people(releases))
     return ReportData(
         title=title,
         who=" ".join((words.who(first, evidence), *words.of_nobody(foreign))),
         rows=tuple(found.rows),
-        criteria={name: facts.criteria_of(t, original, foreign=name in foreign) for name, t in everything.items()},
+        criteria={name: count.criteria() for name, count in counts.items()},
         utility={
-            name: facts.utility_of(original, table, origins[name])
-            for name, table in releases.items()
-            if original is not None and name in origins
+            name: facts.utility_of(original, table, evidence.origins[name])
+            for name, table in tables.items()
+            if original is not None and name in evidence.origins
         },
-        column_risk=tuple(
-            risk
-            for name, table in releases.items()
-            for risk in facts.column_risks(name, table, foreign=name in foreign)
-        ),
+        column_risk=tuple(risk for count in counts.values() for risk in count.column_risks()),
         values=tuple(found.values),
         distribution=tuple(found.spread),
-        assumptions=(*words.assumptions(first, evidence), words.KNOWN_COLUMNS),
+        assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes),
         not_run=(
             *words.nobodys(foreign),
-            *words.missing_evidence(evidence, releases),
+            *(words.missing_evidence(evidence, tables) if tables else ()),
+            *(words.NEED_ROWS if len(tables) < len(releases) else ()),
+            *([words.NO_REGISTER] if evidence.register is None else []),
             *words.grouped(found.not_run),
             *campaigns_not_run(price),
         ),
         reproduce=reproduce or {},
         adversaries=words.adversaries(first, evidence) | words.insiders(first, original),
         price=price,
-        exposure=facts.exposure({n: t for n, t in releases.items() if n not in foreign}, original, origins),
+        exposure=_exposure(tables, foreign, evidence),
     )
 
 
+def _people(releases: Mapping[str, Table | Reduced]) -> dict[str, int]:
+    return {name: table.n_complete for name, table in releases.items() if isinstance(table, Reduced)}
+
+
+def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: Evidence) -> Exposure | None:
+    if not tables:
+        return None
+    own = {name: table for name, table in tables.items() if name not in foreign}
+    return facts.exposure(own, evidence.original, evidence.origins)
+
+
+def _cases(count: Counts, evidence: Evidence, known: Known | None) -> Iterator[Case]:
+    """What adversaries believe of a release, part by part; no part is held when the next is made."""
+    name, table = count.release, count.table
+    origin = np.arange(table.n_rows) if name == ORIGINAL else evidence.origins.get(name)
+    for part in table.parts():
+        scene = replace(Scene.of(name, part, origin, known), foreign=count.foreign)
+        count.see(part, scene.table)
+        yield from standard(scene, evidence)
+        del part, scene
+    if isinstance(table, Reduced):
+        yield Case(name, PROSECUTOR, "identity", count.by_size(), people=0)
+        yield from by_every_column(name, table)
+        if evidence.register is not None:
+            yield from by_register(name, table, evidence.register, evidence.coverage)
+
+
 def standard(scene: Scene, evidence: Evidence) -> Iterator[Case]:
-    """The standard adversaries of a release."""
+    """The standard adversaries of a release, or of a part of a counted one: those who need no rows."""
     link = scene.link()
     if not scene.foreign:
         yield scene.identity(PROSECUTOR, link)
     for column in scene.table.sensitive:
         yield scene.value(PROSECUTOR, AttributeInference(column.name), link)
+    if isinstance(scene.table, Combinations):
+        return
     yield from _by_columns(scene)
     if scene.foreign:
         return
@@ -165,13 +218,35 @@ class _Found:
     values: list[ValueRisk] = field(default_factory=list)
     priced: dict[str, Posterior] = field(default_factory=dict)
 
-    def add(self, case: Case) -> None:
-        """Take its measures."""
-        measures = STANDARD
-        if self.motive is not None and (case.adversary, case.target) == (priced_adversary(self.evidence), "identity"):
-            measures += price_measures(self.motive.attacker)
-            self.priced[case.release] = case.belief
-        audited = case.audited(measures)
+    def take(self, cases: Iterator[Case]) -> None:
+        """All cases of a release; those of one adversary and target add up."""
+        sums: dict[tuple[str, str], Sums] = {}
+        for case in cases:
+            if self._is_priced(case) and not case.people:
+                self.priced[case.release] = case.belief
+            if case.people is None:
+                self._add(case)
+            elif case.people:
+                whom, said = (case.adversary, case.target), Sums.of(case, self._measures(case))
+                sums[whom] = sums[whom] + said if whom in sums else said
+            del case  # before the next is made
+        self.rows += [row for said in sums.values() for row in said.rows()]
+        self.spread += [said.distribution for said in sums.values()]
+
+    @cached_property
+    def _acted(self) -> tuple[Measure, ...]:
+        return () if self.motive is None else price_measures(self.motive.attacker)
+
+    def _measures(self, case: Case) -> tuple[Measure, ...]:
+        return STANDARD + self._acted if self._is_priced(case) else STANDARD
+
+    def _is_priced(self, case: Case) -> bool:
+        whom = priced_adversary(self.evidence), "identity"
+        return self.motive is not None and (case.adversary, case.target) == whom
+
+    def _add(self, case: Case) -> None:
+        """Take the measures of a case."""
+        audited = case.audited(self._measures(case))
         self.rows += audited.rows
         self.not_run += [(measure, f"{case.adversary}, {case.target}", why) for measure, why in audited.not_run]
         self.spread.append(facts.distribution(case))
@@ -184,12 +259,15 @@ class _Found:
             assert case.rows is not None
             self.watched.see(case.belief, case.rows, **names)
 
-    def price(self) -> Price | None:
-        """What a rational attacker does with what the strongest adversary believes."""
+    def price(self, people: Mapping[str, int]) -> Price | None:
+        """What a rational attacker does with what the strongest adversary believes. people : of releases that are
+        counted, how many.
+        """
         if self.motive is None:
             return None
         played = {row.release: row.posterior for row in self.rows if row.measure == "realized_rational_success"}
-        return price_releases(self.motive, priced_adversary(self.evidence), self.priced, played=played)
+        whom = priced_adversary(self.evidence)
+        return price_releases(self.motive, whom, self.priced, people=people, played=played)
 
 
 def priced_adversary(evidence: Evidence) -> str:

@@ -15,6 +15,7 @@ from unmask.posterior import Posterior, equal_weights
 from unmask.tables.attacks import AttributeInference, ClassAttack, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background
 from unmask.tables.column import Column
+from unmask.tables.counted import Combinations
 from unmask.tables.exposure import known_as_values
 from unmask.tables.knowledge import Known, attribute_truth, found_in
 from unmask.tables.release import Table
@@ -48,6 +49,8 @@ class Case:
                  release
     drawn_from : how many people the targets were drawn from, as in `audit`
     linked_to  : the other data that names are from, as in `Row`
+    people     : of a part of a release that is counted, how many people its targets stand for; 0 of all parts together,
+                 as they are priced; None: each target is a person
     """
 
     release: str
@@ -59,6 +62,7 @@ class Case:
     drawn_from: float | None = None
     linked_to: str = ""
     note: str = ""
+    people: int | None = None
 
     def audited(self, measures: Sequence[Measure]) -> Audit:
         """The rows of these measures."""
@@ -96,7 +100,11 @@ class Scene:
 
     @classmethod
     def of(cls, release: str, table: Table, origin: NDArray[np.int64] | None, known: Known | None = None) -> Self:
-        """The rows that the table's rule for missing cells leaves; origin : the row of the original behind each."""
+        """The rows that the table's rule for missing cells leaves; origin : the row of the original behind each. Of a
+        part of a counted table, all there is.
+        """
+        if isinstance(table, Combinations):
+            return cls(release, table, np.zeros(0, dtype=np.int64))
         kept = table.taking_part
         part = table if len(kept) == table.n_rows else table.take(kept)
         drawn_from = None if known is None else known.population.n_rows
@@ -158,7 +166,8 @@ class Scene:
 
     def _of_people(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> Case:
         rows = self.origin if self.known is None else self.known.person
-        return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, note=note)
+        people = self.table.n_rows if isinstance(self.table, Combinations) else None
+        return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, note=note, people=people)
 
     # ----- those who know released columns as they were released
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.tables.case import Case
 from unmask.measures import success_probability
-from unmask.reports import LIMITS, ColumnRisk, Distribution, Exposure, ValueRisk
+from unmask.posterior import Posterior
+from unmask.reports import LIMITS, ORIGINAL, ColumnRisk, Distribution, Exposure, ValueRisk
+from unmask.reports.words import Value
 from unmask.tables import criteria, utility
+from unmask.tables.attacks.counted import from_sizes
 from unmask.tables.attacks.possible import overlapping
+from unmask.tables.counted import Combinations
+from unmask.tables.counting import Reduced
+from unmask.tables.criteria.evaluation import Criteria, Examined, examine, together
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
 from unmask.tables.release import Table
 
@@ -41,18 +49,23 @@ def foreign(releases: Mapping[str, Table], original: Table | None, traced: Colle
     return {name: share for name, share in found.items() if share < OWN_ROWS}
 
 
-def distribution(case: Case, people: int | None = None) -> Distribution:
-    """People by the adversary's probability of being right about them, self-assessed.
-
-    people : how many there are, where a target stands for several; else the targets
-    """
+def distribution(case: Case) -> Distribution:
+    """People by the adversary's probability of being right about them, self-assessed."""
     assert success_probability.self_assessed is not None
     success = np.round(success_probability.self_assessed(case.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
-    weight, people = case.belief.observation_weight, people or case.belief.n_targets
+    weight, people = case.belief.observation_weight, case.people or case.belief.n_targets
     counts, _ = np.histogram(success, bins=np.array(EDGES), weights=weight)
     shares = tuple(float(share) for share in counts / counts.sum())
     above = {limit: round(people * float(weight[success > limit].sum())) for limit in LIMITS.values()}
     return Distribution(case.release, case.adversary, case.target, EDGES, shares, people, above)
+
+
+def people_of_both(one: Distribution, two: Distribution) -> Distribution:
+    """The distribution over the people of two."""
+    people = one.people + two.people
+    shares = tuple((a * one.people + b * two.people) / people for a, b in zip(one.shares, two.shares, strict=True))
+    above = {limit: int(n) + int(two.above[limit]) for limit, n in one.above.items()}
+    return replace(one, shares=shares, people=people, above=above)
 
 
 def by_value(case: Case) -> tuple[ValueRisk, ...]:
@@ -98,13 +111,6 @@ def by_value(case: Case) -> tuple[ValueRisk, ...]:
     )
 
 
-def criteria_of(table: Table, original: Table | None, *, foreign: bool) -> dict[str, float | int | str | None]:
-    """The criteria of a release, as a report shows them. foreign : no row is a person's of the original."""
-    found = criteria.evaluate(table, reference=original)
-    told = {item.name: getattr(found, item.name) for item in fields(found) if item.name != "columns"}
-    return {name: None if foreign and name in _OF_PEOPLE else value for name, value in told.items()}
-
-
 def utility_of(original: Table, release: Table, origin: NDArray[np.int64]) -> dict[str, float]:
     """What a release has lost."""
     lost = utility.evaluate(original, release, origin)
@@ -116,24 +122,58 @@ def utility_of(original: Table, release: Table, origin: NDArray[np.int64]) -> di
     }
 
 
-def column_risks(release: str, table: Table, *, foreign: bool) -> Iterator[ColumnRisk]:
-    """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
-    table = table.take(table.taking_part)
-    if len(table.quasi_identifiers) < 2 or overlapping(table):
-        return
-    complete = _class_success(table, foreign=foreign)
-    for left_out in table.quasi_identifiers:
-        rest = tuple(column for column in table.quasi_identifiers if column is not left_out)
-        for target, success in _class_success(replace(table, quasi_identifiers=rest), foreign=foreign).items():
-            yield ColumnRisk(release, target, left_out.name, complete[target], success)
+@dataclass(eq=False)
+class Counts:
+    """What is counted about a release besides beliefs, part by part; a table in memory is one part.
 
+    original : the table before protection; foreign : no row of the release is a person's of it
+    examined : what each part contributes to the criteria
+    without  : quasi-identifier -> `named` without it
+    sizes    : (2, J) of each part, sizes of classes and how many classes have each
+    """
 
-def _class_success(table: Table, *, foreign: bool) -> dict[str, float]:
-    classes = table.classes
-    found = {} if foreign else {"identity": len(classes.sizes) / table.n_rows}
-    for column in table.sensitive:
-        found[column.name] = 1.0 - criteria.map_error(classes.counts(column))
-    return found
+    release: str
+    table: Table | Reduced
+    original: Table | None = None
+    foreign: bool = False
+    examined: list[Examined] = field(default_factory=list)
+    without: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    sizes: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def see(self, part: Table, attacked: Table) -> None:
+        """Take a part; attacked : what of it the rule for missing cells leaves."""
+        self.examined.append(examine(part, reference=self.original))
+        self.sizes.append(np.stack(np.unique(attacked.classes.sizes, return_counts=True)))
+        many = len(attacked.quasi_identifiers) > 1 and self.release != ORIGINAL
+        if many and (isinstance(attacked, Combinations) or not overlapping(attacked)):
+            for column in attacked.quasi_identifiers:
+                if column.name not in self.table.divided_by:  # classes that differ in it are in several parts
+                    self.without[column.name].update(attacked.named(column.name))
+
+    @cached_property
+    def _found(self) -> Criteria:
+        return together(self.examined, missing=self.table.missing, n_rows=self.table.n_rows)
+
+    def criteria(self) -> dict[str, Value]:
+        """As a report shows them."""
+        told = {item.name: getattr(self._found, item.name) for item in fields(Criteria) if item.name != "columns"}
+        return {name: None if self.foreign and name in _OF_PEOPLE else value for name, value in told.items()}
+
+    def by_size(self) -> Posterior:
+        """The prosecutor's belief about identity of all parts, classes of one size put together."""
+        size, classes = np.concatenate(self.sizes, axis=1)
+        return from_sizes(size, size * classes / self._found.rows, n_candidates=self._found.rows)
+
+    def column_risks(self) -> Iterator[ColumnRisk]:
+        """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
+        n, columns = self._found.rows, self._found.columns.items()
+        right = {"identity": self._found.classes, **{name: round(c.average_privacy_risk * n) for name, c in columns}}
+        known = self.table.quasi_identifiers
+        for column in known if len(known) > 1 and (self.without or self.table.divided_by) else ():
+            less = self.without.get(column.name) or self.table.named(column.name)
+            for target, rows in right.items():
+                if not (self.foreign and target == "identity"):
+                    yield ColumnRisk(self.release, target, column.name, rows / n, less[target] / n)
 
 
 def exposure(

@@ -9,13 +9,14 @@ from unmask.cases.tables.case import PROSECUTOR, REGISTER
 from unmask.reports import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
 from unmask.tables.column import Column
+from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
 
 if TYPE_CHECKING:
     from unmask.cases.tables.audit import Evidence
 
 
-def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
+def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
     """What holders of quasi-identifiers or of a register know, in words that complete "an adversary who ..."."""
     register = evidence.register
     words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are in the table"}
@@ -25,12 +26,14 @@ def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
     return words
 
 
-def insiders(table: Table, original: Table | None) -> dict[str, str]:
+def insiders(table: Table | Reduced, original: Table | None) -> dict[str, str]:
     """What those know who know released columns as they were released, or their order."""
+    if isinstance(table, Reduced):
+        return {COLUMNS: _knows_all(len(table.quasi_identifiers) + len(table.kept))} if table.all_known else {}
     words, known = {}, None if original is None else original.names
     kept, sensitive = ([c for c in some if known is None or c.name in known] for some in (table.kept, table.sensitive))
     if kept:
-        words[COLUMNS] = knows_all(len(kept) + len(table.quasi_identifiers))
+        words[COLUMNS] = _knows_all(len(kept) + len(table.quasi_identifiers))
     if sensitive:
         words[INSIDER] = "knows every released column, sensitive ones too, except the one they ask for"
     if original is not None:
@@ -38,7 +41,7 @@ def insiders(table: Table, original: Table | None) -> dict[str, str]:
     return words
 
 
-def knows_all(n: int) -> str:
+def _knows_all(n: int) -> str:
     """What somebody knows who knows every one of the n released columns that are not sensitive."""
     return f"knows all {n} released columns that are not sensitive of people who are in the table"
 
@@ -48,7 +51,7 @@ def _listed(columns: Sequence[Column]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def who(table: Table, evidence: Evidence) -> str:
+def who(table: Table | Reduced, evidence: Evidence) -> str:
     """The first line of the report: who attacks what, knowing what."""
     after = " and ".join(["which record is theirs", *(f"what their {column.name} is" for column in table.sensitive)])
     text = f"An adversary who knows {_listed(table.quasi_identifiers)} of people in the table asks {after}"
@@ -57,7 +60,7 @@ def who(table: Table, evidence: Evidence) -> str:
     return text + f"; another links every record to a register of {evidence.register.n_rows:,} people."
 
 
-def assumptions(table: Table, evidence: Evidence) -> Iterator[str]:
+def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
     """What the numbers take for granted, a sentence each."""
     prior = "the release's own" if evidence.original is None else "the original's"
     yield f"Missing cells: {_MISSING[table.missing]}."
@@ -93,7 +96,7 @@ _NEEDS_ORIGIN = "needs the origin of the records (--origin)"
 
 
 def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """What could not be asked, and what it needs."""
+    """What could not be asked of releases in memory, and what it needs."""
     without = ", ".join(name for name in releases if name not in evidence.origins)
     if evidence.original is None:
         yield "Realized success", "needs the original table (--original)"
@@ -102,9 +105,18 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
         yield f"Which generalized cells of {without} other columns restore", _NEEDS_ORIGIN
     if evidence.original is not None and without:
         yield f"Realized identity success and utility of {without}", _NEEDS_ORIGIN
-    if evidence.register is None:
-        yield "Linkage to a register of named people", "needs a register (--register)"
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
+
+
+NEED_ROWS = (
+    ("Realized success", "needs the original in memory"),
+    ("The order of the rows", "needs the original in memory"),
+    ("Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"),
+    ("Which values are inferred", "needs the table in memory"),
+)
+"""What is not asked of releases that an engine counts, and what it needs."""
+
+NO_REGISTER = ("Linkage to a register of named people", "needs a register (--register)")
 
 
 def of_nobody(foreign: Iterable[str]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from unmask.tables.cells import Missing
     from unmask.tables.column import Column
+    from unmask.tables.counting import Reduced
     from unmask.tables.criteria.histograms import Floats
     from unmask.tables.release import Table
 
@@ -126,14 +128,14 @@ class Criteria:
 
 
 def evaluate(
-    table: Table,
+    table: Table | Reduced,
     *,
     sensitive: str | Sequence[str] | None = None,
     population: Table | None = None,
     reference: Table | None = None,
     weight: Floats | None = None,
 ) -> Criteria:
-    """All criteria of a release in one pass over its rows.
+    """All criteria of a release in one pass over its rows, or over the combinations that an engine counts.
 
     sensitive : columns to judge, all sensitive columns of the table unless given.
     population : a table of everybody who could be in the release, with the same quasi-identifiers; a person belongs to
@@ -152,9 +154,9 @@ def evaluate(
     """
     if table.n_rows == 0:
         raise UnmaskError("the table has 0 rows, expected at least 1")
-    weight = table.weight if weight is None else _check_weight(weight, table.n_rows)
-    found = examine(table, sensitive=sensitive, population=population, reference=reference, weight=weight)
-    return together([found], missing=table.missing, n_rows=table.n_rows)
+    weight = None if weight is None else _check_weight(weight, table.n_rows)
+    asked = partial(examine, sensitive=sensitive, population=population, reference=reference, weight=weight)
+    return together([*map(asked, table.parts())], missing=table.missing, n_rows=table.n_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +192,7 @@ def examine(
     judged = _sensitive(table, sensitive)
     before = _before(judged, reference)
     people = None if population is None else population_sizes(table, population)[frame.kept]
+    weight = table.weight if weight is None else weight
     return Examined(
         rows=int(frame.rows.sum()),
         rows_missing=frame.rows_missing,

@@ -7,8 +7,8 @@ from math import ceil
 from os import PathLike
 
 from unmask.engines.room import check_disk, engine_share, in_words
-from unmask.graphs.large.attacks import count_wedges
-from unmask.graphs.large.loading import Network
+from unmask.graphs.stored.attacks import count_wedges
+from unmask.graphs.stored.loading import Network
 
 _PER_PAIR = 40
 """Bytes of a pair of free nodes on disk: in the table, in its next version, and in the join between them."""

@@ -19,10 +19,10 @@ from unmask.errors import UnmaskError
 from unmask.tables import mondrian as kernel
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
+from unmask.tables.counting.reduce import Reduced
 from unmask.tables.counts import group
 from unmask.tables.criteria.evaluation import EXCLUDED
 from unmask.tables.demands import Secret
-from unmask.tables.large.reduce import Reduced
 from unmask.tables.protections import Mondrian
 from unmask.tables.recoding import covering, new_cells
 from unmask.tables.search import Search
@@ -45,12 +45,12 @@ class Generalized:
     loss: InformationLoss
 
 
-def generalize(reduced: Reduced, protection: Mondrian, *, at_once: int | None = None) -> Generalized:
+def generalize(reduced: Reduced, protection: Mondrian) -> Generalized:
     """The boxes that `protection` cuts the table into, by the same rule and with the same cells as in memory.
 
     A strict cut separates values, so rows that agree never part and a combination is a point with its rows as weight.
-    The relaxed form parts them at random and needs the rows themselves; it is refused.
-    at_once : combinations that may be in memory together, all unless given. The boxes do not depend on it.
+    The relaxed form parts them at random and needs the rows themselves; it is refused. The boxes do not depend on how
+    many combinations may be in memory together.
     """
     if not protection.strict:
         raise UnmaskError("the relaxed Mondrian parts equal rows and needs them in memory; use the strict form")
@@ -58,7 +58,7 @@ def generalize(reduced: Reduced, protection: Mondrian, *, at_once: int | None = 
     if not kept[0].any():
         raise UnmaskError(EXCLUDED)
     face = reduced.face if reduced.counted else replace(reduced.face, sensitive=(), histograms=())
-    finished = list(_finished(reduced, protection.search(face, kept), at_once))
+    finished = list(_finished(reduced, protection.search(face, kept)))
     covers = [*zip(*(boxes.cells for boxes in finished), strict=True)]
     columns = [_joined(*pair) for pair in zip(reduced.quasi_identifiers, covers, strict=True)]
     of_box, _, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
@@ -115,8 +115,9 @@ class _Boxes:
     table: str
 
 
-def _finished(reduced: Reduced, search: Search, at_once: int | None) -> Iterator[_Boxes]:
+def _finished(reduced: Reduced, search: Search) -> Iterator[_Boxes]:
     """All boxes, in as many turns as the memory asks for."""
+    at_once = reduced.at_once
     if at_once is None or reduced.n_coded <= at_once:
         yield _in_memory(reduced, search, [reduced.part(reduced.complete)], 0)
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
-from unmask.tables.criteria.evaluation import EXCLUDED, Criteria, examine, together
-from unmask.tables.large.roles import Roles
+from unmask.tables.counting.roles import Roles
+from unmask.tables.criteria.evaluation import EXCLUDED
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +37,8 @@ class Reduced:
     counted : whether the combinations count sensitive values; without, there are no histograms.
     kept : names of the columns that are released as they are, by their short name.
     notes : what was recognized or guessed while reading, a sentence each.
+    n_parts : in how many parts the combinations are taken into memory. at_once : how many of them may be there
+        together; None for any number.
     """
 
     engine: Engine
@@ -52,6 +54,8 @@ class Reduced:
     counted: bool = True
     kept: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    n_parts: int = 1
+    at_once: int | None = None
 
     @cached_property
     def short(self) -> tuple[list[str], list[str]]:
@@ -62,6 +66,11 @@ class Reduced:
     def short_of(self, column: Column) -> str:
         """The short name of a column."""
         return next(short for short, name in self.columns.items() if name == column.name)
+
+    @property
+    def all_known(self) -> bool:
+        """Whether somebody may know more than quasi-identifiers; a wildcard fits rows that the engine tells apart."""
+        return bool(self.kept) and self.missing != "wildcard"
 
     @property
     def face(self) -> Combinations:
@@ -75,57 +84,48 @@ class Reduced:
             whole=self,
         )
 
-    def parts(self, n: int = 1, *, by: Collection[str] = ()) -> Iterator[Combinations]:
-        """The combinations that take part, in about `n` equal parts; a combination is in one part, with all its rows.
-
-        by : names of the quasi-identifiers that tell the part, all unless given; see `dividing`.
-        """
-        if n > 1 and self.missing == "wildcard":
+    def parts(self) -> Iterator[Combinations]:
+        """The combinations that take part, in about equal parts; a combination is in one part, with all its rows."""
+        if self.n_parts > 1 and self.missing == "wildcard":
             raise UnmaskError(
                 "missing cells as wildcards need all combinations in memory, and they do not fit; give more memory, or "
                 "choose missing='own'"
             )
-        key = self._part(by or self.columns.values(), n)
-        tests = [self.complete] if n == 1 else [self._and(f"{key} = {number}") for number in range(n)]
+        tests = [self.complete]
+        if by := self.divided_by:
+            tests = [self._and(f"{self._part(by)} = {number}") for number in range(self.n_parts)]
         parts = (replace(self.part(test), whole=self) for test in tests)
         yield from filter(lambda part: len(part.counts), parts)  # holds no part while the next is made
 
     def _and(self, test: str) -> str:
         return f"{test} and {self.complete}" if self.complete else test
 
-    def criteria(self, *, population: Combinations | None = None, parts: int = 1) -> Criteria:
-        """All criteria, as `unmask.tables.criteria.evaluate` finds them for the table in memory, up to 1e-12.
+    @cached_property
+    def divided_by(self) -> list[str]:
+        """The fewest quasi-identifiers, those of most values first, that divide the combinations evenly into parts.
 
-        population : the combinations of everybody who could be in the release, on the same quasi-identifiers.
-        """
-        found = map(partial(examine, population=population), self.parts(parts))
-        return together([*found], missing=self.missing, n_rows=self.n_rows)
-
-    def dividing(self, n: int, *, at_once: int | None = None) -> list[str]:
-        """The fewest quasi-identifiers, those of most values first, that divide the combinations evenly into n parts.
-
-        Combinations that differ in other columns only are in one part. None are needed for one part. at_once : how
-        many combinations fit the memory; a larger part is refused.
+        Combinations that differ in other columns only are in one part. None are needed for one part. A part that is too
+        large for the memory is refused.
         """
         by: list[str] = []
-        largest = self.n_coded
+        n, largest = self.n_parts, self.n_coded
         for column in sorted(self.quasi_identifiers, key=lambda one: -len(one.levels)) if n > 1 else ():
             by.append(column.name)
-            sizes = self.engine.rows(sql.sizes(f"{self.name}_coded", self._part(by, n)))["n"]
+            sizes = self.engine.rows(sql.sizes(f"{self.name}_coded", self._part(by)))["n"]
             largest = int(sizes.max())
             if largest <= EVEN * self.n_coded / n:
                 break
-        if at_once is not None and largest > at_once:
+        if self.at_once is not None and largest > self.at_once:
             raise FailedError(
-                f"a part has up to {largest:,} combinations, the arrays have room for {at_once:,}: give more memory "
-                "(--memory-limit), or coarsen a column"
+                f"a part has up to {largest:,} combinations, the arrays have room for {self.at_once:,}: give more "
+                "memory (--memory-limit), or coarsen a column"
             )
         return by
 
-    def _part(self, by: Collection[str], n: int) -> str:
+    def _part(self, by: Collection[str]) -> str:
         """The number of the part; a word without a bit of these columns says nothing."""
         masks = sql.masks(self.words, [short for short in self.short[0] if self.columns[short] in by])
-        return sql.part([f"(k{at} & {mask})" for at, mask in enumerate(masks) if mask or not at], n)
+        return sql.part([f"(k{at} & {mask})" for at, mask in enumerate(masks) if mask or not at], self.n_parts)
 
     def whole(self) -> Combinations:
         """All combinations in memory."""
@@ -167,7 +167,7 @@ class Reduced:
         return found
 
     def named(self, left_out: str) -> dict[str, int]:
-        """As `Combinations.named`, of all that takes part, counted by the engine."""
+        """As `Table.named`, of all that takes part, counted by the engine."""
         quasi = [short for short in self.short[0] if self.columns[short] != left_out]
         found: dict[str, int] = {}
         for secret in self.short[1] or [""]:

@@ -10,10 +10,10 @@ import numpy as np
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks import KorulaLattanzi, Nar09, Rematch
-from unmask.graphs.large import queries
-from unmask.graphs.large.checkpoints import Checkpoint, Progress
-from unmask.graphs.large.loading import Network
-from unmask.graphs.large.rematch import rematch
+from unmask.graphs.stored import queries
+from unmask.graphs.stored.checkpoints import Checkpoint, Progress
+from unmask.graphs.stored.loading import Network
+from unmask.graphs.stored.rematch import rematch
 
 
 @dataclass(frozen=True, eq=False)

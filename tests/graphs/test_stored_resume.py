@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tests.engines import QUIET, opened
-from tests.graphs.test_large import links_of, named, small_problem, write
+from tests.graphs.test_stored import links_of, named, small_problem, write
 from unmask import FailedError, UnmaskError
-from unmask.graphs import KorulaLattanzi, Nar09, Rematch, large
+from unmask.graphs import KorulaLattanzi, Nar09, Rematch, stored
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -46,31 +46,31 @@ def inputs(tmp_path_factory):
 
 def taken_in(engine, inputs):
     auxiliary, target, seeds = inputs
-    networks = large.load(engine, auxiliary, name="a"), large.load(engine, target, name="t")
-    large.read_seeds(*networks, seeds)
+    networks = stored.load(engine, auxiliary, name="a"), stored.load(engine, target, name="t")
+    stored.read_seeds(*networks, seeds)
     return networks
 
 
 def attacked(engine, inputs, adversary, folder=None):
     """The pairs by their ids, and what else is said of them."""
     networks = taken_in(engine, inputs)
-    checkpoint = None if folder is None else large.Checkpoint.open(folder, *networks)
-    mapped = large.attack(*networks, "seeds", adversary, checkpoint=checkpoint)
+    checkpoint = None if folder is None else stored.Checkpoint.open(folder, *networks)
+    mapped = stored.attack(*networks, "seeds", adversary, checkpoint=checkpoint)
     return named(*networks, mapped), mapped.n_pairs, mapped.sweeps, mapped.wedges
 
 
 def interrupted(engine, inputs, adversary, folder, *, monkeypatch):
     """Attack and stop after the first pass."""
-    save = large.Checkpoint.save
+    save = stored.Checkpoint.save
 
     def once(*given):
         save(*given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(large.Checkpoint, "save", once)
+    monkeypatch.setattr(stored.Checkpoint, "save", once)
     with pytest.raises(KeyboardInterrupt):
         attacked(engine, inputs, adversary, folder)
-    monkeypatch.setattr(large.Checkpoint, "save", save)
+    monkeypatch.setattr(stored.Checkpoint, "save", save)
 
 
 def contents(folder):
@@ -79,15 +79,15 @@ def contents(folder):
 
 @pytest.mark.parametrize("adversary", EACH, ids=repr)
 def test_an_attack_goes_on_from_any_pass(duck, inputs, tmp_path, monkeypatch, adversary):
-    save = large.Checkpoint.save
+    save = stored.Checkpoint.save
 
     def saved(self, *given):
         save(self, *given)
         shutil.copytree(self.folder, tmp_path / str(len(list(tmp_path.iterdir()))))
 
-    monkeypatch.setattr(large.Checkpoint, "save", saved)
+    monkeypatch.setattr(stored.Checkpoint, "save", saved)
     whole = attacked(duck, inputs, adversary, tmp_path / "0")
-    monkeypatch.setattr(large.Checkpoint, "save", save)
+    monkeypatch.setattr(stored.Checkpoint, "save", save)
     assert len(whole[2]) == len(list(tmp_path.iterdir())) - 1 > 2
     assert whole[1] > 40
     assert attacked(duck, inputs, adversary) == whole
@@ -108,7 +108,7 @@ def test_an_attack_goes_on_in_the_other_engine(duck, spark, inputs, tmp_path, mo
 def test_an_attack_that_has_ended_is_not_run_again(duck, inputs, tmp_path, monkeypatch):
     found = attacked(duck, inputs, NAR09, tmp_path)
     kept = contents(tmp_path)
-    monkeypatch.delattr("unmask.graphs.large.queries.added")
+    monkeypatch.delattr("unmask.graphs.stored.queries.added")
     assert attacked(duck, inputs, NAR09, tmp_path) == found
     assert contents(tmp_path) == kept
 
@@ -198,9 +198,9 @@ def test_what_cannot_be_kept_or_read_is_one_sentence(duck, inputs, tmp_path):
     (tmp_path / "file").touch()
     for wrong in (tmp_path / "file", tmp_path / "none" / "folder"):
         with pytest.raises(FailedError, match=r"checkpoint folder '\w+' cannot be made"):
-            large.Checkpoint.open(wrong, *networks)
+            stored.Checkpoint.open(wrong, *networks)
     with pytest.raises(UnmaskError, match=r"folder 'run\[1\]' has one of"):
-        large.Checkpoint.open(tmp_path / "run[1]", *networks)
+        stored.Checkpoint.open(tmp_path / "run[1]", *networks)
     attacked(duck, inputs, NAR09, tmp_path / "kept")
     path, mapping = next((tmp_path / "kept").glob("*.json")), next((tmp_path / "kept").glob("*.parquet"))
     mapping.unlink()
@@ -210,4 +210,4 @@ def test_what_cannot_be_kept_or_read_is_one_sentence(duck, inputs, tmp_path):
     for text in ("{", "{}", "[]", json.dumps(without)):
         path.write_text(text)
         with pytest.raises(FailedError, match=r"checkpoint 'Nar09-\w+\.json' cannot be read; remove it to begin anew"):
-            large.Checkpoint.open(tmp_path / "kept", *networks).progress(NAR09)
+            stored.Checkpoint.open(tmp_path / "kept", *networks).progress(NAR09)

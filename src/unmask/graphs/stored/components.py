@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unmask.engines import Engine
-from unmask.graphs.large.loading import Network
+from unmask.graphs.stored.loading import Network
 
 
 def largest_component(network: Network, *, name: str) -> Network:

@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import duckdb
 import numpy as np
@@ -16,7 +16,7 @@ from unmask.cli import main
 from unmask.engines import open_engine
 from unmask.tables import Hierarchy, Mondrian, Table, datasets, utility
 from unmask.tables.constraints import EntropyL
-from unmask.tables.large import Roles, generalize, plan, reduce, write_release
+from unmask.tables.counting import Roles, generalize, plan, reduce, write_release
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -82,7 +82,7 @@ def check_release(engine, people, folder, missing, protection, at_once):
     table = Table.read(people, **given(missing))
     release, origin = protection(table, rng=np.random.default_rng(0))
     reduced = reduce(engine, str(people), Roles(**given(missing)), counted=protection.t is not None)
-    made = generalize(reduced, protection, at_once=at_once)
+    made = generalize(replace(reduced, at_once=at_once), protection)
     same_classes(made, release)
 
     found, expected = made.loss, utility.evaluate(table, release, origin)
@@ -124,7 +124,7 @@ def test_constraints_hold_on_both_sides_of_the_cuts_in_the_engine(duck, people, 
     table = Table.read(people, **given(missing, ("ill", "pay")))
     release, _ = asked(table, rng=np.random.default_rng(0))
     reduced = reduce(duck, str(people), Roles(**given(missing, ("ill", "pay"))))
-    same_classes(generalize(reduced, asked, at_once=at_once), release)
+    same_classes(generalize(replace(reduced, at_once=at_once), asked), release)
     alone, _ = Mondrian(k=5)(table, rng=np.random.default_rng(0))
     assert len(release.classes.sizes) < len(alone.classes.sizes)
 
@@ -138,7 +138,7 @@ def test_adult_in_many_turns_has_the_classes_of_adult(duck, tmp_path, k):
     release, _ = Mondrian(k=k)(adult, rng=np.random.default_rng(0))
     reduced = reduce(duck, str(tmp_path / "adult.parquet"), Roles(quasi, types=types), counted=False)
     for at_once in (3000, 200):
-        same_classes(generalize(reduced, Mondrian(k=k), at_once=at_once), release)
+        same_classes(generalize(replace(reduced, at_once=at_once), Mondrian(k=k)), release)
 
 
 def test_random_tables_in_many_turns_have_the_classes_of_the_table_in_memory(duck, tmp_path):
@@ -151,23 +151,23 @@ def test_random_tables_in_many_turns_have_the_classes_of_the_table_in_memory(duc
         protection = Mondrian(k=int(rng.integers(1, 8)))
         release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
         reduced = reduce(duck, str(path), Roles(tuple(columns)))
-        same_classes(generalize(reduced, protection, at_once=int(rng.integers(1, 40))), release)
+        same_classes(generalize(replace(reduced, at_once=int(rng.integers(1, 40))), protection), release)
 
 
 # --- what will fit, and the command line ----------------------------------------------------------------------
 
 
-def planned(duck, people, **more):
-    return plan(duck, str(people), Roles(**given()), memory_limit=1 << 30, work="protect", **more)
+def planned(duck, people, protection):
+    return plan(duck, str(people), Roles(**given()), memory_limit=1 << 30, protection=protection)
 
 
 def test_a_plan_says_how_often_the_engine_cuts_and_in_how_many_turns(duck, people, monkeypatch):
-    found = planned(duck, people, counted=False, k=10)
+    found = planned(duck, people, Mondrian(k=10))
     assert (found.levels, found.parts) == (0, 1)
     assert "combinations taken into memory at once" in str(found)
     needed = 5 * found.array_bytes // found.combinations
-    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"protect": needed})
-    found = planned(duck, people, counted=False, k=10)
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"protect": needed})
+    found = planned(duck, people, Mondrian(k=10))
     assert (found.levels, found.parts) == (3, 8)
     assert found.combinations / 8 <= found.at_once <= found.combinations / 4
     assert "combinations cut in the engine to 3 levels, then taken into memory in 8 parts" in str(found)
@@ -175,15 +175,15 @@ def test_a_plan_says_how_often_the_engine_cuts_and_in_how_many_turns(duck, peopl
 
 def test_classes_and_constraints_that_do_not_fit_are_refused_in_a_sentence(duck, people, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("unmask.tables.large.planning._PER_CLASS", 1 << 20)
+        patch.setattr("unmask.tables.counting.planning._PER_CLASS", 1 << 20)
         with pytest.raises(FailedError, match=r"may have 450 classes, .* at most three quarters of 494 MiB"):
-            planned(duck, people, counted=False, k=2)
-        assert planned(duck, people, counted=False, k=50).levels == 0
-    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"protect": 1 << 20})
-    monkeypatch.setattr("unmask.tables.large.planning._PER_PAIR", 1 << 24)
-    assert planned(duck, people, counted=False, k=10).levels > 0
+            planned(duck, people, Mondrian(k=2))
+        assert planned(duck, people, Mondrian(k=50)).levels == 0
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"protect": 1 << 20})
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_PAIR", 1 << 24)
+    assert planned(duck, people, Mondrian(k=10)).levels > 0
     with pytest.raises(FailedError, match=r"constraints on sensitive columns .* ask for k alone"):
-        planned(duck, people, k=10)
+        planned(duck, people, Mondrian(k=10, l=2))
 
 
 def unmask(*arguments):
@@ -195,7 +195,7 @@ def unmask(*arguments):
 def test_the_command_line_protects_more_combinations_than_memory(people, tmp_path, monkeypatch):
     asked = ("protect", people, "-q", ",".join(QUASI), "-s", "ill", "--k", 4, "--t", 0.4, "--json")
     expected = parsed(unmask(*asked, "-o", tmp_path / "expected.parquet").stdout)["results"][0]
-    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"protect": 3 << 20})
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"protect": 3 << 20})
     asked = (*asked, "-o", tmp_path / "release.parquet", "--engine", "duckdb", "--memory-limit", "1GiB")
     assert "cut in the engine to" in unmask(*asked, "--dry-run").stderr
     assert not (tmp_path / "release.parquet").exists()

@@ -8,9 +8,9 @@ import numpy as np
 
 from unmask.graphs.attacks import Rematch
 from unmask.graphs.attacks._likelihood import GRID, Model, fitted, witness_weights
-from unmask.graphs.large import odds
-from unmask.graphs.large.checkpoints import Progress
-from unmask.graphs.large.loading import Network
+from unmask.graphs.stored import odds
+from unmask.graphs.stored.checkpoints import Progress
+from unmask.graphs.stored.loading import Network
 
 
 def rematch(

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from unmask.engines import Engine, sql
 from unmask.engines.room import check_output
-from unmask.tables.cells import Levels
 from unmask.tables.column import Column
+from unmask.tables.counting.mondrian import Generalized
+from unmask.tables.counting.reduce import Reduced
 from unmask.tables.formulas import STARTS, Formulas, check_formulas, escape, is_formula
-from unmask.tables.large.mondrian import Generalized
-from unmask.tables.large.reduce import Reduced
+from unmask.tables.writing import stored_type
 
 
 def write_release(
@@ -49,8 +49,8 @@ def write_release(
     for short, column in zip(secret, reduced.sensitive, strict=True):
         listed = np.arange(len(column.levels), dtype=np.int32)
         engine.put(f"{name}_{short}_label", {"code": listed, "label": _labels(column)})
-        labels[short] = (f"{name}_{short}_label", _type(column.levels))
-    types = {short: _type(column.levels) for short, column in zip(quasi, made.release.quasi_identifiers, strict=True)}
+        labels[short] = (f"{name}_{short}_label", _type(column))
+    types = {short: _type(column) for short, column in zip(quasi, made.release.quasi_identifiers, strict=True)}
     rows = sql.placed(f"{name}_rows", f"{name}_box", dictionaries, missing, codes, tuple(other))
     engine.keep(f"{name}_placed", rows)
     text = sql.dressed(f"{name}_placed", f"{name}_label", types, labels, tuple(other))
@@ -80,12 +80,7 @@ def _labels(column: Column) -> NDArray[Any]:
     return np.array([label or None for label in column.levels.labels], dtype=object)
 
 
-def _type(levels: Levels) -> str:
-    """What holds the cells: numbers, dates and timestamps where all are exact, as `Table.write` does."""
-    exact = levels.atomic | (np.arange(len(levels)) == levels.missing)
-    if levels.kind != "numeric" or not exact.all():
-        return "string"
-    if levels.type != "number":
-        return "date" if levels.type == "date" else "timestamp"
-    low = levels.low[~np.isnan(levels.low)]
-    return "bigint" if bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all()) else "double"
+def _type(column: Column) -> str:
+    """What holds the cells, as in the file of `Table.write`, by the name that both engines know."""
+    stored = stored_type(column)
+    return "string" if stored == "VARCHAR" else stored.lower()

@@ -17,8 +17,8 @@ from unmask.cases.pseudonyms.report import report
 from unmask.cli import main
 from unmask.engines.room import shares
 from unmask.measures.unlinkability import Contingency, evaluate
+from unmask.pseudonyms.counting import contingencies, plan
 from unmask.pseudonyms.labels import Files
-from unmask.pseudonyms.large import contingencies, plan
 from verification.unlinkability_draws import shuffled
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
@@ -130,15 +130,15 @@ def test_what_does_not_fit_is_refused_before_and_after_the_join(engine, tmp_path
     fewest, most = (int(text.replace(",", "")) for text in re.findall(r"([\d,]+) to ([\d,]+) pairs", planned)[0])
     assert planned.startswith(f"linkage of {n:,} items")
     assert fewest <= most <= n
-    monkeypatch.setattr("unmask.pseudonyms.large._PER_SUBJECT", 1 << 30)
+    monkeypatch.setattr("unmask.pseudonyms.counting._PER_SUBJECT", 1 << 30)
     with pytest.raises(FailedError, match=r"clusters take .* GiB of memory"):
         plan(engine, *files, shares=shares(1 << 30))
-    monkeypatch.setattr("unmask.pseudonyms.large._PER_SUBJECT", 1)
-    monkeypatch.setattr("unmask.pseudonyms.large._PER_CELL", 1 << 30)
+    monkeypatch.setattr("unmask.pseudonyms.counting._PER_SUBJECT", 1)
+    monkeypatch.setattr("unmask.pseudonyms.counting._PER_CELL", 1 << 30)
     with pytest.raises(FailedError, match=r"pairs of a subject and a cluster take .* GiB"):
         contingencies(engine, *files, array_bytes=ROOM)
-    monkeypatch.setattr("unmask.pseudonyms.large._PER_ITEM", 1 << 50)
-    monkeypatch.setattr("unmask.pseudonyms.large._PER_CELL", 1)
+    monkeypatch.setattr("unmask.pseudonyms.counting._PER_ITEM", 1 << 50)
+    monkeypatch.setattr("unmask.pseudonyms.counting._PER_CELL", 1)
     with pytest.raises(FailedError, match=r"may write .* to its temporary directory"):
         plan(engine, *files, shares=shares(1 << 30))
 

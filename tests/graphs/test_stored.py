@@ -12,7 +12,8 @@ from tests.engines import QUIET, opened
 from tests.graphs.problems import graph, noisy_pair, pairs_of, problems
 from unmask import FailedError, UnmaskError
 from unmask.engines import sql
-from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, Pair, Rematch, SocialGraph, datasets, large
+from unmask.engines.room import check_output
+from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, Pair, Rematch, SocialGraph, datasets, stored
 from unmask.graphs.evaluation import by_degree, outcomes, rates
 from unmask.graphs.knowledge import select_seeds, split
 
@@ -52,9 +53,9 @@ def links_of(one):
 
 
 def taken_in(engine, folder, source, target, seeds):
-    auxiliary = large.load(engine, write(folder / "a.parquet", links_of(source)), name="a")
-    release = large.load(engine, write(folder / "t.parquet", links_of(target)), name="t")
-    large.read_seeds(auxiliary, release, write(folder / "s.parquet", {"u": seeds[0], "v": seeds[1]}))
+    auxiliary = stored.load(engine, write(folder / "a.parquet", links_of(source)), name="a")
+    release = stored.load(engine, write(folder / "t.parquet", links_of(target)), name="t")
+    stored.read_seeds(auxiliary, release, write(folder / "s.parquet", {"u": seeds[0], "v": seeds[1]}))
     return auxiliary, release
 
 
@@ -76,7 +77,7 @@ def check(engine, folder, problem, adversary):
     """The same pairs and passes as in memory; returns the pairs."""
     source, target, seeds = problem
     networks = taken_in(engine, folder, source, target, seeds)
-    mapped = large.attack(*networks, "seeds", adversary)
+    mapped = stored.attack(*networks, "seeds", adversary)
     belief = adversary(target, Auxiliary(source, seeds))
     assert named(*networks, mapped) == pairs_of(belief.mapping)
     assert list(mapped.sweeps) == belief.sweeps.tolist()
@@ -113,7 +114,7 @@ def test_an_engine_finds_the_pairs_at_every_threshold(duck, tmp_path, adversary)
 
 @pytest.mark.parametrize("adversary", EACH[:2], ids=repr)
 def test_witnesses_counted_part_by_part_are_the_same(engine, tmp_path, monkeypatch, adversary):
-    monkeypatch.setattr("unmask.graphs.large.attacks.AT_ONCE", 50)  # of hundreds at first
+    monkeypatch.setattr("unmask.graphs.stored.attacks.AT_ONCE", 50)  # of hundreds at first
     check(engine, tmp_path, small_problem(23), adversary)
 
 
@@ -145,7 +146,7 @@ def test_the_wedges_of_likelihoods_are_those_of_the_compiled_attack(duck, tmp_pa
     networks = taken_in(duck, tmp_path, source, target, seeds)
     for reach in (15, 500):
         belief = Rematch(reach=reach, steps=1)(target, Auxiliary(source, seeds))
-        assert large.attack(*networks, "seeds", Rematch(reach=reach, steps=2)).wedges == belief.visits
+        assert stored.attack(*networks, "seeds", Rematch(reach=reach, steps=2)).wedges == belief.visits
 
 
 def test_negligible_candidates_do_not_count_against_a_match_by_likelihoods(duck, tmp_path):
@@ -184,7 +185,7 @@ def test_links_become_a_simple_graph(engine, tmp_path):
     """Loops, repetitions, both directions, blanks and Unicode; a node with nothing but a loop is a node."""
     ends = {"from": ["ä", "b", "ä", " b ", "名'\"", "c", "c"], "to": ["b", "ä", "b", "名'\"", "b", "c", "c"]}
     for suffix in ("parquet", "csv"):
-        network = large.load(engine, write(tmp_path / f"links.{suffix}", ends), name="w")
+        network = stored.load(engine, write(tmp_path / f"links.{suffix}", ends), name="w")
         assert (network.n_nodes, network.n_edges) == (4, 2)
         nodes = engine.rows("select node, label, degree from w_node")
         assert sorted(nodes["node"].tolist()) == [0, 1, 2, 3]
@@ -198,7 +199,7 @@ def test_links_become_a_simple_graph(engine, tmp_path):
 
 def test_nodes_of_many_hash_buckets_are_numbered_without_gaps(engine, tmp_path):
     ids = np.arange(3000) * 7 - 5
-    large.load(engine, write(tmp_path / "l.parquet", {"u": ids[:-1], "v": ids[1:]}), name="w")
+    stored.load(engine, write(tmp_path / "l.parquet", {"u": ids[:-1], "v": ids[1:]}), name="w")
     nodes = engine.rows("select node, label from w_node order by node")
     assert nodes["node"].tolist() == list(range(3000))
     assert sorted(nodes["label"].tolist()) == ids.tolist()
@@ -213,8 +214,8 @@ def test_the_largest_component_is_the_one_found_in_memory(engine, tmp_path, seed
     sparse = rng.integers(200, 700, (350 - 100 * seed, 2))
     edges = rng.permutation(700)[np.concatenate((path, sparse))]
     whole = SocialGraph.from_edges(edges[:, 0], edges[:, 1], n_nodes=700)
-    network = large.load(engine, write(tmp_path / "l.parquet", links_of(whole)), name="w")
-    part = large.largest_component(network, name="c")
+    network = stored.load(engine, write(tmp_path / "l.parquet", links_of(whole)), name="w")
+    part = stored.largest_component(network, name="c")
     inside = whole.largest_component()
     assert sorted(engine.rows("select label from c_node")["label"].tolist()) == inside.tolist()
     assert (part.n_nodes, part.n_edges) == (len(inside), whole.take(inside).n_edges)
@@ -222,8 +223,8 @@ def test_the_largest_component_is_the_one_found_in_memory(engine, tmp_path, seed
 
 
 def test_of_components_of_one_size_the_one_with_the_lowest_label_is_kept(engine, tmp_path):
-    network = large.load(engine, write(tmp_path / "l.parquet", {"u": [7, 2, 9], "v": [8, 5, 6]}), name="w")
-    large.largest_component(network, name="c")
+    network = stored.load(engine, write(tmp_path / "l.parquet", {"u": [7, 2, 9], "v": [8, 5, 6]}), name="w")
+    stored.largest_component(network, name="c")
     assert sorted(engine.rows("select label from c_node")["label"].tolist()) == [2, 5]
 
 
@@ -239,10 +240,10 @@ def test_the_evaluation_is_the_one_in_memory(engine, tmp_path):
     seeds = (np.concatenate((seeds.source, absent)), np.concatenate((np.roll(seeds.target, 1), free)))
     networks = taken_in(engine, tmp_path, pair.source, pair.target, seeds)
     truth = {"who": [f" {v}" for v in pair.common] + ["nobody"], "is": [*pair.truth[pair.common].tolist(), 0]}
-    assert large.read_truth(*networks, write(tmp_path / "w.csv", truth)) == len(pair.common)
-    mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
+    assert stored.read_truth(*networks, write(tmp_path / "w.csv", truth)) == len(pair.common)
+    mapped = stored.attack(*networks, "seeds", Nar09(synchronous=True))
     mapping = Nar09(synchronous=True)(pair.target, Auxiliary(pair.source, seeds)).mapping
-    found = large.evaluate(networks[0], mapped)
+    found = stored.evaluate(networks[0], mapped)
     assert found.rates == rates(mapping, pair.truth, seeds[0])
     assert found.by_degree == by_degree(pair.source.degree, outcomes(mapping, pair.truth, seeds[0]))
     assert min(found.rates.hits + found.rates.misses, found.rates.ghosts, found.rates.absent) > 0
@@ -250,19 +251,19 @@ def test_the_evaluation_is_the_one_in_memory(engine, tmp_path):
 
 def test_pairs_are_written_by_their_ids(engine, tmp_path):
     networks = taken_in(engine, tmp_path, *small_problem(5, n_nodes=60))
-    mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
+    mapped = stored.attack(*networks, "seeds", Nar09(synchronous=True))
     path = tmp_path / "pairs.parquet"
-    large.write_pairs(*networks, mapped, path)
+    stored.write_pairs(*networks, mapped, path)
     read = f"{path}/*.parquet" if path.is_dir() else str(path)
     with duckdb.connect() as connection:
         rows = connection.execute(f"select auxiliary, release from read_parquet({sql.literal(read)})").fetchall()
     assert rows == sorted(named(*networks, mapped).items())
     with pytest.raises(UnmaskError, match="exists"):
-        large.write_pairs(*networks, mapped, path)
+        stored.write_pairs(*networks, mapped, path)
     with pytest.raises(UnmaskError, match="another suffix"):
-        large.write_pairs(*networks, mapped, tmp_path / "pairs.csv")
+        stored.write_pairs(*networks, mapped, tmp_path / "pairs.csv")
     with pytest.raises(FailedError, match="folder that does not exist"):
-        large.check_output(tmp_path / "none" / "pairs.parquet")
+        check_output(tmp_path / "none" / "pairs.parquet")
 
 
 # --- before the work ---------------------------------------------------------------------------------------
@@ -271,7 +272,7 @@ def test_pairs_are_written_by_their_ids(engine, tmp_path):
 def test_the_plan_bounds_the_wedges_of_an_attack(engine, tmp_path):
     source, target, seeds = small_problem(8)
     networks = taken_in(engine, tmp_path, source, target, seeds)
-    planned = large.plan(*networks, memory_limit=1 << 30)
+    planned = stored.plan(*networks, memory_limit=1 << 30)
     assert planned.nodes == (150, 150)
     assert planned.edges == (source.n_edges, target.n_edges)
     assert planned.wedges == (source.degree[seeds[0]] * target.degree[seeds[1]]).sum()
@@ -279,7 +280,7 @@ def test_the_plan_bounds_the_wedges_of_an_attack(engine, tmp_path):
     for adversary in (Nar09(synchronous=True), KorulaLattanzi()):
         mapping = adversary(target, Auxiliary(source, seeds)).mapping
         v = np.flatnonzero(mapping >= 0)
-        mapped = large.attack(*networks, "seeds", adversary)
+        mapped = stored.attack(*networks, "seeds", adversary)
         assert mapped.wedges == (source.degree[v] * target.degree[mapping[v]]).sum() <= planned.most_wedges
 
 
@@ -288,9 +289,9 @@ def test_an_attack_that_does_not_fit_the_disk_is_refused_before_it_starts(duck, 
     networks = taken_in(duck, tmp_path, hub, hub, (np.array([0]), np.array([0])))
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1 << 20}))
     with pytest.raises(FailedError, match=r"80,982,001 wedges of the seeds alone.*2\.8 GiB.*which has 1 MiB"):
-        large.plan(*networks, memory_limit=512 << 20)
+        stored.plan(*networks, memory_limit=512 << 20)
     with pytest.raises(UnmaskError, match="memory limit is 1 MiB, expected at least 512 MiB"):
-        large.plan(*networks, memory_limit=1 << 20)
+        stored.plan(*networks, memory_limit=1 << 20)
 
 
 # --- errors ------------------------------------------------------------------------------------------------
@@ -308,7 +309,7 @@ def test_an_attack_that_does_not_fit_the_disk_is_refused_before_it_starts(duck, 
 )
 def test_sources_that_are_no_links_are_one_sentence(duck, tmp_path, columns, says):
     with pytest.raises(UnmaskError, match=says):
-        large.load(duck, write(tmp_path / "l.csv", columns), name="w")
+        stored.load(duck, write(tmp_path / "l.csv", columns), name="w")
 
 
 @pytest.mark.parametrize(
@@ -326,7 +327,7 @@ def test_seeds_that_make_no_sense_are_refused(duck, tmp_path, seeds, says):
         taken_in(duck, tmp_path, path, path, seeds)
 
 
-@pytest.mark.parametrize("read", [large.read_seeds, large.read_truth])
+@pytest.mark.parametrize("read", [stored.read_seeds, stored.read_truth])
 def test_a_first_line_of_seeds_or_truth_that_names_people_is_refused(duck, tmp_path, read):
     networks = taken_in(duck, tmp_path, *small_problem(1))
     with pytest.raises(UnmaskError, match=r"first line of 'l\.csv' holds an id"):
@@ -334,7 +335,7 @@ def test_a_first_line_of_seeds_or_truth_that_names_people_is_refused(duck, tmp_p
 
 
 def test_names_of_columns_of_parquet_are_no_ids(duck, tmp_path):
-    network = large.load(duck, write(tmp_path / "l.parquet", {"0": [0, 1], "1": [1, 2]}), name="w")
+    network = stored.load(duck, write(tmp_path / "l.parquet", {"0": [0, 1], "1": [1, 2]}), name="w")
     assert (network.n_nodes, network.n_edges) == (3, 2)
 
 
@@ -342,7 +343,7 @@ def test_a_truth_that_names_nobody_is_refused(duck, tmp_path):
     path = graph(3, [(0, 1), (1, 2)])
     networks = taken_in(duck, tmp_path, path, path, ([0], [0]))
     with pytest.raises(UnmaskError, match="none of 1 rows names a source node and a target node"):
-        large.read_truth(*networks, write(tmp_path / "w.parquet", {"u": [9], "v": [0]}))
+        stored.read_truth(*networks, write(tmp_path / "w.parquet", {"u": [9], "v": [0]}))
 
 
 def test_any_identity_of_a_person_is_right(duck, tmp_path):
@@ -350,9 +351,9 @@ def test_any_identity_of_a_person_is_right(duck, tmp_path):
     source, target = graph(3, [(0, 1), (0, 2)]), graph(4, [(0, 1), (0, 2), (3, 1)])
     networks = taken_in(duck, tmp_path, source, target, ([1, 2], [1, 2]))
     truth = {"u": [0, 0, 1, 0], "v": [0, 3, 1, 3]}
-    assert large.read_truth(*networks, write(tmp_path / "w.parquet", truth)) == 2
-    mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
-    found = large.evaluate(networks[0], mapped).rates
+    assert stored.read_truth(*networks, write(tmp_path / "w.parquet", truth)) == 2
+    mapped = stored.attack(*networks, "seeds", Nar09(synchronous=True))
+    found = stored.evaluate(networks[0], mapped).rates
     assert (found.hits, found.misses, found.findable, found.seeds_present, found.seeds_right) == (1, 0, 1, 1, 1)
 
 
@@ -362,7 +363,7 @@ def chained_truth(engine, folder, seed):
     u, v = np.random.default_rng(seed).integers(0, 40, (2, 30))
     networks = taken_in(engine, folder, source, target, seeds)
     pair = Pair.from_labels(source, target, u, v)
-    assert large.read_truth(*networks, write(folder / "w.parquet", {"u": u, "v": v})) == len(pair.common)
+    assert stored.read_truth(*networks, write(folder / "w.parquet", {"u": u, "v": v})) == len(pair.common)
     truth = engine.rows(_labels("truth"))
     right = [(u, v) for u in pair.common for v in range(40) if pair.truth_for(np.full(40, v))[u] == v]
     assert list(zip(truth["u"].tolist(), truth["v"].tolist(), strict=True)) == right
@@ -378,18 +379,18 @@ def test_rows_of_a_truth_that_are_chained_are_one_person(engine, tmp_path):
 @pytest.mark.parametrize("seed", range(5))
 def test_people_whose_rows_are_chained_are_judged_as_in_memory(duck, tmp_path, seed):
     networks, pair, seeds = chained_truth(duck, tmp_path, seed)
-    mapped = large.attack(*networks, "seeds", Nar09(synchronous=True))
+    mapped = stored.attack(*networks, "seeds", Nar09(synchronous=True))
     mapping = Nar09(synchronous=True)(pair.target, Auxiliary(pair.source, seeds)).mapping
-    assert large.evaluate(networks[0], mapped).rates == rates(mapping, pair.truth_for(mapping), seeds[0])
+    assert stored.evaluate(networks[0], mapped).rates == rates(mapping, pair.truth_for(mapping), seeds[0])
 
 
 def test_matches_that_depend_on_each_other_are_refused(duck, tmp_path):
     path = graph(3, [(0, 1), (1, 2)])
     with pytest.raises(UnmaskError, match="synchronous=True"):
-        large.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", Nar09(synchronous=False))
+        stored.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", Nar09(synchronous=False))
     for one in (Rematch(assignment="greedy"), Rematch(forced=True)):
         with pytest.raises(UnmaskError, match="Rematch with assignment mutual and not forced"):
-            large.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", one)
+            stored.attack(*taken_in(duck, tmp_path, path, path, ([0], [0])), "seeds", one)
 
 
 def test_g1_the_names_of_columns_decide_in_an_engine_too(engine, tmp_path, caplog):
@@ -398,8 +399,8 @@ def test_g1_the_names_of_columns_decide_in_an_engine_too(engine, tmp_path, caplo
         source = tmp_path / f"{head[:3]}.csv"
         more = ",9" if "rank" in head else ""
         source.write_text("\n".join([head, *(f"{i},{u},{v}{more}" for i, u, v in rows)]) + "\n")
-        network = large.load(engine, str(source), name="w", ends=ends)
+        network = stored.load(engine, str(source), name="w", ends=ends)
         assert (network.n_nodes, network.n_edges) == (3, 3)
     assert caplog.messages == ["id,.csv: id is left out", "nth.csv: nth and rank are left out"]
     with pytest.raises(UnmaskError, match="--source and --target"):
-        large.load(engine, str(source), name="w")
+        stored.load(engine, str(source), name="w")

@@ -34,6 +34,13 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(people, nam
     assert "combinations" not in result.stderr  # the plan, which reads the table
 
 
+def test_a_folder_for_temporary_files_is_no_input(people):
+    asked = ("protect", people, "-q", "age", "--k", 2, "--engine", "duckdb", "--temp-directory", people.parent)
+    for force in ((), ("--force",)):
+        done = unmask(*asked, "-o", people.parent / "release.parquet", *force)
+        assert done.exit_code == 0, done.stderr
+
+
 def test_a_memory_limit_says_nothing_without_an_engine(people):
     result = unmask("audit", people, "-q", "age", "--memory-limit", "1GiB")
     assert result.exit_code == 2
@@ -51,7 +58,7 @@ def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
     fits = unmask(*asked)
     assert fits.exit_code == 0
     assert "register: audit of 12 rows" in fits.stderr
-    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 1 << 30})
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"audit": 1 << 30})
     result = unmask(*asked, "--dry-run")
     assert result.exit_code == 1
     assert "the register has about 3 combinations and 4 pairs of its values with those of" in result.stderr
@@ -77,11 +84,11 @@ def test_a_terminated_audit_leaves_nothing(people, tmp_path):
     temp = tmp_path / "temp"
     temp.mkdir()
     program = (
-        "import os, signal, sys, time, unmask.tables.large as large\n"
+        "import os, signal, sys, time, unmask.tables.counting.planning as planning\n"
         "def plan(*_, temp_directory, **__):\n"
         "    assert os.listdir(temp_directory)\n"
         "    os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)\n"
-        "large.plan = plan\n"
+        "planning.plan = plan\n"
         "from unmask.cli import main\n"
         "main(sys.argv[1:])\n"
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from math import ceil, log2
 from os import PathLike
-from typing import Literal
+from typing import Any, Literal
 
-from unmask.engines import Engine, sql
+from unmask.engines import Engine, open_engine, sql
 from unmask.engines.room import check_disk, in_words, shares
 from unmask.errors import FailedError, UnmaskError
-from unmask.tables.large.reduce import EVEN
-from unmask.tables.large.roles import Roles
+from unmask.tables.counting.reduce import EVEN, Reduced, reduce
+from unmask.tables.counting.roles import Roles
+from unmask.tables.protections import Mondrian
 
 _PER_VALUE = 500
 """Bytes of one distinct value of a column: its texts and its place in dictionaries."""
@@ -80,18 +82,18 @@ def plan(
     *,
     memory_limit: int,
     temp_directory: str | PathLike[str] | None = None,
-    work: Work = "audit",
-    counted: bool = True,
-    k: int = 1,
+    protection: Mondrian | None = None,
     register: Plan | None = None,
 ) -> Plan:
     """Estimate the work from one pass over the rows, and refuse what will not fit.
 
-    counted : the combinations are those of `reduce` with sensitive values counted, or without. Their number is the
-    engine's estimate, a few per cent off; a tenth is added to it. k : rows in every class of a release. register : of
-    an audit; it stays in memory whole, with what of its values fits what of the release; parts have what these leave.
+    The number of combinations is the engine's estimate, a few per cent off; a tenth is added to it.
+    protection : None for an audit. register : of an audit; it stays in memory whole, with what of its values fits what
+    of the release; parts have what these leave.
     """
     roles.check(engine.names(source))
+    work: Work = "audit" if protection is None else "protect"
+    counted, k = (True, 1) if protection is None else (protection.reads_values, protection.k)
     columns = roles.columns
     quasi = [short for short in columns if short[0] == "q"]
     known = {} if work == "protect" or roles.missing == "wildcard" else roles.kept
@@ -131,6 +133,54 @@ def plan(
     made = Plan(work, found["n"], combinations, engine_bytes, array_bytes, kept_bytes, parts, at_once, levels, values)
     check_disk(made.disk_bytes, temp_directory)
     return made
+
+
+@contextmanager
+def counted(
+    choice: str,
+    sources: Mapping[str, str],
+    roles: Callable[[str, list[str]], Roles],
+    *,
+    memory_limit: int,
+    temp_directory: str | PathLike[str] | None = None,
+    encoding: str | None = None,
+    protection: Mondrian | None = None,
+    register: str = "",
+    dry_run: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> Iterator[dict[str, Reduced]]:
+    """Tables by name, counted by an engine (`open_engine`) that is closed afterwards: for an audit, or a protection.
+
+    First all are planned and what will not fit is refused, then they are counted; none on a dry run. `say` is told what
+    each will take, and whatever was guessed while reading.
+
+    sources  : name -> file or table; the register first, if there is one (its name), which stays in memory
+    roles    : from the name of a table and its columns to their roles
+    """
+    room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory}
+    with open_engine(choice, **room | {"memory_limit": shares(memory_limit)[0]}, encoding=encoding) as engine:
+        asked = {name: (source, roles(name, engine.names(source))) for name, source in sources.items()}
+        plans: dict[str, Plan] = {}
+        for name, one in asked.items():
+            plans[name] = plan(engine, *one, **room, protection=protection, register=plans.get(register))
+            say(f"{name}: {plans[name]}")
+        check_together(plans.values(), temp_directory)
+        tables = {
+            name: _reduced(engine, f"table{at}", *one, plans[name], protection)
+            for at, (name, one) in enumerate(asked.items() if not dry_run else ())
+        }
+        for note in (*engine.notes, *(note for table in tables.values() for note in table.notes)):
+            say(f"note: {note}")
+        yield tables
+
+
+def _reduced(
+    engine: Engine, name: str, source: str, roles: Roles, planned: Plan, protection: Mondrian | None
+) -> Reduced:
+    """A table, counted as planned."""
+    values = protection is None or protection.reads_values
+    reduced = reduce(engine, source, roles, name=name, counted=values)
+    return replace(reduced, n_parts=planned.parts, at_once=planned.at_once)
 
 
 def check_together(plans: Collection[Plan], temp_directory: str | PathLike[str] | None) -> None:

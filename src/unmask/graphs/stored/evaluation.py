@@ -11,8 +11,8 @@ from unmask.engines.room import check_output
 from unmask.errors import UnmaskError
 from unmask.graphs.evaluation import DEGREE_CLASSES, DegreeClass, Outcome, Rates
 from unmask.graphs.evaluation.outcomes import degree_classes
-from unmask.graphs.large.attacks import Mapped
-from unmask.graphs.large.loading import Network, check_rows, pair_columns, refuse_ids_for_names
+from unmask.graphs.stored.attacks import Mapped
+from unmask.graphs.stored.loading import Network, check_rows, pair_columns, refuse_ids_for_names
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from unmask.engines import Engine
 from unmask.errors import FailedError, UnmaskError
-from unmask.graphs.large import queries
-from unmask.graphs.large.loading import Network
+from unmask.graphs.stored import queries
+from unmask.graphs.stored.loading import Network
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Checkpoint:
         >>> from tempfile import TemporaryDirectory
         >>> import numpy as np
         >>> from unmask.engines import open_engine
-        >>> from unmask.graphs.large import load
+        >>> from unmask.graphs.stored import load
         >>> with TemporaryDirectory() as folder, open_engine() as engine:
         ...     _ = Path(folder, "links.csv").write_text(chr(10).join(["u,v", "a,b", "b,c"]))
         ...     network = load(engine, f"{folder}/links.csv", name="w")

@@ -19,7 +19,7 @@ from __future__ import annotations
 from math import tau
 
 from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model
-from unmask.graphs.large.queries import double
+from unmask.graphs.stored.queries import double
 
 
 def known(name: str, network: str, side: str) -> str:

@@ -98,6 +98,21 @@ def test_findings_are_sentences_and_pairs_a_file(files, tmp_path):
     assert "the truth was not given" in audit(files, "--attack", "Nar09", truth=False).stdout
 
 
+def test_the_report_and_its_tables_are_files(files, tmp_path):
+    report, folder = tmp_path / "report.html", tmp_path / "tables"
+    done = audit(files, "--attack", "Nar09", "--report", report, "--export", folder, "--smallest-shown", 1)
+    assert done.exit_code == 0, done.stderr
+    page = report.read_text(encoding="utf-8")
+    assert page.startswith("<!")
+    assert "With 15 leaked identities an adversary who runs Nar09 re-identifies" in page
+    expected = parsed(audit(files, "--attack", "Nar09", "--json", "--smallest-shown", 1).stdout)
+    with duckdb.connect() as connection:
+        measures = f"read_parquet('{folder}/measures.parquet')"
+        rows = connection.execute(f"select measure, posterior from {measures}").fetchall()
+    assert rows == [(row["measure"], pytest.approx(row["posterior"])) for row in expected["results"]]
+    assert any(path.suffix == ".svg" for path in folder.iterdir())
+
+
 def test_a_dry_run_says_what_it_would_take_and_stops(files):
     done = audit(files, "--dry-run")
     assert (done.exit_code, done.stdout) == (0, "")
@@ -117,7 +132,7 @@ def test_an_audit_that_was_killed_goes_on_and_says_the_same(files, tmp_path):
     kept = ("--checkpoint", tmp_path / "kept", *given)
     program = (
         "import os, signal, sys\n"
-        "from unmask.graphs.large import Checkpoint\n"
+        "from unmask.graphs.stored import Checkpoint\n"
         "save = Checkpoint.save\n"
         "def killed(self, adversary, table, progress):\n"
         "    save(self, adversary, table, progress)\n"

@@ -13,13 +13,13 @@ from click.testing import CliRunner
 
 from tests.engines import QUIET, opened
 from tests.envelopes import parsed
-from unmask import FailedError, UnmaskError
+from unmask import FailedError, UnmaskError, audit
 from unmask.cases.price import Motive
 from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cli import main
 from unmask.economics import Attacker
 from unmask.engines import open_engine
-from unmask.studies.large import Held, study_large
+from unmask.engines.room import shares
 from unmask.tables import (
     AttributeInference,
     Background,
@@ -33,18 +33,17 @@ from unmask.tables import (
     utility,
 )
 from unmask.tables.constraints import EntropyL, TCloseness
-from unmask.tables.counts import group
-from unmask.tables.criteria import risk
-from unmask.tables.criteria.risk import fitting_people
-from unmask.tables.large import (
+from unmask.tables.counting import (
     Roles,
     check_together,
     generalize,
     plan,
     reduce,
-    shares,
     write_release,
 )
+from unmask.tables.counts import group
+from unmask.tables.criteria import risk
+from unmask.tables.criteria.risk import fitting_people
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -118,7 +117,7 @@ def test_combinations_and_criteria_are_those_of_the_table_in_memory(engine, peop
     assert np.array_equal(whole.counts, table.classes.sizes)
     assert whole.n_rows == reduced.n_rows == table.n_rows == 700
     for parts in (1,) if missing == "wildcard" else (1, 4):
-        check_criteria(reduced.criteria(parts=parts), criteria.evaluate(table))
+        check_criteria(criteria.evaluate(replace(reduced, n_parts=parts)), criteria.evaluate(table))
 
 
 def test_decimals_and_large_whole_numbers_are_the_numbers_that_they_are_in_memory(engine, tmp_path):
@@ -134,19 +133,30 @@ def test_decimals_and_large_whole_numbers_are_the_numbers_that_they_are_in_memor
     assert np.array_equal(whole.classes.levels, table.classes.levels)
 
 
+def test_numbers_that_the_source_stores_as_text_leave_as_text(engine, tmp_path):
+    path, given = tmp_path / "people.parquet", {"quasi_identifiers": ("code", "age"), "types": {"code": "number"}}
+    with duckdb.connect() as connection:
+        cells = "(range % 3)::varchar as code, (range % 5)::bigint as age"
+        connection.execute(f"copy (select {cells} from range(60)) to '{path}' (format parquet)")
+    Mondrian(k=1)(Table.read(path, **given))[0].write(tmp_path / "expected.parquet")
+    reduced = reduce(engine, str(path), Roles(**given))
+    write_release(reduced, generalize(reduced, Mondrian(k=1)), tmp_path / "release.parquet")
+    assert sorted(rows_of(tmp_path / "release.parquet")["rows"]) == rows_of(tmp_path / "expected.parquet")["rows"]
+
+
 def test_criteria_with_a_hierarchy_of_the_secret_and_without_a_secret(engine, people):
     tree = Hierarchy.from_paths([("flu", "lung", "*"), ("gout", "joint", "*"), ("ä,b", "joint", "*")])
     more = {"sensitive": "ill", "hierarchies": {"ill": tree}}
     reduced = reduce(engine, str(people), roles(**{**more, "sensitive": ("ill",)}))
-    check_criteria(reduced.criteria(parts=3), criteria.evaluate(in_memory(people, **more)))
+    check_criteria(criteria.evaluate(replace(reduced, n_parts=3)), criteria.evaluate(in_memory(people, **more)))
     without = reduce(engine, str(people), roles(sensitive=()), counted=False)
-    check_criteria(without.criteria(parts=2), criteria.evaluate(in_memory(people, sensitive=())))
+    check_criteria(criteria.evaluate(replace(without, n_parts=2)), criteria.evaluate(in_memory(people, sensitive=())))
 
 
 def test_both_engines_give_the_same_audit_and_release_to_the_last_digit(engine, people, tmp_path):
     def audited(engine):
         reduced = reduce(engine, str(people), roles(sensitive=("ill",)), name="again")
-        found = study_large({"r": Held(reduced)})
+        found = audit_tables({"r": reduced})
         path = tmp_path / "release.parquet"
         write_release(reduced, generalize(reduced, Mondrian(k=8, l=2)), path, force=True)
         return json.dumps([row.as_dict() for row in found.rows]), dict(found.criteria), rows_of(path)
@@ -215,8 +225,8 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, co
     table, known = in_memory(people, missing=missing), roles(missing=missing)
     people_known = replace(known, quasi_identifiers=QUASI[:2], sensitive=())
     register = reduce(engine, str(people), people_known, name="register").whole()
-    held = {"r": Held(reduce(engine, str(people), known))}
-    found = study_large(held, register=register, coverage=coverage)
+    held = {"r": reduce(engine, str(people), known)}
+    found = audit_tables(held, Evidence(register=register, coverage=coverage))
     named = in_memory(people, missing=missing, quasi_identifiers=QUASI[:2], sensitive=())
     expected = in_engine_too(audit_tables({"r": table}, Evidence(register=named, coverage=coverage)))
     assert len(found.rows) == len(expected.rows) == 40
@@ -253,11 +263,32 @@ def in_engine_too(found):
     )
 
 
+def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
+    named = {"quasi_identifiers": QUASI[:2], "sensitive": ()}
+    with open_engine("duckdb") as engine:
+        reduced = reduce(engine, str(people), roles())
+        counted = reduce(engine, str(people), replace(roles(), **named), name="register").whole()
+        table, register = in_memory(people), in_memory(people, **named)
+        found = audit({"counted": reduced, "read": table}, register=register, attacker=ATTACKER)
+        with pytest.raises(UnmaskError, match="needs every row"):
+            audit({"counted": reduced}, original=table)
+        with pytest.raises(UnmaskError, match="the register is counted"):
+            audit({"read": table}, register=counted)
+    of = {"counted": {}, "read": {}}
+    for row in found.rows:
+        of[row.release][row.adversary, row.target, row.measure] = row
+    assert {adversary for adversary, *_ in of["counted"]} == {"prosecutor", "register"}
+    for whom, row in of["counted"].items():
+        assert alike(row.posterior, of["read"][whom].posterior), whom
+    assert [one.n for one in found.price.releases] == [700, 700]
+    assert "Which values are inferred" in dict(found.not_run)
+
+
 @pytest.mark.parametrize("keep", [("pay",), ("pay", "note")])
 @pytest.mark.parametrize("missing", ["own", "excluded"])
 def test_whoever_knows_every_released_column_is_the_one_in_memory(engine, people, missing, keep):
     more = {"missing": missing, "sensitive": ("ill",), "keep": keep, "hierarchies": {"zip": TREE}}
-    found = study_large({"r": Held(reduce(engine, str(people), roles(**more)))})
+    found = audit_tables({"r": reduce(engine, str(people), roles(**more))})
     expected = audit_tables({"r": in_memory(people, **more)})
 
     def identified(audited):
@@ -312,7 +343,7 @@ def test_a_population_gives_the_journalist_and_the_marketer(engine, people, tmp_
     with sample.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *rows[::3]])
     population = reduce(engine, str(people), roles(), name="population").whole()
-    found = reduce(engine, str(sample), roles()).criteria(population=population, parts=3)
+    found = criteria.evaluate(replace(reduce(engine, str(sample), roles()), n_parts=3), population=population)
     expected = criteria.evaluate(in_memory(sample), population=in_memory(people))
     check_criteria(found, expected)
     assert expected.marketer < expected.prosecutor_average
@@ -344,9 +375,9 @@ def test_adult_in_parts_has_its_reference_values(tmp_path):
     types = {column.name: column.type for column in adult.columns}
     with open_engine("duckdb", memory_limit=200 << 20) as engine:
         reduced = reduce(engine, str(path), Roles(quasi, secret, types=types))
-        found = reduced.criteria(parts=7)
-        in_parts = study_large({"adult": Held(reduced, 7)})
-        at_once = study_large({"adult": Held(reduced)})
+        found = criteria.evaluate(replace(reduced, n_parts=7))
+        in_parts = audit_tables({"adult": replace(reduced, n_parts=7)})
+        at_once = audit_tables({"adult": reduced})
     check_criteria(found, criteria.evaluate(adult))
     assert (found.classes, found.unique_rows) == (6072, 3187)  # ARX and openmed agree on these
     assert len(in_parts.rows) == len(at_once.rows) == 20
@@ -378,8 +409,8 @@ def test_an_audit_in_parts_is_the_audit_at_once(engine, people, tmp_path, missin
     reduced = reduce(engine, str(people), known, name="people")
     of_register = replace(known, quasi_identifiers=("age", "zip"), sensitive=())
     register = reduce(engine, str(path), of_register, name="register").whole()
-    given = {"register": register, "coverage": 0.3, "motive": motive}
-    at_once, in_parts = (study_large({"r": Held(reduced, parts)}, **given) for parts in (1, 5))
+    given = {"evidence": Evidence(register=register, coverage=0.3), "motive": motive}
+    at_once, in_parts = (audit_tables({"r": replace(reduced, n_parts=parts)}, **given) for parts in (1, 5))
     assert in_parts.criteria["r"]["classes"] > 50
     for row, other in zip(in_parts.rows, at_once.rows, strict=True):
         for item in fields(row):
@@ -434,10 +465,10 @@ def test_the_price_is_that_of_the_table_in_memory(people, parts, coverage):
     known, register = roles(), {"quasi_identifiers": QUASI[:2], "sensitive": ()}
     motive = Motive(replace(ATTACKER, gain=100 if coverage == 1 else 200))  # some are attacked, not all
     with open_engine("duckdb") as engine:
-        held = Held(reduce(engine, str(people), known), parts)
-        found = study_large({"r": held}, motive=motive)
+        held = replace(reduce(engine, str(people), known), n_parts=parts)
+        found = audit_tables({"r": held}, motive=motive)
         whole = reduce(engine, str(people), replace(known, **register), name="register").whole()
-        linked = study_large({"r": held}, register=whole, coverage=coverage, motive=motive)
+        linked = audit_tables({"r": held}, Evidence(register=whole, coverage=coverage), motive=motive)
     expected = in_engine_too(audit_tables({"r": in_memory(people)}, motive=motive))
     check_price(found.price, expected.price)
     for row, other in zip(found.rows, expected.rows, strict=True):
@@ -491,13 +522,14 @@ def test_few_columns_divide_many_combinations_evenly(tmp_path):
     path.write_text(f"sex,zip,age,ill\n{rows}\n")
     with open_engine("duckdb") as engine:
         reduced = reduce(engine, str(path), Roles(tuple(columns), ("ill",)))
-        assert reduced.dividing(1) == []
-        assert reduced.dividing(8) == ["zip"]
-        assert reduced.narrowed(["sex"]).dividing(8) == ["sex"]
-        sizes = [len(part.counts) for part in reduced.parts(8, by=["zip"])]
+        assert reduced.divided_by == []
+        in_8 = replace(reduced, n_parts=8)
+        assert in_8.divided_by == ["zip"]
+        assert in_8.narrowed(["sex"]).divided_by == ["sex"]
+        sizes = [len(part.counts) for part in in_8.parts()]
         assert len(sizes) == 8
         assert max(sizes) < 1.2 * sum(sizes) / 8
-        in_parts, at_once = (study_large({"r": Held(reduced, parts)}).column_risk for parts in (8, 1))
+        in_parts, at_once = (audit_tables({"r": replace(reduced, n_parts=parts)}).column_risk for parts in (8, 1))
     assert in_parts == at_once
     whole, without = (
         len(set(zip(*columns.values(), strict=True))),
@@ -566,7 +598,7 @@ def test_a_plan_counts_the_rows_that_every_column_tells_apart(people):
 
 
 def test_more_combinations_than_memory_are_taken_in_parts_or_refused(people, monkeypatch):
-    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 10**7, "protect": 10**7})
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"audit": 10**7, "protect": 10**7})
     assert planned(people).parts > 5
     few = replace(planned(people), combinations=20)
     with open_engine("duckdb") as engine:
@@ -577,13 +609,13 @@ def test_more_combinations_than_memory_are_taken_in_parts_or_refused(people, mon
 
 
 def test_a_register_leaves_less_memory_to_the_parts(people, monkeypatch):
-    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 10**5, "protect": 10**5})
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"audit": 10**5, "protect": 10**5})
     alone = planned(people)
     assert alone.parts == 1
     few = replace(alone, combinations=alone.at_once // 2)
     beside = planned(people, register=few)
     assert beside.at_once == pytest.approx(alone.at_once - few.combinations, rel=0.01)
-    monkeypatch.setattr("unmask.tables.large.planning._PER_COMBINATION", {"audit": 10**6, "protect": 10**6})
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"audit": 10**6, "protect": 10**6})
     alone = planned(people)
     assert planned(people, register=replace(alone, combinations=alone.at_once // 2)).parts > alone.parts
     with pytest.raises(FailedError, match=r"the register has about .* expected at most three quarters of"):
@@ -616,7 +648,7 @@ def test_an_audit_takes_the_arrays_that_its_plan_says(tmp_path):
     with open_engine("duckdb") as engine:
         made = plan(engine, str(path), given, memory_limit=1 << 30)
         reduced = reduce(engine, str(path), given)
-        taken = peak(lambda: study_large({"r": Held(reduced)}))
+        taken = peak(lambda: audit_tables({"r": reduced}))
     assert reduced.n_coded > 0.9 * n
     assert taken <= made.array_bytes / made.at_once * reduced.n_coded + (1 << 20)
 
@@ -628,18 +660,18 @@ def test_more_parts_take_less_memory(tmp_path, monkeypatch):
     write_numbers(path, {"zip": of_class, "ill": rng.integers(0, 300, 40_000), "pay": rng.integers(0, 300, 40_000)})
     with open_engine("duckdb") as engine:
         reduced = reduce(engine, str(path), Roles(("zip",), ("ill", "pay")))
-        few, many = (peak(lambda n=n: study_large({"r": Held(reduced, n)})) for n in (5, 40))
+        few, many = (peak(lambda n=n: audit_tables({"r": replace(reduced, n_parts=n)})) for n in (5, 40))
     assert many < 0.7 * few
 
 
 def test_a_part_that_is_too_large_after_counting_is_refused(people):
     with open_engine("duckdb") as engine:
         reduced = reduce(engine, str(people), roles())
-        study_large({"r": Held(reduced, 4, reduced.n_coded // 2)})
+        audit_tables({"r": replace(reduced, n_parts=4, at_once=reduced.n_coded // 2)})
         with pytest.raises(FailedError, match=r"a part has up to .* the arrays have room for 20: give more memory"):
-            study_large({"r": Held(reduced, 4, 20)})
+            audit_tables({"r": replace(reduced, n_parts=4, at_once=20)})
         with pytest.raises(FailedError, match=f"a part has up to {reduced.n_coded} combinations"):
-            study_large({"r": Held(reduced, at_once=reduced.n_coded - 1)})
+            audit_tables({"r": replace(reduced, at_once=reduced.n_coded - 1)})
 
 
 def test_many_values_on_both_sides_take_little_besides_what_the_plan_says(tmp_path):
@@ -660,7 +692,7 @@ def test_people_who_fit_many_classes_are_counted_in_little_memory():
 
 
 def test_tables_of_one_audit_share_the_disk(people, monkeypatch):
-    monkeypatch.setattr("unmask.tables.large.planning._PER_CELL", 1 << 18)
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_CELL", 1 << 18)
     one = planned(people)
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("usage", (), {"free": one.disk_bytes + 1}))
     check_together([one], None)
@@ -670,10 +702,10 @@ def test_tables_of_one_audit_share_the_disk(people, monkeypatch):
 
 def test_values_that_do_not_fit_and_a_full_disk_are_refused_before_the_work(people, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("unmask.tables.large.planning._PER_VALUE", 1 << 40)
+        patch.setattr("unmask.tables.counting.planning._PER_VALUE", 1 << 40)
         with pytest.raises(FailedError, match=r"column 'age' has about .* different values, too many.*coarsen it"):
             planned(people)
-    monkeypatch.setattr("unmask.tables.large.planning._PER_CELL", 1 << 30)
+    monkeypatch.setattr("unmask.tables.counting.planning._PER_CELL", 1 << 30)
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("usage", (), {"free": 5}))
     with pytest.raises(FailedError, match=r"may write .* to its temporary directory, which has 0 MiB; free some"):
         planned(people)
@@ -690,7 +722,7 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
             reduce(engine, str(people), roles(quasi_identifiers=("agee",)))
         others = reduce(engine, str(people), roles(quasi_identifiers=("note",)), name="others").whole()
         with pytest.raises(UnmaskError, match="share no quasi-identifier"):
-            study_large({"r": Held(reduce(engine, str(people), roles()))}, register=others)
+            audit_tables({"r": reduce(engine, str(people), roles())}, Evidence(register=others))
         with pytest.raises(UnmaskError, match="column 'age' is given twice"):
             reduce(engine, str(people), roles(identifiers=("age",)))
         (tmp_path / "none.csv").write_text("age\n")
@@ -699,7 +731,7 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
         (tmp_path / "gaps.csv").write_text("age,sex\n,f\n,m\n")
         gaps = reduce(engine, str(tmp_path / "gaps.csv"), Roles(("age", "sex"), missing="excluded"))
         with pytest.raises(UnmaskError, match="every row has a missing quasi-identifier"):
-            gaps.criteria()
+            criteria.evaluate(gaps)
         with pytest.raises(UnmaskError, match="relaxed Mondrian"):
             generalize(gaps, Mondrian(k=2, strict=False))
         with pytest.raises(FailedError, match="fewer than k = 701"):
