@@ -3,6 +3,7 @@
 from unmask.tables.attacks.attribute import AttributeInference
 from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
 from unmask.tables.attacks.fitting import fit_errors
+from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbor
 from unmask.tables.attacks.order import OrderAttack
 from unmask.tables.attacks.strings import StringLinkage
@@ -12,6 +13,8 @@ __all__ = [
     "BayesAttack",
     "CellError",
     "ClassAttack",
+    "ClosestRecord",
+    "MarginalRatio",
     "NearestNeighbor",
     "OrderAttack",
     "RegisterAttack",
