@@ -13,13 +13,13 @@ from unmask.measures.membership import (
     area,
     epsilon_of_guesses,
     epsilon_of_rates,
-    log_odds,
     surest_right,
     told,
     told_in,
     true_positive_rate,
 )
 from unmask.measures.registry import described
+from unmask.posterior import log_odds
 
 
 def scores(seed, n=40, m=30, levels=12):

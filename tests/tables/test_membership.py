@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from unmask import Posterior, Truth, UnmaskError, audit
-from unmask.measures.membership import log_odds, told
+from unmask.measures.membership import told
+from unmask.posterior import log_odds
 from unmask.tables import Background, Mondrian, Table
 from unmask.tables.attacks.margins import mutual_information, shares, subsets
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio

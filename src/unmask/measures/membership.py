@@ -17,7 +17,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import filed
 from unmask.measures.interval import Z95, Interval, clopper_pearson, wilson
 from unmask.measures.registry import FAMILIES, Quantity, declare, declare_all
-from unmask.posterior import Posterior
+from unmask.posterior import Posterior, log_odds
 from unmask.results import Row
 from unmask.truth import Truth
 
@@ -76,15 +76,6 @@ def true_positive_rate(fpr: float) -> Quantity:
 
 declare_all(*map(true_positive_rate, RATES))
 FAMILIES[r"true_positive_rate_at_(\d*\.?\d+)"] = true_positive_rate
-
-
-def log_odds(belief: Posterior) -> Floats:
-    """(n_targets,) log p(in) - log p(out)."""
-    if belief.n_candidates != 2:
-        raise UnmaskError(f"the belief has {belief.n_candidates} candidates; membership has two, in and out")
-    with np.errstate(divide="ignore"):
-        inside, outside = np.log(belief.to_dense()).T
-    return np.asarray(inside - outside)
 
 
 def area(members: Floats, control: Floats) -> tuple[float, Interval]:

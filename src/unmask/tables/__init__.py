@@ -10,6 +10,7 @@ from unmask.tables.attacks import (
     NearestNeighbor,
     OrderAttack,
     RegisterAttack,
+    ShadowMembership,
     StringLinkage,
 )
 from unmask.tables.background import Background
@@ -34,6 +35,7 @@ __all__ = [
     "OrderAttack",
     "Register",
     "RegisterAttack",
+    "ShadowMembership",
     "StringLinkage",
     "Suppress",
     "SuppressCells",

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.inference import HELD_OUT
-from unmask.measures.membership import log_odds
-from unmask.posterior import Posterior
+from unmask.posterior import Posterior, log_odds
 from unmask.promise import Check
-from unmask.tables.attacks.membership import LABELS
+from unmask.tables.attacks.membership import LABELS, rising
 from unmask.tables.column import classes_of
 from unmask.tables.release import Table
 
@@ -23,13 +22,9 @@ def cross_fitted(belief: Posterior, inside: NDArray[np.bool_]) -> Posterior:
     told what the other half's scores were worth, at even odds before.
 
     inside : (n_targets,) who is a member
-    Of a half, isotonic regression (pool adjacent violators) of membership on the score, members and control people of
-    equal weight; a block of m of M members and c of C control people has odds (m + 1/2) / (M + 1) : (c + 1/2) / (C + 1)
-    of "in", made to rise again, and between blocks p(in) is a straight line. Members weigh half of all, so that means
-    are at even odds, too. The status is `calibrated` if what is announced of people held out came true, within 3
+    The belief is `attacks.membership.rising` of the other half. Members weigh half of all, so that means are at even
+    odds, too. The status is `calibrated` if what is announced of people held out came true, within 3
     points, of at least 100 of either kind; else it stays `scores`. The check is in `provenance["check"]`.
-
-    B. Zadrozny & C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
     """
     counts = np.bincount(~inside, minlength=2)
     if counts.min() < 2:
@@ -40,7 +35,7 @@ def cross_fitted(belief: Posterior, inside: NDArray[np.bool_]) -> Posterior:
         first[np.flatnonzero(who)[::2]] = True
     p = np.empty(len(score))
     for half in (first, ~first):
-        p[half] = np.interp(score[half], *_fitted(score[~half], inside[~half]))
+        p[half] = np.interp(score[half], *rising(score[~half], inside[~half]))
     weight = 0.5 / counts[np.where(inside, 0, 1)]
     right = np.where(p == 0.5, 0.5, (p > 0.5) == inside)
     check = Check.of(np.maximum(p, 1 - p), right, weight / weight.max(), within=WITHIN)
@@ -51,20 +46,6 @@ def cross_fitted(belief: Posterior, inside: NDArray[np.bool_]) -> Posterior:
         provenance={**belief.provenance, "check": str(check)},
         candidate_label=LABELS,
     )
-
-
-def _fitted(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Scores, ascending, and p(in) at each."""
-    from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
-
-    at, of = np.unique(score, return_inverse=True)
-    each = np.stack([np.bincount(of, weights=who) for who in (inside, ~inside)])
-    weight = each / each.sum(axis=1, keepdims=True)
-    blocks = isotonic_regression(weight[0] / weight.sum(axis=0), weights=weight.sum(axis=0)).blocks
-    members, control = np.add.reduceat(each, blocks[:-1], axis=1)
-    odds = (members + 0.5) / (control + 0.5) * (each[1].sum() + 1) / (each[0].sum() + 1)
-    p = isotonic_regression(odds / (1 + odds), weights=members + control).x
-    return at, np.repeat(p, np.diff(blocks))
 
 
 def twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:

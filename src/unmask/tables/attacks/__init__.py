@@ -6,6 +6,7 @@ from unmask.tables.attacks.fitting import fit_errors
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbor
 from unmask.tables.attacks.order import OrderAttack
+from unmask.tables.attacks.shadows import ShadowMembership
 from unmask.tables.attacks.strings import StringLinkage
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "NearestNeighbor",
     "OrderAttack",
     "RegisterAttack",
+    "ShadowMembership",
     "StringLinkage",
     "fit_errors",
 ]
