@@ -130,7 +130,8 @@ def _evidence(seen: Floats, inside: NDArray[np.bool_], asked: Floats) -> Floats:
     own = square / (len(seen) - 2)
     spread = (PSEUDO * np.median(own, axis=0) + len(seen) * own) / (PSEUDO + len(seen))
     found = ((asked - means[1]) ** 2 - (asked - means[0]) ** 2) / (2 * np.maximum(spread, 1e-12))
-    return np.clip(np.nan_to_num(found), -FARTHEST, FARTHEST)  # of one who was never in, or never out: 0
+    found = np.nan_to_num(found)  # of one who was never in, or never out, nothing is known
+    return np.asarray(np.clip(found, -FARTHEST, FARTHEST))
 
 
 def _believed(evidence: Floats, inside: NDArray[np.bool_], asked: Floats) -> Floats:
