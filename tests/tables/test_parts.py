@@ -124,8 +124,8 @@ def test_members_are_singled_out_and_control_people_as_often_as_by_chance():
     assert found.baseline < 0.1
     expected = difference(*((p, *wilson(p, found.guesses)) for p in (found.found, found.control)))
     assert (found.low, found.high) == pytest.approx(expected)
-    weight = (np.array([n for n in matching(reference, predicates) if n <= 2]) + 0.5) / 5401
-    assert found.baseline == pytest.approx(np.mean(200 * weight * (1 - weight) ** 199))
+    assert found.baseline == pytest.approx(200 * (1 / 2000) * (1 - 1 / 2000) ** 199)
+    assert found.guesses == sum(2000 * n <= 5400 for n in matching(reference, predicates))
 
 
 def test_a_predicate_of_many_is_no_success():

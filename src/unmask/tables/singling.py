@@ -35,7 +35,7 @@ class SingledOut(NamedTuple):
     guesses  : predicates that count; trivial : others, which hold for too many people in general
     people   : N, on whom they are tried: of the release, and control people
     found    : share of those that count that exactly one person of the release satisfies; control : one control person
-    baseline : what predicates of their weights w would reach without the release, mean of N w (1 - w)^(N - 1)
+    baseline : what a predicate of the largest weight that counts reaches without the release, N w (1 - w)^(N - 1)
     low, high : 95 % interval of found - control (Newcombe)
     """
 
@@ -59,8 +59,9 @@ def singling(
 ) -> SingledOut:
     """Predicates tried on members and control people, as many of either; what is more is left out at random.
 
-    reference : people in general, neither members nor control people, by whom weights are measured, w = (c + 1/2) /
-                (n + 1); a predicate counts if c / n is at most 1 / (10 N)
+    reference : people in general, neither members nor control people, by whom weights are measured: a predicate counts
+                if it holds for at most 1 of 10 N of them. Fewer people than that cannot tell such a weight from a
+                larger one, and then control people alone say what predicates reach without the release.
     """
     n = min(members.n_rows, control.n_rows)
     members, control = (table.take(rng.permutation(table.n_rows)[:n]) for table in (members, control))
@@ -69,7 +70,7 @@ def singling(
     kept = tuple(one for one, good in zip(predicates, counts, strict=True) if good)
     if not kept:
         raise UnmaskError(f"each of {len(predicates)} predicates holds for more than 1 of {NEGLIGIBLE * n} people")
-    weight = (general[counts] + 0.5) / (reference.n_rows + 1)
+    weight = 1 / (NEGLIGIBLE * n)
     shares = [float(np.mean(matching(table, kept) == 1)) for table in (members, control)]
     low, high = difference(*((share, *wilson(share, len(kept))) for share in shares))
     return SingledOut(
@@ -78,7 +79,7 @@ def singling(
         people=n,
         found=shares[0],
         control=shares[1],
-        baseline=float(np.mean(n * weight * (1 - weight) ** (n - 1))),
+        baseline=n * weight * (1 - weight) ** (n - 1),
         low=low,
         high=high,
     )
