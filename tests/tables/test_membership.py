@@ -112,6 +112,15 @@ def test_a_value_that_nobody_in_general_has_is_told_by_all_the_same():
     assert found == pytest.approx(expected)
 
 
+def test_a_cell_that_fits_nobody_in_general_is_a_value_of_its_own():
+    release = Table.read({"a": ["x", "{y, z}", "{y, z}"]}, quasi_identifiers="a")
+    reference = Table.read({"a": ["x"] * 50}, quasi_identifiers="a")
+    targets = Table.read({"a": ["x", "y", "{y, z}"]}, quasi_identifiers="a")
+    found = log_odds(MarginalRatio()(release, Background(targets, reference)))
+    expected = [log((s + 0.5) / 4) - log((r + 0.5) / 51) for s, r in ((1, 50), (0, 0), (2, 0))]
+    assert found == pytest.approx(expected)
+
+
 def test_of_many_sets_those_that_say_most_are_kept():
     table = people(400)  # age and zip say the same
     columns = table.quasi_identifiers

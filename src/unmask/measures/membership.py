@@ -107,7 +107,7 @@ def placed(scores: Floats, among: Floats) -> Floats:
 
 def told_in(members: Floats, control: Floats, fpr: float) -> Floats:
     """(n_members,) how far each is told to be in by an adversary who says so of the fraction `fpr` of the control
-    people, those of the highest scores; equals share what is left of it.
+    people, those of the highest scores; equals share what is left of it. fpr : below 1
 
     >>> told_in(np.array([5.0, 3.0, 1.0]), np.array([4.0, 3.0, 3.0, 0.0]), 0.5)
     array([1. , 0.5, 0. ])

@@ -29,7 +29,8 @@ def shares(reference: Column, others: Sequence[Column], *, bins: int) -> list[cs
     """For the reference, then each other column: (n_levels, n_bins) the share of each level that is in each bin.
 
     Numbers are cut at the reference's quantiles into at most `bins`; of others, each value is a bin. A cell that holds
-    several values is spread over their bins as the reference is; a missing cell is a value of its own.
+    several values is spread over their bins as the reference is; one that nobody there fits, or a missing one, is a
+    value of its own.
     """
     columns = (reference, *others)
     numeric = all(column.levels.kind == "numeric" for column in columns)
@@ -57,7 +58,7 @@ def _by_size(reference: Column, columns: Sequence[Column], bins: int) -> list[En
     every, found = np.arange(len(cuts) + 2), []
     for levels in scaled:
         first, last = np.searchsorted(cuts, levels.low), np.searchsorted(cuts, levels.high)
-        first[levels.gaps] = last[levels.gaps] = len(cuts) + 1
+        first[np.isnan(levels.low)] = last[np.isnan(levels.low)] = len(cuts) + 1
         level, bin_ = np.nonzero((first[:, None] <= every) & (every <= last[:, None]))
         found.append((level, bin_, np.append(people, 0)[bin_] + 1e-9))
     return found
@@ -69,9 +70,11 @@ def _by_value(reference: Column, columns: Sequence[Column]) -> list[Entries]:
     for column in columns:
         levels = column.levels
         own = levels.atomic | levels.gaps | np.array([label in number for label in levels.labels], dtype=np.bool_)
-        exact, wide = np.flatnonzero(own), np.flatnonzero(~own)
+        wide = np.flatnonzero(~own)
+        fits = compatible(reference.levels, levels.select(wide), missing="own")
+        exact = np.concatenate([np.flatnonzero(own), wide[~fits.any(axis=0)]])
         at = [number.setdefault(levels.labels[one], len(number)) for one in exact]
-        bin_, which = np.nonzero(compatible(reference.levels, levels.select(wide), missing="own"))
+        bin_, which = np.nonzero(fits)
         level = np.concatenate([exact, wide[which]])
         weight = np.concatenate([np.ones(len(exact)), reference.counts[bin_] + 1e-9])
         found.append((level, np.concatenate([np.array(at, dtype=np.int64), bin_]), weight))
@@ -79,7 +82,7 @@ def _by_value(reference: Column, columns: Sequence[Column]) -> list[Entries]:
 
 
 def _normalized(share: csr_array) -> csr_array:
-    """Rows that sum to 1; a cell that no bin fits has none."""
+    """Rows that sum to 1."""
     share.sort_indices()
     share.data /= np.repeat(share.sum(axis=1), np.diff(share.indptr))
     return share
@@ -115,9 +118,8 @@ def _agreeing(columns: Sequence[Column], share: Sequence[csr_array], at: NDArray
 
 
 def bins_of(share: csr_array) -> NDArray[np.int64]:
-    """(n_levels,) the bin that has most of each level; -1 for one that has none."""
-    filled = np.diff(share.indptr) > 0
-    return np.where(filled, np.asarray(share.argmax(axis=1)).reshape(-1), -1)
+    """(n_levels,) the bin that has most of each level."""
+    return np.asarray(share.argmax(axis=1), dtype=np.int64).reshape(-1)
 
 
 def _expected(sizes: NDArray[np.int64], held: Sequence[NDArray[np.float64]], subset: Subset) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from unmask.tables.attacks.noisy import gower
 from unmask.tables.attacks.pairing import pair, shared_columns, sums_over
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.column import classes_of
+from unmask.tables.counted import Combinations
 from unmask.tables.release import Table
 
 LABELS = ("in", "out")
@@ -49,6 +50,8 @@ class MarginalRatio:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The scores of the people known, as log-odds."""
         people, reference = people_of(knowledge, self), reference_of(knowledge, self)
+        if isinstance(release, Combinations) or isinstance(reference, Combinations):
+            raise UnmaskError("margins are of rows, and one of the tables is counted; read its rows")
         pairs = shared_columns(people, release)
         general = [reference.column(known.name) for known, _ in pairs]
         known, released = ([pair[side] for pair in pairs] for side in (0, 1))
