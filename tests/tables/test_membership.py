@@ -224,6 +224,14 @@ def test_few_people_calibrate_nothing():
         cross_fitted(scored(np.zeros(5)), np.arange(5) < 1)
 
 
+def test_scores_without_a_doubt_leave_some():
+    inside = np.arange(400) < 200
+    certain = Posterior.from_dense(np.stack([inside, ~inside], axis=1).astype(float))
+    belief = cross_fitted(certain, inside)
+    assert belief.status == "calibrated"
+    assert belief.to_dense()[0] == pytest.approx([100.5 / 101, 0.5 / 101])
+
+
 def test_a_belief_rises_with_the_scores():
     rng = np.random.default_rng(3)
     inside = rng.random(1000) < 0.3

@@ -17,7 +17,7 @@ from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
 
-ALIKE = "people like these (Newcombe)"
+ALIKE = "members and control people like these"
 
 
 class Excess(NamedTuple):

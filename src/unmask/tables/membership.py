@@ -23,13 +23,13 @@ def cross_fitted(belief: Posterior, inside: NDArray[np.bool_]) -> Posterior:
 
     inside : (n_targets,) who is a member
     The belief is `attacks.membership.rising` of the other half. Members weigh half of all, so that means are at even
-    odds, too. The status is `calibrated` if what is announced of people held out came true, within 3
-    points, of at least 100 of either kind; else it stays `scores`. The check is in `provenance["check"]`.
+    odds, too. The status is `calibrated` if what is announced of people held out came true, within 3 points, of at
+    least 100 of either kind; else it stays `scores`. The check is in `provenance["check"]`.
     """
     counts = np.bincount(~inside, minlength=2)
     if counts.min() < 2:
         raise UnmaskError(f"{counts[0]} members and {counts[1]} control people, expected at least 2 of each")
-    score = log_odds(belief)
+    score = np.clip(log_odds(belief), -1e3, 1e3)
     first = np.zeros(len(inside), dtype=np.bool_)
     for who in (inside, ~inside):
         first[np.flatnonzero(who)[::2]] = True
