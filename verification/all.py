@@ -34,6 +34,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "secrecy": (),
     "tables": (),
     "noisy_release": (),
+    "added": (),
     "channels": (),
     "location_study": (),
     "intervals": (),

@@ -38,6 +38,8 @@ ATTACKS: Mapping[str, object] = {
     **_named("tables",
         tables.ClassAttack(), tables.RegisterAttack(coverage=0.2), tables.BayesAttack(), tables.NearestNeighbor(),
         tables.StringLinkage(), tables.OrderAttack(), tables.AttributeInference("diagnosis"),
+        tables.MarginalRatio(), tables.ClosestRecord(), tables.ShadowMembership(tables.Mondrian(), shadows=20),
+        tables.Linkability(),
     ),
     **_named("pseudonyms",
         pseudonyms.ExactMatch(), pseudonyms.Threshold(0.1), pseudonyms.FeatureClustering("kmeans", n_clusters=12),

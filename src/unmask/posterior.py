@@ -376,3 +376,17 @@ def _reduce(
         # over the starts of the filled rows alone: an empty row would otherwise copy its neighbor's first value
         out[filled] = ufunc.reduceat(values, indptr[:-1][filled])
     return out
+
+
+def log_odds(belief: Posterior) -> NDArray[np.float64]:
+    """(n_targets,) log p(first) - log p(second) of a belief about two candidates, such as "in" and "out"; it may be
+    infinite.
+
+    >>> log_odds(Posterior.from_dense(np.array([[0.75, 0.25]]))).round(4)
+    array([1.0986])
+    """
+    if belief.n_candidates != 2:
+        raise UnmaskError(f"the belief has {belief.n_candidates} candidates, expected two, in and out")
+    with np.errstate(divide="ignore"):
+        one, other = np.log(belief.to_dense()).T
+    return np.asarray(one - other)

@@ -262,6 +262,7 @@ ATTACKS = {
         _strange_table,
         _tables_judged,
         types=("Table",),
+        others=("Parts",),
     ),
     "pseudonyms": Ground(_attack, _items_scene),
     "channels": Ground(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import inf, sqrt
+from math import ceil, floor, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +55,25 @@ def wilson(rate: float, n: float) -> tuple[float, float]:
     return max(0.0, min(rate, center - half)), min(1.0, max(rate, center + half))
 
 
+def clopper_pearson(successes: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
+    """The exact interval for a proportion: the rates under which neither tail of Binomial(n, rate) is below
+    (1 - level) / 2.
+
+    successes : 0 to n; not whole where draws are shared, and then rounded outwards at either end.
+
+    >>> [round(end, 4) for end in clopper_pearson(0, 20)]
+    [0.0, 0.1684]
+
+    C. Clopper & E. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
+    Biometrika 1934.
+    """
+    from scipy.special import betaincinv  # not at the top, as in `student`
+
+    least, most, tail = floor(successes + ROUNDING), ceil(successes - ROUNDING), (1 - level) / 2
+    low = float(betaincinv(least, n - least + 1, tail)) if least > 0 else 0.0
+    return low, float(betaincinv(most + 1, n - most, 1 - tail)) if most < n else 1.0
+
+
 def of_targets(
     value: NDArray[np.float64],
     weight: NDArray[np.float64],
@@ -95,7 +114,7 @@ def of_targets(
         return Interval(*wilson(mean, size), over)
     if np.ptp(value) <= ROUNDING * np.abs(value).max():
         return Interval(None, None, "none: no two of the targets that were drawn differ")
-    half = _student(n - 1) * sqrt(variance)
+    half = student(n - 1) * sqrt(variance)
     return Interval(max(mean - half, within[0]), min(mean + half, within[1]), over)
 
 
@@ -106,11 +125,11 @@ def of_runs(means: Sequence[float], *, within: tuple[float, float] = (-inf, inf)
     Interval(low=0.405..., high=0.454..., over="3 runs (Student's t)")
     """
     value, n = np.asarray(means, dtype=np.float64), len(means)
-    mean, half = float(value.mean()), _student(n - 1) * float(value.std(ddof=1)) / sqrt(n)
+    mean, half = float(value.mean()), student(n - 1) * float(value.std(ddof=1)) / sqrt(n)
     return Interval(max(mean - half, within[0]), min(mean + half, within[1]), f"{n} runs (Student's t)")
 
 
-def _student(degrees: int) -> float:
+def student(degrees: int) -> float:
     """The 97.5 % quantile of Student's t."""
     from scipy.special import stdtrit  # not at the top: it would double the time to start the command line
 

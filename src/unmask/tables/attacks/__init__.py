@@ -3,8 +3,12 @@
 from unmask.tables.attacks.attribute import AttributeInference
 from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
 from unmask.tables.attacks.fitting import fit_errors
+from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbor
 from unmask.tables.attacks.order import OrderAttack
+from unmask.tables.attacks.parts import Linkability, Parts
+from unmask.tables.attacks.predicates import SinglingOut
+from unmask.tables.attacks.shadows import ShadowMembership
 from unmask.tables.attacks.strings import StringLinkage
 
 __all__ = [
@@ -12,9 +16,15 @@ __all__ = [
     "BayesAttack",
     "CellError",
     "ClassAttack",
+    "ClosestRecord",
+    "Linkability",
+    "MarginalRatio",
     "NearestNeighbor",
     "OrderAttack",
+    "Parts",
     "RegisterAttack",
+    "ShadowMembership",
+    "SinglingOut",
     "StringLinkage",
     "fit_errors",
 ]

@@ -152,15 +152,13 @@ class NearestNeighbor:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about each person known: the nearest records, alike."""
         pairing = pair(people_of(knowledge, self), release)
-        tables = [
-            _gower(known, released, wildcard=release.missing == "wildcard") for known, released in pairing.columns
-        ]
+        tables = [gower(known, released, wildcard=release.missing == "wildcard") for known, released in pairing.columns]
         row, klass, _ = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
         return pairing.all_alike(indptr, candidate, attack=repr(self))
 
 
-def _gower(known: Column, released: Column, *, wildcard: bool) -> NDArray[np.float64]:
+def gower(known: Column, released: Column, *, wildcard: bool) -> NDArray[np.float64]:
     """(n_known_levels, n_released_levels) distance between two cells, from 0 to 1."""
     fits = compatible(known.levels, released.levels, missing="wildcard" if wildcard else "own")
     table = np.where(fits, 0.0, 1.0)

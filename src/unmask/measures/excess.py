@@ -1,0 +1,157 @@
+"""Is it about the person, or true of everybody? What an adversary reaches on people who are in the release, beside what
+the same attack reaches on control people: of the same population, and not in it.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.measures.base import Measure, UndefinedError
+from unmask.measures.interval import Interval, clustered_wilson, student, wilson
+from unmask.posterior import Posterior
+from unmask.truth import Truth
+
+Floats = NDArray[np.float64]
+
+ALIKE = "members and control people like these"
+
+
+class Excess(NamedTuple):
+    """The mean of a measure over members and over control people, and the 95 % interval of what members have more.
+
+    low, high : both None where there is none
+    over      : whom the interval is over, or why there is none
+
+    The gain over the prior is (control - prior) + excess: what holds for everybody, and what being in the release
+    added. Either may be negative.
+    """
+
+    members: float
+    control: float
+    low: float | None
+    high: float | None
+    over: str
+
+    @property
+    def excess(self) -> float:
+        """Members less control people."""
+        return self.members - self.control
+
+
+def excess(
+    measure: Measure,
+    belief: Posterior,
+    truth: Truth | None = None,
+    *,
+    inside: NDArray[np.bool_],
+    cluster: NDArray[np.int64] | None = None,
+) -> Excess:
+    """A measure of one belief about members and control people, who were attacked together.
+
+    inside  : (n_targets,) who is a member
+    cluster : (n_targets,) numbers from 0 of those who share their luck, as the people of one box of the release do,
+              members and control people alike. None: everybody has their own.
+
+    Each mean has an interval of its own: that of a rate is Wilson's, at 1 / sum w^2 people or at the effective number
+    of its clusters, any other Student's t over clusters. `difference` joins the two. They are correlated as far as they
+    share clusters, r = sum_g m_g c_g / sqrt(sum_g m_g^2 sum_g c_g^2), where m_g and c_g are the sums of w (v - mean)
+    over the members and over the control people of cluster g.
+
+    >>> from unmask.measures import realized_success
+    >>> belief = Posterior.from_dense(np.tile([0.9, 0.1], (40, 1)))
+    >>> in_it = np.arange(40) < 20
+    >>> found = excess(realized_success, belief, Truth(np.where(in_it, 0, np.arange(40) % 2)), inside=in_it)
+    >>> round(found.excess, 3), round(found.low, 3), round(found.high, 3)
+    (0.5, 0.243, 0.701)
+    """
+    measure.check(belief)
+    value = measure.per_target(belief, truth)
+    known = ~np.isnan(value)
+    if truth is not None:
+        known &= truth.judged if measure.needs_truth else ~truth.leaked
+    each = np.arange(len(value)) if cluster is None else cluster
+    parts = (known & inside, known & ~inside)
+    if not all(part.any() for part in parts):
+        raise UndefinedError(f"{measure.name} has no value for any member, or for any control person; give both")
+    members, control = (
+        _Side.of(value[part], belief.weight[part], each[part], rate=measure.rate, own=cluster is None) for part in parts
+    )
+    if none := members.none or control.none:
+        return Excess(members.mean, control.mean, None, None, none)
+    low, high = difference(members.ends, control.ends, correlation=_correlation(members, control))
+    return Excess(members.mean, control.mean, low, high, ALIKE)
+
+
+Ends = tuple[float, float, float]
+"""A mean and the ends of its interval."""
+
+
+class _Side(NamedTuple):
+    """Members, or control people: the mean, its interval or why it has none, and sum w (v - mean) by cluster."""
+
+    ends: Ends
+    none: str
+    off: Floats
+
+    @property
+    def mean(self) -> float:
+        return self.ends[0]
+
+    @classmethod
+    def of(cls, value: Floats, weight: Floats, cluster: NDArray[np.int64], *, rate: bool, own: bool) -> _Side:
+        weight = weight / weight.sum()
+        mean = float(np.clip(weight @ value, value.min(), value.max()))
+        if not np.all(np.isfinite(value)):
+            return cls((mean, mean, mean), "none: the value is unbounded", weight)
+        off = np.asarray(np.bincount(cluster, weights=weight * (value - mean)), dtype=np.float64)
+        if own and rate:
+            return cls((mean, *wilson(mean, 1 / float(weight @ weight))), "", off)
+        low, high, over = clustered_wilson(value, weight, cluster) if rate else _student(mean, off, cluster)
+        if low is None or high is None:
+            return cls((mean, mean, mean), over, off)
+        return cls((mean, low, high), "", off)
+
+
+def _student(mean: float, off: Floats, cluster: NDArray[np.int64]) -> Interval:
+    """Student's interval of a mean whose error is the sum of what c clusters add: V = c / (c - 1) sum off^2."""
+    n, square = len(np.unique(cluster)), float(off @ off)
+    if n < 2 or square == 0:
+        return Interval(None, None, "none: no two of the people differ")
+    half = student(n - 1) * sqrt(n / (n - 1) * square)
+    return Interval(mean - half, mean + half, "people")
+
+
+def _correlation(one: _Side, other: _Side) -> float:
+    """Of two means, as far as they share clusters; 0 where one has no error."""
+    n = min(len(one.off), len(other.off))
+    norm = sqrt(float(one.off @ one.off) * float(other.off @ other.off))
+    return float(one.off[:n] @ other.off[:n]) / norm if norm > 0 else 0.0
+
+
+def difference(one: Ends, other: Ends, *, correlation: float = 0.0) -> tuple[float, float]:
+    """The interval of p - q, each given with its own interval, l..u and l'..u':
+
+        p - q - sqrt(a^2 - 2 r a b + b^2), a = p - l, b = u' - q, and upwards with a = u - p, b = q - l'.
+
+    Of two proportions with Wilson's intervals it is Newcombe's hybrid score interval, which is valid at 0 and 1.
+
+    >>> from unmask.measures.interval import wilson
+    >>> low, high = difference((56 / 70, *wilson(56 / 70, 70)), (48 / 80, *wilson(48 / 80, 80)))
+    >>> round(low, 4), round(high, 4)
+    (0.0524, 0.3339)
+
+    R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine
+    1998, method 10 and table II; G. Zou & A. Donner, "Construction of confidence limits about effect measures",
+    Statistics in Medicine 2008, for any two means, and correlated ones.
+    """
+    (p, low, high), (q, low_q, high_q) = one, other
+    below, above = _joined(p - low, high_q - q, correlation), _joined(high - p, q - low_q, correlation)
+    return p - q - below, p - q + above
+
+
+def _joined(a: float, b: float, correlation: float) -> float:
+    return sqrt(max(a * a - 2 * correlation * a * b + b * b, 0.0))

@@ -1,0 +1,137 @@
+"""Is this person in the release? Attackers who compare the release with people in general."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.inference import from_scores
+from unmask.posterior import Posterior
+from unmask.tables.attacks.margins import bins_of, log_margins, shares, subsets
+from unmask.tables.attacks.noisy import gower
+from unmask.tables.attacks.pairing import pair, shared_columns, sums_over
+from unmask.tables.background import Attack, Background, Rng, people_of
+from unmask.tables.column import classes_of
+from unmask.tables.counted import Combinations
+from unmask.tables.release import Table
+
+LABELS = ("in", "out")
+"""The candidates of a belief about membership."""
+
+
+@dataclass(frozen=True)
+class MarginalRatio:
+    """Is this person in the release, by its margins? Values that the release has more often than people in general tell
+    of those who are in it: a generator repeats the margins of the people it was fitted to.
+
+    score(x) = mean over sets q of columns of ln((S_q(x) + 1/2) / (|S| + 1)) - ln((R_q(x) + 1/2) / (|R| + 1)), with S_q
+    and R_q the rows of the release and of the reference that agree with x in q. The reference is `population`: people
+    of the same population, of whom the targets are none. A released cell that holds several values counts in part for
+    each, as the reference has them. Its status is `scores`: `tables.membership.cross_fitted` makes a belief of it.
+
+    columns : how many a set has at most
+    sets    : how many sets at most; of more, those of the pairs of columns that say most of one another
+    bins    : into how many quantiles of the reference numbers are cut
+
+    >>> MarginalRatio()
+    MarginalRatio(columns=3, sets=500, bins=32)
+
+    B. van Breugel et al., "Membership inference attacks against synthetic data through overfitting detection", AISTATS
+    2023 (density ratio); S. Golob et al., "Privacy vulnerabilities in marginals-based synthetic data", 2024 (margins).
+    """
+
+    columns: int = 3
+    sets: int = 500
+    bins: int = 32
+
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The scores of the people known, as log-odds."""
+        people, reference = people_of(knowledge, self), reference_of(knowledge, self)
+        if isinstance(release, Combinations) or isinstance(reference, Combinations):
+            raise UnmaskError("margins are of rows, and one of the tables is counted; read its rows")
+        pairs = shared_columns(people, release)
+        general = [reference.column(known.name) for known, _ in pairs]
+        known, released = ([pair[side] for pair in pairs] for side in (0, 1))
+        columns = zip(general, released, known, strict=True)
+        of_general, of_released, of_known = zip(
+            *(shares(first, rest, bins=self.bins) for first, *rest in columns), strict=True
+        )
+        alike = classes_of(known)
+        at = np.stack([bins_of(one)[alike.levels[:, j]] for j, one in enumerate(of_known)])
+        sets = subsets(general, of_general, largest=self.columns, most=self.sets)
+        score = log_margins(released, of_released, at, sets) - log_margins(general, of_general, at, sets)
+        return scored(score, alike.of_row, attack=self)
+
+
+@dataclass(frozen=True)
+class ClosestRecord:
+    """Is this person in the release, by its closest record? score(x) = - the least Gower distance of a released row, as
+    in `NearestNeighbor`, in columns.
+
+    A companion of other attacks, never a verdict: it passes releases that give members away by their margins ("the DCR
+    delusion"), and needs no reference. Its status is `scores`.
+
+    >>> ClosestRecord()
+    ClosestRecord()
+
+    Z. Yao et al., "The DCR delusion: measuring the privacy risk of synthetic data", 2025.
+    """
+
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The scores of the people known, as log-odds."""
+        pairing = pair(people_of(knowledge, self), release)
+        tables = [gower(*both, wildcard=release.missing == "wildcard") for both in pairing.columns]
+        row, _, distance = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True))
+        score = np.zeros(len(pairing.observed))
+        score[row] = -distance
+        return scored(score, pairing.observation, attack=self)
+
+
+def reference_of(knowledge: Background | None, attack: Attack) -> Table:
+    """The people in general whom an attack compares the release with."""
+    reference = Background.of(knowledge).population
+    if reference is None:
+        raise UnmaskError(f"{attack!r} was told of no people in general; give Background(people, population)")
+    return reference
+
+
+def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, attack: Attack) -> Posterior:
+    """Scores of "in" against "out" as log-odds, with even odds before; score : (n_observations,)."""
+    n = len(score)
+    belief = from_scores(
+        2 * np.arange(n + 1),
+        np.tile(np.array([0, 1], dtype=np.int32), n),
+        np.stack([score, np.zeros(n)], axis=1).reshape(-1),
+        n_candidates=2,
+        observation=observation.astype(np.int64),
+        provenance={"attack": repr(attack)},
+    )
+    return replace(belief, candidate_label=LABELS)
+
+
+def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What scores are worth at even odds: the distinct scores, ascending, and p(in) at each, which rises with them.
+
+    Isotonic regression (pool adjacent violators) of membership on the score, members and others of equal weight; a
+    block with m of M members and c of C others has odds (m + 1/2) / (M + 1) : (c + 1/2) / (C + 1) of "in", and is made
+    to rise again. So no p is 0 or 1.
+
+    >>> at, p = rising(np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True]))
+    >>> p.round(2)
+    array([0.25, 0.5 , 0.5 , 0.75])
+
+    B. Zadrozny & C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
+    """
+    from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
+
+    at, of = np.unique(score, return_inverse=True)
+    each = np.stack([np.bincount(of, weights=who) for who in (inside, ~inside)])
+    weight = each / each.sum(axis=1, keepdims=True)
+    blocks = isotonic_regression(weight[0] / weight.sum(axis=0), weights=weight.sum(axis=0)).blocks
+    members, others = np.add.reduceat(each, blocks[:-1], axis=1)
+    odds = (members + 0.5) / (others + 0.5) * (each[1].sum() + 1) / (each[0].sum() + 1)
+    p = isotonic_regression(odds / (1 + odds), weights=members + others).x
+    return at, np.repeat(p, np.diff(blocks))

@@ -1,0 +1,78 @@
+"""Do these two parts of a record belong to one person? The release says what goes together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.errors import UnmaskError
+from unmask.posterior import Posterior, equal_weights, stored
+from unmask.tables.attacks.noisy import NearestNeighbor
+from unmask.tables.background import Attack, Background, Rng
+from unmask.tables.release import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Parts(Background):
+    """What an adversary knows who holds some columns of people in one place and others in another.
+
+    people, other : a row each of the same people, of columns that the two do not share, in orders that tell nothing
+    """
+
+    other: Table | None = None
+
+
+@dataclass(frozen=True)
+class Linkability:
+    """Which row of another source is this person's, whose columns are others? Two parts go together if the release has
+    rows that both resemble.
+
+    p(b given a) proportional to sum over released rows r of p(r given a) p(r given b), each by `link`. Where no row
+    resembles a and any other part, all are alike. The knowledge is `Parts`; the status is `scores`. With people of whom
+    some are control people, `measures.excess` says what the release added to what holds for everybody.
+
+    link : an attack whose candidates are released rows
+
+    >>> Linkability()
+    Linkability(link=NearestNeighbor())
+
+    Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP216), section 2: linkability; M. Giomi et
+    al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 4.2, for neighbors
+    that both parts have.
+    """
+
+    link: Attack = field(default_factory=NearestNeighbor)
+
+    def __call__(self, release: Table, knowledge: Parts | None = None, *, rng: Rng = None) -> Posterior:
+        """The belief about the other part of each person known; candidates are the rows of `other`."""
+        if not isinstance(knowledge, Parts) or knowledge.people is None or knowledge.other is None:
+            raise UnmaskError(f"{self!r} was told of one part of the people; give Parts(people, other=...)")
+        people, candidates = knowledge.people, knowledge.other
+        one, other = (self.link(release, Background(part), rng=rng) for part in (people, candidates))
+        rows = [_rows(belief) for belief in (one, other)]
+        together = csr_array(rows[0] @ rows[1].T)[:, other.observation]
+        together.sort_indices()
+        mass = np.asarray(together.sum(axis=1))
+        nothing, n = mass == 0, candidates.n_rows
+        return Posterior(
+            indptr=together.indptr.astype(np.int64),
+            candidate=together.indices.astype(np.int32),
+            log_probability=stored(np.log(together.data / np.repeat(mass, np.diff(together.indptr)))),
+            unlisted=nothing.astype(np.float64),
+            n_unlisted=np.where(nothing, n, 0),
+            observation=one.observation,
+            weight=equal_weights(people.n_rows),
+            n_candidates=n,
+            log_prior=-float(np.log(n)),
+            status="scores",
+            provenance={"attack": repr(self)},
+        )
+
+
+def _rows(belief: Posterior) -> csr_array:
+    """(n_observations, n_released_rows) the listed probabilities."""
+    p: NDArray[np.float64] = np.exp(belief.log_probability, dtype=np.float64)
+    return csr_array((p, belief.candidate, belief.indptr), shape=(belief.n_observations, belief.n_candidates))

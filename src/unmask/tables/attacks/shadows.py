@@ -1,0 +1,161 @@
+"""Is this person in the release? The adversary knows how it was made, and makes it again, with them and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.posterior import Posterior, Status, log_odds
+from unmask.promise import Check
+from unmask.randomness import secret_unless
+from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, reference_of, rising, scored
+from unmask.tables.background import Attack, Background, Rng, people_of
+from unmask.tables.release import Table
+
+Floats = NDArray[np.float64]
+
+ENOUGH = 40
+"""Shadows below which nothing is announced."""
+
+PSEUDO = 20
+"""Shadows that the median spread of all people counts for, beside a person's own."""
+
+FARTHEST = 30.0
+"""Evidence beyond which one shadow is no stronger, in nats."""
+
+WITHIN = 0.03
+"""By how much announced success may be off."""
+
+
+class Protection(Protocol):
+    """What makes a release of a table, and makes it again."""
+
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> tuple[Table, NDArray[np.int64]]:
+        """The release, and the row behind each of its rows; of a generator, any."""
+
+
+@dataclass(frozen=True)
+class ShadowMembership:
+    """Is this person in the release? The adversary knows the protection, all but its random numbers, and runs it on
+    worlds of their own: people in general, each target among them with probability 1/2.
+
+    With s a score of a person in a world, in or out,
+        log L(s) = ((s - mu_out)^2 - (s - mu_in)^2) / (2 v)
+    of the means and the joint variance v over worlds, v drawn to the median of all people by 20 worlds. One logistic
+    regression for all people joins the scores, and `membership.rising` says what that is worth; both are fitted to
+    worlds that the means are not from. The status is `calibrated` if what is announced in one half of the worlds came
+    true, within 3 points, when it was fitted to the other half; with fewer than 40 worlds it is `scores`. No person
+    whose truth is known is needed.
+
+    protection : run again on as many people as the release has rows, with the columns that are known of the targets
+    scores     : attacks whose candidates are "in" and "out"
+    shadows    : worlds; all targets share them
+
+    `population` must have as many people as the release has rows, and none of the targets.
+
+    N. Carlini et al., "Membership inference attacks from first principles", IEEE S&P 2022, section V; T. Stadler, B.
+    Oprisanu & C. Troncoso, "Synthetic data - anonymisation groundhog day", USENIX Security 2022, section 4.
+    """
+
+    protection: Protection
+    scores: tuple[Attack, ...] = (MarginalRatio(), ClosestRecord())
+    shadows: int = 160
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scores", tuple(self.scores))
+        if self.shadows < 8 or not self.scores:
+            raise UnmaskError(f"{self.shadows} shadows and {len(self.scores)} scores, expected at least 8 and 1")
+
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
+        """The belief about the people known, with even odds before."""
+        rng, people, reference = secret_unless(rng), people_of(knowledge, self), reference_of(knowledge, self)
+        if not people.n_rows <= release.n_rows <= reference.n_rows:
+            raise UnmaskError(
+                f"{people.n_rows} targets, {release.n_rows} released rows and {reference.n_rows} people in general; "
+                "worlds as large as the release are drawn from people in general and the targets: give more people, "
+                "or fewer targets"
+            )
+        inside = rng.random((self.shadows, people.n_rows)) < 0.5
+        worlds = _worlds(people, reference, inside, n_rows=release.n_rows, rng=rng)
+        seen = np.stack([self._scores(self.protection(world, rng=rng)[0], knowledge, rng) for world in worlds])
+        held, check = _held_out(seen, inside)
+        p = _believed(held, inside, _evidence(seen, inside, self._scores(release, knowledge, rng)[None]))[0]
+        belief = scored(np.log(p) - np.log1p(-p), np.arange(people.n_rows), attack=self)
+        status: Status = "scores" if check.refuted or self.shadows < ENOUGH else "calibrated"
+        return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})
+
+    def _scores(self, release: Table, knowledge: Background | None, rng: np.random.Generator) -> Floats:
+        """(n_people, n_scores)."""
+        found = [log_odds(attack(release, knowledge, rng=rng)) for attack in self.scores]
+        return np.clip(np.stack(found, axis=1), -700, 700)
+
+
+def _worlds(
+    people: Table, reference: Table, inside: NDArray[np.bool_], *, n_rows: int, rng: np.random.Generator
+) -> Iterator[Table]:
+    """For each row of `inside`, a table of n_rows people: those targets, and people of the reference."""
+    names = [column.name for column in people.quasi_identifiers if column.name in reference.names]
+    columns = {name: np.concatenate([people[name], reference[name]]) for name in names}
+    everybody = Table.read(columns, quasi_identifiers=names, like=reference, na=(), missing=reference.missing)
+    for targets in inside:
+        others = rng.choice(reference.n_rows, n_rows - np.count_nonzero(targets), replace=False)
+        yield everybody.take(np.concatenate([np.flatnonzero(targets), people.n_rows + others]))
+
+
+def _held_out(seen: Floats, inside: NDArray[np.bool_]) -> tuple[Floats, Check]:
+    """The evidence of each world by those of the other half, and whether what it announces comes true."""
+    held, p, half = np.empty(seen.shape), np.empty(inside.shape), np.arange(len(inside)) % 2 == 0
+    for part in (half, ~half):
+        held[part] = _evidence(seen[~part], inside[~part], seen[part])
+    for part in (half, ~half):
+        p[part] = _believed(held[~part], inside[~part], held[part])
+    return held, Check.of(np.maximum(p, 1 - p).ravel(), ((p > 0.5) == inside).ravel(), within=WITHIN)
+
+
+def _evidence(seen: Floats, inside: NDArray[np.bool_], asked: Floats) -> Floats:
+    """(n_asked, n_people, n_scores) log L of scores, by the worlds seen.
+
+    seen : (n_worlds, n_people, n_scores); inside : (n_worlds, n_people); asked : (n_asked, n_people, n_scores)
+    """
+    square, means = np.zeros(seen.shape[1:]), []
+    for who in (inside[..., None], ~inside[..., None]):
+        mean = (seen * who).sum(axis=0) / np.maximum(who.sum(axis=0), 1)
+        square += ((seen - mean) ** 2 * who).sum(axis=0)
+        means.append(np.where(who.any(axis=0), mean, np.nan))
+    own = square / (len(seen) - 2)
+    spread = (PSEUDO * np.median(own, axis=0) + len(seen) * own) / (PSEUDO + len(seen))
+    found = ((asked - means[1]) ** 2 - (asked - means[0]) ** 2) / (2 * np.maximum(spread, 1e-12))
+    found = np.nan_to_num(found)  # of one who was never in, or never out, nothing is known
+    return np.asarray(np.clip(found, -FARTHEST, FARTHEST))
+
+
+def _believed(evidence: Floats, inside: NDArray[np.bool_], asked: Floats) -> Floats:
+    """(n_asked, n_people) p(in), as far as the evidence was right."""
+    of_known, of_asked = (_joined(evidence, inside, one) for one in (evidence, asked))
+    return np.asarray(np.interp(of_asked, *rising(of_known.ravel(), inside.ravel())))
+
+
+def _joined(evidence: Floats, inside: NDArray[np.bool_], asked: Floats) -> Floats:
+    """(n_asked, n_people) log-odds: logistic regression of who is in on the evidence of all scores.
+
+    A ridge of weight 1 keeps it finite where worlds are told apart without a mistake.
+    """
+    x = np.insert(evidence.reshape(-1, evidence.shape[-1]), 0, 1.0, axis=1)
+    y, weight = inside.reshape(-1), np.zeros(x.shape[1])
+    for _ in range(100):
+        p = _sigmoid(x @ weight)
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.eye(len(weight))
+        step = np.linalg.solve(curvature, x.T @ (y - p) - weight)
+        weight = weight + step
+        if np.abs(step).max() < 1e-9:
+            break
+    return np.asarray(weight[0] + asked @ weight[1:])
+
+
+def _sigmoid(x: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-np.clip(x, -700, 700))))

@@ -1,0 +1,138 @@
+"""The excess over control people against published intervals, and against loops over clusters and people."""
+
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from unmask import Posterior, Truth
+from unmask.measures import log_loss_bits, realized_success, success_probability
+from unmask.measures.base import UndefinedError
+from unmask.measures.excess import difference, excess
+from unmask.measures.interval import clustered_wilson, wilson
+
+# R. G. Newcombe, Statistics in Medicine 1998, table II, method 10
+PUBLISHED = (
+    (56, 70, 48, 80, 0.0524, 0.3339),
+    (9, 10, 3, 10, 0.1705, 0.8090),
+    (6, 7, 2, 7, 0.0582, 0.8062),
+    (5, 56, 0, 29, -0.0381, 0.1926),
+    (0, 10, 0, 20, -0.1611, 0.2775),
+    (0, 10, 0, 10, -0.2775, 0.2775),
+    (10, 10, 0, 20, 0.6791, 1.0000),
+    (10, 10, 0, 10, 0.6075, 1.0000),
+)
+
+
+@pytest.mark.parametrize(("a", "m", "b", "n", "low", "high"), PUBLISHED)
+def test_two_proportions_have_newcombes_interval(a, m, b, n, low, high):
+    inside = np.arange(m + n) < m
+    right = np.concatenate([np.arange(m) < a, np.arange(n) < b])
+    belief = Posterior.from_dense(np.tile([0.9, 0.1], (m + n, 1)))
+    found = excess(realized_success, belief, Truth(np.where(right, 0, 1)), inside=inside)
+    assert found.excess == pytest.approx(a / m - b / n)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
+
+
+def problem(seed, n=300, *, boxes=20):
+    rng = np.random.default_rng(seed)
+    belief = Posterior.from_dense(rng.dirichlet(np.ones(3), n), weight=rng.dirichlet(np.ones(n)))
+    return belief, Truth(rng.integers(0, 3, n)), rng.random(n) < 0.6, rng.integers(0, boxes, n)
+
+
+def literal(values, weights, inside, cluster):
+    """The two means, their variances between clusters, and the correlation, one person after the other."""
+    means, off = [], []
+    for side in (True, False):
+        who = [i for i in range(len(values)) if inside[i] == side]
+        total = sum(weights[i] for i in who)
+        mean = sum(weights[i] * values[i] for i in who) / total
+        sums = dict.fromkeys(cluster.tolist(), 0.0)
+        for i in who:
+            sums[int(cluster[i])] += weights[i] / total * (values[i] - mean)
+        seen = len({int(cluster[i]) for i in who})
+        means.append(mean)
+        off.append((sums, seen))
+    (one, n), (other, m) = off
+    products = [sum(x[g] * y[g] for g in one) for x, y in ((one, one), (other, other), (one, other))]
+    return means, (products[0] * n / (n - 1), products[1] * m / (m - 1)), products[2] / sqrt(products[0] * products[1])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_mean_against_the_loop(seed):
+    belief, truth, inside, cluster = problem(seed)
+    found = excess(log_loss_bits, belief, truth, inside=inside, cluster=cluster)
+    values = log_loss_bits.per_target(belief, truth)
+    (p, q), variance, r = literal(values, belief.weight, inside, cluster)
+    half = [stats.t.ppf(0.975, 19) * sqrt(v) for v in variance]
+    width = sqrt(half[0] ** 2 - 2 * r * half[0] * half[1] + half[1] ** 2)
+    assert (found.members, found.control) == pytest.approx((p, q))
+    assert (found.low, found.high) == pytest.approx((p - q - width, p - q + width))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_rate_against_the_loop(seed):
+    belief, truth, inside, cluster = problem(seed)
+    found = excess(realized_success, belief, truth, inside=inside, cluster=cluster)
+    values = realized_success.per_target(belief, truth)
+    _, _, r = literal(values, belief.weight, inside, cluster)
+    sides = []
+    for who in (inside, ~inside):
+        weight = belief.weight[who] / belief.weight[who].sum()
+        sides.append((float(weight @ values[who]), *clustered_wilson(values[who], weight, cluster[who])[:2]))
+    assert (found.low, found.high) == pytest.approx(difference(*sides, correlation=r))
+
+
+def test_who_shares_a_box_makes_a_difference_surer():
+    """Mondrian's boxes hold members and control people whose luck is the same: half of the error cancels."""
+    rng = np.random.default_rng(0)
+    n, boxes = 2000, 50
+    cluster, inside = rng.integers(0, boxes, n), rng.random(n) < 0.5
+    luck = rng.random(boxes)
+    truth = Truth((rng.random(n) > luck[cluster]).astype(int))
+    belief = Posterior.from_dense(np.tile([0.6, 0.4], (n, 1)))
+    together = excess(realized_success, belief, truth, inside=inside, cluster=cluster)
+    apart = excess(realized_success, belief, truth, inside=inside, cluster=cluster + boxes * inside)
+    assert together.high - together.low < 0.7 * (apart.high - apart.low)
+
+
+def test_what_no_truth_is_needed_for():
+    belief, _, inside, _ = problem(1)
+    found = excess(success_probability, belief, inside=inside)
+    value, weight = belief.to_dense().max(axis=1), belief.weight
+    assert found.members == pytest.approx(np.average(value[inside], weights=weight[inside]))
+    assert found.control == pytest.approx(np.average(value[~inside], weights=weight[~inside]))
+
+
+def test_who_was_known_before_takes_no_part():
+    belief, truth, inside, _ = problem(2)
+    judged = np.arange(300) % 3 > 0
+    left = replace(
+        belief, observation=belief.observation[judged], weight=belief.weight[judged] / belief.weight[judged].sum()
+    )
+    expected = excess(realized_success, left, Truth(truth.candidate[judged]), inside=inside[judged])
+    leaked = Truth(truth.candidate, leaked=np.flatnonzero(~judged))
+    assert excess(realized_success, belief, leaked, inside=inside)[:4] == pytest.approx(expected[:4])
+
+
+def test_an_infinite_loss_and_a_single_person_have_no_interval():
+    certain = Posterior.from_dense(np.tile([1.0, 0.0], (10, 1)))
+    inside, truth = np.arange(10) < 5, Truth(np.arange(10) % 2)
+    found = excess(log_loss_bits, certain, truth, inside=inside)
+    assert (found.low, found.high, found.over) == (None, None, "none: the value is unbounded")
+    belief = Posterior.from_dense(np.tile([0.6, 0.4], (10, 1)))
+    assert excess(log_loss_bits, belief, truth, inside=np.arange(10) < 1).low is None
+    with pytest.raises(UndefinedError, match="give both"):
+        excess(realized_success, belief, truth, inside=np.ones(10, bool))
+
+
+@pytest.mark.parametrize(("p", "q", "n"), [(0.35, 0.28, 400), (0.02, 0.01, 200), (1.0, 0.97, 100)])
+def test_the_interval_covers(p, q, n):
+    rng = np.random.default_rng(3)
+    hits, draws = 0, 2000
+    for a, b in zip(rng.binomial(n, p, draws) / n, rng.binomial(n, q, draws) / n, strict=True):
+        low, high = difference((a, *wilson(a, n)), (b, *wilson(b, n)))
+        hits += low <= p - q <= high
+    assert hits / draws > 0.94
