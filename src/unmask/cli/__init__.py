@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from unmask.cli.columns import columns, read_original, read_released
 from unmask.cli.documents import AsPlan
 from unmask.cli.files import (
     provenance,
-    read_motive,
     read_origin,
     read_register,
     read_used,
@@ -51,7 +51,6 @@ from unmask.cli.study import study
 from unmask.writing import STANDARD_OUTPUT, together
 
 if TYPE_CHECKING:
-    from unmask.cases.tables.audit import Evidence
     from unmask.tables import Mondrian, Table
     from unmask.tables.formulas import Formulas
 
@@ -119,7 +118,7 @@ def audit(
     unmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml
     unmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB
     """
-    from unmask.cases.tables.audit import audit_tables
+    from unmask.cases.tables import audit as audit_tables
 
     paths = tuple(map(Path, releases))
     names = stems(paths)
@@ -138,19 +137,14 @@ def audit(
         for name, path in zip(names, paths, strict=True):
             tables[name], without_role = read_released(path, of_release)
             unused.update(without_role)
-        found = audit_tables(
-            tables,
-            _evidence(tables, before, origins, register=people, coverage=coverage, targets=targets, seed=seed),
-            title=f"Audit of {', '.join(names)}",
-            reproduce=provenance(),
-            motive=None if attacker is None else read_motive(attacker),
-            watched=watched,
-        )
+        known: dict[str, Any] = {"original": before, "origin": _origins(tables, before, origins), "register": people}
+        asked: dict[str, Any] = {"coverage": coverage, "targets": targets, "attacker": attacker, "seed": seed}
+        found = audit_tables(tables, **known, **asked, watched=watched)
     else:
         refuse_in_engine(original=original, targets=targets)
         room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
         room["encoding"] = reading["encoding"]
-        known: dict[str, Any] = {"register": register, "coverage": coverage, "attacker": attacker}
+        known = {"register": register, "coverage": coverage, "attacker": attacker}
         sources = dict(zip(names, releases, strict=True))
         kept = audit_in_engine(engine, sources, roles_of(reading), **known, **room)
         if kept is None:  # a dry run
@@ -183,17 +177,12 @@ def _check_at_risk(output: Output, original: Path | None, origins: tuple[Path, .
         raise UnmaskError("--at-risk lists rows of the original and needs --origin; give it, or leave --original out")
 
 
-def _evidence(tables: dict[str, Table], original: Table | None, origins: tuple[Path, ...], **more: Any) -> Evidence:
-    """What the auditor has besides the releases."""
-    from unmask.cases.tables.audit import Evidence
-
+def _origins(tables: dict[str, Table], original: Table | None, origins: tuple[Path, ...]) -> dict[str, Any]:
+    """Release -> the row of the original behind each record."""
     if original is None:
-        return Evidence(**more)
-    of = {
-        name: read_origin(path, table.n_rows, original.n_rows)
-        for (name, table), path in zip(tables.items(), origins, strict=bool(origins))
-    }
-    return Evidence(original=original, origins=of, **more)
+        return {}
+    found = zip(tables.items(), origins, strict=bool(origins))
+    return {name: read_origin(path, table.n_rows, original.n_rows) for (name, table), path in found}
 
 
 @main.command(cls=AsPlan)
@@ -363,7 +352,7 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     """Make a census, protect it with k = 3, 10 and 50, attack every release, write the report. Needs no files."""
     import numpy as np
 
-    from unmask.cases.tables.audit import Evidence, audit_tables
+    from unmask.cases.tables import audit as audit_tables
     from unmask.tables import Mondrian, Register, Table, datasets
 
     refuse_to_overwrite(report, force=force)
@@ -375,9 +364,11 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     for k in (3, 10, 50):
         tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
     register = Register(columns=("age", "sex", "zip"), coverage=0.8)(census, origins["k=3"], rng=rng)
-    evidence = Evidence(census, origins, register.people, 0.8, register.person, seed=seed)
-    found = audit_tables(
-        tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance()
+    holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
+    found = replace(
+        audit_tables(tables, original=census, origin=origins, seed=seed, **holder),
+        title="A generated census, released with k = 3, 10 and 50",
+        reproduce=provenance(),
     )
     with together(report) as places:
         write_report(found, places[report])

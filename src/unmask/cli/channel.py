@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
+from unmask.cli.files import refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
 from unmask.cli.options import share
 from unmask.cli.output import Output, audit_output
 from unmask.writing import STANDARD_OUTPUT
@@ -55,23 +54,15 @@ def audit_channel(
     unmask audit channel response.csv
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
     """
-    from unmask.cases.channels import audit_channels
-    from unmask.cases.stakes import read_stakes
-    from unmask.channels.matrices import read_channels, read_named
+    from unmask.cases.channels import audit
+    from unmask.channels.matrices import read_channels
 
     names = stems(channels)
     given, notes = read_channels(channels, prior)
     say_notes(notes)
     read = dict(zip(names, given, strict=True))
-    secrets, outputs = given[0].x_labels or (), given[0].y_labels or ()
-    stakes = read_stakes(loss, secrets, coordinates, unit)
-    if distortion is not None:
-        cost = read_named(distortion, secrets, outputs)
-        stakes = replace(stakes, distortion=cost, distortion_unit="cost")
-    found = audit_channels(
-        read, stakes, title=f"Audit of {', '.join(read)}", reproduce=provenance(), limit=not no_limit, assumptions=notes
-    )
-    output.give(found)
+    asked: dict[str, Any] = {"loss": loss, "coordinates": coordinates, "distortion": distortion, "unit": unit}
+    output.give(audit(read, **asked, limit=not no_limit, assumptions=notes))
 
 
 @click.command()
@@ -111,7 +102,7 @@ def design(
 
     import numpy as np
 
-    from unmask.cases.stakes import read_stakes
+    from unmask.cases.stakes import stakes_of
     from unmask.channels import optimal_mechanism
     from unmask.channels.matrices import NAMED_LOSSES, read_named, read_prior
     from unmask.measures.error import bayes
@@ -123,12 +114,12 @@ def design(
     _check_names(output, curve)
     secrets, p, note = read_prior(prior)
     say_notes([note] if note else [])
-    stakes = read_stakes(loss, secrets, coordinates, None)
+    stakes = stakes_of(loss, secrets, coordinates=coordinates)
     shown = secrets
     if distortion is None:
         cost, shown = stakes.matrix(len(secrets)).T, stakes.answers or secrets
     elif distortion in NAMED_LOSSES:
-        cost = read_stakes(distortion, secrets, coordinates, None).matrix(len(secrets)).T
+        cost = stakes_of(distortion, secrets, coordinates=coordinates).matrix(len(secrets)).T
     else:
         cost = read_named(Path(distortion), secrets, secrets)
     solve = partial(

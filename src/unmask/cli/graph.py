@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import provenance, stems
+from unmask.cli.files import stems
 from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.large import engine_options
 from unmask.cli.options import split
@@ -15,7 +15,7 @@ from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, ends, separations
 
 if TYPE_CHECKING:
-    from unmask.cases.graphs.scenes import Scene
+    from unmask.graphs import SocialGraph
     from unmask.graphs.protections import Decoy, IdentitySeparation
 
 FILE = click.Path(path_type=Path)
@@ -45,24 +45,24 @@ def _overlaps(
     return tuple(found)
 
 
-def _seeds(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, int]:
+def _seeds(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
     """METHOD:COUNT."""
-    method, _, count = value.rpartition(":")
-    if not method or not _is_count(count):
-        raise click.BadParameter(
-            f"expected METHOD:COUNT such as random.25:1000, at least 1 of them, given {value!r}", ctx, parameter
-        )
-    return method, int(count)
+    from unmask.cases.graphs.scenes import parse_seeds
+    from unmask.errors import UnmaskError
 
-
-def _is_count(text: str) -> bool:
-    return text.isdecimal() and len(text) < 10 and int(text) > 0
+    try:
+        parse_seeds(value)
+    except UnmaskError as error:
+        raise click.BadParameter(str(error), ctx, parameter) from None
+    return value
 
 
 def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
     """Numbers of seeds, separated by commas."""
+    from unmask.cases.graphs.scenes import is_count
+
     texts = split(ctx, parameter, value)
-    if not all(map(_is_count, texts)):
+    if not all(map(is_count, texts)):
         raise click.BadParameter(
             f"expected whole numbers of seeds from 1, as in 5,25,100, given {value!r}", ctx, parameter
         )
@@ -118,7 +118,7 @@ def audit_graph(
     overlaps: tuple[tuple[float, float], ...],
     separation: tuple[Decoy | IdentitySeparation, ...],
     attacks: tuple[str, ...],
-    seeds: tuple[str, int],
+    seeds: str,
     seeds_file: Path | None,
     runs: int,
     transition: tuple[int, ...],
@@ -143,9 +143,8 @@ def audit_graph(
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
     unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack Nar09 --engine duckdb
     """
-    from unmask.cases.graphs.audit import audit_graph as audit
-    from unmask.cases.graphs.scenes import DEFAULT, Plan, parse_attacks
-    from unmask.errors import UnmaskError
+    from unmask.cases.graphs import audit, check_choice
+    from unmask.cases.graphs.scenes import DEFAULT, parse_attacks
 
     name = stems((release,))[0]
     title = f"Who is re-identified in {name}"
@@ -157,47 +156,19 @@ def audit_graph(
             output.give(stored)
         return
     refuse_networks_without_engine(**in_engine)
-    _check_choice(auxiliary, truth, overlaps, seeds_file, separation)
-    if truth_partial and truth is None:
-        raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
-    plan = Plan(parse_attacks(attacks or DEFAULT), *seeds, runs=runs, transition=transition, seed=seed)
-    columns = {"delimiter": delimiter, "ends": ends(source, target)}
-    scenes = _scenes(
-        release, auxiliary, truth, overlaps, separation, seeds_file, truth_partial=truth_partial, **columns
-    )
+    check_choice(
+        auxiliary, truth, overlaps, seeds_file, separation, truth_partial=truth_partial
+    )  # before files are read
+    said: dict[str, Any] = {"truth_partial": truth_partial, "overlaps": overlaps, "separation": separation}
+    said |= {"attacks": parse_attacks(attacks or DEFAULT), "seeds": seeds, "runs": runs, "transition": transition}
+    graph, known = _read(release, auxiliary, truth, seeds_file, delimiter=delimiter, ends=ends(source, target))
     watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
-    found = audit(scenes, plan, title=title, reproduce=provenance(), progress=_progress, watched=watched)
+    found = audit({name: graph}, **{**said, **known}, seed=seed, watched=watched, progress=_progress)
     for what, why in found.not_run:
         if why.startswith("failed: "):
             click.echo(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
     output.keep(watched, (release,))
     output.give(found)
-
-
-def _check_choice(
-    auxiliary: Path | None,
-    truth: Path | None,
-    overlaps: tuple[tuple[float, float], ...],
-    seeds_file: Path | None,
-    separation: tuple[Decoy | IdentitySeparation, ...],
-) -> None:
-    """Either the adversary has a network of their own, or both are made from the release."""
-    from unmask.errors import UnmaskError
-
-    if (auxiliary is None) == (not overlaps):
-        given = "both" if overlaps else "neither"
-        raise UnmaskError(
-            f"{given} of --auxiliary and --overlap were given, expected one: a network that the adversary has, or how "
-            "much two networks made from the release share"
-        )
-    extra = "--truth" if truth is not None else "--seeds-file" if seeds_file is not None else None
-    if overlaps and extra:
-        raise UnmaskError(f"{extra} was given with --overlap, which draws its own; leave one out")
-    if separation and not overlaps:
-        raise UnmaskError(
-            "--separation was given with --auxiliary, expected with --overlap; separate the people of a release with "
-            "unmask protect graph, and give its --origin as --truth"
-        )
 
 
 def _progress(text: str) -> None:
@@ -208,31 +179,19 @@ def _progress(text: str) -> None:
         click.echo(f"{text} ...", err=True)
 
 
-def _scenes(
-    release: Path,
-    auxiliary: Path | None,
-    truth: Path | None,
-    overlaps: tuple[tuple[float, float], ...],
-    separation: tuple[Decoy | IdentitySeparation, ...],
-    seeds_file: Path | None,
-    *,
-    truth_partial: bool,
-    **columns: Any,
-) -> dict[str, Scene]:
-    """The pairs of graphs to attack, by the name of the release."""
-    from dataclasses import replace
-
-    from unmask.cases.graphs.scenes import Acquired, Derived, scene_name
+def _read(
+    release: Path, auxiliary: Path | None, truth: Path | None, seeds_file: Path | None, **columns: Any
+) -> tuple[SocialGraph, dict[str, Any]]:
+    """The released network, and what its auditor knows of it."""
     from unmask.graphs import Pair, SeedPairs, SocialGraph
 
     graph = SocialGraph.read(release, **columns)
     if auxiliary is None:
-        made = [Derived(graph, *shared, by) for shared in overlaps for by in (None, *separation)]
-        return {scene_name(scene): scene for scene in made}
-    known = SocialGraph.read(auxiliary, **columns)
-    first = None if seeds_file is None else SeedPairs.read(known, graph, seeds_file)
-    scene = Acquired(graph, known, given=first)
+        return graph, {}
+    theirs = SocialGraph.read(auxiliary, **columns)
+    known: dict[str, Any] = {"auxiliary": theirs}
+    if seeds_file is not None:
+        known["seeds"] = SeedPairs.read(theirs, graph, seeds_file)
     if truth is not None:
-        pair = Pair.read(known, graph, truth)
-        scene = replace(scene, truth=pair.truth, origin=pair.origin, truth_partial=truth_partial)
-    return {stems((release,))[0]: scene}
+        known["truth"] = Pair.read(theirs, graph, truth)
+    return graph, known

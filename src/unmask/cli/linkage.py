@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import provenance, say_notes, stems
+from unmask.cli.files import say_notes, stems
 from unmask.cli.large import engine_options, refuse_without_engine
 from unmask.cli.options import Input, encoding_option, pairs, share
 from unmask.cli.output import Output, audit_output
@@ -94,7 +94,8 @@ def audit_linkage(
         --missing drop --unlabeled foreign
     unmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB
     """
-    from unmask.cases.pseudonyms.case import Sensitivity, met_by
+    from unmask.cases.pseudonyms import audit
+    from unmask.cases.pseudonyms.case import Sensitivity
     from unmask.cases.pseudonyms.report import report
     from unmask.pseudonyms.labels import Files
 
@@ -103,17 +104,15 @@ def audit_linkage(
     files = Files(truth, guesses, names, item, subject, clusters, probability, asked.missing, asked.unlabeled)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-        solution, minds, named = files.read(own, encoding=encoding)
-        met = met_by(solution, named, asked, minds)
-    else:
-        if own:
-            raise click.UsageError("--own needs the items in memory; leave --engine out")
-        said: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "encoding": encoding}
-        counted = _counted(engine, files, dry_run=dry_run, **said)
-        if counted is None:
-            return
-        met = counted
-    output.give(report(met, asked, reproduce=provenance()))
+        solution, minds, linked = files.read(own, encoding=encoding)
+        output.give(audit(linked, truth=solution, own=minds, **sensitivity))
+        return
+    if own:
+        raise click.UsageError("--own needs the items in memory; leave --engine out")
+    said: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "encoding": encoding}
+    counted = _counted(engine, files, dry_run=dry_run, **said)
+    if counted is not None:
+        output.give(report(counted, asked))
 
 
 def _counted(

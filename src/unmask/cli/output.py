@@ -14,6 +14,7 @@ from unmask import writing
 from unmask.cli.files import (
     command_name,
     inputs,
+    provenance,
     refuse_to_overwrite,
     roles_given,
     say_findings,
@@ -47,7 +48,7 @@ class Output(NamedTuple):
     ) -> None:
         """Write, print, and exit 3 where a gate is broken; rows : of the files read, see `inputs`."""
         broken = broken_gates(found, self.gates)  # before anything is written: a gate about nothing is an error
-        shown = replace(found, least=self.smallest_shown)
+        shown = replace(found, least=self.smallest_shown, reproduce=provenance())
         with writing.together(self.report) as places:  # which takes its name once all is said and exported
             if self.report is not None:
                 write_report(shown, places[self.report])

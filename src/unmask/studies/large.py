@@ -10,9 +10,9 @@ import numpy as np
 
 from unmask.audit import SELF_ASSESSED, price_measures
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
-from unmask.cases.tables.audit import Evidence, facing, priced_adversary
 from unmask.cases.tables.case import OWN_PRIOR, PROSECUTOR, REGISTER, Case
 from unmask.cases.tables.facts import distribution
+from unmask.cases.tables.standard import Evidence, facing, priced_adversary
 from unmask.cases.tables.words import adversaries, assumptions, knows_all, who
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures import Measure

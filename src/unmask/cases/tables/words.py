@@ -12,7 +12,7 @@ from unmask.tables.column import Column
 from unmask.tables.release import Table
 
 if TYPE_CHECKING:
-    from unmask.cases.tables.audit import Evidence
+    from unmask.cases.tables.standard import Evidence
 
 
 def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:

@@ -57,7 +57,6 @@ def audit_tables(
     evidence: Evidence | None = None,
     *,
     title: str = "Audit of a table",
-    reproduce: Mapping[str, object] | None = None,
     motive: Motive | None = None,
     watched: Watched | None = None,
 ) -> ReportData:
@@ -107,7 +106,6 @@ def audit_tables(
             *words.grouped(found.not_run),
             *campaigns_not_run(price),
         ),
-        reproduce=reproduce or {},
         adversaries=words.adversaries(first, evidence) | words.insiders(first, original),
         price=price,
         exposure=facts.exposure({n: t for n, t in releases.items() if n not in foreign}, original, origins),
