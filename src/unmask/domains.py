@@ -28,17 +28,19 @@ class Domain:
 
     cases    : the module that runs its cases, see `Cases`
     packages : where the classes of its releases are; in the first are `examples` of its attacks, protections, datasets
+    word     : what follows `unmask audit` in the command of its own; None for one that is made of its `Cases.audit`
     """
 
     cases: str
     packages: tuple[str, ...]
+    word: str | None = None
 
 
 DOMAINS: dict[str, Domain] = {
-    "tables": Domain("unmask.cases.tables", ("unmask.tables",)),
-    "pseudonyms": Domain("unmask.cases.pseudonyms", ("unmask.pseudonyms", "unmask.view")),
-    "channels": Domain("unmask.cases.channels", ("unmask.channels",)),
-    "graphs": Domain("unmask.cases.graphs", ("unmask.graphs",)),
+    "tables": Domain("unmask.cases.tables", ("unmask.tables",), ""),
+    "pseudonyms": Domain("unmask.cases.pseudonyms", ("unmask.pseudonyms", "unmask.view"), "linkage"),
+    "channels": Domain("unmask.cases.channels", ("unmask.channels",), "channel"),
+    "graphs": Domain("unmask.cases.graphs", ("unmask.graphs",), "graph"),
 }
 """Name -> where it is; nothing of a domain is imported before it is asked for."""
 
@@ -55,7 +57,7 @@ class Cases(Protocol):
     check              : refuse settings of an adversary that cannot be carried out
     columns            : the columns of a dataset's file
     load               : the population of a dataset; `made` is what the function of that name returned, or the path of
-                         the dataset's file
+                         the dataset's file. A command that is made of `audit` reads its releases so, too
     protect            : the release, and whatever else it takes to know the truth; protection is None for none
     attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone
     """

@@ -112,8 +112,11 @@ def audit(
 ) -> ReportData:
     """Attack channels of the same secrets: what the best adversary can still estimate.
 
-    loss, coordinates, answers, unit : see `stakes.stakes_of`
-    distortion  : (n_secrets, n_outputs) what an output costs the user, or a CSV; the loss when left out
+    loss        : loss: hamming, absolute, squared, euclidean, or a CSV. Or an array, see `stakes.stakes_of`
+    coordinates : CSV of secret and coordinates; else the secrets are numbers. Or an array
+    answers     : names of the lines of a loss that is an array; the secrets when left out
+    distortion  : CSV of what an output costs the user; the loss when left out. Or an array, secrets x outputs
+    unit        : unit of the loss, such as m or km
     limit       : whether to draw the limit that no mechanism passes, which may take minutes
     assumptions : sentences to add to those of every audit
     """

@@ -31,6 +31,7 @@ from unmask.cli.files import (
     write_release,
     write_report,
 )
+from unmask.cli.generated import FILE, options
 from unmask.cli.graph import audit_graph
 from unmask.cli.init import init
 from unmask.cli.large import (
@@ -42,7 +43,7 @@ from unmask.cli.large import (
     roles_of,
 )
 from unmask.cli.linkage import audit_linkage
-from unmask.cli.options import Input, Sentences, attacker_option, first_argument, share, table_options, without_seed
+from unmask.cli.options import Input, Sentences, first_argument, table_options, without_seed
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
@@ -67,30 +68,18 @@ def main() -> None:
     """
 
 
+ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
+
+
 @main.command(cls=AsPlan)
 @click.argument("releases", nargs=-1, required=True, type=Input(), shell_complete=first_argument)
 @table_options
-@click.option("--original", type=click.Path(path_type=Path), help="Table before protection: gives targets and truth.")
-@click.option(
-    "--origin", "origins", multiple=True, type=click.Path(path_type=Path),
-    help="CSV with the row of the original behind each record; repeat it for each release, in their order.",
+@options(
+    "unmask.cases.tables:audit",
+    original={"type": FILE},
+    origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
+    register={"metavar": "PATH"}, coverage={}, targets={}, seed={}, attacker={},
 )  # fmt: skip
-@click.option("--register", metavar="PATH", help="Table of people with some of the quasi-identifiers.")
-@click.option(
-    "--coverage",
-    default=1.0,
-    show_default=True,
-    type=click.FloatRange(0, 1, min_open=True),
-    callback=share,
-    help="Probability that the person behind a record is in the register.",
-)
-@click.option(
-    "--targets",
-    type=click.IntRange(min=1),
-    help="Number of people attacked, drawn from the original; all when left out.",
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
-@attacker_option
 @engine_options
 @at_risk_option
 @audit_output
@@ -188,20 +177,10 @@ def _origins(tables: dict[str, Table], original: Table | None, origins: tuple[Pa
 @main.command(cls=AsPlan)
 @click.argument("data", type=Input(), shell_complete=first_argument)
 @table_options
-@click.option("--k", default=10, show_default=True, help="Fewest rows of a class.")
-@click.option("--l", "l_", type=int, help="Fewest distinct values of a sensitive column in a class.")
-@click.option("--t", type=float, help="Largest distance of a class's sensitive values from the whole table's.")
+@options("unmask.tables:Mondrian", k={}, l={"name": "l_"}, t={})
 @click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="File of the release: CSV, TSV (.gz) or Parquet.",
-)
-@click.option(
-    "--origin", type=click.Path(path_type=Path), help="Write the row of DATA behind each record; keep it secret."
-)
+@click.option("--output", "-o", required=True, type=FILE, help="File of the release: CSV, TSV (.gz) or Parquet.")
+@click.option("--origin", type=FILE, help="Write the row of DATA behind each record; keep it secret.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(

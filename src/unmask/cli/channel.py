@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
-from unmask.cli.options import share
+from unmask.cli.generated import FILE, Command, options
 from unmask.cli.output import Output, audit_output
 from unmask.writing import STANDARD_OUTPUT
 
@@ -21,29 +21,15 @@ if TYPE_CHECKING:
 CURVE_POINTS = 12
 """Budgets at which `design` solves the trade-off curve."""
 
-FILE = click.Path(path_type=Path)
 
-
-@click.command("audit channel")
+@click.command("audit channel", cls=Command)
 @click.argument("channels", nargs=-1, required=True, type=FILE)
 @click.option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
-@click.option(
-    "--loss", default="hamming", show_default=True, help="Loss: hamming, absolute, squared, euclidean, or a CSV."
-)
-@click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
-@click.option("--distortion", type=FILE, help="CSV of what an output costs the user; the loss when left out.")
-@click.option("--unit", help="Unit of the loss, such as m or km.")
+@options("unmask.cases.channels:audit", loss={"type": str}, coordinates={}, distortion={}, unit={})
 @click.option("--no-limit", is_flag=True, help="Leave out the limit that no mechanism passes.")
 @audit_output
 def audit_channel(
-    channels: tuple[Path, ...],
-    prior: Path | None,
-    loss: str,
-    coordinates: Path | None,
-    distortion: Path | None,
-    unit: str | None,
-    no_limit: bool,
-    output: Output,
+    channels: tuple[Path, ...], prior: Path | None, no_limit: bool, output: Output, **stakes: Any
 ) -> None:
     r"""Attack channels of the same secrets: what the best adversary can still estimate.
 
@@ -61,19 +47,14 @@ def audit_channel(
     given, notes = read_channels(channels, prior)
     say_notes(notes)
     read = dict(zip(names, given, strict=True))
-    asked: dict[str, Any] = {"loss": loss, "coordinates": coordinates, "distortion": distortion, "unit": unit}
-    output.give(audit(read, **asked, limit=not no_limit, assumptions=notes))
+    output.give(audit(read, **stakes, limit=not no_limit, assumptions=notes))
 
 
-@click.command()
+@click.command("design", cls=Command)
 @click.option("--prior", required=True, type=FILE, help="CSV of secret and probability.")
-@click.option("--loss", default="hamming", show_default=True, help="Loss of the adversary, as in `audit channel`.")
+@options("unmask.cases.channels:audit", loss={"type": str}, coordinates={})
 @click.option("--distortion", help="Loss of the user, a name or a CSV; that of the adversary when left out.")
-@click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
-@click.option("--budget", required=True, type=click.FloatRange(0), callback=share, help="Largest expected distortion.")
-@click.option("--epsilon", type=click.FloatRange(0, min_open=True), help="Largest epsilon of local privacy.")
-@click.option("--delta", type=click.FloatRange(0, min_open=True), help="Largest change of any belief, in nats.")
-@click.option("--worst-case", type=click.FloatRange(0), help="Least error of the adversary at every output.")
+@options("unmask.channels:optimal_mechanism", "budget", "epsilon", "delta", "worst_case")
 @click.option("--output", "-o", required=True, type=FILE, help="CSV of the mechanism, as `audit channel` reads it.")
 @click.option("--curve", type=FILE, help="Write the trade-off: CSV of distortion, privacy, worst case, leakage.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -84,13 +65,11 @@ def design(
     distortion: str | None,
     coordinates: Path | None,
     budget: float,
-    epsilon: float | None,
-    delta: float | None,
-    worst_case: float | None,
     output: Path,
     curve: Path | None,
     as_json: bool,
     force: bool,
+    **bounds: Any,
 ) -> None:
     r"""Find the mechanism that leaves the adversary the largest error within a budget of distortion.
 
@@ -122,16 +101,7 @@ def design(
         cost = stakes_of(distortion, secrets, coordinates=coordinates).matrix(len(secrets)).T
     else:
         cost = read_named(Path(distortion), secrets, secrets)
-    solve = partial(
-        optimal_mechanism,
-        p,
-        stakes.loss,
-        cost,
-        coordinates=stakes.coordinates,
-        epsilon=epsilon,
-        delta=delta,
-        worst_case=worst_case,
-    )
+    solve = partial(optimal_mechanism, p, stakes.loss, cost, coordinates=stakes.coordinates, **bounds)
     found = solve(budget)
     result = {
         "privacy": found.privacy,

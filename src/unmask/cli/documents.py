@@ -8,10 +8,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from unmask.cli.generated import Command
+
 NAME = "unmask.toml"
 
 
-class FromDocument(click.Command):
+class FromDocument(Command):
     """A command whose argument may be a document in place of its files; options on the command line win over it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -37,7 +39,7 @@ class AsPlan(FromDocument):
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        self.params.append(
+        self.given.append(
             click.Option(["--as-plan"], is_flag=True, help="Print this command as a document, unmask.toml, and stop.")
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import stems
+from unmask.cli.generated import FILE, Command, options
 from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.large import engine_options
 from unmask.cli.options import split
@@ -16,9 +17,9 @@ from unmask.cli.separation import column_options, ends, separations
 
 if TYPE_CHECKING:
     from unmask.graphs import SocialGraph
-    from unmask.graphs.protections import Decoy, IdentitySeparation
 
-FILE = click.Path(path_type=Path)
+IN_ENGINE = ("engine", "memory_limit", "temp_directory", "dry_run", "pairs", "checkpoint")
+"""Options of networks that stay in an engine."""
 
 
 def _overlaps(
@@ -69,38 +70,20 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     return tuple(sorted({int(text) for text in texts}))
 
 
-@click.command("audit graph")
+@click.command("audit graph", cls=Command)
 @click.argument("release", type=FILE)
-@click.option("--auxiliary", type=FILE, help="Network of the adversary, in which they know the people.")
-@click.option("--truth", type=FILE, help="Table of who is who: id in AUXILIARY, id in RELEASE.")
-@click.option("--truth-partial", is_flag=True, help="Judge nobody who has no line in --truth: they may be in RELEASE.")
-@click.option(
-    "--overlap", "overlaps", multiple=True, callback=_overlaps, metavar="NODES,EDGES",
-    help="Shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary. Repeatable.",
-)  # fmt: skip
-@click.option(
-    "--separation", multiple=True, callback=separations, metavar="KEY=VALUE,...",
-    help="Attack once more where some people have several identities (needs --overlap): keys are the options of "
-    "protect graph, such as model=best,identities=5,adopters=0.1 or decoy; repeatable.",
-)  # fmt: skip
-@click.option(
-    "--attack", "attacks", callback=split,
-    help="Attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5. All, and Rematch once "
-    "forced, when left out.",
-)  # fmt: skip
-@click.option(
-    "--seeds", default="random.25:100", show_default=True, callback=_seeds, metavar="METHOD:COUNT",
-    help="Leaked identities: random, random.25, top, clique.4, betweenness.1 ... drawn with the truth; match_top and "
-    "match_cliques without.",
-)  # fmt: skip
+@options(
+    "unmask.cases.graphs:audit",
+    auxiliary={"type": FILE},
+    truth={"type": FILE},
+    truth_partial={},
+    overlaps={"flags": ("--overlap",), "multiple": True, "callback": _overlaps, "metavar": "NODES,EDGES"},
+    separation={"multiple": True, "callback": separations, "metavar": "KEY=VALUE,..."},
+    attacks={"flags": ("--attack",), "callback": split},
+    seeds={"callback": _seeds, "metavar": "METHOD:COUNT"},
+)
 @click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth.")
-@click.option(
-    "--runs", default=4, show_default=True, type=click.IntRange(min=1), help="Runs, each with other graphs or seeds."
-)
-@click.option(
-    "--transition", callback=_counts, help="Other numbers of leaked identities to attack from, such as 5,25,100."
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
+@options("unmask.cases.graphs:audit", runs={}, transition={"callback": _counts}, seed={})
 @column_options
 @click.option("--pairs", type=FILE, help="Write whom one attack re-identifies as whom, as Parquet (needs --engine).")
 @click.option(
@@ -114,20 +97,13 @@ def audit_graph(
     release: Path,
     auxiliary: Path | None,
     truth: Path | None,
-    truth_partial: bool,
-    overlaps: tuple[tuple[float, float], ...],
-    separation: tuple[Decoy | IdentitySeparation, ...],
-    attacks: tuple[str, ...],
-    seeds: str,
     seeds_file: Path | None,
-    runs: int,
-    transition: tuple[int, ...],
-    seed: int,
+    attacks: tuple[str, ...],
     source: str | None,
     target: str | None,
     delimiter: str | None,
     output: Output,
-    **in_engine: Any,
+    **asked: Any,
 ) -> None:
     r"""Attack a released network: how many people are re-identified by their edges alone.
 
@@ -147,23 +123,21 @@ def audit_graph(
     from unmask.cases.graphs.scenes import DEFAULT, parse_attacks
 
     name = stems((release,))[0]
-    title = f"Who is re-identified in {name}"
+    in_engine = {key: asked.pop(key) for key in IN_ENGINE}
     if in_engine["engine"] is not None:
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
-        asked = {**known, **in_engine, "ends": ends(source, target), "force": output.force}
-        stored = audit_graph_in_engine(release, name=name, title=title, **asked)
+        said = {**known, **in_engine, "ends": ends(source, target), "force": output.force}
+        stored = audit_graph_in_engine(release, name=name, title=f"Who is re-identified in {name}", **said)
         if stored is not None:
             output.give(stored)
         return
     refuse_networks_without_engine(**in_engine)
-    check_choice(
-        auxiliary, truth, overlaps, seeds_file, separation, truth_partial=truth_partial
-    )  # before files are read
-    said: dict[str, Any] = {"truth_partial": truth_partial, "overlaps": overlaps, "separation": separation}
-    said |= {"attacks": parse_attacks(attacks or DEFAULT), "seeds": seeds, "runs": runs, "transition": transition}
+    choice = {key: asked[key] for key in ("overlaps", "separation", "truth_partial")}
+    check_choice(auxiliary, truth, seeds_file, **choice)  # before they are read
+    asked["attacks"] = parse_attacks(attacks or DEFAULT)
     graph, known = _read(release, auxiliary, truth, seeds_file, delimiter=delimiter, ends=ends(source, target))
     watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
-    found = audit({name: graph}, **{**said, **known}, seed=seed, watched=watched, progress=_progress)
+    found = audit({name: graph}, **{**asked, **known}, watched=watched, progress=_progress)
     for what, why in found.not_run:
         if why.startswith("failed: "):
             click.echo(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)

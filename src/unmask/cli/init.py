@@ -12,6 +12,7 @@ import click
 from unmask.cli.columns import ROLES, every_column
 from unmask.cli.documents import NAME
 from unmask.cli.files import refuse_to_overwrite, write_text
+from unmask.cli.generated import Command
 from unmask.cli.options import optional_table_options
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ RELEASED = """\
 # origin = "origin.csv\""""
 
 
-@click.command()
+@click.command("init", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
 @optional_table_options
 @click.option(

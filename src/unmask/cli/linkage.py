@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import say_notes, stems
+from unmask.cli.generated import Command, options
 from unmask.cli.large import engine_options, refuse_without_engine
-from unmask.cli.options import Input, encoding_option, pairs, share
+from unmask.cli.options import Input, encoding_option, pairs
 from unmask.cli.output import Output, audit_output
 
 if TYPE_CHECKING:
     from unmask.measures.unlinkability import Contingency
     from unmask.pseudonyms.labels import Files
 
-SHARE = click.FloatRange(0, 1)
 
-
-@click.command("audit linkage")
+@click.command("audit linkage", cls=Command)
 @click.option("--truth", required=True, metavar="PATH", type=Input(), help="Table of items and their subjects.")
 @click.option(
     "--guess", "guesses", multiple=True, required=True, metavar="PATH", type=Input(),
@@ -33,37 +32,16 @@ SHARE = click.FloatRange(0, 1)
     help="Column of the cluster, in a guess; given again, or a pattern such as 'pred_*', each column is a guess.",
 )  # fmt: skip
 @click.option("--probability", default="probability", show_default=True, help="Column that makes a guess a view.")
-@click.option(
-    "--alpha", default=0.5, show_default=True, type=SHARE, callback=share,
-    help="Weight of linking; the rest is the weight of mixing in foreign items.",
-)  # fmt: skip
-@click.option(
-    "--beta", default=0.8, show_default=True, type=click.FloatRange(0, 1, min_open=True), callback=share,
-    help="Share of a subject's items that is a breach once it is linked.",
+@options(
+    "unmask.cases.pseudonyms.case:Sensitivity",
+    alpha={}, beta={}, wanted={"flags": ("--contamination-wanted",)}, min_size={}, missing={}, unlabeled={},
+    shuffles={"type": click.IntRange(min=1)}, seed={},
 )  # fmt: skip
 @click.option(
     "--own", multiple=True, metavar="NAME=COLUMN", callback=pairs,
     help="Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place "
     "of one value for all: weight=w, alpha=a.",
 )  # fmt: skip
-@click.option("--contamination-wanted", "wanted", is_flag=True, help="Count foreign items as welcome to the subjects.")
-@click.option(
-    "--min-size", default=2, show_default=True, type=click.IntRange(min=1), help="Fewest items of a counted subject."
-)
-@click.option(
-    "--missing", type=click.Choice(["error", "singleton", "drop"]), default="error", show_default=True,
-    help="What an item of the truth is that a guess lacks, or has without a label: an error, a cluster of its own, or "
-    "left out of the truth and of every guess.",
-)  # fmt: skip
-@click.option(
-    "--unlabeled", type=click.Choice(["error", "foreign", "unknown", "drop"]), default="error", show_default=True,
-    help="What an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth has "
-    "every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out.",
-)  # fmt: skip
-@click.option(
-    "--shuffles", default=20, show_default=True, type=click.IntRange(min=1), help="Shuffled guesses, for the baseline."
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of the shuffles.")
 @engine_options
 @audit_output
 def audit_linkage(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import read, say_json
+from unmask.cli.generated import Command
 from unmask.cli.options import Input, attacker_option, optional_table_options
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ SHOWN = 12
 """Sizes in the table that people see; --json has them all."""
 
 
-@click.command()
+@click.command("price", cls=Command)
 @click.argument("target", type=Input())
 @attacker_option
 @optional_table_options

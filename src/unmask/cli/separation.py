@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_release
+from unmask.cli.generated import FILE, Command, options
 from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split, without_seed
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
     from unmask.graphs.release import SocialGraph
 
-FILE = click.Path(path_type=Path)
-MODELS = ("basic", "realistic", "realistic_minimal", "best", "worst")
-COOPERATIONS = ("none", "local", "degree", "lta")
 MOST = 1000
 """Identities of one person."""
 
@@ -87,41 +85,19 @@ def ends(source: str | None, target: str | None) -> tuple[str, str] | None:
 
 def separation_options(command: Any) -> Any:
     """What says who takes several identities, and which."""
-    for option in (
-        click.option(
-            "--decoy", is_flag=True,
-            help="Give adopters a public identity to be found and a hidden one, in place of --model.",
-        ),
-        click.option(
-            "--minimum-degree", type=click.IntRange(min=0),
-            help="Fewest contacts of an adopter drawn singly; 3, or 30 with --decoy.",
-        ),
-        click.option(
-            "--refuse-top", default=0.0, show_default=True, type=click.FloatRange(0, 1),
-            help="Share of the people with most contacts who refuse to adopt.",
-        ),
-        click.option(
-            "--group", default=10, show_default=True, type=click.IntRange(min=1), help="Size of a group of neighbors."
-        ),
-        click.option(
-            "--cooperation", default="none", show_default=True, type=click.Choice(COOPERATIONS),
-            help="How adopters are drawn: singly, as neighbors, by most contacts or by lowest local anonymity.",
-        ),
-        click.option(
-            "--adopters", default="0.1", show_default=True, callback=_adopters,
-            help="People who adopt several identities: a share such as 0.1, or without a point a number.",
-        ),
-        click.option(
-            "--identities", default=2, show_default=True, type=click.IntRange(1, MOST),
-            help="Identities of each adopter.",
-        ),
-        click.option(
-            "--model", default="basic", show_default=True, type=click.Choice(MODELS),
-            help="Whether contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).",
-        ),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+    decoy = "Give adopters a public identity to be found and a hidden one, in place of --model."
+    fewest = "Fewest contacts of an adopter drawn singly; 3, or 30 with --decoy."
+    made = options(
+        "unmask.graphs:IdentitySeparation",
+        model={},
+        identities={"type": click.IntRange(1, MOST)},
+        adopters={"type": str, "default": "0.1", "callback": _adopters},
+        cooperation={},
+        group={},
+        refuse_top={},
+        minimum_degree={"default": None, "show_default": False, "help": fewest},
+    )
+    return made(click.option("--decoy", is_flag=True, help=decoy)(command))
 
 
 def _protection(
@@ -142,7 +118,7 @@ def _protection(
     return Decoy(**common)
 
 
-@click.command("separation", add_help_option=False)
+@click.command("separation", cls=Command, add_help_option=False)
 @separation_options
 def _separation(**given: Any) -> Decoy | IdentitySeparation:
     return _protection(**given)
@@ -179,7 +155,7 @@ def separations(
 # --- protect graph --------------------------------------------------------------------------------------------------
 
 
-@click.command("protect graph")
+@click.command("protect graph", cls=Command)
 @click.argument("graph", type=FILE)
 @separation_options
 @click.option(

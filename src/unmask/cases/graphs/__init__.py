@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from unmask.graphs.knowledge.seeding import parse_method
 from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
 from unmask.plan import Cell, Part, unknown
+from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.results import Row
 
@@ -57,28 +58,33 @@ def audit(
     separation: Sequence[Separation] = (),
     attacks: Sequence[str] | Mapping[str, Attack] = (),
     seeds: str | SeedPairs = "random.25:100",
-    runs: int = 4,
+    runs: Annotated[int, Range(1)] = 4,
     transition: Sequence[int] = (),
-    seed: int = 0,
+    seed: Annotated[int, Range(0)] = 0,
     watched: Watched | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> ReportData:
     """Attack a released network: how many people are re-identified by their edges alone.
 
-    truth, auxiliary : the network that the adversary has, and who of it is who (a `Pair`, or an array as in it);
-                       without a truth nothing can be checked
-    truth_partial    : judge nobody whom the truth says nothing of: they may be in the release
-    overlaps         : shares of people and edges in common of two networks made from the release; in place of auxiliary
-    separation       : attack once more where some people have several identities (needs overlaps)
-    attacks          : as written or by name; all, and Rematch once forced, when left out
-    seeds            : leaked identities: METHOD:COUNT, see `Plan`, or whom the adversary has found
-    runs             : each with other graphs or seeds
-    transition       : other numbers of leaked identities to attack from
-    watched          : takes down who is at risk, for the owner alone
-    progress         : is told what is about to be run
+    truth         : table of who is who: id in AUXILIARY, id in RELEASE. A `Pair`, or an array as in it; without one
+                    nothing can be checked
+    truth_partial : judge nobody who has no line in --truth: they may be in RELEASE
+    auxiliary     : network of the adversary, in which they know the people
+    overlaps      : shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary
+    separation    : attack once more where some people have several identities (needs --overlap): keys are the options
+                    of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. The protections
+    attacks       : attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5; all, and Rematch
+                    once forced, when left out. As they are written, or by name
+    seeds         : leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth;
+                    match_top and match_cliques without. METHOD:COUNT, or whom the adversary has found
+    runs          : runs, each with other graphs or seeds
+    transition    : other numbers of leaked identities to attack from, such as 5,25,100
+    seed          : random seed of every draw
+    watched       : takes down who is at risk, for the owner alone
+    progress      : is told what is about to be run
     """
     given = None if isinstance(seeds, str) else seeds
-    check_choice(auxiliary, truth, overlaps, given, separation, truth_partial=truth_partial)
+    check_choice(auxiliary, truth, given, overlaps=overlaps, separation=separation, truth_partial=truth_partial)
     ((name, graph), *others) = named(release).items()
     if others:
         raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
@@ -98,10 +104,10 @@ def audit(
 def check_choice(
     auxiliary: object,
     truth: object,
-    overlaps: Sequence[object],
     seeds_file: object,
-    separation: Sequence[object],
     *,
+    overlaps: Sequence[object],
+    separation: Sequence[object],
     truth_partial: bool,
 ) -> None:
     """Either the adversary has a network of their own, or both are made from the release."""

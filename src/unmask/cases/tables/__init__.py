@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.plan import Cell, Part, unknown
+from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.results import Row
 from unmask.tables import utility
@@ -65,17 +66,23 @@ def audit(
     origin: ArrayLike | Mapping[str, ArrayLike] | None = None,
     register: Table | None = None,
     register_origin: ArrayLike | None = None,
-    coverage: float = 1.0,
-    targets: int | None = None,
+    coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
+    targets: Annotated[int, Range(1)] | None = None,
     attacker: str | Attacker | None = None,
-    seed: int = 0,
+    seed: Annotated[int, Range(0)] = 0,
     watched: Watched | None = None,
 ) -> ReportData:
     """Attack releases of a table: how many people are re-identified, and what is inferred about them.
 
-    original, register, register_origin, coverage, targets, seed : see `standard.Evidence`
-    origin   : the row of the original behind each record, of one release or by release
-    attacker : a rational attacker, or the file of one, or "case-study", the embedded assumption
+    original : table before protection: gives targets and truth
+    origin   : row of the original behind each record. (n_released,), of one release or by release; without it the
+               realized identity success is not run
+    register : table of people with some of the quasi-identifiers
+    register_origin : (n_register,) the row of the original that each of them is, below 0 for others
+    coverage : probability that the person behind a record is in the register
+    targets  : number of people attacked, drawn from the original; all when left out
+    attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
+    seed     : random seed of every draw
     watched  : takes down who is at risk, for the owner alone
     """
     if truth is not None:
