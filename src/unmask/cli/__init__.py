@@ -49,6 +49,7 @@ from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
+from unmask.errors import UnmaskError
 from unmask.writing import STANDARD_OUTPUT, together
 
 if TYPE_CHECKING:
@@ -145,8 +146,6 @@ def audit(
 
 
 def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, ...]) -> None:
-    from unmask.errors import UnmaskError
-
     if origins and len(origins) != n_releases:
         raise UnmaskError(
             f"{len(origins)} origins were given for {n_releases} releases, expected one for each, in their order"
@@ -156,8 +155,6 @@ def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, 
 
 
 def _check_at_risk(output: Output, original: Path | None, origins: tuple[Path, ...], engine: str | None) -> None:
-    from unmask.errors import UnmaskError
-
     if output.at_risk is None:
         return
     if engine is not None:
@@ -215,7 +212,6 @@ def protect(
     unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 --l 3 --t 0.2 -o release.csv
     unmask protect 'parts/*.parquet' -q age,sex,zip --engine duckdb --memory-limit 4GiB -o release.parquet
     """
-    from unmask.errors import UnmaskError
     from unmask.tables import Mondrian
 
     refuse_to_overwrite(origin, force=force, stream=output)

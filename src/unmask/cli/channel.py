@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import click
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
 from unmask.cli.generated import FILE, Command, options
 from unmask.cli.output import Output, audit_output
+from unmask.errors import FailedError, UnmaskError
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
@@ -101,7 +103,7 @@ def design(
         cost = stakes_of(distortion, secrets, coordinates=coordinates).matrix(len(secrets)).T
     else:
         cost = read_named(Path(distortion), secrets, secrets)
-    solve = partial(optimal_mechanism, p, stakes.loss, cost, coordinates=stakes.coordinates, **bounds)
+    solve: Any = partial(optimal_mechanism, p, stakes.loss, cost, coordinates=stakes.coordinates, **bounds)
     found = solve(budget)
     result = {
         "privacy": found.privacy,
@@ -133,7 +135,6 @@ def design(
 def _check_names(*outputs: Path | None) -> None:
     """What is written is CSV, and a name says so or nothing."""
     from unmask.engines.given import SUFFIXES
-    from unmask.errors import UnmaskError
 
     for path in outputs:
         if path is not None and path.name.lower().endswith((".gz", *SUFFIXES)) and path.suffix.lower() != ".csv":
@@ -142,8 +143,6 @@ def _check_names(*outputs: Path | None) -> None:
 
 def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
     """The trade-off as CSV; budgets that the constraints do not allow are left out."""
-    from unmask.errors import FailedError, UnmaskError
-
     lines = ["distortion,privacy,worst,leakage_bits"]
     for budget in budgets.tolist():
         try:
@@ -160,8 +159,6 @@ def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
 
 def _written(secrets: tuple[str, ...], outputs: tuple[str, ...], table: NDArray[np.float64]) -> str:
     """A channel as CSV."""
-    import io
-
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["", *outputs])

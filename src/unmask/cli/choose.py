@@ -10,6 +10,7 @@ import click
 from unmask.cli.documents import FromDocument
 from unmask.cli.files import read, say_json
 from unmask.cli.options import Input, first_argument, table_options
+from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
     from unmask.studies.choice import Verdict
@@ -65,7 +66,6 @@ def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -
 def _policy(run: Path) -> list[str]:
     """What the document of a study requires."""
     from unmask.document import load, policies
-    from unmask.errors import UnmaskError
     from unmask.studies.run import PLAN
 
     found = [one.require for one in policies(load(run / PLAN))]
@@ -93,7 +93,6 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
     \b
     unmask choose columns people.csv -q age,sex,zip -s diagnosis
     """
-    from unmask.errors import visible
     from unmask.tables.criteria import contributions
 
     found = contributions(read(Path(data), reading))

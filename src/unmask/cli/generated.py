@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import click
 
+from unmask.errors import UnmaskError
 from unmask.ranges import Range
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -33,7 +34,7 @@ def options(source: str, *names: str, **changed: Mapping[str, Any]) -> Callable[
     source  : "module:name"
     names   : of the fields; all whose type can be typed on a command line, unless some are named or changed
     changed : what `click.Option` is to be given besides; "flags" are its names on the command line, "name" the one that
-              its function knows it by
+              its function knows it by, "parse" makes its value of what was typed
     """
 
     def decorate(function: Function) -> Function:
@@ -80,6 +81,7 @@ class Later:
             said = {"help": lines.get(field), **_of_default(fields[field].default), **typed(hints.get(field))}
             said |= self.changed.get(field, {})
             flags = said.pop("flags", (f"--{field.replace('_', '-')}",))
+            said |= {"callback": parsed(said.pop("parse"))} if "parse" in said else {}
             yield click.Option([said.pop("name", field), *flags], **said)
 
 
@@ -87,7 +89,7 @@ def typed(hint: Any) -> dict[str, Any]:
     """How a type is written on a command line; nothing where it cannot be.
 
     >>> typed(bool), typed(float | None), typed(Annotated[int, Range(1)])
-    ({'is_flag': True}, {'type': <class 'float'>}, {'type': <IntRange x>=1>, 'callback': <function number at ...>})
+    ({'is_flag': True}, {'type': <class 'float'>}, {'type': <IntRange x>=1>, 'parse': <function number at ...>})
     """
     if get_origin(hint) is Annotated:
         kind, *about = get_args(hint)
@@ -105,15 +107,27 @@ def typed(hint: Any) -> dict[str, Any]:
     return {"is_flag": True} if hint is bool else {}
 
 
+def parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Make the value of an option of what was typed; a refusal names the option."""
+
+    def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        try:
+            return parse(value)
+        except UnmaskError as error:
+            raise click.BadParameter(str(error), ctx, parameter) from None
+
+    return callback
+
+
 def _within(kind: type, bounds: Range) -> dict[str, Any]:
     of_kind: Any = click.IntRange if kind is int else click.FloatRange
-    return {"type": of_kind(bounds.low, bounds.high, min_open=bounds.above), "callback": number}
+    return {"type": of_kind(bounds.low, bounds.high, min_open=bounds.above), "parse": number}
 
 
-def number(ctx: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+def number(value: float | None) -> float | None:
     """A number; click's range lets nan through."""
     if value is not None and math.isnan(value):
-        raise click.BadParameter("expected a number, given nan", ctx, parameter)
+        raise UnmaskError("expected a number, given nan")
     return value
 
 

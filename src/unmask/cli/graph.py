@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from unmask.cli.large import engine_options
 from unmask.cli.options import split
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, ends, separations
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.graphs import SocialGraph
@@ -22,52 +24,42 @@ IN_ENGINE = ("engine", "memory_limit", "temp_directory", "dry_run", "pairs", "ch
 """Options of networks that stay in an engine."""
 
 
-def _overlaps(
-    ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
-) -> tuple[tuple[float, float], ...]:
+def _overlaps(texts: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
     """NODES,EDGES, given any number of times."""
-    found: list[tuple[float, float]] = []
-    for text in value:
-        try:
-            nodes, edges = (float(part) for part in text.split(","))
-        except ValueError:
-            raise click.BadParameter(
-                f"expected two shares NODES,EDGES such as 0.5,0.75, given {text!r}", ctx, parameter
-            ) from None
-        if not (0 <= nodes <= 1 and 0 < edges <= 1):
-            raise click.BadParameter(
-                f"expected shares from 0 to 1, that of edges above 0, given {text!r}", ctx, parameter
-            )
-        if f"{nodes:g}/{edges:g}" in {f"{x:g}/{y:g}" for x, y in found}:
-            raise click.BadParameter(
-                f"{text} is given twice, expected overlaps that differ within 6 digits", ctx, parameter
-            )
-        found.append((nodes, edges))
-    return tuple(found)
+    found: dict[str, tuple[float, float]] = {}
+    for text in texts:
+        nodes, edges = _overlap(text)
+        if f"{nodes:g}/{edges:g}" in found:
+            raise UnmaskError(f"{text} is given twice, expected overlaps that differ within 6 digits")
+        found[f"{nodes:g}/{edges:g}"] = nodes, edges
+    return tuple(found.values())
 
 
-def _seeds(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
+def _overlap(text: str) -> tuple[float, float]:
+    try:
+        nodes, edges = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UnmaskError(f"expected two shares NODES,EDGES such as 0.5,0.75, given {text!r}") from None
+    if not (0 <= nodes <= 1 and 0 < edges <= 1):
+        raise UnmaskError(f"expected shares from 0 to 1, that of edges above 0, given {text!r}")
+    return nodes, edges
+
+
+def _seeds(text: str) -> str:
     """METHOD:COUNT."""
     from unmask.cases.graphs.scenes import parse_seeds
-    from unmask.errors import UnmaskError
 
-    try:
-        parse_seeds(value)
-    except UnmaskError as error:
-        raise click.BadParameter(str(error), ctx, parameter) from None
-    return value
+    parse_seeds(text)
+    return text
 
 
-def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
+def _counts(text: str | None) -> tuple[int, ...]:
     """Numbers of seeds, separated by commas."""
     from unmask.cases.graphs.scenes import is_count
 
-    texts = split(ctx, parameter, value)
-    if not all(map(is_count, texts)):
-        raise click.BadParameter(
-            f"expected whole numbers of seeds from 1, as in 5,25,100, given {value!r}", ctx, parameter
-        )
-    return tuple(sorted({int(text) for text in texts}))
+    if not all(map(is_count, split(text))):
+        raise UnmaskError(f"expected whole numbers of seeds from 1, as in 5,25,100, given {text!r}")
+    return tuple(sorted(set(map(int, split(text)))))
 
 
 @click.command("audit graph", cls=Command)
@@ -77,13 +69,13 @@ def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -
     auxiliary={"type": FILE},
     truth={"type": FILE},
     truth_partial={},
-    overlaps={"flags": ("--overlap",), "multiple": True, "callback": _overlaps, "metavar": "NODES,EDGES"},
-    separation={"multiple": True, "callback": separations, "metavar": "KEY=VALUE,..."},
-    attacks={"flags": ("--attack",), "callback": split},
-    seeds={"callback": _seeds, "metavar": "METHOD:COUNT"},
+    overlaps={"flags": ("--overlap",), "multiple": True, "parse": _overlaps, "metavar": "NODES,EDGES"},
+    separation={"multiple": True, "parse": separations, "metavar": "KEY=VALUE,..."},
+    attacks={"flags": ("--attack",), "parse": split},
+    seeds={"parse": _seeds, "metavar": "METHOD:COUNT"},
 )
 @click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth.")
-@options("unmask.cases.graphs:audit", runs={}, transition={"callback": _counts}, seed={})
+@options("unmask.cases.graphs:audit", runs={}, transition={"parse": _counts}, seed={})
 @column_options
 @click.option("--pairs", type=FILE, help="Write whom one attack re-identifies as whom, as Parquet (needs --engine).")
 @click.option(
@@ -147,8 +139,6 @@ def audit_graph(
 
 def _progress(text: str) -> None:
     """What is being run, on a terminal only."""
-    import sys
-
     if sys.stderr.isatty():
         click.echo(f"{text} ...", err=True)
 

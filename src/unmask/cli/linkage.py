@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import say_notes, stems
-from unmask.cli.generated import Command, options
+from unmask.cli.generated import Command, options, parsed
 from unmask.cli.large import engine_options, refuse_without_engine
 from unmask.cli.options import Input, encoding_option, pairs
 from unmask.cli.output import Output, audit_output
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     shuffles={"type": click.IntRange(min=1)}, seed={},
 )  # fmt: skip
 @click.option(
-    "--own", multiple=True, metavar="NAME=COLUMN", callback=pairs,
+    "--own", multiple=True, metavar="NAME=COLUMN", callback=parsed(pairs),
     help="Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place "
     "of one value for all: weight=w, alpha=a.",
 )  # fmt: skip

@@ -9,13 +9,14 @@ import shutil
 import signal
 import sys
 from contextlib import redirect_stderr, suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 from click.shell_completion import CompletionItem
 
-from unmask.cli.generated import Command, options
+from unmask.cli.generated import Command, options, parsed
 from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError
 
@@ -95,8 +96,6 @@ class Sentences(click.Group):
 
     def _with_second_word(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take "audit linkage" for one command; a near miss that is no file is told apart from a release."""
-        from difflib import get_close_matches
-
         name = " ".join(args[:2])
         commands = self.list_commands(ctx)
         if name in commands:
@@ -109,8 +108,6 @@ class Sentences(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command; suggest the nearest name for a typo."""
-        from difflib import get_close_matches
-
         args = self._with_second_word(ctx, args)
         name = args[0]  # click takes the arguments away
         try:
@@ -218,64 +215,54 @@ class Input(click.ParamType[str]):
         return str(path)
 
 
-def split(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+def split(text: str | None) -> tuple[str, ...]:
     """Names separated by commas."""
-    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
-def pairs(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+def codes(text: str | None) -> tuple[str, ...] | None:
+    """Texts separated by commas; none where the text is empty, None where the option is left out."""
+    return None if text is None else split(text)
+
+
+def pairs(texts: tuple[str, ...]) -> dict[str, str]:
     """COLUMN=VALUE, given any number of times."""
-    wrong = [item for item in value if "=" not in item]
-    if wrong:
-        raise click.BadParameter("expected COLUMN=VALUE", ctx, parameter)
-    return dict(item.split("=", 1) for item in value)
+    if not all("=" in item for item in texts):
+        raise UnmaskError("expected COLUMN=VALUE")
+    return dict(item.split("=", 1) for item in texts)
 
 
-def types(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+def types(texts: tuple[str, ...]) -> dict[str, str]:
     """COLUMN=TYPE, with a type that exists."""
-    from unmask.errors import UnmaskError
     from unmask.tables.types import told
 
-    given = pairs(ctx, parameter, value)
+    given = pairs(texts)
     for column, of_type in given.items():
-        try:
-            told(column, of_type)
-        except UnmaskError as error:
-            raise click.BadParameter(str(error), ctx, parameter) from None
+        told(column, of_type)
     return given
 
 
-def codes(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Texts separated by commas; none where the text is empty, None where the option is left out."""
-    return None if value is None else split(ctx, parameter, value)
-
-
-def orders(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def orders(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """COLUMN=VALUE,VALUE,...: the values of ordinal columns from lowest to highest."""
-    return {column: split(ctx, parameter, text) for column, text in pairs(ctx, parameter, value).items()}
+    return {column: split(text) for column, text in pairs(texts).items()}
 
 
-def delimiter(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def delimiter(text: str | None) -> str | None:
     """One character; the two characters of an escaped tab are what a shell hands over for it."""
-    character = "\t" if value == "\\t" else value
+    character = "\t" if text == "\\t" else text
     if character is not None and (len(character) != 1 or character in '"\r\n'):
-        raise click.BadParameter(
-            f"expected one character, given {value!r}; leave it out to have it guessed", ctx, parameter
-        )
+        raise UnmaskError(f"expected one character, given {text!r}; leave it out to have it guessed")
     return character
 
 
-def encoding(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def encoding(text: str | None) -> str | None:
     """The name of an encoding of text."""
     from unmask.engines.encodings import check_encoding
 
-    try:
-        return None if value is None else check_encoding(value)
-    except UnmaskError as error:
-        raise click.BadParameter(str(error), ctx, parameter) from None
+    return None if text is None else check_encoding(text)
 
 
-encoding_option = options("unmask.tables:Table.read", encoding={"callback": encoding})
+encoding_option = options("unmask.tables:Table.read", encoding={"parse": encoding})
 
 
 def table_options(command: Any) -> Any:
@@ -288,17 +275,15 @@ def optional_table_options(command: Any) -> Any:
     return _reading_options(command, required=False)
 
 
-def _refuse_seed(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        raise click.BadParameter(
+def _refuse_seed(text: str | None) -> None:
+    if text is not None:
+        raise UnmaskError(
             "whoever knows or guesses the seed of a release undoes its protection, so a release has none; leave it out "
-            "(studies have one)",
-            ctx,
-            parameter,
+            "(studies have one)"
         )
 
 
-without_seed = click.option("--seed", hidden=True, expose_value=False, callback=_refuse_seed)
+without_seed = click.option("--seed", hidden=True, expose_value=False, callback=parsed(_refuse_seed))
 """For a command that writes a release."""
 
 attacker_option = options("unmask.cases.tables:audit", "attacker")
@@ -307,20 +292,20 @@ attacker_option = options("unmask.cases.tables:audit", "attacker")
 def _reading_options(command: Any, *, required: bool) -> Any:
     return options(
         "unmask.tables:Table.read",
-        quasi_identifiers={"flags": ("--quasi-identifiers", "-q"), "required": required, "callback": split},
-        sensitive={"flags": ("--sensitive", "-s"), "callback": split},
-        keep={"callback": split},
+        quasi_identifiers={"flags": ("--quasi-identifiers", "-q"), "required": required, "parse": split},
+        sensitive={"flags": ("--sensitive", "-s"), "parse": split},
+        keep={"parse": split},
         weight={},
-        identifiers={"callback": split},
+        identifiers={"parse": split},
         cells={},
-        hierarchies={"flags": ("--hierarchy",), "callback": pairs, **_BY_COLUMN},
-        orders={"flags": ("--order",), "callback": orders, **_BY_COLUMN},
-        types={"flags": ("--type",), "callback": types, **_BY_COLUMN},
+        hierarchies={"flags": ("--hierarchy",), "parse": pairs, **_BY_COLUMN},
+        orders={"flags": ("--order",), "parse": orders, **_BY_COLUMN},
+        types={"flags": ("--type",), "parse": types, **_BY_COLUMN},
         missing={},
         decimal={},
-        na={"callback": codes},
-        delimiter={"callback": delimiter},
-        encoding={"callback": encoding},
+        na={"parse": codes},
+        delimiter={"parse": delimiter},
+        encoding={"parse": encoding},
     )(command)
 
 

@@ -9,6 +9,7 @@ import click
 
 from unmask import writing
 from unmask.cli.files import command_name, inputs, refuse_to_overwrite
+from unmask.errors import visible
 
 if TYPE_CHECKING:
     from unmask.reports.facts.study import StudyData
@@ -57,7 +58,6 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
 
 
 def _say(found: StudyData) -> None:
-    from unmask.errors import visible
     from unmask.reports.findings.study import findings
 
     for name, sentences in findings(found):

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_release
-from unmask.cli.generated import FILE, Command, options
+from unmask.cli.generated import FILE, Command, options, parsed
 from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split, without_seed
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.cases.graphs.advice import IdentityAdvice
@@ -27,30 +28,25 @@ MOST = 1000
 NOT_OF_DECOYS = ("model", "identities", "cooperation", "group", "refuse_top")
 
 
-def _adopters(ctx: click.Context, parameter: click.Parameter, value: str) -> float:
+def _adopters(text: str) -> float:
     """A share has a point, a number of people has none."""
     try:
-        found = int(value) if value.isdecimal() else float(value)
+        found = int(text) if text.isdecimal() else float(text)
     except ValueError:
         found = -1.0
     if not (found >= 0 and (isinstance(found, int) or found <= 1)):
-        raise click.BadParameter(
-            f"expected a share from 0.0 to 1.0, or a whole number of people, given {value!r}", ctx, parameter
-        )
+        raise UnmaskError(f"expected a share from 0.0 to 1.0, or a whole number of people, given {text!r}")
     return found
 
 
-def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...]:
+def _chances(text: str | None) -> tuple[float, ...]:
     """Probabilities, separated by commas."""
-    texts = split(ctx, parameter, value)
     try:
-        found = tuple(map(float, texts))
+        found = tuple(map(float, split(text)))
     except ValueError:
         found = (-1.0,)
-    if not all(0 <= chance <= 1 for chance in found) or (value is not None and not found):
-        raise click.BadParameter(
-            f"expected a probability from 0 to 1 for each identity, such as 0.3,0.1, given {value!r}", ctx, parameter
-        )
+    if not all(0 <= chance <= 1 for chance in found) or (text is not None and not found):
+        raise UnmaskError(f"expected a probability from 0 to 1 for each identity, such as 0.3,0.1, given {text!r}")
     return found
 
 
@@ -59,19 +55,14 @@ def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) 
 
 def column_options(command: Any) -> Any:
     """What says where the ids are in the files of networks."""
-    for option in (
-        click.option("--delimiter", callback=one_character, help="Delimiter of the ids; guessed when left out."),
-        click.option("--target", help="Column of the other end of an edge, see --source."),
-        click.option("--source", help="Column of one end of an edge, by name or number from 1; found when left out."),
-    ):
-        command = option(command)
-    return command
+    one = "Column of one end of an edge, by name or number from 1; found when left out."
+    command = options("unmask.graphs:SocialGraph.read", delimiter={"parse": one_character})(command)
+    command = click.option("--target", help="Column of the other end of an edge, see --source.")(command)
+    return click.option("--source", help=one)(command)
 
 
 def ends(source: str | None, target: str | None) -> tuple[str, str] | None:
     """Both columns, or neither."""
-    from unmask.errors import UnmaskError
-
     if source is not None and target is not None:
         return source, target
     if source is None and target is None:
@@ -91,7 +82,7 @@ def separation_options(command: Any) -> Any:
         "unmask.graphs:IdentitySeparation",
         model={},
         identities={"type": click.IntRange(1, MOST)},
-        adopters={"type": str, "default": "0.1", "callback": _adopters},
+        adopters={"type": str, "default": "0.1", "parse": _adopters},
         cooperation={},
         group={},
         refuse_top={},
@@ -103,7 +94,6 @@ def separation_options(command: Any) -> Any:
 def _protection(
     *, adopters: float, minimum_degree: int | None, decoy: bool, **separation: Any
 ) -> Decoy | IdentitySeparation:
-    from unmask.errors import UnmaskError
     from unmask.graphs.protections import Decoy, IdentitySeparation
 
     common: dict[str, Any] = {"adopters": adopters}
@@ -124,32 +114,30 @@ def _separation(**given: Any) -> Decoy | IdentitySeparation:
     return _protection(**given)
 
 
-def separations(
-    ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
-) -> tuple[Decoy | IdentitySeparation, ...]:
+def separations(texts: tuple[str, ...]) -> tuple[Decoy | IdentitySeparation, ...]:
     """KEY=VALUE,..., given any number of times: the options of `protect graph` in one text."""
-    from unmask.errors import UnmaskError
+    found: dict[str, Decoy | IdentitySeparation] = {}
+    for text in texts:
+        made = _separation_of(text)
+        if repr(made) in found:  # a share of 1.0 is not 1 person
+            raise UnmaskError(f"{text} is given twice, expected separations that differ")
+        found[repr(made)] = made
+    return tuple(found.values())
 
-    found: list[Decoy | IdentitySeparation] = []
-    for text in value:
-        items = split(ctx, parameter, text)
-        if not items:
-            raise click.BadParameter(f"expected KEY=VALUE,... such as model=best, given {text!r}", ctx, parameter)
-        try:
-            with _separation.make_context("separation", [f"--{item}" for item in items]) as inner:
-                made = _separation.invoke(inner)
-        except click.NoSuchOption as error:
-            keys = ", ".join(option.opts[0].removeprefix("--") for option in _separation.params)
-            raise click.BadParameter(
-                f"{error.option_name.removeprefix('--')!r} is no key, expected {keys}", ctx, parameter
-            ) from None
-        except (click.UsageError, UnmaskError) as error:
-            said = error.format_message() if isinstance(error, click.UsageError) else str(error)
-            raise click.BadParameter(re.sub(r"(?<!\w)--(?=\w)", "", said), ctx, parameter) from None
-        if repr(made) in map(repr, found):  # a share of 1.0 is not 1 person
-            raise click.BadParameter(f"{text} is given twice, expected separations that differ", ctx, parameter)
-        found.append(made)
-    return tuple(found)
+
+def _separation_of(text: str) -> Any:
+    items = split(text)
+    if not items:
+        raise UnmaskError(f"expected KEY=VALUE,... such as model=best, given {text!r}")
+    try:
+        with _separation.make_context("separation", [f"--{item}" for item in items]) as inner:
+            return _separation.invoke(inner)
+    except click.NoSuchOption as error:
+        keys = ", ".join(option.opts[0].removeprefix("--") for option in _separation.params)
+        raise UnmaskError(f"{error.option_name.removeprefix('--')!r} is no key, expected {keys}") from None
+    except (click.UsageError, UnmaskError) as error:
+        said = error.format_message() if isinstance(error, click.UsageError) else str(error)
+        raise UnmaskError(re.sub(r"(?<!\w)--(?=\w)", "", said)) from None
 
 
 # --- protect graph --------------------------------------------------------------------------------------------------
@@ -267,7 +255,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
     type=click.IntRange(1, MOST),
     help="Number of identities you would take; 5, or as many as in --discovery.",
 )
-@click.option("--discovery", callback=_chances, help="Probability that each is found, such as 0.3,0.1.")
+@click.option("--discovery", callback=parsed(_chances), help="Probability that each is found, such as 0.3,0.1.")
 @click.option(
     "--runs", default=0, show_default=True, type=click.IntRange(min=0),
     help="Simulated attacks for each identity, from which --discovery is estimated; 0 for none.",
@@ -304,7 +292,6 @@ def advise_identity(
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
     from unmask.cases.graphs.advice import sentences
-    from unmask.errors import UnmaskError
 
     if discovery and runs:
         raise UnmaskError(
@@ -350,8 +337,6 @@ def _advice(
 def _node(graph: SocialGraph, name: str, path: Path) -> int:
     """The node with this id."""
     import numpy as np
-
-    from unmask.errors import UnmaskError
 
     if graph.labels is None:
         found = [int(name)] if name.isdecimal() and int(name) < graph.n_nodes else []
