@@ -215,19 +215,11 @@ def _file(data: Settings, folder: Path) -> str:
 
 def _reading(data: Settings, folder: Path) -> dict[str, Any]:
     """How the table is read, in the form of options."""
-    names = {
-        key: ",".join(data[key]) for key in ("quasi_identifiers", "sensitive", "keep", "identifiers") if key in data
-    }
-    comma = next((name for key in names for name in data[key] if "," in name), None)
-    if comma is not None:
-        raise UnmaskError(f"column {comma!r} has a comma in its name, which no option can say; rename it in the file")
     types = {"types": [f"{name}={of}" for name, of in data.get("types", {}).items()]}
     orders = {"orders": [f"{name}={','.join(values)}" for name, values in data.get("orders", {}).items()]}
     trees = {"hierarchies": [f"{name}={_place(folder, at)}" for name, at in data.get("hierarchies", {}).items()]}
-    plain = {key: data[key] for key in (*READING, "weight") if key in data}
-    if isinstance(plain.get("na"), list):
-        plain["na"] = ",".join(plain["na"])
-    return names | types | orders | trees | plain
+    plain = {key: data[key] for key in (*READING, *ROLES.values()) if key in data}
+    return plain | types | orders | trees
 
 
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import click
 
 from unmask.cli.documents import FromDocument
 from unmask.cli.files import read, say_json
+from unmask.cli.generated import FILE
 from unmask.cli.options import Input, first_argument, table_options
 from unmask.errors import UnmaskError, visible
 
@@ -20,7 +21,7 @@ EXIT_NONE = 1
 
 
 @click.command("choose")
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=first_argument)
+@click.argument("run", type=FILE, shell_complete=first_argument)
 @click.option(
     "--require", "required", multiple=True,
     help="Bound [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, as in success_probability.worst<=0.09; repeatable. The "

@@ -10,7 +10,7 @@ import inspect
 import math
 import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from operator import attrgetter
@@ -78,10 +78,12 @@ class Later:
         hints = get_type_hints(source, include_extras=True)
         lines = described(inspect.getdoc(source) or "")
         for field in self.names or self.changed or [name for name in fields if name in hints and typed(hints[name])]:
-            said = {"help": lines.get(field), **_of_default(fields[field].default), **typed(hints.get(field))}
-            said |= self.changed.get(field, {})
+            own = self.changed.get(field, {})
+            kind = {"type": click.UNPROCESSED} if "parse" in own else typed(hints.get(field))
+            said = {"help": lines.get(field), **_of_default(fields[field].default), **kind, **own}
+            if "parse" in said:
+                said["callback"] = parsed(said.pop("parse"))
             flags = said.pop("flags", (f"--{field.replace('_', '-')}",))
-            said |= {"callback": parsed(said.pop("parse"))} if "parse" in said else {}
             yield click.Option([said.pop("name", field), *flags], **said)
 
 
@@ -105,6 +107,11 @@ def typed(hint: Any) -> dict[str, Any]:
     if inspect.isclass(get_origin(hint) or hint) and issubclass(get_origin(hint) or hint, PathLike):
         return {"type": FILE}
     return {"is_flag": True} if hint is bool else {}
+
+
+def taken(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """What options of these names were given, taken out of all that were."""
+    return {name: given.pop(name) for name in names}
 
 
 def parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import stems
-from unmask.cli.generated import FILE, Command, options
+from unmask.cli.generated import FILE, Command, options, taken
 from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.large import engine_options
 from unmask.cli.options import split
@@ -115,7 +115,7 @@ def audit_graph(
     from unmask.cases.graphs.scenes import DEFAULT, parse_attacks
 
     name = stems((release,))[0]
-    in_engine = {key: asked.pop(key) for key in IN_ENGINE}
+    in_engine = taken(asked, IN_ENGINE)
     if in_engine["engine"] is not None:
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
         said = {**known, **in_engine, "ends": ends(source, target), "force": output.force}

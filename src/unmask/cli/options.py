@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import sys
+from collections.abc import Iterable
 from contextlib import redirect_stderr, suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -215,12 +216,13 @@ class Input(click.ParamType[str]):
         return str(path)
 
 
-def split(text: str | None) -> tuple[str, ...]:
-    """Names separated by commas."""
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+def split(text: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Names separated by commas, or listed in a document."""
+    names = (text or "").split(",") if isinstance(text, str | None) else text
+    return tuple(name.strip() for name in names if name.strip())
 
 
-def codes(text: str | None) -> tuple[str, ...] | None:
+def codes(text: str | Iterable[str] | None) -> tuple[str, ...] | None:
     """Texts separated by commas; none where the text is empty, None where the option is left out."""
     return None if text is None else split(text)
 

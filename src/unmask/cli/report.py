@@ -9,6 +9,7 @@ import click
 
 from unmask import writing
 from unmask.cli.files import command_name, inputs, refuse_to_overwrite
+from unmask.cli.generated import FILE
 from unmask.errors import visible
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 
 
 @click.command("report")
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the page, one HTML file.")
+@click.argument("run", type=FILE)
+@click.option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
 @click.option(
-    "--export", "folder", type=click.Path(path_type=Path),
+    "--export", "folder", type=FILE,
     help="Write every chart as SVG and PNG, every table as CSV and Parquet into this folder.",
 )  # fmt: skip
 @click.option("--summary", "in_words", is_flag=True, help="Print the results in plain language, at most 25 lines.")

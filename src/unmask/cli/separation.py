@@ -108,10 +108,7 @@ def _protection(
     return Decoy(**common)
 
 
-@click.command("separation", cls=Command, add_help_option=False)
-@separation_options
-def _separation(**given: Any) -> Decoy | IdentitySeparation:
-    return _protection(**given)
+_separation = click.command("separation", cls=Command, add_help_option=False)(separation_options(_protection))
 
 
 def separations(texts: tuple[str, ...]) -> tuple[Decoy | IdentitySeparation, ...]:
@@ -247,7 +244,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 # --- advise identity ------------------------------------------------------------------------------------------------
 
 
-@click.command("advise identity")
+@click.command("advise identity", cls=Command)
 @click.option("--graph", required=True, type=FILE, help="Network, as far as it is known.")
 @click.option("--node", required=True, help="Your id in it.")
 @click.option(
