@@ -62,6 +62,13 @@ def test_a_command_audits_it(files):
     assert "<svg" in (files / "out.html").read_text() or "<table" in (files / "out.html").read_text()
 
 
+def test_a_document_asks_for_it(files):
+    asked = ("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8")
+    (files / "unmask.toml").write_text(command(*asked, "--as-plan").stdout)
+    assert "[badges]" in (files / "unmask.toml").read_text()
+    assert command("audit", "badges", "unmask.toml", "--json").stdout == command(*asked, "--json").stdout
+
+
 def test_its_command_says_what_it_takes(files):
     shown = command("audit", "badges", "--help").stdout
     assert "Share of the people who show their own color." in " ".join(shown.split())

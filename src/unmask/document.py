@@ -10,11 +10,12 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import text_of
 from unmask.plan import NOTHING, unknown
@@ -23,7 +24,7 @@ KEYS: Final = (
     "title", "data", "columns", "releases", "register", "protections", "adversaries", "policy", "seeds", "measures",
     "budget",
 )  # fmt: skip
-"""What a document may say."""
+"""What a document may say, besides a table for each domain."""
 
 ROLES: Final[Mapping[str, str]] = {
     "quasi-identifier": "quasi_identifiers",
@@ -68,9 +69,10 @@ def load(path: Path) -> dict[str, Any]:
         raise UnmaskError(f"document {path.name!r} is not UTF-8 text; expected a TOML file") from None
     except tomllib.TOMLDecodeError as error:
         raise UnmaskError(f"document {path.name!r} is not TOML: {error}") from None
+    known = (*KEYS, *(name if one.word is None else one.word for name, one in DOMAINS.items()))
     for key in given:
-        if key not in KEYS:
-            raise UnmaskError(f"document {path.name!r}: {unknown(key, KEYS, 'it')}")
+        if key not in known:
+            raise UnmaskError(f"document {path.name!r}: {unknown(key, known, 'it')}")
     return given
 
 
@@ -187,6 +189,27 @@ def for_columns(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any
     """The table, and how it is read, for commands about its columns."""
     data = _table(given)
     return [_file(data, folder)], _reading(data, folder)
+
+
+def for_domain(
+    given: Settings, folder: Path, word: str, known: Sequence[str], files: Collection[str]
+) -> dict[str, Any]:
+    """What `unmask audit WORD` is asked, by the names of its options. files : those whose values lie beside it
+
+    >>> for_domain({"graph": {"release": "g.txt", "runs": 2}}, Path("here"), "graph", ["release", "runs"], ["release"])
+    {'release': 'here/g.txt', 'runs': 2}
+    """
+    said = given.get(word)
+    if not isinstance(said, dict):
+        raise UnmaskError(f"the document has no [{word}]; expected it, and below it options of unmask audit {word}")
+    for key in said:
+        if key not in known:
+            raise UnmaskError(unknown(key, known, f"[{word}]"))
+    return {key: _placed(folder, value) if key in files else value for key, value in said.items()}
+
+
+def _placed(folder: Path, value: Any) -> Any:
+    return [_place(folder, one) for one in value] if isinstance(value, list) else _place(folder, value)
 
 
 def _mondrian(one: Settings) -> dict[str, Any]:

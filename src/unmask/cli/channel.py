@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli.documents import OfDomain
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
 from unmask.cli.generated import FILE, Command, options
 from unmask.cli.output import Output, audit_output
@@ -24,7 +25,7 @@ CURVE_POINTS = 12
 """Budgets at which `design` solves the trade-off curve."""
 
 
-@click.command("audit channel", cls=Command)
+@click.command("audit channel", cls=OfDomain)
 @click.argument("channels", nargs=-1, required=True, type=FILE)
 @click.option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
 @options("unmask.cases.channels:audit", loss={"type": str}, coordinates={}, distortion={}, unit={})

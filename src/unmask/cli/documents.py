@@ -12,6 +12,9 @@ from unmask.cli.generated import Command
 
 NAME = "unmask.toml"
 
+NOT_SAID = {"report", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "gates", "as_plan"}
+"""Options of every audit, which are about one run of it."""
+
 
 class FromDocument(Command):
     """A command whose argument may be a document in place of its files; options on the command line win over it."""
@@ -25,13 +28,20 @@ class FromDocument(Command):
             return super().parse_args(ctx, args)
         from unmask import document
 
-        said = {"audit": document.for_audit, "protect": document.for_protect}.get(str(self.name), document.for_columns)
         path = Path(texts[0])
-        files, ctx.default_map = said(document.load(path), path.parent)
+        files, ctx.default_map = self.said(document.load(path), path.parent)
         ctx.meta[NAME] = str(path)
         rest = super().parse_args(ctx, args)
-        ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
+        if files:
+            ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
         return rest
+
+    def said(self, given: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
+        """The files, and what options a document says."""
+        from unmask import document
+
+        of_command = {"audit": document.for_audit, "protect": document.for_protect}
+        return of_command.get(str(self.name), document.for_columns)(given, folder)
 
 
 class AsPlan(FromDocument):
@@ -39,19 +49,77 @@ class AsPlan(FromDocument):
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        self.given.append(
-            click.Option(["--as-plan"], is_flag=True, help="Print this command as a document, unmask.toml, and stop.")
-        )
+        text = "Print this command as a document, unmask.toml, and stop."
+        self.given.append(click.Option(["--as-plan"], is_flag=True, help=text))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Print the document, or run the command."""
         if not ctx.params.pop("as_plan"):
             return super().invoke(ctx)
-        from unmask.document import HELD, of_options
-
-        click.echo(of_options(ctx.params), nl=False)
+        click.echo(self.document(ctx), nl=False)
         typed = [one for one in self.params if ctx.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE]
-        left = [one.opts[0] for one in typed if one.name not in HELD | {"as_plan"}]
+        left = [one.opts[0] for one in typed if one.name != "as_plan" and not self.holds(str(one.name))]
         if left:
             click.echo(f"no document says {', '.join(left)}: give that again", err=True)
         return None
+
+    def document(self, ctx: click.Context) -> str:
+        """What the command was asked for."""
+        from unmask.document import of_options
+
+        return of_options(ctx.params)
+
+    def holds(self, name: str) -> bool:
+        """Whether a document says such an option."""
+        from unmask.document import HELD
+
+        return name in HELD
+
+
+class OfDomain(AsPlan):
+    """An audit that a document asks for in a table of its own, `[graph]` for `unmask audit graph`: its argument and
+    its options by their names, with the values that are typed, and files beside the document.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what was typed: it is what a document says."""
+        ctx.meta[__name__] = self.make_parser(ctx).parse_args(list(args))[0]
+        return super().parse_args(ctx, args)
+
+    @property
+    def word(self) -> str:
+        """The name of the table."""
+        return str(self.name).rpartition(" ")[2]
+
+    @property
+    def argument(self) -> str:
+        """The name of its argument."""
+        return next(str(one.name) for one in self.params if isinstance(one, click.Argument))
+
+    def said(self, given: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
+        """The argument and the options of the table."""
+        from unmask.document import for_domain
+
+        names = [str(one.name) for one in self.params if self.holds(str(one.name))]
+        files = {str(one.name) for one in self.params if one.type.name == "path"}
+        said = for_domain(given, folder, self.word, names, files)
+        released = said.pop(self.argument, [])
+        return [released] if isinstance(released, str) else released, said
+
+    def document(self, ctx: click.Context) -> str:
+        """What was typed, and what a document said beside it."""
+        from unmask.document import section, whole_text
+
+        typed = {name: one for name, one in ctx.meta[__name__].items() if isinstance(one, str | bool | list)}
+        numbers = {name: ctx.params[name] for name in typed if isinstance(ctx.params.get(name), int | float)}
+        said = {**(ctx.default_map or {}), **typed, **numbers, self.argument: _texts(ctx.params.get(self.argument))}
+        kept = {name: one for name, one in said.items() if one is not None and self.holds(name)}
+        return whole_text(f"unmask {self.name}", [section(f"[{self.word}]", kept)])
+
+    def holds(self, name: str) -> bool:
+        """Whether it is about more than one run."""
+        return name not in NOT_SAID
+
+
+def _texts(files: Any) -> list[str] | str | None:
+    return list(map(str, files)) if isinstance(files, tuple) else None if files is None else str(files)

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
+from unmask.cli.documents import OfDomain
 from unmask.cli.files import stems
-from unmask.cli.generated import FILE, Command, options
+from unmask.cli.generated import FILE, options
 from unmask.cli.output import Output, audit_output
 from unmask.domains import DOMAINS, cases_of
 from unmask.plan import Part
@@ -20,7 +21,7 @@ def audit_of(domain: str) -> click.Command:
     cases = cases_of(domain)
     sentence = (inspect.getdoc(cases.audit) or "").partition("\n\n")[0]
 
-    @click.command(f"audit {domain}", cls=Command, help=sentence)
+    @click.command(f"audit {domain}", cls=OfDomain, help=sentence)
     @click.argument("releases", nargs=-1, required=True, type=FILE)
     @options(f"{DOMAINS[domain].cases}:audit")
     @audit_output

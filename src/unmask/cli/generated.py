@@ -80,11 +80,14 @@ class Later:
         for field in self.names or self.changed or [name for name in fields if name in hints and typed(hints[name])]:
             own = self.changed.get(field, {})
             kind = {"type": click.UNPROCESSED} if "parse" in own else typed(hints.get(field))
-            said = {"help": lines.get(field), **_of_default(fields[field].default), **kind, **own}
-            if "parse" in said:
-                said["callback"] = parsed(said.pop("parse"))
-            flags = said.pop("flags", (f"--{field.replace('_', '-')}",))
-            yield click.Option([said.pop("name", field), *flags], **said)
+            yield _option(field, {"help": lines.get(field), **_of_default(fields[field].default), **kind, **own})
+
+
+def _option(field: str, said: dict[str, Any]) -> click.Option:
+    if "parse" in said:
+        said["callback"] = parsed(said.pop("parse"))
+    flags = said.pop("flags", (f"--{field.replace('_', '-')}",))
+    return click.Option([said.pop("name", field), *flags], **said)
 
 
 def typed(hint: Any) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli.documents import OfDomain
 from unmask.cli.files import stems
-from unmask.cli.generated import FILE, Command, options, taken
+from unmask.cli.generated import FILE, options, taken
 from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.large import engine_options
 from unmask.cli.options import split
@@ -62,7 +63,7 @@ def _counts(text: str | None) -> tuple[int, ...]:
     return tuple(sorted(set(map(int, split(text)))))
 
 
-@click.command("audit graph", cls=Command)
+@click.command("audit graph", cls=OfDomain)
 @click.argument("release", type=FILE)
 @options(
     "unmask.cases.graphs:audit",

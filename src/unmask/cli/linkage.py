@@ -7,18 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli.documents import OfDomain
 from unmask.cli.files import say_notes, stems
-from unmask.cli.generated import Command, options, parsed
+from unmask.cli.generated import options, parsed
 from unmask.cli.large import engine_options, refuse_without_engine
 from unmask.cli.options import Input, encoding_option, pairs
 from unmask.cli.output import Output, audit_output
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.measures.unlinkability import Contingency
     from unmask.pseudonyms.labels import Files
 
 
-@click.command("audit linkage", cls=Command)
+def _only_document(text: str | None) -> str | None:
+    if text is not None and not text.endswith(".toml"):
+        raise UnmaskError(f"{Path(text).name!r} is no document such as unmask.toml; name tables by --truth and --guess")
+    return text
+
+
+@click.command("audit linkage", cls=OfDomain)
+@click.argument("document", required=False, expose_value=False, callback=parsed(_only_document))
 @click.option("--truth", required=True, metavar="PATH", type=Input(), help="Table of items and their subjects.")
 @click.option(
     "--guess", "guesses", multiple=True, required=True, metavar="PATH", type=Input(),
