@@ -197,7 +197,7 @@ def for_domain(
     """What `unmask audit WORD` is asked, by the names of its options. files : those whose values lie beside it
 
     >>> for_domain({"graph": {"release": "g.txt", "runs": 2}}, Path("here"), "graph", ["release", "runs"], ["release"])
-    {'release': 'here/g.txt', 'runs': 2}
+    {'gates': [], 'release': 'here/g.txt', 'runs': 2}
     """
     said = given.get(word)
     if not isinstance(said, dict):
@@ -205,7 +205,8 @@ def for_domain(
     for key in said:
         if key not in known:
             raise UnmaskError(unknown(key, known, f"[{word}]"))
-    return {key: _placed(folder, value) if key in files else value for key, value in said.items()}
+    placed = {key: _placed(folder, value) if key in files else value for key, value in said.items()}
+    return {"gates": [policy.refused for policy in policies(given)], **placed}
 
 
 def _placed(folder: Path, value: Any) -> Any:
@@ -291,7 +292,6 @@ def of_options(options: Settings) -> str:
     releases, origins = list(options.get("releases", ())), list(options.get("origins", ()))
     source = options.get("data") or options.get("original") or (releases.pop() if len(releases) == 1 else None)
     data = {"file": source, **{key: options[key] for key in READING}}
-    policy = [{"require": str(replace(gate, sign=OPPOSITE[gate.sign]))} for gate in options.get("gates", ())]
     published = [
         {"file": file, "origin": origin}
         for file, origin in itertools.zip_longest(map(str, releases), map(str, origins))
@@ -299,7 +299,6 @@ def of_options(options: Settings) -> str:
     lists = {
         "protections": [_protection(options)] if "k" in options else [],
         "releases": published,
-        "policy": policy,
     }
     register = {"file": options.get("register"), "coverage": options.get("coverage")}
     return whole_text(
@@ -309,8 +308,15 @@ def of_options(options: Settings) -> str:
             section("[columns]", _roles(options)),
             *([section("[register]", _said(register))] if register["file"] else []),
             *(section(f"[[{key}]]", _said(one)) for key, entries in lists.items() for one in entries),
+            *policy_of(options.get("gates", ())),
         ),
     )
+
+
+def policy_of(gates: Iterable[Any]) -> Iterator[str]:
+    """The policy that conditions refuse the opposite of."""
+    for gate in gates:
+        yield section("[[policy]]", {"require": str(replace(gate, sign=OPPOSITE[gate.sign]))})
 
 
 def _protection(options: Settings) -> dict[str, Any]:

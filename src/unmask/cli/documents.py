@@ -12,7 +12,7 @@ from unmask.cli.generated import Command
 
 NAME = "unmask.toml"
 
-NOT_SAID = {"report", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "gates", "as_plan"}
+NOT_SAID = {"report", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan"}
 """Options of every audit, which are about one run of it."""
 
 
@@ -108,13 +108,13 @@ class OfDomain(AsPlan):
 
     def document(self, ctx: click.Context) -> str:
         """What was typed, and what a document said beside it."""
-        from unmask.document import section, whole_text
+        from unmask.document import policy_of, section, whole_text
 
         typed = {name: one for name, one in ctx.meta[__name__].items() if isinstance(one, str | bool | list)}
         numbers = {name: ctx.params[name] for name in typed if isinstance(ctx.params.get(name), int | float)}
         said = {**(ctx.default_map or {}), **typed, **numbers, self.argument: _texts(ctx.params.get(self.argument))}
-        kept = {name: one for name, one in said.items() if one is not None and self.holds(name)}
-        return whole_text(f"unmask {self.name}", [section(f"[{self.word}]", kept)])
+        kept = {name: one for name, one in said.items() if one is not None and name != "gates" and self.holds(name)}
+        return whole_text(f"unmask {self.name}", [section(f"[{self.word}]", kept), *policy_of(ctx.params["gates"])])
 
     def holds(self, name: str) -> bool:
         """Whether it is about more than one run."""
