@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_release
-from unmask.cli.generated import FILE, Command, options, parsed
+from unmask.cli.generated import FILE, Command, options
 from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split, without_seed
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
-    from unmask.cases.graphs.advice import IdentityAdvice
     from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
     from unmask.graphs.release import SocialGraph
 
@@ -247,36 +246,20 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 @click.command("advise identity", cls=Command)
 @click.option("--graph", required=True, type=FILE, help="Network, as far as it is known.")
 @click.option("--node", required=True, help="Your id in it.")
-@click.option(
-    "--identities",
-    type=click.IntRange(1, MOST),
-    help="Number of identities you would take; 5, or as many as in --discovery.",
-)
-@click.option("--discovery", callback=parsed(_chances), help="Probability that each is found, such as 0.3,0.1.")
-@click.option(
-    "--runs", default=0, show_default=True, type=click.IntRange(min=0),
-    help="Simulated attacks for each identity, from which --discovery is estimated; 0 for none.",
+@options(
+    "unmask.cases.graphs.advice:told",
+    identities={}, discovery={"parse": _chances}, runs={}, attack={}, leaked={}, seed={},
 )  # fmt: skip
-@click.option("--attack", default="Rematch", show_default=True, help="Attack to simulate (needs --runs).")
-@click.option(
-    "--leaked", default=100, show_default=True, type=click.IntRange(min=1), help="People whom it knows already."
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
 @column_options
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
 def advise_identity(
     graph: Path,
     node: str,
-    identities: int | None,
-    discovery: tuple[float, ...],
-    runs: int,
-    attack: str,
-    leaked: int,
-    seed: int,
     source: str | None,
     target: str | None,
     delimiter: str | None,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     r"""Tell one person of a network whether several identities hide them, and where to put a secret.
 
@@ -288,47 +271,16 @@ def advise_identity(
     unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
-    from unmask.cases.graphs.advice import sentences
-
-    if discovery and runs:
-        raise UnmaskError(
-            "--discovery and --runs were both given, expected the probabilities or a simulation; leave one out"
-        )
-    if discovery and identities not in (None, len(discovery)):
-        raise UnmaskError(
-            f"there are {identities} identities and {len(discovery)} probabilities, expected one for each"
-        )
+    from unmask.cases.graphs.advice import sentences, told
     from unmask.graphs.release import SocialGraph
 
     network = SocialGraph.read(graph, delimiter=delimiter, ends=ends(source, target))
-    advice = _advice(network, _node(network, node, graph), identities, discovery, (attack, leaked, runs, seed))
+    advice = told(network, _node(network, node, graph), **asked)
     if as_json:
         say_json(results=[advice])
         return
     for sentence in sentences(advice):
         click.echo(sentence)
-
-
-def _advice(
-    graph: SocialGraph,
-    node: int,
-    identities: int | None,
-    chances: tuple[float, ...],
-    simulation: tuple[str, int, int, int],
-) -> IdentityAdvice:
-    import numpy as np
-
-    from unmask.cases.graphs.advice import MOST_IDENTITIES, advise_identity, simulated_discovery
-    from unmask.cases.graphs.scenes import parse_attacks
-
-    attack, leaked, runs, seed = simulation
-    (made,) = parse_attacks([attack]).values()
-    y = min(identities or MOST_IDENTITIES, max(int(graph.degree[node]), 1))
-    given: Any = chances or None
-    if runs:
-        rng = np.random.default_rng(seed)
-        given = simulated_discovery(graph, node, made, identities=y, n_seeds=leaked, runs=runs, rng=rng)
-    return advise_identity(graph, node, identities=y, discovery=given, runs=runs or None)
 
 
 def _node(graph: SocialGraph, name: str, path: Path) -> int:
