@@ -120,8 +120,25 @@ def test_every_audit_is_asked_by_a_document_as_by_its_options(folder: Path, word
     assert run("audit", word, "again.toml", "--as-plan")[1] == text
     (folder / "again.toml").write_text(text.replace(f"[{word}]\n", f"[{word}]\nseedz = 3\n"))
     assert f"[{word}] has a key 'seedz' that does not exist" in run("audit", word, "again.toml")[2]
+    (folder / "again.toml").write_text(f"[{word}]\n")
+    assert run("audit", word, "again.toml")[0] == 2
     (folder / "again.toml").write_text('title = "x"\n')
     assert f"the document has no [{word}]" in run("audit", word, "again.toml")[2]
+
+
+def test_values_of_a_document_may_be_numbers_and_lists(folder: Path) -> None:
+    (folder / "ring.txt").write_text(RING)
+    text = '[graph]\nrelease = "ring.txt"\noverlaps = "0.9,0.9"\nattacks = ["Nar09", "Rematch"]\nruns = 2\n'
+    (folder / "unmask.toml").write_text(text + 'seeds = "random:5"\ntransition = [7, 9]\n')
+    asked = ("--overlap", "0.9,0.9", "--attack", "Nar09,Rematch", "--runs", "2", "--seeds", "random:5")
+    plain = run("audit", "graph", "ring.txt", *asked, "--transition", "7,9", "--json")
+    assert run("audit", "graph", "unmask.toml", "--json") == plain
+    (folder / "unmask.toml").write_text(text + "seeds = 5\n")
+    code, told, said = run("audit", "graph", "unmask.toml")
+    assert (code, told) == (2, "")
+    assert "expected METHOD:COUNT" in said
+    (folder / "unmask.toml").write_text('[data]\nfile = "people.csv"\nna = 5\n[columns]\nage = "quasi-identifier"\n')
+    assert "expected names, separated by commas or in a list, given 5" in run("audit", "unmask.toml")[2]
 
 
 def test_items_are_named_by_options(folder: Path) -> None:

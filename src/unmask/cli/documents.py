@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.generated import Command
+from unmask.errors import UnmaskError
 
 NAME = "unmask.toml"
 
@@ -83,7 +84,7 @@ class OfDomain(AsPlan):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep what was typed: it is what a document says."""
-        ctx.meta[__name__] = self.make_parser(ctx).parse_args(list(args))[0]
+        ctx.obj = self.make_parser(ctx).parse_args(list(args))[0]
         return super().parse_args(ctx, args)
 
     @property
@@ -100,25 +101,37 @@ class OfDomain(AsPlan):
         """The argument and the options of the table."""
         from unmask.document import for_domain
 
-        names = [str(one.name) for one in self.params if self.holds(str(one.name))]
-        files = {str(one.name) for one in self.params if one.type.name == "path"}
-        said = for_domain(given, folder, self.word, names, files)
+        mine = {str(one.name): one for one in self.params if self.holds(str(one.name))}
+        files = {name for name, one in mine.items() if one.type.name == "path"}
+        found = for_domain(given, folder, self.word, list(mine), files)
+        said = {name: _typed(value, again=mine[name].multiple) for name, value in found.items()}
         released = said.pop(self.argument, [])
+        if not released and any(one.required for one in self.params if one.name == self.argument):
+            raise UnmaskError(f"[{self.word}] has no {self.argument}; expected a path beside the document")
         return [released] if isinstance(released, str) else released, said
 
     def document(self, ctx: click.Context) -> str:
         """What was typed, and what a document said beside it."""
         from unmask.document import policy_of, section, whole_text
 
-        typed = {name: one for name, one in ctx.meta[__name__].items() if isinstance(one, str | bool | list)}
-        numbers = {name: ctx.params[name] for name in typed if isinstance(ctx.params.get(name), int | float)}
-        said = {**(ctx.default_map or {}), **typed, **numbers, self.argument: _texts(ctx.params.get(self.argument))}
-        kept = {name: one for name, one in said.items() if one is not None and name != "gates" and self.holds(name)}
+        typed = {name: one for name, one in ctx.obj.items() if isinstance(one, str | bool | list)}
+        said = {**(ctx.default_map or {}), **typed, self.argument: _texts(ctx.params.get(self.argument))}
+        numbers = {name: ctx.params[name] for name in said if isinstance(ctx.params.get(name), int | float)}
+        said = {name: one for name, one in (said | numbers).items() if one is not None and self.holds(name)}
+        kept = {name: one for name, one in said.items() if name != "gates"}
         return whole_text(f"unmask {self.name}", [section(f"[{self.word}]", kept), *policy_of(ctx.params["gates"])])
 
     def holds(self, name: str) -> bool:
         """Whether it is about more than one run."""
         return name not in NOT_SAID
+
+
+def _typed(value: Any, *, again: bool) -> Any:
+    """A value of a document as it would be typed. again : the option may be given again and again"""
+    if isinstance(value, list):
+        return list(map(str, value))
+    text = value if isinstance(value, bool) else str(value)
+    return [text] if again else text
 
 
 def _texts(files: Any) -> list[str] | str | None:

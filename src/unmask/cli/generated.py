@@ -79,8 +79,8 @@ class Later:
         lines = described(inspect.getdoc(source) or "")
         for field in self.names or self.changed or [name for name in fields if name in hints and typed(hints[name])]:
             own = self.changed.get(field, {})
-            kind = {"type": click.UNPROCESSED} if "parse" in own else typed(hints.get(field))
-            yield _option(field, {"help": lines.get(field), **_of_default(fields[field].default), **kind, **own})
+            said = {"help": lines.get(field), **_of_default(fields[field].default), **typed(hints.get(field)), **own}
+            yield _option(field, said)
 
 
 def _option(field: str, said: dict[str, Any]) -> click.Option:

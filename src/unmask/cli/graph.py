@@ -13,7 +13,7 @@ from unmask.cli.files import stems
 from unmask.cli.generated import FILE, options, taken
 from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.large import engine_options
-from unmask.cli.options import split
+from unmask.cli.options import NAMES, split
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, ends, separations
 from unmask.errors import UnmaskError
@@ -54,7 +54,7 @@ def _seeds(text: str) -> str:
     return text
 
 
-def _counts(text: str | None) -> tuple[int, ...]:
+def _counts(text: str | list[str] | None) -> tuple[int, ...]:
     """Numbers of seeds, separated by commas."""
     from unmask.cases.graphs.scenes import is_count
 
@@ -72,11 +72,11 @@ def _counts(text: str | None) -> tuple[int, ...]:
     truth_partial={},
     overlaps={"flags": ("--overlap",), "multiple": True, "parse": _overlaps, "metavar": "NODES,EDGES"},
     separation={"multiple": True, "parse": separations, "metavar": "KEY=VALUE,..."},
-    attacks={"flags": ("--attack",), "parse": split},
+    attacks={"flags": ("--attack",), **NAMES},
     seeds={"parse": _seeds, "metavar": "METHOD:COUNT"},
 )
 @click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth.")
-@options("unmask.cases.graphs:audit", runs={}, transition={"parse": _counts}, seed={})
+@options("unmask.cases.graphs:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={})
 @column_options
 @click.option("--pairs", type=FILE, help="Write whom one attack re-identifies as whom, as Parquet (needs --engine).")
 @click.option(

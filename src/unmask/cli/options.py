@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterable
 from contextlib import redirect_stderr, suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -216,13 +215,15 @@ class Input(click.ParamType[str]):
         return str(path)
 
 
-def split(text: str | Iterable[str] | None) -> tuple[str, ...]:
+def split(text: str | list[str] | None) -> tuple[str, ...]:
     """Names separated by commas, or listed in a document."""
-    names = (text or "").split(",") if isinstance(text, str | None) else text
-    return tuple(name.strip() for name in names if name.strip())
+    if not isinstance(text, str | list | None):
+        raise UnmaskError(f"expected names, separated by commas or in a list, given {text!r}")
+    names = text if isinstance(text, list) else (text or "").split(",")
+    return tuple(str(name).strip() for name in names if str(name).strip())
 
 
-def codes(text: str | Iterable[str] | None) -> tuple[str, ...] | None:
+def codes(text: str | list[str] | None) -> tuple[str, ...] | None:
     """Texts separated by commas; none where the text is empty, None where the option is left out."""
     return None if text is None else split(text)
 
@@ -264,6 +265,9 @@ def encoding(text: str | None) -> str | None:
     return None if text is None else check_encoding(text)
 
 
+NAMES: dict[str, Any] = {"parse": split, "type": click.UNPROCESSED}
+"""Names, typed or from a document's list."""
+
 encoding_option = options("unmask.tables:Table.read", encoding={"parse": encoding})
 
 
@@ -294,18 +298,18 @@ attacker_option = options("unmask.cases.tables:audit", "attacker")
 def _reading_options(command: Any, *, required: bool) -> Any:
     return options(
         "unmask.tables:Table.read",
-        quasi_identifiers={"flags": ("--quasi-identifiers", "-q"), "required": required, "parse": split},
-        sensitive={"flags": ("--sensitive", "-s"), "parse": split},
-        keep={"parse": split},
+        quasi_identifiers={"flags": ("--quasi-identifiers", "-q"), "required": required, **NAMES},
+        sensitive={"flags": ("--sensitive", "-s"), **NAMES},
+        keep=NAMES,
         weight={},
-        identifiers={"parse": split},
+        identifiers=NAMES,
         cells={},
         hierarchies={"flags": ("--hierarchy",), "parse": pairs, **_BY_COLUMN},
         orders={"flags": ("--order",), "parse": orders, **_BY_COLUMN},
         types={"flags": ("--type",), "parse": types, **_BY_COLUMN},
         missing={},
         decimal={},
-        na={"parse": codes},
+        na={**NAMES, "parse": codes},
         delimiter={"parse": delimiter},
         encoding={"parse": encoding},
     )(command)
