@@ -19,7 +19,7 @@ from unmask.measures.unlinkability.contingency import OWN
 from unmask.measures.unlinkability.curves import LINK_TIE, overall_slope
 from unmask.measures.unlinkability.rates import RATES, Rate
 from unmask.measures.unlinkability.weighing import Floats
-from unmask.ranges import Range
+from unmask.ranges import Range, check_ranges
 from unmask.reports import GuessLinkage
 from unmask.reports.words import BOUNDS
 from unmask.results import Row
@@ -71,8 +71,11 @@ class Sensitivity:
     min_size: Annotated[int, Range(1)] = 2
     missing: Missing = "error"
     unlabeled: Unlabeled = "error"
-    shuffles: int = 20
+    shuffles: Annotated[int, Range(0)] = 20
     seed: Annotated[int, Range(0)] = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
 
     def evaluate(self, met: Contingency, **other: Any) -> Unlinkability:
         """One guess against the truth. other : what is to differ from this sensitivity, see `evaluate`."""
