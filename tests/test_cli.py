@@ -225,10 +225,14 @@ def test_a_secret_missing_for_everyone_is_not_run_and_does_not_stop_the_audit(fo
 
 
 def test_list_shows_the_catalog():
-    from unmask.catalog import ATTACKS, MEASURES, PROTECTIONS
+    from unmask.catalog import MEASURES, examples
 
     shown = parsed(unmask("list", "--json").stdout)["results"]
-    for kind, names in (("attack", ATTACKS), ("protection", PROTECTIONS), ("measure", MEASURES)):
+    for kind, names in (
+        ("attack", examples("attacks")),
+        ("protection", examples("protections")),
+        ("measure", MEASURES),
+    ):
         assert [one["name"] for one in shown if one["kind"] == kind] == list(names)
     assert {"dataset", "criteria", "utilitie"} < {one["kind"] for one in shown}
     lines = [one["text"] for one in shown if one["kind"] in ("attack", "protection")]

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from unmask import Posterior, Truth, audit
-from unmask.catalog import ATTACKS, MEASURES, PROTECTIONS
+from unmask.catalog import MEASURES, examples
 from unmask.checks import (
     ATTACK_LAWS,
     MEASURE_LAWS,
@@ -23,6 +23,8 @@ from unmask.cli import main
 from unmask.graphs import Auxiliary, Rematch, SocialGraph
 from unmask.measures import Measure, evaluate, realized_success, success_probability
 from unmask.tables import Generalize, Identity, Knowledge, Table
+
+ATTACKS, PROTECTIONS = examples("attacks"), examples("protections")
 
 OF_BELIEFS = {name: one for name, one in MEASURES.items() if isinstance(one, Measure)}
 

@@ -97,6 +97,55 @@ def test_what_no_document_says_of_a_command_is_named(folder: Path) -> None:
     assert "no document says --attacker, --json: give that again" in said
 
 
+RING = "".join(f"{a} {(a + step) % 30}\n" for a in range(30) for step in (1, 2, 5, 9))
+
+OF_DOMAINS = {
+    "graph": ("ring.txt", "--overlap", "0.9,0.9", "--overlap", "1.0,0.8", "--seeds", "random:5", "--attack", "Nar09",
+              "--runs", "2", "--separation", "model=best,adopters=0.2", "--fail-above", "recall>0.001"),
+    "channel": ("channel.csv", "--loss", "squared", "--unit", "m", "--no-limit"),
+    "linkage": ("--truth", "items.csv", "--guess", "items.csv", "--cluster", "subject", "--beta", "0.5"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("word", OF_DOMAINS)
+def test_every_audit_is_asked_by_a_document_as_by_its_options(folder: Path, word: str) -> None:
+    (folder / "ring.txt").write_text(RING)
+    (folder / "channel.csv").write_text(",0,1\n0,0.8,0.2\n1,0.3,0.7\n")
+    (folder / "items.csv").write_text("item,subject\n" + "".join(f"i{n},s{n // 3}\n" for n in range(12)))
+    given = ("audit", word, *OF_DOMAINS[word])
+    code, text, said = run(*given, "--json", "--as-plan")
+    assert (code, said) == (0, "no document says --json: give that again\n")
+    (folder / "again.toml").write_text(text)
+    assert run("audit", word, "again.toml", "--json") == run(*given, "--json")
+    assert run("audit", word, "again.toml", "--as-plan")[1] == text
+    (folder / "again.toml").write_text(text.replace(f"[{word}]\n", f"[{word}]\nseedz = 3\n"))
+    assert f"[{word}] has a key 'seedz' that does not exist" in run("audit", word, "again.toml")[2]
+    (folder / "again.toml").write_text(f"[{word}]\n")
+    assert run("audit", word, "again.toml")[0] == 2
+    (folder / "again.toml").write_text('title = "x"\n')
+    assert f"the document has no [{word}]" in run("audit", word, "again.toml")[2]
+
+
+def test_values_of_a_document_may_be_numbers_and_lists(folder: Path) -> None:
+    (folder / "ring.txt").write_text(RING)
+    text = '[graph]\nrelease = "ring.txt"\noverlaps = "0.9,0.9"\nattacks = ["Nar09", "Rematch"]\nruns = 2\n'
+    (folder / "unmask.toml").write_text(text + 'seeds = "random:5"\ntransition = [7, 9]\n')
+    asked = ("--overlap", "0.9,0.9", "--attack", "Nar09,Rematch", "--runs", "2", "--seeds", "random:5")
+    plain = run("audit", "graph", "ring.txt", *asked, "--transition", "7,9", "--json")
+    assert run("audit", "graph", "unmask.toml", "--json") == plain
+    (folder / "unmask.toml").write_text(text + "seeds = 5\n")
+    code, told, said = run("audit", "graph", "unmask.toml")
+    assert (code, told) == (2, "")
+    assert "expected METHOD:COUNT" in said
+    (folder / "unmask.toml").write_text('[data]\nfile = "people.csv"\nna = 5\n[columns]\nage = "quasi-identifier"\n')
+    assert "expected names, separated by commas or in a list, given 5" in run("audit", "unmask.toml")[2]
+
+
+def test_items_are_named_by_options(folder: Path) -> None:
+    said = run("audit", "linkage", "people.csv", "--truth", "people.csv", "--guess", "people.csv")[2]
+    assert "'people.csv' is no document such as unmask.toml; name tables by --truth and --guess" in said
+
+
 def test_what_is_said_of_a_column_without_a_role_is_refused(folder: Path) -> None:
     code, told, said = run("audit", "people.csv", "-q", "age", "--order", "ill=a,b", "--as-plan")
     assert (code, told) == (2, "")

@@ -215,6 +215,7 @@ def test_a_belief_says_who_a_target_could_be():
         (lambda t: unmask.audit(t).chart("success-job-value-inferd"), "did you mean 'success-job-value-inferred'?"),
         (lambda t: unmask.audit(t).to_frame("critera"), "did you mean 'criteria'?"),
         (lambda t: unmask.audit(unmask.Partition([1, 1])), "give them as truth, a Partition"),
+        (lambda t: unmask.audit(*[unmask.Partition([1, 1])] * 2, beta=0), "beta is 0, expected above 0, to 1"),
         (lambda t: unmask.read_graph({"a": [1], "b": [2], "c": [3]}), "the edges have 3 columns, expected two"),
     ],
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -98,10 +98,9 @@ def main() -> int:
         print(f"skipped, the check-ins are not there: {reason}")
         return 0
     channels = mechanisms(town)
-    data = audit_channels(
-        channels,
-        Stakes(town.loss, name="euclidean", unit="km", distortion_unit="km"),
-        title="Noisy check-ins in Austin",
+    stakes = Stakes(town.loss, name="euclidean", unit="km", distortion_unit="km")
+    data = replace(
+        audit_channels(channels, stakes, title="Noisy check-ins in Austin"),
         reproduce={"program": "verification/location_study.py", "cells": CELLS**2, "cell width in km": SIZE / 1000},
     )
     code = run((lambda: exact(town, channels, data), lambda: traces(town, channels)))

@@ -1,92 +1,47 @@
 """Everything there is, under one name each: what `unmask list` shows, plans name, and the checks walk.
 
 A name is that of the class or function behind its domain: "tables.Mondrian". What others wrote is reached in the same
-places: by the name of an entry point (group "unmask") of an installed package, or as "module:Class". This is the one
-file that knows all domains.
+places: by the name of an entry point (group "unmask") of an installed package, or as "module:Class".
 """
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
-from importlib import metadata
+from importlib import import_module, metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
-from unmask import channels, graphs, pseudonyms, tables
 from unmask.audit import STANDARD, campaign_measures, price_measures
+from unmask.domains import DOMAINS
+from unmask.domains import domain_of as domain_of_class
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
 from unmask.errors import UnmaskError, nearest
 from unmask.measures import Quantity, registry
 
-DOMAINS = ("tables", "pseudonyms", "channels", "graphs")
-
 Kind = Literal["attacks", "protections", "datasets"]
 
-
-def _named(domain: str, *examples: object) -> dict[str, object]:
-    return {f"{domain}.{getattr(one, '__name__', type(one).__name__)}": one for one in examples}
+KINDS: tuple[Kind, ...] = ("attacks", "protections", "datasets")
 
 
-ATTACKS: Mapping[str, object] = {
-    **_named("tables",
-        tables.ClassAttack(), tables.RegisterAttack(coverage=0.2), tables.BayesAttack(), tables.NearestNeighbor(),
-        tables.StringLinkage(), tables.OrderAttack(), tables.AttributeInference("diagnosis"),
-        tables.MarginalRatio(), tables.ClosestRecord(), tables.ShadowMembership(tables.Mondrian(), shadows=20),
-        tables.Linkability(),
-    ),
-    **_named("pseudonyms",
-        pseudonyms.ExactMatch(), pseudonyms.Threshold(0.1), pseudonyms.FeatureClustering("kmeans", n_clusters=12),
-        pseudonyms.RecordLinkage((("place",), ("x0",))), pseudonyms.SplinkLinkage((("place",), ("x0",))),
-    ),
-    **_named("channels",
-        channels.BayesChannelAttack(), channels.MatchingAttack(), channels.HiddenMarkovAttack(),
-        channels.FrequencyAttack(), channels.NearestNeighborAttack(), channels.StatisticalDisclosure(),
-        channels.LeastSquaresDisclosure(), channels.RoundDisclosure(),
-    ),
-    **_named("graphs",
-        graphs.Nar09(), graphs.Grasshopper(), graphs.Bumblebee(), graphs.Rematch(), graphs.Irma(),
-        graphs.KorulaLattanzi(), graphs.GraphMatching(), graphs.DirectedNar09(), graphs.Iterated(graphs.Nar09()),
-    ),
-}  # fmt: skip
-"""Name -> an example of each attack."""
+def examples(kind: Kind) -> dict[str, Any]:
+    """Name -> an example of each attack or protection, or the function of each dataset (`rng` is given to those that
+    draw), of all domains.
 
-PROTECTIONS: Mapping[str, object] = {
-    **_named("tables",
-        tables.Mondrian(), tables.Suppress(), tables.SuppressCells(), tables.Generalize(), tables.Identity(),
-    ),
-    **_named("pseudonyms",
-        pseudonyms.PerItem(), pseudonyms.PerPeriod(0.25), pseudonyms.PerContext(), pseudonyms.Split(2),
-    ),
-    **_named("channels",
-        channels.RandomizedResponse(1.0, 4), channels.Geometric(1.0, 4), channels.Coin(0.5),
-        channels.Generalize(("low", "low", "high", "high")), channels.PlanarLaplace(0.001),
-        channels.PlanarGaussian(1000.0), channels.Shrink(1000.0, 3000.0),
-    ),
-    **_named("graphs",
-        graphs.IdentitySeparation(), graphs.Decoy(), graphs.EgoPatterns(),
-        graphs.Together(((0.5, graphs.IdentitySeparation()), (0.5, graphs.Decoy()))),
-    ),
-}  # fmt: skip
-"""Name -> an example of each protection."""
+    >>> examples("protections")["tables.Mondrian"]
+    Mondrian(k=10)
+    """
+    return {
+        f"{domain}.{getattr(one, '__name__', type(one).__name__)}": one
+        for domain, home in DOMAINS.items()
+        for one in getattr(import_module(f"{home.packages[0]}.examples"), kind.upper())
+    }
 
-DATASETS: Mapping[str, Callable[..., Any]] = {
-    f"{function.__module__.split('.')[1]}.{function.__name__}": function
-    for function in (
-        tables.datasets.synthetic_census, tables.datasets.adult, tables.datasets.fertility1980,
-        tables.datasets.nist_national2019, pseudonyms.datasets.synthetic_traces, pseudonyms.datasets.gowalla,
-        pseudonyms.datasets.rldata, pseudonyms.datasets.febrl, channels.datasets.alphabet, channels.datasets.grid,
-        channels.datasets.gowalla, graphs.datasets.network, graphs.datasets.pair, graphs.datasets.barabasi_albert,
-        graphs.datasets.erdos_renyi, graphs.datasets.watts_strogatz,
-    )
-}  # fmt: skip
-"""Public sets and generators by name; `rng` is given to those that draw."""
 
 _CASE = read_attacker(EMBEDDED)
 
@@ -96,23 +51,21 @@ MEASURES: Mapping[str, Quantity] = registry.MEASURES | {
 """Everything that is measured of a belief, a clustering or a matching; what a rational attacker does, by the published
 case study."""
 
-KINDS: Mapping[Kind, Mapping[str, object]] = {"attacks": ATTACKS, "protections": PROTECTIONS, "datasets": DATASETS}
-
 
 def listed() -> dict[str, dict[str, str]]:
     """Kind -> name -> one whole line: all that there is, installed plug-ins included."""
-    found = {str(kind): {name: sentence(one) for name, one in known.items()} for kind, known in KINDS.items()}
+    found = {str(kind): {name: sentence(one) for name, one in examples(kind).items()} for kind in KINDS}
     for name in metadata.entry_points(group="unmask").names:
         kind, line = _of_plugin(name)
         found.setdefault(kind, {})[name] = line
     words = {"measures": MEASURES, "criteria": registry.CRITERIA, "utilities": registry.UTILITIES}
-    return found | {kind: {name: one.meaning for name, one in known.items()} for kind, known in words.items()}
+    return found | {kind: {name: one.meaning for name, one in of_kind.items()} for kind, of_kind in words.items()}
 
 
 def sentence(thing: object) -> str:
     """The first sentence of a docstring on one line; a question with what answers it.
 
-    >>> sentence(tables.Identity())
+    >>> sentence(examples("protections")["tables.Identity"])
     'No protection: the table itself, in the order of its cells.'
     """
     described = thing if inspect.isclass(thing) or inspect.isroutine(thing) else type(thing)
@@ -136,7 +89,7 @@ def kind_of(thing: Any) -> Kind:
     """
     if not inspect.isclass(thing):
         return "datasets"
-    ours = thing in {type(one) for one in ATTACKS.values()}
+    ours = thing in map(type, examples("attacks").values())
     return "attacks" if ours or _takes(thing, None, None) else "protections"
 
 
@@ -158,25 +111,23 @@ def find(use: str, kind: Kind, folder: Path | None = None) -> Any:
     >>> find("tables.Mondrian", "protections").__name__, find("unmask.tables:ClassAttack", "attacks").__name__
     ('Mondrian', 'ClassAttack')
     """
-    known = KINDS[kind]
-    if use in known:
-        return known[use] if kind == "datasets" else type(known[use])
+    ours = examples(kind)
+    if use in ours:
+        return ours[use] if kind == "datasets" else type(ours[use])
     if is_plugin(use):
         return _checked(load(use, folder) if ":" in use else _installed(use), use, kind)
-    near = [name for name in known if name.startswith(use.partition(".")[0])] or list(known)
+    near = [name for name in ours if name.startswith(use.partition(".")[0])] or list(ours)
     raise UnmaskError(f"use is {use!r}, which is none of the {kind}; {nearest(use, near)}")
 
 
 def find_any(use: str, folder: Path | None = None) -> Any:
     """The same, of whatever kind it is; a measure by its name, or as "module:measure"."""
-    of_kind = next((kind for kind, known in KINDS.items() if use in known), None)
-    if of_kind is not None:
-        return KINDS[of_kind][use]
-    if use in MEASURES:
-        return MEASURES[use]
+    ours = {**{name: one for kind in KINDS for name, one in examples(kind).items()}, **MEASURES}
+    if use in ours:
+        return ours[use]
     if is_plugin(use):
         return load(use, folder) if ":" in use else _installed(use)
-    near = get_close_matches(use, [name for known in (*KINDS.values(), MEASURES) for name in known], n=1)
+    near = get_close_matches(use, ours, n=1)
     hint = f"did you mean {near[0]!r}?" if near else "expected module:Class, or a name that `unmask list` shows"
     raise UnmaskError(f"there is no {use!r}; {hint}")
 
@@ -210,7 +161,7 @@ def load(use: str, folder: Path | None = None) -> Any:
 def _module(name: str, folder: Path | None) -> Any:
     file = None if folder is None else folder.joinpath(*name.split(".")).with_suffix(".py").resolve()
     if file is None or not file.is_file():
-        return importlib.import_module(name)
+        return import_module(name)
     if getattr(sys.modules.get(name), "__file__", None) == str(file):
         return sys.modules[name]
     spec = spec_from_file_location(name, file)
@@ -257,6 +208,4 @@ def domain_of(use: str, thing: Any) -> str:
     except (NameError, TypeError):
         return ""
     hint = next(iter(hints.values()), None) if inspect.isclass(thing) else hints.get("return")
-    package, _, rest = str(getattr(hint, "__module__", "")).partition(".")
-    domain = rest.partition(".")[0]
-    return domain if package == "unmask" and domain in DOMAINS else ""
+    return domain_of_class(hint) if inspect.isclass(hint) else ""

@@ -10,11 +10,12 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import text_of
 from unmask.plan import NOTHING, unknown
@@ -23,7 +24,7 @@ KEYS: Final = (
     "title", "data", "columns", "releases", "register", "protections", "adversaries", "policy", "seeds", "measures",
     "budget",
 )  # fmt: skip
-"""What a document may say."""
+"""What a document may say, besides a table for each domain."""
 
 ROLES: Final[Mapping[str, str]] = {
     "quasi-identifier": "quasi_identifiers",
@@ -68,9 +69,10 @@ def load(path: Path) -> dict[str, Any]:
         raise UnmaskError(f"document {path.name!r} is not UTF-8 text; expected a TOML file") from None
     except tomllib.TOMLDecodeError as error:
         raise UnmaskError(f"document {path.name!r} is not TOML: {error}") from None
+    known = (*KEYS, *(name if one.word is None else one.word for name, one in DOMAINS.items()))
     for key in given:
-        if key not in KEYS:
-            raise UnmaskError(f"document {path.name!r}: {unknown(key, KEYS, 'it')}")
+        if key not in known:
+            raise UnmaskError(f"document {path.name!r}: {unknown(key, known, 'it')}")
     return given
 
 
@@ -189,6 +191,28 @@ def for_columns(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any
     return [_file(data, folder)], _reading(data, folder)
 
 
+def for_domain(
+    given: Settings, folder: Path, word: str, known: Sequence[str], files: Collection[str]
+) -> dict[str, Any]:
+    """What `unmask audit WORD` is asked, by the names of its options. files : those whose values lie beside it
+
+    >>> for_domain({"graph": {"release": "g.txt", "runs": 2}}, Path("here"), "graph", ["release", "runs"], ["release"])
+    {'gates': [], 'release': 'here/g.txt', 'runs': 2}
+    """
+    said = given.get(word)
+    if not isinstance(said, dict):
+        raise UnmaskError(f"the document has no [{word}]; expected it, and below it options of unmask audit {word}")
+    for key in said:
+        if key not in known:
+            raise UnmaskError(unknown(key, known, f"[{word}]"))
+    placed = {key: _placed(folder, value) if key in files else value for key, value in said.items()}
+    return {"gates": [policy.refused for policy in policies(given)], **placed}
+
+
+def _placed(folder: Path, value: Any) -> Any:
+    return [_place(folder, one) for one in value] if isinstance(value, list) else _place(folder, value)
+
+
 def _mondrian(one: Settings) -> dict[str, Any]:
     if one.get("use") != "tables.Mondrian":
         raise UnmaskError(f"the protection is {one.get('use')!r}, expected tables.Mondrian, which `protect` runs")
@@ -215,19 +239,11 @@ def _file(data: Settings, folder: Path) -> str:
 
 def _reading(data: Settings, folder: Path) -> dict[str, Any]:
     """How the table is read, in the form of options."""
-    names = {
-        key: ",".join(data[key]) for key in ("quasi_identifiers", "sensitive", "keep", "identifiers") if key in data
-    }
-    comma = next((name for key in names for name in data[key] if "," in name), None)
-    if comma is not None:
-        raise UnmaskError(f"column {comma!r} has a comma in its name, which no option can say; rename it in the file")
     types = {"types": [f"{name}={of}" for name, of in data.get("types", {}).items()]}
     orders = {"orders": [f"{name}={','.join(values)}" for name, values in data.get("orders", {}).items()]}
     trees = {"hierarchies": [f"{name}={_place(folder, at)}" for name, at in data.get("hierarchies", {}).items()]}
-    plain = {key: data[key] for key in (*READING, "weight") if key in data}
-    if isinstance(plain.get("na"), list):
-        plain["na"] = ",".join(plain["na"])
-    return names | types | orders | trees | plain
+    plain = {key: data[key] for key in (*READING, *ROLES.values()) if key in data}
+    return plain | types | orders | trees
 
 
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
@@ -276,7 +292,6 @@ def of_options(options: Settings) -> str:
     releases, origins = list(options.get("releases", ())), list(options.get("origins", ()))
     source = options.get("data") or options.get("original") or (releases.pop() if len(releases) == 1 else None)
     data = {"file": source, **{key: options[key] for key in READING}}
-    policy = [{"require": str(replace(gate, sign=OPPOSITE[gate.sign]))} for gate in options.get("gates", ())]
     published = [
         {"file": file, "origin": origin}
         for file, origin in itertools.zip_longest(map(str, releases), map(str, origins))
@@ -284,7 +299,6 @@ def of_options(options: Settings) -> str:
     lists = {
         "protections": [_protection(options)] if "k" in options else [],
         "releases": published,
-        "policy": policy,
     }
     register = {"file": options.get("register"), "coverage": options.get("coverage")}
     return whole_text(
@@ -294,8 +308,15 @@ def of_options(options: Settings) -> str:
             section("[columns]", _roles(options)),
             *([section("[register]", _said(register))] if register["file"] else []),
             *(section(f"[[{key}]]", _said(one)) for key, entries in lists.items() for one in entries),
+            *policy_of(options.get("gates", ())),
         ),
     )
+
+
+def policy_of(gates: Iterable[Any]) -> Iterator[str]:
+    """The policy that conditions refuse the opposite of."""
+    for gate in gates:
+        yield section("[[policy]]", {"require": str(replace(gate, sign=OPPOSITE[gate.sign]))})
 
 
 def _protection(options: Settings) -> dict[str, Any]:

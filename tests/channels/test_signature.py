@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from unmask import channels
-from unmask.catalog import ATTACKS, PROTECTIONS
+from unmask.catalog import examples
+
+ATTACKS, PROTECTIONS = examples("attacks"), examples("protections")
 
 N = 12
 RNG = np.random.default_rng(0)

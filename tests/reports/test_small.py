@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.reports.test_graph_section import attack, graph, row
 from tests.reports.test_html import sample, sections
 from tests.reports.test_linkage import guess, linkage
-from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cases.tables.case import PROSECUTOR
+from unmask.cases.tables.standard import Evidence, audit_tables
 from unmask.reports import (
     AnonymityLink,
     DegreeRisk,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cases.tables.case import PROSECUTOR
+from unmask.cases.tables.standard import Evidence, audit_tables
 from unmask.reports import COLUMNS, INSIDER, ORDER, headlines, render, sentences, without_small
 from unmask.reports.summary import summary
 from unmask.tables import Mondrian, Table

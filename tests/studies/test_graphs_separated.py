@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.studies.test_graphs import friends, measure, plan
-from unmask.cases.graphs.audit import audit_graph
 from unmask.cases.graphs.scenes import Acquired, Derived
+from unmask.cases.graphs.standard import audit_graph
 from unmask.errors import UnmaskError
 from unmask.graphs import Auxiliary, Nar09, Pair, select_seeds, split
 from unmask.graphs.disclosure import disclosure, seed_pair

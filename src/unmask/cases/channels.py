@@ -1,29 +1,33 @@
 """Cases of channels: a secret is shown through a mechanism, and estimated under a loss. `run_case` gives the rows of
-one; `audit_channels` runs one for each channel and adds the facts of a page; a cell of a study is one as well.
+one; `audit` runs one for each channel and adds the facts of a page; a cell of a study is one as well.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from unmask.audit import REALIZED, SELF_ASSESSED, audit
+from unmask.audit import REALIZED, SELF_ASSESSED
+from unmask.audit import audit as measured
 from unmask.cases.rows import plain_row
+from unmask.cases.stakes import Stakes, alike, distortion_of, stakes_of
 from unmask.channels import BayesChannelAttack, Channel, PlanarGaussian, PlanarLaplace, Shrink
 from unmask.channels.datasets import Grid, Visits
 from unmask.channels.design import limit_curve
+from unmask.domains import named
 from unmask.errors import UnmaskError
 from unmask.measures import estimation_error, realized_error
 from unmask.measures.bounds import bounds
 from unmask.measures.differential import channel_epsilon
 from unmask.measures.error import BayesError, bayes, gibbs
-from unmask.measures.losses import Loss, LossName, as_matrix
+from unmask.measures.losses import LossName
 from unmask.plan import Cell, Part
 from unmask.posterior import Posterior
 from unmask.reports import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, ReportData
@@ -54,57 +58,6 @@ ANSWERS: Mapping[str, str] = {
 """What the best adversary may answer under each named loss."""
 
 
-@dataclass(frozen=True, eq=False)
-class Stakes:
-    """What an answer costs the adversary, and what a mechanism costs the user.
-
-    loss            : a name, as in `unmask.measures.losses.decision_problem`: the adversary may then answer anything
-                      that the loss allows; or (n_answers, n_x) d[answer, truth], whose lines are all the answers
-    coordinates     : (n_x,) or (n_x, n_dimensions), where the loss is a distance
-    answers         : names of the lines of a matrix; the secrets, in their order, when left out
-    distortion      : (n_x, n_y) cost of showing y for x. When left out it is the loss of answering y, for channels
-                      whose outputs are the answers of a matrix, or the secrets; for others none is known, and no limit.
-    name, unit      : of the loss, as shown
-    distortion_unit : of the distortion
-    """
-
-    loss: Loss = "hamming"
-    coordinates: Floats | None = None
-    answers: tuple[str, ...] | None = None
-    distortion: Floats | None = None
-    name: str = "hamming"
-    unit: str = "probability"
-    distortion_unit: str = "probability"
-
-    def matrix(self, n_x: int) -> Floats:
-        """(n_answers, n_x) the loss, checked; of a named loss the answers are the secrets, which is not all of them."""
-        return as_matrix(self.loss, n_x, coordinates=self.coordinates)
-
-    def cost(self, channel: Channel) -> Floats | None:
-        """(n_x, n_y) the distortion, checked; None where none is known."""
-        if self.distortion is None:
-            loss = self.matrix(channel.n_x)
-            shown = len(loss) == channel.n_y and _alike(channel.y_labels, self.answers or channel.x_labels)
-            return loss.T if shown else None
-        cost = np.asarray(self.distortion, dtype=np.float64)
-        if cost.shape != (channel.n_x, channel.n_y) or not np.all(np.isfinite(cost)) or cost.min() < 0:
-            raise UnmaskError(
-                f"the distortion has shape {cost.shape}, expected {channel.n_x} secrets x {channel.n_y} outputs, "
-                "finite and at least 0"
-            )
-        return cost
-
-    def distorted(self, channel: Channel) -> float:
-        """The expected distortion of a channel; nan where none is known."""
-        cost = self.cost(channel)
-        return math.nan if cost is None else float((channel.dense() * channel.prior[:, None] * cost).sum())
-
-
-def _alike(some: tuple[str, ...] | None, others: tuple[str, ...] | None) -> bool:
-    """Whether names agree, where both are given."""
-    return some is None or others is None or some == others
-
-
 def run_case(
     belief: Posterior,
     stakes: Stakes,
@@ -126,7 +79,7 @@ def run_case(
     ]
     own = {measure.name: measure for measure in errors}
     measures = {measure.name: own.get(measure.name, measure) for measure in (*errors, *SELF_ASSESSED, *REALIZED)}
-    found = audit(
+    found = measured(
         belief,
         truth,
         release=release,
@@ -145,12 +98,44 @@ def _whole(row: Row, belief: Posterior) -> Row:
     return replace(row, low=None, high=None, interval="none: the channel is given whole", gain=gain)
 
 
+def audit(
+    release: Channel | Mapping[str, Channel],
+    *,
+    truth: None = None,
+    loss: str | os.PathLike[str] | ArrayLike = "hamming",
+    coordinates: os.PathLike[str] | ArrayLike | None = None,
+    answers: tuple[str, ...] | None = None,
+    distortion: os.PathLike[str] | ArrayLike | None = None,
+    unit: str | None = None,
+    limit: bool = True,
+    assumptions: Sequence[str] = (),
+) -> ReportData:
+    """Attack channels of the same secrets: what the best adversary can still estimate.
+
+    loss        : loss: hamming, absolute, squared, euclidean, or a CSV. Or an array, see `stakes.stakes_of`
+    coordinates : CSV of secret and coordinates; else the secrets are numbers. Or an array
+    answers     : names of the lines of a loss that is an array; the secrets when left out
+    distortion  : CSV of what an output costs the user; the loss when left out. Or an array, secrets x outputs
+    unit        : unit of the loss, such as m or km
+    limit       : whether to draw the limit that no mechanism passes, which may take minutes
+    assumptions : sentences to add to those of every audit
+    """
+    if truth is not None:
+        raise UnmaskError("a channel says how secrets are shown, and has no truth; leave it out")
+    channels = named(release)
+    first = next(iter(channels.values()))
+    stakes = stakes_of(loss, first.x_labels, coordinates=coordinates, answers=answers, unit=unit)
+    if distortion is not None:
+        stakes = replace(stakes, distortion=distortion_of(distortion, first), distortion_unit="cost")
+    about: dict[str, Any] = {"title": f"Audit of {', '.join(channels)}", "limit": limit, "assumptions": assumptions}
+    return audit_channels(channels, stakes, **about)
+
+
 def audit_channels(
     channels: Mapping[str, Channel],
     stakes: Stakes | None = None,
     *,
     title: str = "Audit of a channel",
-    reproduce: Mapping[str, object] | None = None,
     limit: bool = True,
     assumptions: Sequence[str] = (),
 ) -> ReportData:
@@ -166,7 +151,7 @@ def audit_channels(
     stakes = stakes or Stakes()
     first = next(iter(channels.values()))
     for name, channel in channels.items():
-        same = channel.n_x == first.n_x and _alike(channel.x_labels, first.x_labels)
+        same = channel.n_x == first.n_x and alike(channel.x_labels, first.x_labels)
         if not same or not np.allclose(channel.prior, first.prior):
             raise UnmaskError(f"channel {name!r} has other secrets or another prior than the first, expected the same")
     beliefs = {name: channel.posterior() for name, channel in channels.items()}
@@ -196,7 +181,6 @@ def audit_channels(
             *assumptions,
         ),
         not_run=(("The limit of privacy at a distortion", why),) if why else (),
-        reproduce=reproduce or {},
         adversaries={BAYES: "knows the channel and the prior"},
         success=(),
         channel=ChannelRisk(

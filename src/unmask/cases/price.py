@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,12 +22,14 @@ from unmask.economics import (
     exploitation_table,
     price_posterior,
     price_records,
+    read_attacker,
     risk_by_fine,
     stopping_fine,
     tornado,
 )
 from unmask.economics.attacker import parameters
 from unmask.economics.groups import Who, candidates_tried
+from unmask.economics.profile import EMBEDDED
 from unmask.errors import UnmaskError
 from unmask.measures.base import weighted_quantiles
 from unmask.posterior import Posterior
@@ -44,6 +49,13 @@ class Motive:
     attacker: Attacker
     source: str = "attacker"
     assumed: bool = False
+
+    @classmethod
+    def of(cls, attacker: Attacker | str | os.PathLike[str]) -> Self:
+        """An attacker, or the one that a file or the name of the embedded assumption says."""
+        if isinstance(attacker, Attacker):
+            return cls(attacker)
+        return cls(read_attacker(str(attacker)), source=Path(attacker).name, assumed=attacker == EMBEDDED)
 
 
 def price_releases(

@@ -1,48 +1,144 @@
-"""What an answer costs, as a command or a document says it: a named loss, or a file."""
+"""What an answer costs the adversary, by a loss, and what a channel costs the user, by a distortion."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from unmask.cases.channels import Stakes
-from unmask.channels.matrices import NAMED_LOSSES, places, read_matrix
+from unmask.channels import Channel
+from unmask.channels.matrices import NAMED_LOSSES, places, read_matrix, read_named
 from unmask.errors import UnmaskError
-from unmask.measures.losses import LossName
+from unmask.measures.losses import Loss, LossName, as_matrix
+
+Floats = NDArray[np.float64]
 
 
-def read_stakes(loss: str, secrets: tuple[str, ...], coordinates: Path | None, unit: str | None) -> Stakes:
-    """A named loss over the secrets, or a file: its columns are the secrets, its lines the answers, both by name."""
+@dataclass(frozen=True, eq=False)
+class Stakes:
+    """What an answer costs the adversary, and what a mechanism costs the user.
+
+    loss            : a name, as in `unmask.measures.losses.decision_problem`: the adversary may then answer anything
+                      that the loss allows; or (n_answers, n_x) d[answer, truth], whose lines are all the answers
+    coordinates     : (n_x,) or (n_x, n_dimensions), where the loss is a distance
+    answers         : names of the lines of a matrix; the secrets, in their order, when left out
+    distortion      : (n_x, n_y) cost of showing y for x. When left out it is the loss of answering y, for channels
+                      whose outputs are the answers of a matrix, or the secrets; for others none is known, and no limit.
+    name, unit      : of the loss, as shown
+    distortion_unit : of the distortion
+    """
+
+    loss: Loss = "hamming"
+    coordinates: Floats | None = None
+    answers: tuple[str, ...] | None = None
+    distortion: Floats | None = None
+    name: str = "hamming"
+    unit: str = "probability"
+    distortion_unit: str = "probability"
+
+    def matrix(self, n_x: int) -> Floats:
+        """(n_answers, n_x) the loss, checked; of a named loss the answers are the secrets, which is not all of them."""
+        return as_matrix(self.loss, n_x, coordinates=self.coordinates)
+
+    def cost(self, channel: Channel) -> Floats | None:
+        """(n_x, n_y) the distortion, checked; None where none is known."""
+        if self.distortion is None:
+            loss = self.matrix(channel.n_x)
+            shown = len(loss) == channel.n_y and alike(channel.y_labels, self.answers or channel.x_labels)
+            return loss.T if shown else None
+        cost = np.asarray(self.distortion, dtype=np.float64)
+        if cost.shape != (channel.n_x, channel.n_y) or not np.all(np.isfinite(cost)) or cost.min() < 0:
+            raise UnmaskError(
+                f"the distortion has shape {cost.shape}, expected {channel.n_x} secrets x {channel.n_y} outputs, "
+                "finite and at least 0"
+            )
+        return cost
+
+    def distorted(self, channel: Channel) -> float:
+        """The expected distortion of a channel; nan where none is known."""
+        cost = self.cost(channel)
+        return math.nan if cost is None else float((channel.dense() * channel.prior[:, None] * cost).sum())
+
+
+def alike(some: tuple[str, ...] | None, others: tuple[str, ...] | None) -> bool:
+    """Whether names agree, where both are given."""
+    return some is None or others is None or some == others
+
+
+def stakes_of(
+    loss: str | os.PathLike[str] | ArrayLike,
+    secrets: tuple[str, ...] | None,
+    *,
+    coordinates: os.PathLike[str] | ArrayLike | None = None,
+    answers: tuple[str, ...] | None = None,
+    unit: str | None = None,
+) -> Stakes:
+    """What a loss says of secrets.
+
+    loss        : hamming, absolute, squared, euclidean; a CSV whose columns are the secrets and whose lines are the
+                  answers, both by name; or (n_answers, n_secrets) itself
+    coordinates : where the secrets lie, or a CSV of it; the numbers that they are when left out
+    answers     : names of the lines of a matrix; the secrets when left out
+    unit        : of the loss, such as m or km
+    """
+    if isinstance(loss, str) and loss in NAMED_LOSSES:
+        return _of_name(cast(LossName, loss), secrets, coordinates, unit)
+    if isinstance(loss, str | os.PathLike):
+        found, name = _of_file(Path(loss), secrets or ()), Path(loss).stem
+    else:
+        found, name = Stakes(np.asarray(loss, dtype=np.float64), answers=answers), "loss"
+    return replace(found, name=name, unit=unit or "loss", distortion_unit=unit or "loss")
+
+
+def _of_name(
+    loss: LossName, secrets: tuple[str, ...] | None, coordinates: os.PathLike[str] | ArrayLike | None, unit: str | None
+) -> Stakes:
     if loss == "hamming":
         return Stakes()
-    if loss in NAMED_LOSSES:
-        meant, measured = Stakes(cast(LossName, loss), _points(loss, secrets, coordinates)), unit or "distance"
-        if loss == "squared":
-            measured = f"{unit}²" if unit else "squared distance"
-    else:
-        path, measured = Path(loss), unit or "loss"
-        if not path.suffix and not path.exists():
-            raise UnmaskError(f"the loss {loss!r} is neither a file nor one of {', '.join(NAMED_LOSSES)}")
-        columns, lines, table, _ = read_matrix(path)
-        table = table[:, places(secrets, columns, path, "secrets")]
-        same = set(lines) == set(secrets)
-        meant = Stakes(table[places(secrets, lines, path, "answers")]) if same else Stakes(table, answers=lines)
-    return replace(meant, name=Path(loss).stem, unit=measured, distortion_unit=measured)
+    measured = unit or "distance"
+    if loss == "squared":
+        measured = f"{unit}²" if unit else "squared distance"
+    return Stakes(loss, _points(loss, secrets, coordinates), name=loss, unit=measured, distortion_unit=measured)
 
 
-def _points(loss: str, secrets: tuple[str, ...], coordinates: Path | None) -> NDArray[np.float64]:
+def _of_file(path: Path, secrets: tuple[str, ...]) -> Stakes:
+    if not path.suffix and not path.exists():
+        raise UnmaskError(f"the loss {str(path)!r} is neither a file nor one of {', '.join(NAMED_LOSSES)}")
+    columns, lines, table, _ = read_matrix(path)
+    table = table[:, places(secrets, columns, path, "secrets")]
+    same = set(lines) == set(secrets)
+    return Stakes(table[places(secrets, lines, path, "answers")]) if same else Stakes(table, answers=lines)
+
+
+def _points(
+    loss: str, secrets: tuple[str, ...] | None, coordinates: os.PathLike[str] | ArrayLike | None
+) -> Floats | None:
     """(n, n_dimensions) where the secrets lie: all columns of the coordinates, or the numbers that they are."""
-    if coordinates is None:
-        try:
-            return np.array([[float(name)] for name in secrets])
-        except ValueError:
-            raise UnmaskError(f"the loss {loss} needs numbers, and a secret is none; give --coordinates") from None
-    _, names, points, _ = read_matrix(coordinates)
+    if isinstance(coordinates, str | os.PathLike):
+        return _placed(Path(coordinates), secrets or ())
+    if coordinates is not None or secrets is None:
+        return None if coordinates is None else np.asarray(coordinates, dtype=np.float64)
+    try:
+        return np.array([[float(name)] for name in secrets])
+    except ValueError:
+        raise UnmaskError(f"the loss {loss} needs numbers, and a secret is none; give --coordinates") from None
+
+
+def _placed(path: Path, secrets: tuple[str, ...]) -> Floats:
+    _, names, points, _ = read_matrix(path)
     place = {name: i for i, name in enumerate(names)}
     if not set(secrets) <= set(place):
-        raise UnmaskError(f"{coordinates.name} lacks coordinates of a secret, expected one line for each")
+        raise UnmaskError(f"{path.name} lacks coordinates of a secret, expected one line for each")
     return points[[place[name] for name in secrets]]
+
+
+def distortion_of(given: os.PathLike[str] | ArrayLike, channel: Channel) -> Floats:
+    """(n_secrets, n_outputs) what showing an output costs the user, or a CSV of it, by the names of both."""
+    if isinstance(given, str | os.PathLike):
+        return read_named(Path(given), channel.x_labels or (), channel.y_labels or ())
+    return np.asarray(given, dtype=np.float64)

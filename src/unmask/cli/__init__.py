@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,16 @@ from unmask.cli.check import check
 from unmask.cli.choose import choose, choose_columns
 from unmask.cli.columns import columns, read_original, read_released
 from unmask.cli.documents import AsPlan
+from unmask.cli.engine import (
+    audit_in_engine,
+    engine_options,
+    protect_in_engine,
+    refuse_in_engine,
+    refuse_without_engine,
+    roles_of,
+)
 from unmask.cli.files import (
     provenance,
-    read_motive,
     read_origin,
     read_register,
     read_used,
@@ -31,27 +39,21 @@ from unmask.cli.files import (
     write_release,
     write_report,
 )
+from unmask.cli.generated import FILE, options, taken
 from unmask.cli.graph import audit_graph
 from unmask.cli.init import init
-from unmask.cli.large import (
-    audit_in_engine,
-    engine_options,
-    protect_in_engine,
-    refuse_in_engine,
-    refuse_without_engine,
-    roles_of,
-)
 from unmask.cli.linkage import audit_linkage
-from unmask.cli.options import Input, Sentences, attacker_option, first_argument, share, table_options, without_seed
+from unmask.cli.options import Input, Sentences, first_argument, table_options, without_seed
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
+from unmask.errors import UnmaskError
 from unmask.writing import STANDARD_OUTPUT, together
 
 if TYPE_CHECKING:
-    from unmask.cases.tables.audit import Evidence
+    from unmask.reports import ReportData
     from unmask.tables import Mondrian, Table
     from unmask.tables.formulas import Formulas
 
@@ -68,30 +70,23 @@ def main() -> None:
     """
 
 
+ROOM = ("memory_limit", "temp_directory", "dry_run")
+"""Options of an engine."""
+
+ASKED = ("coverage", "targets", "attacker", "seed")
+
+ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
+
+
 @main.command(cls=AsPlan)
 @click.argument("releases", nargs=-1, required=True, type=Input(), shell_complete=first_argument)
 @table_options
-@click.option("--original", type=click.Path(path_type=Path), help="Table before protection: gives targets and truth.")
-@click.option(
-    "--origin", "origins", multiple=True, type=click.Path(path_type=Path),
-    help="CSV with the row of the original behind each record; repeat it for each release, in their order.",
+@options(
+    "unmask.cases.tables:audit",
+    original={"type": FILE},
+    origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
+    register={"metavar": "PATH"}, coverage={}, targets={}, seed={}, attacker={},
 )  # fmt: skip
-@click.option("--register", metavar="PATH", help="Table of people with some of the quasi-identifiers.")
-@click.option(
-    "--coverage",
-    default=1.0,
-    show_default=True,
-    type=click.FloatRange(0, 1, min_open=True),
-    callback=share,
-    help="Probability that the person behind a record is in the register.",
-)
-@click.option(
-    "--targets",
-    type=click.IntRange(min=1),
-    help="Number of people attacked, drawn from the original; all when left out.",
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
-@attacker_option
 @engine_options
 @at_risk_option
 @audit_output
@@ -100,16 +95,9 @@ def audit(
     original: Path | None,
     origins: tuple[Path, ...],
     register: str | None,
-    coverage: float,
-    targets: int | None,
-    seed: int,
-    attacker: str | None,
     engine: str | None,
-    memory_limit: int,
-    temp_directory: Path | None,
-    dry_run: bool,
     output: Output,
-    **reading: Any,
+    **given: Any,
 ) -> None:
     r"""Attack releases of a table: how many people are re-identified, and what is inferred about them.
 
@@ -119,51 +107,29 @@ def audit(
     unmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml
     unmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB
     """
-    from unmask.cases.tables.audit import audit_tables
-
     paths = tuple(map(Path, releases))
     names = stems(paths)
     _check_origins(len(releases), original, origins)
     _check_at_risk(output, original, origins, engine)
     watched = output.watch(f"row_of_{'release' if original is None else 'original'}_from_0")
-    unused: set[str] = set()
+    room, asked = (taken(given, some) for some in (ROOM, ASKED))
     if engine is None:
-        refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-        before = None if original is None else read_original(original, reading, paths)
-        people = None if register is None else read_register(Path(register), {**reading, "like": before})
-        of_release = {**reading, "like": people if before is None else before}  # one column, one type
-        if before is not None:
-            of_release |= {"identifiers": (), "decimal": None}  # protect drops them, and writes a decimal point
-        tables: dict[str, Table] = {}
-        for name, path in zip(names, paths, strict=True):
-            tables[name], without_role = read_released(path, of_release)
-            unused.update(without_role)
-        found = audit_tables(
-            tables,
-            _evidence(tables, before, origins, register=people, coverage=coverage, targets=targets, seed=seed),
-            title=f"Audit of {', '.join(names)}",
-            reproduce=provenance(),
-            motive=None if attacker is None else read_motive(attacker),
-            watched=watched,
-        )
+        refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
+        files = dict(zip(names, paths, strict=True))
+        found, unused = _audit_in_memory(files, original, origins, register, given, **asked, watched=watched)
     else:
-        refuse_in_engine(original=original, targets=targets)
-        room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
-        room["encoding"] = reading["encoding"]
-        known: dict[str, Any] = {"register": register, "coverage": coverage, "attacker": attacker}
-        sources = dict(zip(names, releases, strict=True))
-        kept = audit_in_engine(engine, sources, roles_of(reading), **known, **room)
+        refuse_in_engine(original=original, targets=asked["targets"])
+        known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
+        kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
         if kept is None:  # a dry run
             return
-        found = kept
+        found, unused = kept, set()
     output.keep(watched, paths)
     warnings = [f"released columns without a role, taken as known: {', '.join(sorted(unused))}"] * bool(unused)
     output.give(found, rows={"releases": [found.criteria[name]["rows"] for name in names]}, warnings=warnings)
 
 
 def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, ...]) -> None:
-    from unmask.errors import UnmaskError
-
     if origins and len(origins) != n_releases:
         raise UnmaskError(
             f"{len(origins)} origins were given for {n_releases} releases, expected one for each, in their order"
@@ -173,8 +139,6 @@ def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, 
 
 
 def _check_at_risk(output: Output, original: Path | None, origins: tuple[Path, ...], engine: str | None) -> None:
-    from unmask.errors import UnmaskError
-
     if output.at_risk is None:
         return
     if engine is not None:
@@ -183,36 +147,40 @@ def _check_at_risk(output: Output, original: Path | None, origins: tuple[Path, .
         raise UnmaskError("--at-risk lists rows of the original and needs --origin; give it, or leave --original out")
 
 
-def _evidence(tables: dict[str, Table], original: Table | None, origins: tuple[Path, ...], **more: Any) -> Evidence:
-    """What the auditor has besides the releases."""
-    from unmask.cases.tables.audit import Evidence
+def _audit_in_memory(
+    files: dict[str, Path],
+    original: Path | None,
+    origins: tuple[Path, ...],
+    register: str | None,
+    reading: dict[str, Any],
+    **asked: Any,
+) -> tuple[ReportData, set[str]]:
+    """The audit, and the released columns without a role."""
+    from unmask.cases.tables import audit as audit_tables
 
-    if original is None:
-        return Evidence(**more)
-    of = {
-        name: read_origin(path, table.n_rows, original.n_rows)
-        for (name, table), path in zip(tables.items(), origins, strict=bool(origins))
+    before = None if original is None else read_original(original, reading, tuple(files.values()))
+    people = None if register is None else read_register(Path(register), {**reading, "like": before})
+    of_release = {**reading, "like": people if before is None else before}  # one column, one type
+    if before is not None:
+        of_release |= {"identifiers": (), "decimal": None}  # protect drops them, and writes a decimal point
+    read = {name: read_released(path, of_release) for name, path in files.items()}
+    tables = {name: table for name, (table, _) in read.items()}
+    rows = {
+        name: read_origin(path, tables[name].n_rows, before.n_rows)
+        for name, path in zip(tables, origins, strict=False)
+        if before is not None
     }
-    return Evidence(original=original, origins=of, **more)
+    unused = {column for _, without_role in read.values() for column in without_role}
+    return audit_tables(tables, original=before, origin=rows, register=people, **asked), unused
 
 
 @main.command(cls=AsPlan)
 @click.argument("data", type=Input(), shell_complete=first_argument)
 @table_options
-@click.option("--k", default=10, show_default=True, help="Fewest rows of a class.")
-@click.option("--l", "l_", type=int, help="Fewest distinct values of a sensitive column in a class.")
-@click.option("--t", type=float, help="Largest distance of a class's sensitive values from the whole table's.")
+@options("unmask.tables:Mondrian", k={}, l={"name": "l_"}, t={})
 @click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="File of the release: CSV, TSV (.gz) or Parquet.",
-)
-@click.option(
-    "--origin", type=click.Path(path_type=Path), help="Write the row of DATA behind each record; keep it secret."
-)
+@click.option("--output", "-o", required=True, type=FILE, help="File of the release: CSV, TSV (.gz) or Parquet.")
+@click.option("--origin", type=FILE, help="Write the row of DATA behind each record; keep it secret.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
@@ -223,9 +191,6 @@ def _evidence(tables: dict[str, Table], original: Table | None, origins: tuple[P
 @engine_options
 def protect(
     data: str,
-    k: int,
-    l_: int | None,
-    t: float | None,
     relaxed: bool,
     output: Path,
     origin: Path | None,
@@ -233,10 +198,7 @@ def protect(
     force: bool,
     formulas: Formulas,
     engine: str | None,
-    memory_limit: int,
-    temp_directory: Path | None,
-    dry_run: bool,
-    **reading: Any,
+    **given: Any,
 ) -> None:
     r"""Generalize a table with Mondrian until every class has k rows, l values and distance t.
 
@@ -247,27 +209,24 @@ def protect(
     unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 --l 3 --t 0.2 -o release.csv
     unmask protect 'parts/*.parquet' -q age,sex,zip --engine duckdb --memory-limit 4GiB -o release.parquet
     """
-    from unmask.errors import UnmaskError
     from unmask.tables import Mondrian
 
     refuse_to_overwrite(origin, force=force, stream=output)
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
-    protection = Mondrian(k=k, l=l_, t=t, strict=not relaxed)
+    room, asked = (taken(given, names) for names in (ROOM, ("k", "l_", "t")))
+    protection = Mondrian(asked["k"], asked["l_"], asked["t"], strict=not relaxed)
     if engine is None:
-        refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-        table, dropped = read_used(Path(data), reading)
+        refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
+        table, dropped = read_used(Path(data), given)
         say_dropped(dropped)
         result = _protect_in_memory(table, protection, output, origin, formulas)
         _say_release({**result, "dropped": dropped}, output, as_json=as_json)
         return
     if origin is not None:
         raise UnmaskError("--origin needs the table in memory; leave it or --engine out")
-    room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "dry_run": dry_run}
-    room["encoding"] = reading["encoding"]
-    written = protect_in_engine(
-        engine, data, roles_of(reading), protection, output, formulas=formulas, force=force, **room
-    )
+    room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}
+    written = protect_in_engine(engine, data, roles_of(given), protection, output, **room)
     if written is not None:
         _say_release(written, output, as_json=as_json)
 
@@ -304,21 +263,11 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None
         say_next("audit", output, *roles_given(), *truth)
 
 
-main.add_command(init)
-main.add_command(advise)
-main.add_command(columns)
-main.add_command(audit_channel)
-main.add_command(design)
-main.add_command(price)
-main.add_command(study)
-main.add_command(report_command)
-main.add_command(check)
-main.add_command(choose)
-main.add_command(choose_columns)
-main.add_command(audit_graph)
-main.add_command(protect_graph)
-main.add_command(advise_identity)
-main.add_command(audit_linkage)
+for command in (
+    init, advise, columns, audit_channel, design, price, study, report_command, check, choose, choose_columns,
+    audit_graph, protect_graph, advise_identity, audit_linkage,
+):  # fmt: skip
+    main.add_command(command)
 
 
 @main.command(name="list")
@@ -337,33 +286,21 @@ def list_(as_json: bool) -> None:
 
 
 @main.command()
+@click.option("--report", default="unmask-demo.html", show_default=True, type=FILE, help="File of the report.")
 @click.option(
-    "--report",
-    default="unmask-demo.html",
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="File of the report.",
-)
-@click.option(
-    "--people",
-    default=20_000,
-    show_default=True,
-    type=click.IntRange(500, 100_000_000),
+    "--people", default=20_000, show_default=True, type=click.IntRange(500, 100_000_000),
     help="Size of the generated census.",
-)
+)  # fmt: skip
 @click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
+    "--seed", default=0, show_default=True, type=click.IntRange(min=0),
     help="Random seed of the census and of every draw.",
-)
+)  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite the report.")
 def demo(report: Path, people: int, seed: int, force: bool) -> None:
     """Make a census, protect it with k = 3, 10 and 50, attack every release, write the report. Needs no files."""
     import numpy as np
 
-    from unmask.cases.tables.audit import Evidence, audit_tables
+    from unmask.cases.tables import audit as audit_tables
     from unmask.tables import Mondrian, Register, Table, datasets
 
     refuse_to_overwrite(report, force=force)
@@ -375,9 +312,11 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     for k in (3, 10, 50):
         tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
     register = Register(columns=("age", "sex", "zip"), coverage=0.8)(census, origins["k=3"], rng=rng)
-    evidence = Evidence(census, origins, register.people, 0.8, register.person, seed=seed)
-    found = audit_tables(
-        tables, evidence, title="A generated census, released with k = 3, 10 and 50", reproduce=provenance()
+    holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
+    found = replace(
+        audit_tables(tables, original=census, origin=origins, seed=seed, **holder),
+        title="A generated census, released with k = 3, 10 and 50",
+        reproduce=provenance(),
     )
     with together(report) as places:
         write_report(found, places[report])

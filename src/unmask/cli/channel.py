@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
-from unmask.cli.options import share
+from unmask.cli.documents import OfDomain
+from unmask.cli.files import refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
+from unmask.cli.generated import FILE, Command, options
 from unmask.cli.output import Output, audit_output
+from unmask.errors import FailedError, UnmaskError
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
@@ -22,29 +24,15 @@ if TYPE_CHECKING:
 CURVE_POINTS = 12
 """Budgets at which `design` solves the trade-off curve."""
 
-FILE = click.Path(path_type=Path)
 
-
-@click.command("audit channel")
+@click.command("audit channel", cls=OfDomain)
 @click.argument("channels", nargs=-1, required=True, type=FILE)
 @click.option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
-@click.option(
-    "--loss", default="hamming", show_default=True, help="Loss: hamming, absolute, squared, euclidean, or a CSV."
-)
-@click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
-@click.option("--distortion", type=FILE, help="CSV of what an output costs the user; the loss when left out.")
-@click.option("--unit", help="Unit of the loss, such as m or km.")
+@options("unmask.cases.channels:audit", loss={"type": str}, coordinates={}, distortion={}, unit={})
 @click.option("--no-limit", is_flag=True, help="Leave out the limit that no mechanism passes.")
 @audit_output
 def audit_channel(
-    channels: tuple[Path, ...],
-    prior: Path | None,
-    loss: str,
-    coordinates: Path | None,
-    distortion: Path | None,
-    unit: str | None,
-    no_limit: bool,
-    output: Output,
+    channels: tuple[Path, ...], prior: Path | None, no_limit: bool, output: Output, **stakes: Any
 ) -> None:
     r"""Attack channels of the same secrets: what the best adversary can still estimate.
 
@@ -55,34 +43,21 @@ def audit_channel(
     unmask audit channel response.csv
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
     """
-    from unmask.cases.channels import audit_channels
-    from unmask.cases.stakes import read_stakes
-    from unmask.channels.matrices import read_channels, read_named
+    from unmask.cases.channels import audit
+    from unmask.channels.matrices import read_channels
 
     names = stems(channels)
     given, notes = read_channels(channels, prior)
     say_notes(notes)
     read = dict(zip(names, given, strict=True))
-    secrets, outputs = given[0].x_labels or (), given[0].y_labels or ()
-    stakes = read_stakes(loss, secrets, coordinates, unit)
-    if distortion is not None:
-        cost = read_named(distortion, secrets, outputs)
-        stakes = replace(stakes, distortion=cost, distortion_unit="cost")
-    found = audit_channels(
-        read, stakes, title=f"Audit of {', '.join(read)}", reproduce=provenance(), limit=not no_limit, assumptions=notes
-    )
-    output.give(found)
+    output.give(audit(read, **stakes, limit=not no_limit, assumptions=notes))
 
 
-@click.command()
+@click.command("design", cls=Command)
 @click.option("--prior", required=True, type=FILE, help="CSV of secret and probability.")
-@click.option("--loss", default="hamming", show_default=True, help="Loss of the adversary, as in `audit channel`.")
+@options("unmask.cases.channels:audit", loss={"type": str}, coordinates={})
 @click.option("--distortion", help="Loss of the user, a name or a CSV; that of the adversary when left out.")
-@click.option("--coordinates", type=FILE, help="CSV of secret and coordinates; else the secrets are numbers.")
-@click.option("--budget", required=True, type=click.FloatRange(0), callback=share, help="Largest expected distortion.")
-@click.option("--epsilon", type=click.FloatRange(0, min_open=True), help="Largest epsilon of local privacy.")
-@click.option("--delta", type=click.FloatRange(0, min_open=True), help="Largest change of any belief, in nats.")
-@click.option("--worst-case", type=click.FloatRange(0), help="Least error of the adversary at every output.")
+@options("unmask.channels:optimal_mechanism", "budget", "epsilon", "delta", "worst_case")
 @click.option("--output", "-o", required=True, type=FILE, help="CSV of the mechanism, as `audit channel` reads it.")
 @click.option("--curve", type=FILE, help="Write the trade-off: CSV of distortion, privacy, worst case, leakage.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -93,13 +68,11 @@ def design(
     distortion: str | None,
     coordinates: Path | None,
     budget: float,
-    epsilon: float | None,
-    delta: float | None,
-    worst_case: float | None,
     output: Path,
     curve: Path | None,
     as_json: bool,
     force: bool,
+    **bounds: Any,
 ) -> None:
     r"""Find the mechanism that leaves the adversary the largest error within a budget of distortion.
 
@@ -111,7 +84,7 @@ def design(
 
     import numpy as np
 
-    from unmask.cases.stakes import read_stakes
+    from unmask.cases.stakes import stakes_of
     from unmask.channels import optimal_mechanism
     from unmask.channels.matrices import NAMED_LOSSES, read_named, read_prior
     from unmask.measures.error import bayes
@@ -123,24 +96,15 @@ def design(
     _check_names(output, curve)
     secrets, p, note = read_prior(prior)
     say_notes([note] if note else [])
-    stakes = read_stakes(loss, secrets, coordinates, None)
+    stakes = stakes_of(loss, secrets, coordinates=coordinates)
     shown = secrets
     if distortion is None:
         cost, shown = stakes.matrix(len(secrets)).T, stakes.answers or secrets
     elif distortion in NAMED_LOSSES:
-        cost = read_stakes(distortion, secrets, coordinates, None).matrix(len(secrets)).T
+        cost = stakes_of(distortion, secrets, coordinates=coordinates).matrix(len(secrets)).T
     else:
         cost = read_named(Path(distortion), secrets, secrets)
-    solve = partial(
-        optimal_mechanism,
-        p,
-        stakes.loss,
-        cost,
-        coordinates=stakes.coordinates,
-        epsilon=epsilon,
-        delta=delta,
-        worst_case=worst_case,
-    )
+    solve: Any = partial(optimal_mechanism, p, stakes.loss, cost, coordinates=stakes.coordinates, **bounds)
     found = solve(budget)
     result = {
         "privacy": found.privacy,
@@ -172,7 +136,6 @@ def design(
 def _check_names(*outputs: Path | None) -> None:
     """What is written is CSV, and a name says so or nothing."""
     from unmask.engines.given import SUFFIXES
-    from unmask.errors import UnmaskError
 
     for path in outputs:
         if path is not None and path.name.lower().endswith((".gz", *SUFFIXES)) and path.suffix.lower() != ".csv":
@@ -181,8 +144,6 @@ def _check_names(*outputs: Path | None) -> None:
 
 def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
     """The trade-off as CSV; budgets that the constraints do not allow are left out."""
-    from unmask.errors import FailedError, UnmaskError
-
     lines = ["distortion,privacy,worst,leakage_bits"]
     for budget in budgets.tolist():
         try:
@@ -199,8 +160,6 @@ def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
 
 def _written(secrets: tuple[str, ...], outputs: tuple[str, ...], table: NDArray[np.float64]) -> str:
     """A channel as CSV."""
-    import io
-
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["", *outputs])

@@ -9,7 +9,9 @@ import click
 
 from unmask.cli.documents import FromDocument
 from unmask.cli.files import read, say_json
+from unmask.cli.generated import FILE
 from unmask.cli.options import Input, first_argument, table_options
+from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
     from unmask.studies.choice import Verdict
@@ -19,7 +21,7 @@ EXIT_NONE = 1
 
 
 @click.command("choose")
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=first_argument)
+@click.argument("run", type=FILE, shell_complete=first_argument)
 @click.option(
     "--require", "required", multiple=True,
     help="Bound [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, as in success_probability.worst<=0.09; repeatable. The "
@@ -65,7 +67,6 @@ def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -
 def _policy(run: Path) -> list[str]:
     """What the document of a study requires."""
     from unmask.document import load, policies
-    from unmask.errors import UnmaskError
     from unmask.studies.run import PLAN
 
     found = [one.require for one in policies(load(run / PLAN))]
@@ -93,7 +94,6 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
     \b
     unmask choose columns people.csv -q age,sex,zip -s diagnosis
     """
-    from unmask.errors import visible
     from unmask.tables.criteria import contributions
 
     found = contributions(read(Path(data), reading))

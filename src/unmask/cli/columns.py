@@ -12,6 +12,7 @@ import click
 
 from unmask.cli.documents import FromDocument
 from unmask.cli.files import read, say_json
+from unmask.cli.generated import FILE
 from unmask.cli.options import optional_table_options
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ NAME = 24
 
 
 @click.command(cls=FromDocument)
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=FILE)
 @optional_table_options
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as one JSON object.")
 def columns(file: Path, as_json: bool, **reading: Any) -> None:

@@ -8,10 +8,16 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from unmask.cli.generated import Command
+from unmask.errors import UnmaskError
+
 NAME = "unmask.toml"
 
+NOT_SAID = {"report", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan"}
+"""Options of every audit, which are about one run of it."""
 
-class FromDocument(click.Command):
+
+class FromDocument(Command):
     """A command whose argument may be a document in place of its files; options on the command line win over it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -23,13 +29,20 @@ class FromDocument(click.Command):
             return super().parse_args(ctx, args)
         from unmask import document
 
-        said = {"audit": document.for_audit, "protect": document.for_protect}.get(str(self.name), document.for_columns)
         path = Path(texts[0])
-        files, ctx.default_map = said(document.load(path), path.parent)
+        files, ctx.default_map = self.said(document.load(path), path.parent)
         ctx.meta[NAME] = str(path)
         rest = super().parse_args(ctx, args)
-        ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
+        if files:
+            ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
         return rest
+
+    def said(self, given: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
+        """The files, and what options a document says."""
+        from unmask import document
+
+        of_command = {"audit": document.for_audit, "protect": document.for_protect}
+        return of_command.get(str(self.name), document.for_columns)(given, folder)
 
 
 class AsPlan(FromDocument):
@@ -37,19 +50,89 @@ class AsPlan(FromDocument):
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        self.params.append(
-            click.Option(["--as-plan"], is_flag=True, help="Print this command as a document, unmask.toml, and stop.")
-        )
+        text = "Print this command as a document, unmask.toml, and stop."
+        self.given.append(click.Option(["--as-plan"], is_flag=True, help=text))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Print the document, or run the command."""
         if not ctx.params.pop("as_plan"):
             return super().invoke(ctx)
-        from unmask.document import HELD, of_options
-
-        click.echo(of_options(ctx.params), nl=False)
+        click.echo(self.document(ctx), nl=False)
         typed = [one for one in self.params if ctx.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE]
-        left = [one.opts[0] for one in typed if one.name not in HELD | {"as_plan"}]
+        left = [one.opts[0] for one in typed if one.name != "as_plan" and not self.holds(str(one.name))]
         if left:
             click.echo(f"no document says {', '.join(left)}: give that again", err=True)
         return None
+
+    def document(self, ctx: click.Context) -> str:
+        """What the command was asked for."""
+        from unmask.document import of_options
+
+        return of_options(ctx.params)
+
+    def holds(self, name: str) -> bool:
+        """Whether a document says such an option."""
+        from unmask.document import HELD
+
+        return name in HELD
+
+
+class OfDomain(AsPlan):
+    """An audit that a document asks for in a table of its own, `[graph]` for `unmask audit graph`: its argument and
+    its options by their names, with the values that are typed, and files beside the document.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what was typed: it is what a document says."""
+        ctx.obj = self.make_parser(ctx).parse_args(list(args))[0]
+        return super().parse_args(ctx, args)
+
+    @property
+    def word(self) -> str:
+        """The name of the table."""
+        return str(self.name).rpartition(" ")[2]
+
+    @property
+    def argument(self) -> str:
+        """The name of its argument."""
+        return next(str(one.name) for one in self.params if isinstance(one, click.Argument))
+
+    def said(self, given: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
+        """The argument and the options of the table."""
+        from unmask.document import for_domain
+
+        mine = {str(one.name): one for one in self.params if self.holds(str(one.name))}
+        files = {name for name, one in mine.items() if one.type.name == "path"}
+        found = for_domain(given, folder, self.word, list(mine), files)
+        said = {name: _typed(value, again=mine[name].multiple) for name, value in found.items()}
+        released = said.pop(self.argument, [])
+        if not released and any(one.required for one in self.params if one.name == self.argument):
+            raise UnmaskError(f"[{self.word}] has no {self.argument}; expected a path beside the document")
+        return [released] if isinstance(released, str) else released, said
+
+    def document(self, ctx: click.Context) -> str:
+        """What was typed, and what a document said beside it."""
+        from unmask.document import policy_of, section, whole_text
+
+        typed = {name: one for name, one in ctx.obj.items() if isinstance(one, str | bool | list)}
+        said = {**(ctx.default_map or {}), **typed, self.argument: _texts(ctx.params.get(self.argument))}
+        numbers = {name: ctx.params[name] for name in said if isinstance(ctx.params.get(name), int | float)}
+        said = {name: one for name, one in (said | numbers).items() if one is not None and self.holds(name)}
+        kept = {name: one for name, one in said.items() if name != "gates"}
+        return whole_text(f"unmask {self.name}", [section(f"[{self.word}]", kept), *policy_of(ctx.params["gates"])])
+
+    def holds(self, name: str) -> bool:
+        """Whether it is about more than one run."""
+        return name not in NOT_SAID
+
+
+def _typed(value: Any, *, again: bool) -> Any:
+    """A value of a document as it would be typed. again : the option may be given again and again"""
+    if isinstance(value, list):
+        return list(map(str, value))
+    text = value if isinstance(value, bool) else str(value)
+    return [text] if again else text
+
+
+def _texts(files: Any) -> list[str] | str | None:
+    return list(map(str, files)) if isinstance(files, tuple) else None if files is None else str(files)

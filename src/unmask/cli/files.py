@@ -9,7 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from unmask import writing
+from unmask.errors import FailedError, UnmaskError, visible
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +33,6 @@ def stems(paths: tuple[Path, ...]) -> list[str]:
     """Short names of files, never a path: they stand on pages. Where two are called alike they are numbered, since the
     table before protection has a name, too.
     """
-    from unmask.errors import UnmaskError
     from unmask.reports import ORIGINAL
 
     if len(set(paths)) < len(paths):
@@ -58,9 +60,6 @@ def _stem(path: Path) -> str:
 
 def say_findings(found: ReportData) -> None:
     """The findings on standard output, a sentence each."""
-    import click
-
-    from unmask.errors import visible
     from unmask.reports import sentences
 
     for sentence in sentences(found):
@@ -71,9 +70,6 @@ def say_overview(found: ReportData) -> None:
     """Criteria and adversaries as a table on standard output, then the findings that it cannot hold; on a terminal the
     heads are bold, and what is above a limit red.
     """
-    import click
-
-    from unmask.errors import visible
     from unmask.reports.overview import beside, lines
 
     looks: dict[str, dict[str, Any]] = {"head": {"bold": True}, "risk": {"fg": "red"}}
@@ -87,10 +83,6 @@ def say_overview(found: ReportData) -> None:
 
 def say_next(*words: object) -> None:
     """The next useful command, on standard error; nothing without words, and of what came by the standard input."""
-    import click
-
-    from unmask.errors import visible
-
     piped = click.get_current_context().meta.get("unmask.cli.options")
     if words and not piped:
         click.echo(visible(f"next: {shlex.join(['unmask', *map(str, words)])}"), err=True)
@@ -98,8 +90,6 @@ def say_next(*words: object) -> None:
 
 def roles_given() -> list[str]:
     """The columns of this command that an adversary may know and wants to learn, as options of another one."""
-    import click
-
     given = click.get_current_context().params
     named = (("-q", given["quasi_identifiers"]), ("-s", given["sensitive"]))
     return [word for option, names in named if names for word in (option, ",".join(names))]
@@ -117,8 +107,6 @@ HELD = frozenset(
 
 def say_json(*, rows: Mapping[str, Sequence[Any]] | None = None, **parts: Any) -> None:
     """Print what a command found as the one JSON object of all commands; parts : those of `results.envelope`."""
-    import click
-
     from unmask.results import as_json
 
     click.echo(as_json(command_name(), inputs=inputs(rows), **parts))
@@ -126,8 +114,6 @@ def say_json(*, rows: Mapping[str, Sequence[Any]] | None = None, **parts: Any) -
 
 def command_name() -> str:
     """The command as it is typed, such as "audit graph"."""
-    import click
-
     return str(click.get_current_context().command.name)
 
 
@@ -137,8 +123,6 @@ def inputs(rows: Mapping[str, Sequence[Any]] | None = None) -> list[dict[str, An
 
     rows : parameter -> the rows of each of its files, in their order
     """
-    import click
-
     given = click.get_current_context().params
     secret = SECRET | ({"release"} if given.get("overlaps") else frozenset())  # the release is made of it
     return [
@@ -172,8 +156,6 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
 
 def say_notes(notes: Sequence[str]) -> None:
     """What was recognized or guessed while reading, on standard error."""
-    import click
-
     for note in notes:
         click.echo(f"note: {note}", err=True)
 
@@ -190,7 +172,6 @@ def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
 
 def read_register(path: Path, reading: dict[str, Any]) -> Table:
     """The register has some of the quasi-identifiers and none of the sensitive columns."""
-    from unmask.errors import UnmaskError
     from unmask.tables.reading import column_names
 
     names = column_names(path, **_text(reading))
@@ -230,7 +211,6 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
     """(n_released,) the row of the original behind each record, from the file that `protect` wrote."""
     import numpy as np
 
-    from unmask.errors import FailedError, UnmaskError
     from unmask.files import text_of
 
     try:
@@ -257,8 +237,6 @@ def refuse_to_overwrite(*outputs: Path | None, force: bool, stream: Path | None 
 
     stream : one more output, which may be `-`, the standard output.
     """
-    from unmask.errors import UnmaskError
-
     if writing.STANDARD_OUTPUT in outputs:
         raise UnmaskError("- is the standard output, where this command says something else; name a file")
     if stream != writing.STANDARD_OUTPUT:
@@ -276,10 +254,6 @@ def refuse_to_overwrite(*outputs: Path | None, force: bool, stream: Path | None 
 
 def _refuse_inputs(outputs: Sequence[Path]) -> None:
     """An error for an output that is a file which the command is given to read, under whatever name."""
-    import click
-
-    from unmask.errors import UnmaskError
-
     context = click.get_current_context(silent=True)
     options = {} if context is None else {**context.params, "temp_directory": None}  # which is not read
     given = [] if context is None else [*options.values(), *context.meta.values()]
@@ -319,10 +293,6 @@ def write_report(found: ReportData, path: Path) -> None:
 
 def say_dropped(names: Sequence[str]) -> None:
     """Columns that are not released, on standard error; none, and nothing is said."""
-    import click
-
-    from unmask.errors import visible
-
     if names:
         listed = visible(", ".join(names))
         click.echo(f"dropped, without a role: {listed}; --keep releases a column unchanged", err=True)
@@ -330,8 +300,6 @@ def say_dropped(names: Sequence[str]) -> None:
 
 def say_formulas(found: Mapping[str, int], given: Formulas) -> None:
     """Cells of the release that a spreadsheet would run, by column, on standard error; none, and nothing is said."""
-    import click
-
     if found:
         each = ", ".join(f"{name} {n:,}" for name, n in found.items())
         done = "an apostrophe stands before them" if given == "escape" else "--formulas escape or refuse changes that"
@@ -372,8 +340,6 @@ def write_secret(path: Path, text: str, *, beside: Path, why: str = UNDOES) -> N
 
 def say_secret(path: Path, *, beside: Path, why: str = UNDOES) -> None:
     """One line for a file that must not leave the house, and a warning where it lies with what does."""
-    import click
-
     click.echo(f"wrote {path}, which is secret: {why}", err=True)
     if path.resolve().parent == beside.resolve().parent:
         click.echo(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from unmask.cli.generated import parsed
+from unmask.errors import UnmaskError, nearest, visible
+
 if TYPE_CHECKING:
     from unmask.reports import ReportData
     from unmask.results import Row
@@ -21,18 +24,12 @@ CRITERION = "criterion"
 """What stands before the name of a criterion where a measure has the same."""
 
 
-def _gates(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[Condition, ...]:
+def _gates(values: tuple[str, ...]) -> tuple[Condition, ...]:
     """Each a condition such as success_probability.worst>0.09; a plain share is one of people re-identified."""
-    from unmask.errors import UnmaskError
-
-    try:
-        return tuple(_gate(text) for text in values)
-    except UnmaskError as error:
-        raise click.BadParameter(str(error), ctx, parameter) from None
+    return tuple(map(_gate, values))
 
 
 def _gate(text: str) -> Condition:
-    from unmask.errors import UnmaskError
     from unmask.studies.conditions import Condition
 
     try:
@@ -45,7 +42,7 @@ def _gate(text: str) -> Condition:
 
 
 fail_above = click.option(
-    "--fail-above", "gates", multiple=True, metavar="CONDITION", callback=_gates,
+    "--fail-above", "gates", multiple=True, metavar="CONDITION", callback=parsed(_gates),
     help="Exit 3 on [ADVERSARY:][TARGET:]MEASURE[.FIELD]>NUMBER, such as success_probability.worst>0.09 or k<11; a "
     "plain share is one of people re-identified. Repeatable.",
 )  # fmt: skip
@@ -80,8 +77,6 @@ def broken_gates(found: ReportData, gates: tuple[Condition, ...]) -> list[str]:
 
 def exit_above(broken: Sequence[str]) -> None:
     """Exit 3 where a gate is broken, and say which."""
-    from unmask.errors import visible
-
     for line in broken:
         click.echo(visible(f"too risky: {line}"), err=True)
     if broken:
@@ -107,8 +102,6 @@ def _criteria(found: ReportData) -> Iterator[Criterion]:
 
 def _meant(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) -> Condition:
     """The gate, its names resolved; an error where there is nothing that it could be about, or two things."""
-    from unmask.errors import UnmaskError
-
     try:
         meant = gate.named([*rows, *criteria])
     except UnmaskError as error:
@@ -128,7 +121,6 @@ def _meant(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) 
 
 def _words(gate: Condition) -> str:
     """What the measure of a gate is, if it is one, or the one whose name is nearest."""
-    from unmask.errors import nearest
     from unmask.measures.registry import CRITERIA, MEASURES, described
 
     known = described(gate.measure) or CRITERIA.get(gate.measure)

@@ -2,105 +2,81 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import provenance, stems
-from unmask.cli.graph_large import audit_graph_in_engine, refuse_networks_without_engine
-from unmask.cli.large import engine_options
-from unmask.cli.options import split
+from unmask.cli.documents import OfDomain
+from unmask.cli.engine import engine_options
+from unmask.cli.files import stems
+from unmask.cli.generated import FILE, options, taken
+from unmask.cli.graph_engine import audit_graph_in_engine, refuse_networks_without_engine
+from unmask.cli.options import NAMES, split
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, ends, separations
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
-    from unmask.cases.graphs.scenes import Scene
-    from unmask.graphs.protections import Decoy, IdentitySeparation
+    from unmask.graphs import SocialGraph
 
-FILE = click.Path(path_type=Path)
+IN_ENGINE = ("engine", "memory_limit", "temp_directory", "dry_run", "pairs", "checkpoint")
+"""Options of networks that stay in an engine."""
 
 
-def _overlaps(
-    ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
-) -> tuple[tuple[float, float], ...]:
+def _overlaps(texts: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
     """NODES,EDGES, given any number of times."""
-    found: list[tuple[float, float]] = []
-    for text in value:
-        try:
-            nodes, edges = (float(part) for part in text.split(","))
-        except ValueError:
-            raise click.BadParameter(
-                f"expected two shares NODES,EDGES such as 0.5,0.75, given {text!r}", ctx, parameter
-            ) from None
-        if not (0 <= nodes <= 1 and 0 < edges <= 1):
-            raise click.BadParameter(
-                f"expected shares from 0 to 1, that of edges above 0, given {text!r}", ctx, parameter
-            )
-        if f"{nodes:g}/{edges:g}" in {f"{x:g}/{y:g}" for x, y in found}:
-            raise click.BadParameter(
-                f"{text} is given twice, expected overlaps that differ within 6 digits", ctx, parameter
-            )
-        found.append((nodes, edges))
-    return tuple(found)
+    found: dict[str, tuple[float, float]] = {}
+    for text in texts:
+        nodes, edges = _overlap(text)
+        if f"{nodes:g}/{edges:g}" in found:
+            raise UnmaskError(f"{text} is given twice, expected overlaps that differ within 6 digits")
+        found[f"{nodes:g}/{edges:g}"] = nodes, edges
+    return tuple(found.values())
 
 
-def _seeds(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[str, int]:
+def _overlap(text: str) -> tuple[float, float]:
+    try:
+        nodes, edges = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UnmaskError(f"expected two shares NODES,EDGES such as 0.5,0.75, given {text!r}") from None
+    if not (0 <= nodes <= 1 and 0 < edges <= 1):
+        raise UnmaskError(f"expected shares from 0 to 1, that of edges above 0, given {text!r}")
+    return nodes, edges
+
+
+def _seeds(text: str) -> str:
     """METHOD:COUNT."""
-    method, _, count = value.rpartition(":")
-    if not method or not _is_count(count):
-        raise click.BadParameter(
-            f"expected METHOD:COUNT such as random.25:1000, at least 1 of them, given {value!r}", ctx, parameter
-        )
-    return method, int(count)
+    from unmask.cases.graphs.scenes import parse_seeds
+
+    parse_seeds(text)
+    return text
 
 
-def _is_count(text: str) -> bool:
-    return text.isdecimal() and len(text) < 10 and int(text) > 0
-
-
-def _counts(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
+def _counts(text: str | list[str] | None) -> tuple[int, ...]:
     """Numbers of seeds, separated by commas."""
-    texts = split(ctx, parameter, value)
-    if not all(map(_is_count, texts)):
-        raise click.BadParameter(
-            f"expected whole numbers of seeds from 1, as in 5,25,100, given {value!r}", ctx, parameter
-        )
-    return tuple(sorted({int(text) for text in texts}))
+    from unmask.cases.graphs.scenes import is_count
+
+    if not all(map(is_count, split(text))):
+        raise UnmaskError(f"expected whole numbers of seeds from 1, as in 5,25,100, given {text!r}")
+    return tuple(sorted(set(map(int, split(text)))))
 
 
-@click.command("audit graph")
+@click.command("audit graph", cls=OfDomain)
 @click.argument("release", type=FILE)
-@click.option("--auxiliary", type=FILE, help="Network of the adversary, in which they know the people.")
-@click.option("--truth", type=FILE, help="Table of who is who: id in AUXILIARY, id in RELEASE.")
-@click.option("--truth-partial", is_flag=True, help="Judge nobody who has no line in --truth: they may be in RELEASE.")
-@click.option(
-    "--overlap", "overlaps", multiple=True, callback=_overlaps, metavar="NODES,EDGES",
-    help="Shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary. Repeatable.",
-)  # fmt: skip
-@click.option(
-    "--separation", multiple=True, callback=separations, metavar="KEY=VALUE,...",
-    help="Attack once more where some people have several identities (needs --overlap): keys are the options of "
-    "protect graph, such as model=best,identities=5,adopters=0.1 or decoy; repeatable.",
-)  # fmt: skip
-@click.option(
-    "--attack", "attacks", callback=split,
-    help="Attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5. All, and Rematch once "
-    "forced, when left out.",
-)  # fmt: skip
-@click.option(
-    "--seeds", default="random.25:100", show_default=True, callback=_seeds, metavar="METHOD:COUNT",
-    help="Leaked identities: random, random.25, top, clique.4, betweenness.1 ... drawn with the truth; match_top and "
-    "match_cliques without.",
-)  # fmt: skip
+@options(
+    "unmask.cases.graphs:audit",
+    auxiliary={"type": FILE},
+    truth={"type": FILE},
+    truth_partial={},
+    overlaps={"flags": ("--overlap",), "multiple": True, "parse": _overlaps, "metavar": "NODES,EDGES"},
+    separation={"multiple": True, "parse": separations, "metavar": "KEY=VALUE,..."},
+    attacks={"flags": ("--attack",), **NAMES},
+    seeds={"parse": _seeds, "metavar": "METHOD:COUNT"},
+)
 @click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth.")
-@click.option(
-    "--runs", default=4, show_default=True, type=click.IntRange(min=1), help="Runs, each with other graphs or seeds."
-)
-@click.option(
-    "--transition", callback=_counts, help="Other numbers of leaked identities to attack from, such as 5,25,100."
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
+@options("unmask.cases.graphs:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={})
 @column_options
 @click.option("--pairs", type=FILE, help="Write whom one attack re-identifies as whom, as Parquet (needs --engine).")
 @click.option(
@@ -114,20 +90,13 @@ def audit_graph(
     release: Path,
     auxiliary: Path | None,
     truth: Path | None,
-    truth_partial: bool,
-    overlaps: tuple[tuple[float, float], ...],
-    separation: tuple[Decoy | IdentitySeparation, ...],
-    attacks: tuple[str, ...],
-    seeds: tuple[str, int],
     seeds_file: Path | None,
-    runs: int,
-    transition: tuple[int, ...],
-    seed: int,
+    attacks: tuple[str, ...],
     source: str | None,
     target: str | None,
     delimiter: str | None,
     output: Output,
-    **in_engine: Any,
+    **asked: Any,
 ) -> None:
     r"""Attack a released network: how many people are re-identified by their edges alone.
 
@@ -143,30 +112,25 @@ def audit_graph(
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
     unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack Nar09 --engine duckdb
     """
-    from unmask.cases.graphs.audit import audit_graph as audit
-    from unmask.cases.graphs.scenes import DEFAULT, Plan, parse_attacks
-    from unmask.errors import UnmaskError
+    from unmask.cases.graphs import audit, check_choice
+    from unmask.cases.graphs.scenes import DEFAULT, parse_attacks
 
     name = stems((release,))[0]
-    title = f"Who is re-identified in {name}"
+    in_engine = taken(asked, IN_ENGINE)
     if in_engine["engine"] is not None:
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
-        asked = {**known, **in_engine, "ends": ends(source, target), "force": output.force}
-        stored = audit_graph_in_engine(release, name=name, title=title, **asked)
+        said = {**known, **in_engine, "ends": ends(source, target), "force": output.force}
+        stored = audit_graph_in_engine(release, name=name, title=f"Who is re-identified in {name}", **said)
         if stored is not None:
             output.give(stored)
         return
     refuse_networks_without_engine(**in_engine)
-    _check_choice(auxiliary, truth, overlaps, seeds_file, separation)
-    if truth_partial and truth is None:
-        raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
-    plan = Plan(parse_attacks(attacks or DEFAULT), *seeds, runs=runs, transition=transition, seed=seed)
-    columns = {"delimiter": delimiter, "ends": ends(source, target)}
-    scenes = _scenes(
-        release, auxiliary, truth, overlaps, separation, seeds_file, truth_partial=truth_partial, **columns
-    )
+    choice = {key: asked[key] for key in ("overlaps", "separation", "truth_partial")}
+    check_choice(auxiliary, truth, seeds_file, **choice)  # before they are read
+    asked["attacks"] = parse_attacks(attacks or DEFAULT)
+    graph, known = _read(release, auxiliary, truth, seeds_file, delimiter=delimiter, ends=ends(source, target))
     watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
-    found = audit(scenes, plan, title=title, reproduce=provenance(), progress=_progress, watched=watched)
+    found = audit({name: graph}, **{**asked, **known}, watched=watched, progress=_progress)
     for what, why in found.not_run:
         if why.startswith("failed: "):
             click.echo(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
@@ -174,65 +138,25 @@ def audit_graph(
     output.give(found)
 
 
-def _check_choice(
-    auxiliary: Path | None,
-    truth: Path | None,
-    overlaps: tuple[tuple[float, float], ...],
-    seeds_file: Path | None,
-    separation: tuple[Decoy | IdentitySeparation, ...],
-) -> None:
-    """Either the adversary has a network of their own, or both are made from the release."""
-    from unmask.errors import UnmaskError
-
-    if (auxiliary is None) == (not overlaps):
-        given = "both" if overlaps else "neither"
-        raise UnmaskError(
-            f"{given} of --auxiliary and --overlap were given, expected one: a network that the adversary has, or how "
-            "much two networks made from the release share"
-        )
-    extra = "--truth" if truth is not None else "--seeds-file" if seeds_file is not None else None
-    if overlaps and extra:
-        raise UnmaskError(f"{extra} was given with --overlap, which draws its own; leave one out")
-    if separation and not overlaps:
-        raise UnmaskError(
-            "--separation was given with --auxiliary, expected with --overlap; separate the people of a release with "
-            "unmask protect graph, and give its --origin as --truth"
-        )
-
-
 def _progress(text: str) -> None:
     """What is being run, on a terminal only."""
-    import sys
-
     if sys.stderr.isatty():
         click.echo(f"{text} ...", err=True)
 
 
-def _scenes(
-    release: Path,
-    auxiliary: Path | None,
-    truth: Path | None,
-    overlaps: tuple[tuple[float, float], ...],
-    separation: tuple[Decoy | IdentitySeparation, ...],
-    seeds_file: Path | None,
-    *,
-    truth_partial: bool,
-    **columns: Any,
-) -> dict[str, Scene]:
-    """The pairs of graphs to attack, by the name of the release."""
-    from dataclasses import replace
-
-    from unmask.cases.graphs.scenes import Acquired, Derived, scene_name
+def _read(
+    release: Path, auxiliary: Path | None, truth: Path | None, seeds_file: Path | None, **columns: Any
+) -> tuple[SocialGraph, dict[str, Any]]:
+    """The released network, and what its auditor knows of it."""
     from unmask.graphs import Pair, SeedPairs, SocialGraph
 
     graph = SocialGraph.read(release, **columns)
     if auxiliary is None:
-        made = [Derived(graph, *shared, by) for shared in overlaps for by in (None, *separation)]
-        return {scene_name(scene): scene for scene in made}
-    known = SocialGraph.read(auxiliary, **columns)
-    first = None if seeds_file is None else SeedPairs.read(known, graph, seeds_file)
-    scene = Acquired(graph, known, given=first)
+        return graph, {}
+    theirs = SocialGraph.read(auxiliary, **columns)
+    known: dict[str, Any] = {"auxiliary": theirs}
+    if seeds_file is not None:
+        known["seeds"] = SeedPairs.read(theirs, graph, seeds_file)
     if truth is not None:
-        pair = Pair.read(known, graph, truth)
-        scene = replace(scene, truth=pair.truth, origin=pair.origin, truth_partial=truth_partial)
-    return {stems((release,))[0]: scene}
+        known["truth"] = Pair.read(theirs, graph, truth)
+    return graph, known

@@ -7,19 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import provenance, say_notes, stems
-from unmask.cli.large import engine_options, refuse_without_engine
-from unmask.cli.options import Input, encoding_option, pairs, share
+from unmask.cli.documents import OfDomain
+from unmask.cli.engine import engine_options, refuse_without_engine
+from unmask.cli.files import say_notes, stems
+from unmask.cli.generated import options, parsed
+from unmask.cli.options import Input, encoding_option, pairs
 from unmask.cli.output import Output, audit_output
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.measures.unlinkability import Contingency
     from unmask.pseudonyms.labels import Files
 
-SHARE = click.FloatRange(0, 1)
+
+def _only_document(text: str | None) -> str | None:
+    if text is not None and not text.endswith(".toml"):
+        raise UnmaskError(f"{Path(text).name!r} is no document such as unmask.toml; name tables by --truth and --guess")
+    return text
 
 
-@click.command("audit linkage")
+@click.command("audit linkage", cls=OfDomain)
+@click.argument("document", required=False, expose_value=False, callback=parsed(_only_document))
 @click.option("--truth", required=True, metavar="PATH", type=Input(), help="Table of items and their subjects.")
 @click.option(
     "--guess", "guesses", multiple=True, required=True, metavar="PATH", type=Input(),
@@ -33,37 +41,16 @@ SHARE = click.FloatRange(0, 1)
     help="Column of the cluster, in a guess; given again, or a pattern such as 'pred_*', each column is a guess.",
 )  # fmt: skip
 @click.option("--probability", default="probability", show_default=True, help="Column that makes a guess a view.")
-@click.option(
-    "--alpha", default=0.5, show_default=True, type=SHARE, callback=share,
-    help="Weight of linking; the rest is the weight of mixing in foreign items.",
+@options(
+    "unmask.cases.pseudonyms.case:Sensitivity",
+    alpha={}, beta={}, wanted={"flags": ("--contamination-wanted",)}, min_size={}, missing={}, unlabeled={},
+    shuffles={"type": click.IntRange(min=1)}, seed={},
 )  # fmt: skip
 @click.option(
-    "--beta", default=0.8, show_default=True, type=click.FloatRange(0, 1, min_open=True), callback=share,
-    help="Share of a subject's items that is a breach once it is linked.",
-)  # fmt: skip
-@click.option(
-    "--own", multiple=True, metavar="NAME=COLUMN", callback=pairs,
+    "--own", multiple=True, metavar="NAME=COLUMN", callback=parsed(pairs),
     help="Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place "
     "of one value for all: weight=w, alpha=a.",
 )  # fmt: skip
-@click.option("--contamination-wanted", "wanted", is_flag=True, help="Count foreign items as welcome to the subjects.")
-@click.option(
-    "--min-size", default=2, show_default=True, type=click.IntRange(min=1), help="Fewest items of a counted subject."
-)
-@click.option(
-    "--missing", type=click.Choice(["error", "singleton", "drop"]), default="error", show_default=True,
-    help="What an item of the truth is that a guess lacks, or has without a label: an error, a cluster of its own, or "
-    "left out of the truth and of every guess.",
-)  # fmt: skip
-@click.option(
-    "--unlabeled", type=click.Choice(["error", "foreign", "unknown", "drop"]), default="error", show_default=True,
-    help="What an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth has "
-    "every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out.",
-)  # fmt: skip
-@click.option(
-    "--shuffles", default=20, show_default=True, type=click.IntRange(min=1), help="Shuffled guesses, for the baseline."
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of the shuffles.")
 @engine_options
 @audit_output
 def audit_linkage(
@@ -94,7 +81,8 @@ def audit_linkage(
         --missing drop --unlabeled foreign
     unmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB
     """
-    from unmask.cases.pseudonyms.case import Sensitivity, met_by
+    from unmask.cases.pseudonyms import audit
+    from unmask.cases.pseudonyms.case import Sensitivity
     from unmask.cases.pseudonyms.report import report
     from unmask.pseudonyms.labels import Files
 
@@ -103,17 +91,15 @@ def audit_linkage(
     files = Files(truth, guesses, names, item, subject, clusters, probability, asked.missing, asked.unlabeled)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-        solution, minds, named = files.read(own, encoding=encoding)
-        met = met_by(solution, named, asked, minds)
-    else:
-        if own:
-            raise click.UsageError("--own needs the items in memory; leave --engine out")
-        said: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "encoding": encoding}
-        counted = _counted(engine, files, dry_run=dry_run, **said)
-        if counted is None:
-            return
-        met = counted
-    output.give(report(met, asked, reproduce=provenance()))
+        solution, minds, linked = files.read(own, encoding=encoding)
+        output.give(audit(linked, truth=solution, own=minds, **sensitivity))
+        return
+    if own:
+        raise click.UsageError("--own needs the items in memory; leave --engine out")
+    said: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "encoding": encoding}
+    counted = _counted(engine, files, dry_run=dry_run, **said)
+    if counted is not None:
+        output.give(report(counted, asked))
 
 
 def _counted(

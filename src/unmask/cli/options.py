@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import errno
 import io
-import math
 import os
 import shutil
 import signal
 import sys
 from contextlib import redirect_stderr, suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 from click.shell_completion import CompletionItem
 
+from unmask.cli.generated import Command, options, parsed
+from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
@@ -66,15 +68,27 @@ class Sentences(click.Group):
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Register a command, and give it --quiet."""
-        cmd.help = _marked(cmd.help)
-        cmd.params.append(_quiet_option())
-        super().add_command(cmd, name)
+        super().add_command(_whole(cmd), name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, and an audit for each domain that has no command of its own."""
+        made = (f"audit {name}" for name, domain in DOMAINS.items() if domain.word is None)
+        return sorted({*super().list_commands(ctx), *made})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None or cmd_name not in self.list_commands(ctx):
+            return found
+        from unmask.cli.domain import audit_of
+
+        return _whole(audit_of(cmd_name.removeprefix("audit ")))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List every command with the whole sentence that says what it does."""
-        rows = [(name, self.commands[name].get_short_help_str(limit=1000)) for name in self.list_commands(ctx)]
+        named = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl([(name, one.get_short_help_str(limit=1000)) for name, one in named if one is not None])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the first word of a command; `second_words` completes the second."""
@@ -82,21 +96,18 @@ class Sentences(click.Group):
 
     def _with_second_word(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take "audit linkage" for one command; a near miss that is no file is told apart from a release."""
-        from difflib import get_close_matches
-
         name = " ".join(args[:2])
-        if name in self.commands:
+        commands = self.list_commands(ctx)
+        if name in commands:
             return [name, *args[2:]]
         if args[0] == "audit" and len(args) > 1 and not Path(args[1]).exists():
-            seconds = [command.removeprefix("audit ") for command in self.commands if command.startswith("audit ")]
+            seconds = [command.removeprefix("audit ") for command in commands if command.startswith("audit ")]
             for near in get_close_matches(args[1], seconds, n=1, cutoff=0.75):
                 raise click.UsageError(f"{args[1]!r} is no file; did you mean 'audit {near}'?", ctx)
         return args
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command; suggest the nearest name for a typo."""
-        from difflib import get_close_matches
-
         args = self._with_second_word(ctx, args)
         name = args[0]  # click takes the arguments away
         try:
@@ -124,7 +135,7 @@ def first_argument(ctx: click.Context, _parameter: click.Parameter, incomplete: 
     return [*second_words(ctx, incomplete), CompletionItem(incomplete, type="file")]
 
 
-class Verb(click.Command):
+class Verb(Command):
     """A command without an argument, in whose place a second word may stand."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -172,6 +183,13 @@ def _give_up_output() -> None:
         os.dup2(nowhere, sys.stdout.fileno())
 
 
+def _whole(command: click.Command) -> click.Command:
+    """The command with --quiet, its examples as they stand."""
+    command.help = _marked(command.help)
+    (command.given if isinstance(command, Command) else command.params).append(_quiet_option())
+    return command
+
+
 def _marked(text: str | None) -> str:
     """Help with click's mark of a paragraph that is not to be rewrapped; in a raw docstring it is two characters."""
     return (text or "").replace("\\b\n", "\b\n")
@@ -197,73 +215,60 @@ class Input(click.ParamType[str]):
         return str(path)
 
 
-def split(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Names separated by commas."""
-    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+def split(text: str | list[str] | None) -> tuple[str, ...]:
+    """Names separated by commas, or listed in a document."""
+    if not isinstance(text, str | list | None):
+        raise UnmaskError(f"expected names, separated by commas or in a list, given {text!r}")
+    names = text if isinstance(text, list) else (text or "").split(",")
+    return tuple(str(name).strip() for name in names if str(name).strip())
 
 
-def pairs(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+def codes(text: str | list[str] | None) -> tuple[str, ...] | None:
+    """Texts separated by commas; none where the text is empty, None where the option is left out."""
+    return None if text is None else split(text)
+
+
+def pairs(texts: tuple[str, ...]) -> dict[str, str]:
     """COLUMN=VALUE, given any number of times."""
-    wrong = [item for item in value if "=" not in item]
-    if wrong:
-        raise click.BadParameter("expected COLUMN=VALUE", ctx, parameter)
-    return dict(item.split("=", 1) for item in value)
+    if not all("=" in item for item in texts):
+        raise UnmaskError("expected COLUMN=VALUE")
+    return dict(item.split("=", 1) for item in texts)
 
 
-def types(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+def types(texts: tuple[str, ...]) -> dict[str, str]:
     """COLUMN=TYPE, with a type that exists."""
-    from unmask.errors import UnmaskError
     from unmask.tables.types import told
 
-    given = pairs(ctx, parameter, value)
+    given = pairs(texts)
     for column, of_type in given.items():
-        try:
-            told(column, of_type)
-        except UnmaskError as error:
-            raise click.BadParameter(str(error), ctx, parameter) from None
+        told(column, of_type)
     return given
 
 
-def codes(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Texts separated by commas; none where the text is empty, None where the option is left out."""
-    return None if value is None else split(ctx, parameter, value)
-
-
-def orders(ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def orders(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """COLUMN=VALUE,VALUE,...: the values of ordinal columns from lowest to highest."""
-    return {column: split(ctx, parameter, text) for column, text in pairs(ctx, parameter, value).items()}
+    return {column: split(text) for column, text in pairs(texts).items()}
 
 
-def delimiter(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def delimiter(text: str | None) -> str | None:
     """One character; the two characters of an escaped tab are what a shell hands over for it."""
-    character = "\t" if value == "\\t" else value
+    character = "\t" if text == "\\t" else text
     if character is not None and (len(character) != 1 or character in '"\r\n'):
-        raise click.BadParameter(
-            f"expected one character, given {value!r}; leave it out to have it guessed", ctx, parameter
-        )
+        raise UnmaskError(f"expected one character, given {text!r}; leave it out to have it guessed")
     return character
 
 
-def encoding(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def encoding(text: str | None) -> str | None:
     """The name of an encoding of text."""
     from unmask.engines.encodings import check_encoding
 
-    try:
-        return None if value is None else check_encoding(value)
-    except UnmaskError as error:
-        raise click.BadParameter(str(error), ctx, parameter) from None
+    return None if text is None else check_encoding(text)
 
 
-encoding_option = click.option(
-    "--encoding", callback=encoding, help="Encoding of text files that are not UTF-8; guessed when left out."
-)
+NAMES: dict[str, Any] = {"parse": split, "type": click.UNPROCESSED}
+"""Names, typed or from a document's list."""
 
-
-def share(ctx: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    """A number; click's range lets nan through."""
-    if value is not None and math.isnan(value):
-        raise click.BadParameter("expected a number, given nan", ctx, parameter)
-    return value
+encoding_option = options("unmask.tables:Table.read", encoding={"parse": encoding})
 
 
 def table_options(command: Any) -> Any:
@@ -276,87 +281,38 @@ def optional_table_options(command: Any) -> Any:
     return _reading_options(command, required=False)
 
 
-def _refuse_seed(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        raise click.BadParameter(
+def _refuse_seed(text: str | None) -> None:
+    if text is not None:
+        raise UnmaskError(
             "whoever knows or guesses the seed of a release undoes its protection, so a release has none; leave it out "
-            "(studies have one)",
-            ctx,
-            parameter,
+            "(studies have one)"
         )
 
 
-without_seed = click.option("--seed", hidden=True, expose_value=False, callback=_refuse_seed)
+without_seed = click.option("--seed", hidden=True, expose_value=False, callback=parsed(_refuse_seed))
 """For a command that writes a release."""
 
-attacker_option = click.option(
-    "--attacker", help="Rational attacker: a TOML file with [attacker], or case-study, the embedded assumption."
-)
+attacker_option = options("unmask.cases.tables:audit", "attacker")
 
 
 def _reading_options(command: Any, *, required: bool) -> Any:
-    for option in (
-        encoding_option,
-        click.option("--delimiter", callback=delimiter, help="Delimiter of text files; guessed when left out."),
-        click.option(
-            "--na",
-            callback=codes,
-            help="Texts that stand for a missing cell, separated by commas; '' for none. The usual ones when left out.",
-        ),
-        click.option(
-            "--decimal",
-            type=click.Choice([".", ","]),
-            help="Mark before the decimals of numbers; found in each column when left out.",
-        ),
-        click.option(
-            "--missing",
-            type=click.Choice(["own", "wildcard", "excluded"]),
-            default="own",
-            show_default=True,
-            help="What a missing quasi-identifier means: a value of its own, any value, or a row left out.",
-        ),
-        click.option(
-            "--type",
-            "types",
-            multiple=True,
-            callback=types,
-            help="COLUMN=number|date|datetime|code|text|ordinal; found in the column when left out. "
-            "Dates such as 03/04/1970 are date:day-first or date:month-first.",
-        ),
-        click.option(
-            "--order",
-            "orders",
-            multiple=True,
-            callback=orders,
-            help="COLUMN=LOWEST,...,HIGHEST: the values of an ordinal column in their order.",
-        ),
-        click.option(
-            "--hierarchy", "hierarchies", multiple=True, callback=pairs, help="COLUMN=FILE, generalization hierarchy."
-        ),
-        click.option(
-            "--cells",
-            type=click.Choice(["any", "nodes"]),
-            default="any",
-            show_default=True,
-            help="Cells of columns with a hierarchy in a release: any sets of its leaves, or its nodes alone.",
-        ),
-        click.option("--identifiers", callback=split, help="Columns that identify a person; they are dropped."),
-        click.option(
-            "--weight", help="Column with the number of people that a row stands for, such as a survey weight."
-        ),
-        click.option(
-            "--keep", callback=split, help="Columns released unchanged, on purpose. Columns without a role are dropped."
-        ),
-        click.option(
-            "--sensitive", "-s", callback=split, help="Columns an adversary wants to learn, separated by commas."
-        ),
-        click.option(
-            "--quasi-identifiers",
-            "-q",
-            required=required,
-            callback=split,
-            help="Columns an adversary may know, separated by commas.",
-        ),
-    ):
-        command = option(command)
-    return command
+    return options(
+        "unmask.tables:Table.read",
+        quasi_identifiers={"flags": ("--quasi-identifiers", "-q"), "required": required, **NAMES},
+        sensitive={"flags": ("--sensitive", "-s"), **NAMES},
+        keep=NAMES,
+        weight={},
+        identifiers=NAMES,
+        cells={},
+        hierarchies={"flags": ("--hierarchy",), "parse": pairs, **_BY_COLUMN},
+        orders={"flags": ("--order",), "parse": orders, **_BY_COLUMN},
+        types={"flags": ("--type",), "parse": types, **_BY_COLUMN},
+        missing={},
+        decimal={},
+        na={**NAMES, "parse": codes},
+        delimiter={"parse": delimiter},
+        encoding={"parse": encoding},
+    )(command)
+
+
+_BY_COLUMN: dict[str, Any] = {"multiple": True, "type": str, "metavar": "COLUMN=..."}

@@ -14,6 +14,7 @@ from unmask import writing
 from unmask.cli.files import (
     command_name,
     inputs,
+    provenance,
     refuse_to_overwrite,
     roles_given,
     say_findings,
@@ -23,6 +24,7 @@ from unmask.cli.files import (
     write_secret,
 )
 from unmask.cli.gates import broken_gates, exit_above, fail_above
+from unmask.cli.generated import FILE, taken
 
 if TYPE_CHECKING:
     from unmask.cases.at_risk import Watched
@@ -35,19 +37,29 @@ class Output(NamedTuple):
 
     report: Path | None
     export: Path | None
-    at_risk: Path | None
     in_short: bool
     as_json: bool
     force: bool
     smallest_shown: int
     gates: tuple[Condition, ...]
+    at_risk: Path | None = None
+
+    def check(self) -> None:
+        """Refuse what cannot be written or said, before the work."""
+        if self.as_json and self.in_short:
+            raise click.UsageError("--json and --summary both say what is printed; leave one out")
+        if self.at_risk is not None and self.at_risk.exists():
+            raise click.UsageError(
+                f"{self.at_risk} exists, and a list of those at risk replaces nothing; choose another name"
+            )
+        refuse_to_overwrite(self.report, self.export, self.at_risk, force=self.force)
 
     def give(
         self, found: ReportData, *, rows: Mapping[str, Sequence[Any]] | None = None, warnings: Sequence[str] = ()
     ) -> None:
         """Write, print, and exit 3 where a gate is broken; rows : of the files read, see `inputs`."""
         broken = broken_gates(found, self.gates)  # before anything is written: a gate about nothing is an error
-        shown = replace(found, least=self.smallest_shown)
+        shown = replace(found, least=self.smallest_shown, reproduce=provenance())
         with writing.together(self.report) as places:  # which takes its name once all is said and exported
             if self.report is not None:
                 write_report(shown, places[self.report])
@@ -104,7 +116,7 @@ class Output(NamedTuple):
 
 
 at_risk_option = click.option(
-    "--at-risk", type=click.Path(path_type=Path), metavar="FILE",
+    "--at-risk", type=FILE, metavar="FILE",
     help="Write who is at risk and why, for the owner alone: rows of the original (of the release without --original), "
     "counted from 0, or ids of nodes.",
 )  # fmt: skip
@@ -114,27 +126,10 @@ def audit_output(command: Any) -> Any:
     """The options of an audit's output; the command gets them as `output`, checked before it starts."""
 
     @wraps(command)
-    def with_output(
-        *,
-        report: Path | None,
-        export: Path | None,
-        at_risk: Path | None = None,
-        in_short: bool,
-        as_json: bool,
-        force: bool,
-        smallest_shown: int,
-        gates: tuple[Condition, ...],
-        **others: Any,
-    ) -> Any:
-        if as_json and in_short:
-            raise click.UsageError("--json and --summary both say what is printed; leave one out")
-        if at_risk is not None and at_risk.exists():
-            raise click.UsageError(
-                f"{at_risk} exists, and a list of those at risk replaces nothing; choose another name"
-            )
-        refuse_to_overwrite(report, export, at_risk, force=force)
-        output = Output(report, export, at_risk, in_short, as_json, force, smallest_shown, gates)
-        return command(output=output, **others)
+    def with_output(**given: Any) -> Any:
+        output = Output(**taken(given, [name for name in Output._fields if name in given]))
+        output.check()
+        return command(output=output, **given)
 
     wrapped: Any = with_output
     for option in (
@@ -148,8 +143,8 @@ def audit_output(command: Any) -> Any:
         click.option(
             "--summary", "in_short", is_flag=True, help="Print a summary in plain language in place of the findings."
         ),
-        click.option("--export", type=click.Path(path_type=Path), help="Folder for every chart and table of the page."),
-        click.option("--report", type=click.Path(path_type=Path), help="Write the report, one HTML file."),
+        click.option("--export", type=FILE, help="Folder for every chart and table of the page."),
+        click.option("--report", type=FILE, help="Write the report, one HTML file."),
     ):  # fmt: skip
         wrapped = option(wrapped)
     return wrapped

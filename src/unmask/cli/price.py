@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import read, say_json
+from unmask.cli.generated import Command
 from unmask.cli.options import Input, attacker_option, optional_table_options
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +27,7 @@ SHOWN = 12
 """Sizes in the table that people see; --json has them all."""
 
 
-@click.command()
+@click.command("price", cls=Command)
 @click.argument("target", type=Input())
 @attacker_option
 @optional_table_options
@@ -113,8 +115,6 @@ def _of_release(target: str, reading: dict[str, Any]) -> NDArray[np.int64]:
     """The size of the class of each row of a release."""
     import numpy as np
 
-    from unmask.errors import UnmaskError
-
     if not reading["quasi_identifiers"]:
         raise UnmaskError(
             f"{target!r} is no list of group sizes such as 1,2,5-20, and a release needs --quasi-identifiers; give them"
@@ -126,8 +126,6 @@ def _of_release(target: str, reading: dict[str, Any]) -> NDArray[np.int64]:
 def _listed(text: str) -> NDArray[np.int64]:
     """The sizes of a list on the command line."""
     import numpy as np
-
-    from unmask.errors import UnmaskError
 
     parts, total = [], 0
     for part in text.replace(" ", "").split(","):

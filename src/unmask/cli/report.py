@@ -9,16 +9,18 @@ import click
 
 from unmask import writing
 from unmask.cli.files import command_name, inputs, refuse_to_overwrite
+from unmask.cli.generated import FILE
+from unmask.errors import visible
 
 if TYPE_CHECKING:
     from unmask.reports.facts.study import StudyData
 
 
 @click.command("report")
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the page, one HTML file.")
+@click.argument("run", type=FILE)
+@click.option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
 @click.option(
-    "--export", "folder", type=click.Path(path_type=Path),
+    "--export", "folder", type=FILE,
     help="Write every chart as SVG and PNG, every table as CSV and Parquet into this folder.",
 )  # fmt: skip
 @click.option("--summary", "in_words", is_flag=True, help="Print the results in plain language, at most 25 lines.")
@@ -57,7 +59,6 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
 
 
 def _say(found: StudyData) -> None:
-    from unmask.errors import visible
     from unmask.reports.findings.study import findings
 
     for name, sentences in findings(found):

@@ -12,47 +12,40 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_release
+from unmask.cli.generated import FILE, Command, options
 from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import split, without_seed
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
-    from unmask.cases.graphs.advice import IdentityAdvice
     from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
     from unmask.graphs.release import SocialGraph
 
-FILE = click.Path(path_type=Path)
-MODELS = ("basic", "realistic", "realistic_minimal", "best", "worst")
-COOPERATIONS = ("none", "local", "degree", "lta")
 MOST = 1000
 """Identities of one person."""
 
 NOT_OF_DECOYS = ("model", "identities", "cooperation", "group", "refuse_top")
 
 
-def _adopters(ctx: click.Context, parameter: click.Parameter, value: str) -> float:
+def _adopters(text: str) -> float:
     """A share has a point, a number of people has none."""
     try:
-        found = int(value) if value.isdecimal() else float(value)
+        found = int(text) if text.isdecimal() else float(text)
     except ValueError:
         found = -1.0
     if not (found >= 0 and (isinstance(found, int) or found <= 1)):
-        raise click.BadParameter(
-            f"expected a share from 0.0 to 1.0, or a whole number of people, given {value!r}", ctx, parameter
-        )
+        raise UnmaskError(f"expected a share from 0.0 to 1.0, or a whole number of people, given {text!r}")
     return found
 
 
-def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...]:
+def _chances(text: str | None) -> tuple[float, ...]:
     """Probabilities, separated by commas."""
-    texts = split(ctx, parameter, value)
     try:
-        found = tuple(map(float, texts))
+        found = tuple(map(float, split(text)))
     except ValueError:
         found = (-1.0,)
-    if not all(0 <= chance <= 1 for chance in found) or (value is not None and not found):
-        raise click.BadParameter(
-            f"expected a probability from 0 to 1 for each identity, such as 0.3,0.1, given {value!r}", ctx, parameter
-        )
+    if not all(0 <= chance <= 1 for chance in found) or (text is not None and not found):
+        raise UnmaskError(f"expected a probability from 0 to 1 for each identity, such as 0.3,0.1, given {text!r}")
     return found
 
 
@@ -61,19 +54,14 @@ def _chances(ctx: click.Context, parameter: click.Parameter, value: str | None) 
 
 def column_options(command: Any) -> Any:
     """What says where the ids are in the files of networks."""
-    for option in (
-        click.option("--delimiter", callback=one_character, help="Delimiter of the ids; guessed when left out."),
-        click.option("--target", help="Column of the other end of an edge, see --source."),
-        click.option("--source", help="Column of one end of an edge, by name or number from 1; found when left out."),
-    ):
-        command = option(command)
-    return command
+    one = "Column of one end of an edge, by name or number from 1; found when left out."
+    command = options("unmask.graphs:SocialGraph.read", delimiter={"parse": one_character})(command)
+    command = click.option("--target", help="Column of the other end of an edge, see --source.")(command)
+    return click.option("--source", help=one)(command)
 
 
 def ends(source: str | None, target: str | None) -> tuple[str, str] | None:
     """Both columns, or neither."""
-    from unmask.errors import UnmaskError
-
     if source is not None and target is not None:
         return source, target
     if source is None and target is None:
@@ -87,47 +75,24 @@ def ends(source: str | None, target: str | None) -> tuple[str, str] | None:
 
 def separation_options(command: Any) -> Any:
     """What says who takes several identities, and which."""
-    for option in (
-        click.option(
-            "--decoy", is_flag=True,
-            help="Give adopters a public identity to be found and a hidden one, in place of --model.",
-        ),
-        click.option(
-            "--minimum-degree", type=click.IntRange(min=0),
-            help="Fewest contacts of an adopter drawn singly; 3, or 30 with --decoy.",
-        ),
-        click.option(
-            "--refuse-top", default=0.0, show_default=True, type=click.FloatRange(0, 1),
-            help="Share of the people with most contacts who refuse to adopt.",
-        ),
-        click.option(
-            "--group", default=10, show_default=True, type=click.IntRange(min=1), help="Size of a group of neighbors."
-        ),
-        click.option(
-            "--cooperation", default="none", show_default=True, type=click.Choice(COOPERATIONS),
-            help="How adopters are drawn: singly, as neighbors, by most contacts or by lowest local anonymity.",
-        ),
-        click.option(
-            "--adopters", default="0.1", show_default=True, callback=_adopters,
-            help="People who adopt several identities: a share such as 0.1, or without a point a number.",
-        ),
-        click.option(
-            "--identities", default=2, show_default=True, type=click.IntRange(1, MOST),
-            help="Identities of each adopter.",
-        ),
-        click.option(
-            "--model", default="basic", show_default=True, type=click.Choice(MODELS),
-            help="Whether contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).",
-        ),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+    decoy = "Give adopters a public identity to be found and a hidden one, in place of --model."
+    fewest = "Fewest contacts of an adopter drawn singly; 3, or 30 with --decoy."
+    made = options(
+        "unmask.graphs:IdentitySeparation",
+        model={},
+        identities={"type": click.IntRange(1, MOST)},
+        adopters={"type": str, "default": "0.1", "parse": _adopters},
+        cooperation={},
+        group={},
+        refuse_top={},
+        minimum_degree={"default": None, "show_default": False, "help": fewest},
+    )
+    return made(click.option("--decoy", is_flag=True, help=decoy)(command))
 
 
 def _protection(
     *, adopters: float, minimum_degree: int | None, decoy: bool, **separation: Any
 ) -> Decoy | IdentitySeparation:
-    from unmask.errors import UnmaskError
     from unmask.graphs.protections import Decoy, IdentitySeparation
 
     common: dict[str, Any] = {"adopters": adopters}
@@ -142,44 +107,39 @@ def _protection(
     return Decoy(**common)
 
 
-@click.command("separation", add_help_option=False)
-@separation_options
-def _separation(**given: Any) -> Decoy | IdentitySeparation:
-    return _protection(**given)
+_separation = click.command("separation", cls=Command, add_help_option=False)(separation_options(_protection))
 
 
-def separations(
-    ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]
-) -> tuple[Decoy | IdentitySeparation, ...]:
+def separations(texts: tuple[str, ...]) -> tuple[Decoy | IdentitySeparation, ...]:
     """KEY=VALUE,..., given any number of times: the options of `protect graph` in one text."""
-    from unmask.errors import UnmaskError
+    found: dict[str, Decoy | IdentitySeparation] = {}
+    for text in texts:
+        made = _separation_of(text)
+        if repr(made) in found:  # a share of 1.0 is not 1 person
+            raise UnmaskError(f"{text} is given twice, expected separations that differ")
+        found[repr(made)] = made
+    return tuple(found.values())
 
-    found: list[Decoy | IdentitySeparation] = []
-    for text in value:
-        items = split(ctx, parameter, text)
-        if not items:
-            raise click.BadParameter(f"expected KEY=VALUE,... such as model=best, given {text!r}", ctx, parameter)
-        try:
-            with _separation.make_context("separation", [f"--{item}" for item in items]) as inner:
-                made = _separation.invoke(inner)
-        except click.NoSuchOption as error:
-            keys = ", ".join(option.opts[0].removeprefix("--") for option in _separation.params)
-            raise click.BadParameter(
-                f"{error.option_name.removeprefix('--')!r} is no key, expected {keys}", ctx, parameter
-            ) from None
-        except (click.UsageError, UnmaskError) as error:
-            said = error.format_message() if isinstance(error, click.UsageError) else str(error)
-            raise click.BadParameter(re.sub(r"(?<!\w)--(?=\w)", "", said), ctx, parameter) from None
-        if repr(made) in map(repr, found):  # a share of 1.0 is not 1 person
-            raise click.BadParameter(f"{text} is given twice, expected separations that differ", ctx, parameter)
-        found.append(made)
-    return tuple(found)
+
+def _separation_of(text: str) -> Any:
+    items = split(text)
+    if not items:
+        raise UnmaskError(f"expected KEY=VALUE,... such as model=best, given {text!r}")
+    try:
+        with _separation.make_context("separation", [f"--{item}" for item in items]) as inner:
+            return _separation.invoke(inner)
+    except click.NoSuchOption as error:
+        keys = ", ".join(option.opts[0].removeprefix("--") for option in _separation.params)
+        raise UnmaskError(f"{error.option_name.removeprefix('--')!r} is no key, expected {keys}") from None
+    except (click.UsageError, UnmaskError) as error:
+        said = error.format_message() if isinstance(error, click.UsageError) else str(error)
+        raise UnmaskError(re.sub(r"(?<!\w)--(?=\w)", "", said)) from None
 
 
 # --- protect graph --------------------------------------------------------------------------------------------------
 
 
-@click.command("protect graph")
+@click.command("protect graph", cls=Command)
 @click.argument("graph", type=FILE)
 @separation_options
 @click.option(
@@ -283,39 +243,23 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 # --- advise identity ------------------------------------------------------------------------------------------------
 
 
-@click.command("advise identity")
+@click.command("advise identity", cls=Command)
 @click.option("--graph", required=True, type=FILE, help="Network, as far as it is known.")
 @click.option("--node", required=True, help="Your id in it.")
-@click.option(
-    "--identities",
-    type=click.IntRange(1, MOST),
-    help="Number of identities you would take; 5, or as many as in --discovery.",
-)
-@click.option("--discovery", callback=_chances, help="Probability that each is found, such as 0.3,0.1.")
-@click.option(
-    "--runs", default=0, show_default=True, type=click.IntRange(min=0),
-    help="Simulated attacks for each identity, from which --discovery is estimated; 0 for none.",
+@options(
+    "unmask.cases.graphs.advice:told",
+    identities={}, discovery={"parse": _chances}, runs={}, attack={}, leaked={}, seed={},
 )  # fmt: skip
-@click.option("--attack", default="Rematch", show_default=True, help="Attack to simulate (needs --runs).")
-@click.option(
-    "--leaked", default=100, show_default=True, type=click.IntRange(min=1), help="People whom it knows already."
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed of every draw.")
 @column_options
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
 def advise_identity(
     graph: Path,
     node: str,
-    identities: int | None,
-    discovery: tuple[float, ...],
-    runs: int,
-    attack: str,
-    leaked: int,
-    seed: int,
     source: str | None,
     target: str | None,
     delimiter: str | None,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     r"""Tell one person of a network whether several identities hide them, and where to put a secret.
 
@@ -327,21 +271,11 @@ def advise_identity(
     unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
-    from unmask.cases.graphs.advice import sentences
-    from unmask.errors import UnmaskError
-
-    if discovery and runs:
-        raise UnmaskError(
-            "--discovery and --runs were both given, expected the probabilities or a simulation; leave one out"
-        )
-    if discovery and identities not in (None, len(discovery)):
-        raise UnmaskError(
-            f"there are {identities} identities and {len(discovery)} probabilities, expected one for each"
-        )
+    from unmask.cases.graphs.advice import sentences, told
     from unmask.graphs.release import SocialGraph
 
     network = SocialGraph.read(graph, delimiter=delimiter, ends=ends(source, target))
-    advice = _advice(network, _node(network, node, graph), identities, discovery, (attack, leaked, runs, seed))
+    advice = told(network, _node(network, node, graph), **asked)
     if as_json:
         say_json(results=[advice])
         return
@@ -349,33 +283,9 @@ def advise_identity(
         click.echo(sentence)
 
 
-def _advice(
-    graph: SocialGraph,
-    node: int,
-    identities: int | None,
-    chances: tuple[float, ...],
-    simulation: tuple[str, int, int, int],
-) -> IdentityAdvice:
-    import numpy as np
-
-    from unmask.cases.graphs.advice import MOST_IDENTITIES, advise_identity, simulated_discovery
-    from unmask.cases.graphs.scenes import parse_attacks
-
-    attack, leaked, runs, seed = simulation
-    (made,) = parse_attacks([attack]).values()
-    y = min(identities or MOST_IDENTITIES, max(int(graph.degree[node]), 1))
-    given: Any = chances or None
-    if runs:
-        rng = np.random.default_rng(seed)
-        given = simulated_discovery(graph, node, made, identities=y, n_seeds=leaked, runs=runs, rng=rng)
-    return advise_identity(graph, node, identities=y, discovery=given, runs=runs or None)
-
-
 def _node(graph: SocialGraph, name: str, path: Path) -> int:
     """The node with this id."""
     import numpy as np
-
-    from unmask.errors import UnmaskError
 
     if graph.labels is None:
         found = [int(name)] if name.isdecimal() and int(name) < graph.n_nodes else []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import say_json, say_next
+from unmask.cli.generated import FILE
 
 if TYPE_CHECKING:
     from unmask.plan import Plan
@@ -21,9 +22,9 @@ REASONS = 5
 
 
 @click.command("study")
-@click.argument("plan", type=click.Path(path_type=Path))
+@click.argument("plan", type=FILE)
 @click.option(
-    "--output", "-o", required=True, type=click.Path(path_type=Path),
+    "--output", "-o", required=True, type=FILE,
     help="Folder of the results; what it holds already is not run again.",
 )  # fmt: skip
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Cells to run at once.")

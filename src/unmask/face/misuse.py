@@ -6,18 +6,13 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from unmask.domains import domain_of
 from unmask.errors import UnmaskError, nearest
 
 
-def subject_of(value: object) -> str:
-    """The part of unmask that a value's class comes from, that of its base for a special one; "" for another's."""
-    modules = (kind.__module__.split(".") for kind in reversed(type(value).__mro__))
-    return next((parts[1] for parts in modules if parts[0] == "unmask" and len(parts) > 1), "")
-
-
-def expect(value: object, subject: str, expected: str, maker: str) -> None:
-    """Refuse what does not come from a part of unmask; maker : the function that makes what is expected."""
-    if subject_of(value) != subject:
+def expect(value: object, domain: str, expected: str, maker: str) -> None:
+    """Refuse what is of another domain; maker : the function that makes what is expected."""
+    if domain_of(type(value)) != domain:
         raise UnmaskError(f"{expected}, given {spoken(value)}; make one with {maker}")
 
 

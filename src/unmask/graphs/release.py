@@ -192,9 +192,9 @@ class SocialGraph:
                     entry other than 0 being a link; a Parquet file (.parquet, .pq); a Pajek file (.net); GraphML or
                     GEXF (.graphml, .gexf, with or without .gz), node ids alone; node-link JSON (.json); a square
                     sparse matrix of SciPy; a networkx or igraph graph
-        delimiter : between the ids of an edge list: ",", ";", a tab, or " " for any blanks; None: the first of "," and
-                    ";" outside quotes in the first line, else a tab in a .tsv file, else blanks. Ids in double quotes
-                    may hold it
+        delimiter : delimiter of the ids; guessed when left out. In an edge list, ",", ";", a tab, or " " for any
+                    blanks; the guess is the first of "," and ";" outside quotes in the first line, else a tab in a .tsv
+                    file, else blanks. Ids in double quotes may hold it
         header    : whether the first line of an edge list names the columns; None: it does where it holds no whole
                     number and says source and target or the like, or no comment is above it and the next line holds
                     two whole numbers; and neither name is an id further down

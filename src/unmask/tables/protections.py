@@ -54,8 +54,10 @@ class Mondrian:
     whole table, ties in column order), as long as both halves hold k rows and satisfy all constraints on every
     sensitive column; see `unmask.tables.mondrian.mondrian`.
 
-    k : rows per class. l : distinct l-diversity. t : t-closeness with the equal distance. constraints : further ones,
-        from `unmask.tables.constraints`.
+    k : fewest rows of a class
+    l : fewest distinct values of a sensitive column in a class
+    t : largest distance, of the equal ground, of a class's sensitive values from the whole table's
+    constraints : further ones, from `unmask.tables.constraints`
     strict : True cuts between two values of a column, so that boxes are disjoint; a point with many copies makes a
         large class. False also cuts between rows of equal value, at random, so that with k alone every box holds k to
         2k - 1 rows; boxes may then overlap or coincide, and boxes that coincide are one class of the release.

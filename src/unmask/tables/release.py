@@ -233,18 +233,23 @@ class Table:
 
         source : path (CSV, TSV, .gz, Parquet), pandas or polars frame, Arrow table, mapping of names to arrays, DuckDB
             relation, or (connection, SQL).
-        keep : columns that are released unchanged, as text. Columns without a role are dropped: they are not read.
-        identifiers : columns that identify a person; dropped, too, but they have to be there.
-        weight : column with the positive number of people a row stands for.
-        types, orders, hierarchies : by column. A type is number, date, datetime, code, text or ordinal; dates that can
-            be read in two ways are date:day-first or date:month-first. What is not said is recognized, and `notes` says
-            what was (see `types.recognized`).
-        cells : "nodes" to write only nodes of a column's hierarchy into a release, "any" for any set of its leaves.
-        na : texts that stand for a missing cell, besides empty and NULL; None takes the usual ones (NA, n/a, NaN, NULL,
-            ? and the like), () none.
-        decimal : the mark before decimals, "." or ","; found in each column unless given.
-        delimiter, header : of a text file; guessed, and its first line, when not given.
-        encoding : of a text file that is not UTF-8; cp1252 when not given, which is noted.
+        quasi_identifiers : columns that an adversary may know, separated by commas
+        sensitive : columns that an adversary wants to learn, separated by commas
+        keep : columns released unchanged, on purpose; columns without a role are dropped
+        identifiers : columns that identify a person; they are dropped, but they have to be there
+        weight : column with the positive number of people that a row stands for, such as a survey weight
+        types : COLUMN=number|date|datetime|code|text|ordinal, found in the column and noted when left out; dates such
+            as 03/04/1970 are date:day-first or date:month-first. By column, see `types.recognized`
+        orders : COLUMN=LOWEST,...,HIGHEST: the values of an ordinal column in their order. By column
+        hierarchies : COLUMN=FILE, generalization hierarchy. By column
+        cells : cells of columns with a hierarchy in a release: any sets of its leaves, or its nodes alone
+        missing : what a missing quasi-identifier means: a value of its own, any value, or a row left out
+        na : texts that stand for a missing cell, besides an empty one; '' for none, and the usual ones (NA, n/a, NULL,
+            ? and the like) when left out
+        decimal : mark before the decimals of numbers; found in each column when left out
+        delimiter : delimiter of a text file; guessed when left out
+        header : names of the columns of a text file; its first line when left out
+        encoding : encoding of a text file that is not UTF-8; guessed when left out, which is noted
         like : the original of a release, or its register: columns of the same name have its types where they fit.
 
         >>> Table.read({"age": ["20-29", "*"]}, quasi_identifiers="age").quasi_identifiers[0].levels.labels

@@ -1,19 +1,33 @@
-"""Cases of graphs. Here a cell of a study: a graph is split in two, the people of one half protect themselves, and
-the adversary who has the other looks for them.
+"""Cases of graphs: `audit` attacks a network that is released; in a cell of a study a graph is split in two, the people
+of one half protect themselves, and the adversary who has the other looks for them.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 import numpy as np
 
+from unmask.cases.at_risk import Watched
 from unmask.cases.graphs.case import ADOPTERS, attempt, rows
+from unmask.cases.graphs.scenes import (
+    DEFAULT,
+    Acquired,
+    Derived,
+    Plan,
+    Scene,
+    Separation,
+    parse_attacks,
+    parse_seeds,
+    scene_name,
+)
+from unmask.cases.graphs.standard import audit_graph
 from unmask.cases.rows import plain_row
+from unmask.domains import named
 from unmask.errors import UnmaskError, nearest
 from unmask.graphs import Attack, Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
@@ -21,6 +35,8 @@ from unmask.graphs.knowledge.seeding import parse_method
 from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
 from unmask.plan import Cell, Part, unknown
+from unmask.ranges import Range
+from unmask.reports import ReportData
 from unmask.results import Row
 
 DATASET: tuple[str, ...] = ()
@@ -30,6 +46,87 @@ ADVERSARY = ("knows", "discovery")
 MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility")
 
 Settings = TypeVar("Settings")
+
+
+def audit(
+    release: SocialGraph | Mapping[str, SocialGraph],
+    *,
+    truth: Any = None,
+    truth_partial: bool = False,
+    auxiliary: SocialGraph | None = None,
+    overlaps: Sequence[tuple[float, float]] = (),
+    separation: Sequence[Separation] = (),
+    attacks: Sequence[str] | Mapping[str, Attack] = (),
+    seeds: str | SeedPairs = "random.25:100",
+    runs: Annotated[int, Range(1)] = 4,
+    transition: Sequence[int] = (),
+    seed: Annotated[int, Range(0)] = 0,
+    watched: Watched | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> ReportData:
+    """Attack a released network: how many people are re-identified by their edges alone.
+
+    truth         : table of who is who: id in AUXILIARY, id in RELEASE. A `Pair`, or an array as in it; without one
+                    nothing can be checked
+    truth_partial : judge nobody who has no line in --truth: they may be in RELEASE
+    auxiliary     : network of the adversary, in which they know the people
+    overlaps      : shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary
+    separation    : attack once more where some people have several identities (needs --overlap): keys are the options
+                    of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. The protections
+    attacks       : attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5; all, and Rematch
+                    once forced, when left out. As they are written, or by name
+    seeds         : leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth;
+                    match_top and match_cliques without. METHOD:COUNT, or whom the adversary has found
+    runs          : runs, each with other graphs or seeds
+    transition    : other numbers of leaked identities to attack from, such as 5,25,100
+    seed          : random seed of every draw
+    watched       : takes down who is at risk, for the owner alone
+    progress      : is told what is about to be run
+    """
+    given = None if isinstance(seeds, str) else seeds
+    check_choice(auxiliary, truth, given, overlaps=overlaps, separation=separation, truth_partial=truth_partial)
+    ((name, graph), *others) = named(release).items()
+    if others:
+        raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
+    made = attacks if isinstance(attacks, Mapping) else parse_attacks(attacks or DEFAULT)
+    method, n = parse_seeds(seeds) if isinstance(seeds, str) else (Plan.seeds, Plan.n_seeds)
+    plan = Plan(made, method, n, runs=runs, transition=tuple(transition), seed=seed)
+    if auxiliary is None:
+        derived = [Derived(graph, *shared, by) for shared in overlaps for by in (None, *separation)]
+        scenes: dict[str, Scene] = {scene_name(scene): scene for scene in derived}
+    else:
+        pair = (truth.truth, truth.origin) if isinstance(truth, Pair) else (truth, None)
+        who = None if pair[0] is None else np.asarray(pair[0])
+        scenes = {name: Acquired(graph, auxiliary, who, given, pair[1], truth_partial)}
+    return audit_graph(scenes, plan, title=f"Who is re-identified in {name}", progress=progress, watched=watched)
+
+
+def check_choice(
+    auxiliary: object,
+    truth: object,
+    seeds_file: object,
+    *,
+    overlaps: Sequence[object],
+    separation: Sequence[object],
+    truth_partial: bool,
+) -> None:
+    """Either the adversary has a network of their own, or both are made from the release."""
+    if (auxiliary is None) == (not overlaps):
+        given = "both" if overlaps else "neither"
+        raise UnmaskError(
+            f"{given} of --auxiliary and --overlap were given, expected one: a network that the adversary has, or how "
+            "much two networks made from the release share"
+        )
+    extra = "--truth" if truth is not None else "--seeds-file" if seeds_file is not None else None
+    if overlaps and extra:
+        raise UnmaskError(f"{extra} was given with --overlap, which draws its own; leave one out")
+    if separation and not overlaps:
+        raise UnmaskError(
+            "--separation was given with --auxiliary, expected with --overlap; separate the people of a release with "
+            "unmask protect graph, and give its --origin as --truth"
+        )
+    if truth_partial and truth is None:
+        raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
 
 
 @dataclass(frozen=True)

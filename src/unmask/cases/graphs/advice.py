@@ -6,19 +6,21 @@ other node and no figure of the network as a whole goes into the advice but how 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.cases.graphs.scenes import parse_attacks
 from unmask.economics.identity_game import best_assignment, equilibrium, expected_loss, worst_loss
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, IdentitySeparation, Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_border, top_failure
 from unmask.graphs.disclosure import discovery
 from unmask.measures.interval import wilson
+from unmask.ranges import Range
 
 CLIQUE: Final = 4
 """Size of the groups by which seeding starts, all of whom know each other."""
@@ -82,6 +84,43 @@ class IdentityAdvice:
     strong: Placing
     weak: Placing | None
     unknown: Placing
+
+
+def told(
+    graph: SocialGraph,
+    node: int,
+    *,
+    identities: Annotated[int, Range(1, 1000)] | None = None,
+    discovery: Sequence[float] = (),
+    runs: Annotated[int, Range(0)] = 0,
+    attack: str = "Rematch",
+    leaked: Annotated[int, Range(1)] = 100,
+    seed: Annotated[int, Range(0)] = 0,
+) -> IdentityAdvice:
+    """Tell one person whether several identities hide them, by probabilities that are given, simulated, or not known.
+
+    identities : number of identities you would take; 5, or as many as in --discovery
+    discovery  : probability that each is found, such as 0.3,0.1
+    runs       : simulated attacks for each identity, from which --discovery is estimated; 0 for none
+    attack     : attack to simulate (needs --runs)
+    leaked     : people whom it knows already
+    seed       : random seed of every draw
+    """
+    if discovery and runs:
+        raise UnmaskError(
+            "--discovery and --runs were both given, expected the probabilities or a simulation; leave one out"
+        )
+    if discovery and identities not in (None, len(discovery)):
+        raise UnmaskError(
+            f"there are {identities} identities and {len(discovery)} probabilities, expected one for each"
+        )
+    (made,) = parse_attacks([attack]).values()
+    y = min(identities or MOST_IDENTITIES, max(int(graph.degree[node]), 1))
+    given: ArrayLike | None = discovery or None
+    if runs:
+        rng = np.random.default_rng(seed)
+        given = simulated_discovery(graph, node, made, identities=y, n_seeds=leaked, runs=runs, rng=rng)
+    return advise_identity(graph, node, identities=y, discovery=given, runs=runs or None)
 
 
 def advise_identity(

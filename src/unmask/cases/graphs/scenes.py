@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask import catalog
+from unmask.catalog import find
 from unmask.errors import UnmaskError, nearest
-from unmask.graphs import Attack, Pair, SeedPairs, SocialGraph, select_seeds, split
+from unmask.graphs import Attack, Pair, SeedPairs, SocialGraph, examples, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
@@ -28,9 +28,7 @@ RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top")
 
 # --- attacks as they are written: `Bumblebee:theta=0.5` --------------------------------------------------------------
 
-ATTACKS: Mapping[str, Any] = {
-    name.removeprefix("graphs."): type(one) for name, one in catalog.ATTACKS.items() if name.startswith("graphs.")
-}
+ATTACKS: Mapping[str, Any] = {type(one).__name__: type(one) for one in examples.ATTACKS}
 
 OF_ITS_OWN = ("DirectedNar09", "Iterated")
 """Attacks that add nothing unless edges have directions, or people several identities."""
@@ -58,7 +56,7 @@ def _attack(text: str) -> Attack:
     if name in ATTACKS:
         kind = ATTACKS[name]
     elif given and "=" not in given[0]:  # module:Class
-        kind = catalog.find(f"{name}:{given.pop(0)}", "attacks", Path.cwd())
+        kind = find(f"{name}:{given.pop(0)}", "attacks", Path.cwd())
     else:
         raise UnmaskError(f"the attack {name!r} is unknown, {nearest(name, tuple(ATTACKS))}")
     made: Attack = kind(**dict(_parameter(name, item, kind) for item in given))
@@ -82,6 +80,23 @@ def _parameter(attack: str, text: str, kind: Any) -> tuple[str, Any]:
     except (ValueError, KeyError, TypeError):
         kind = type(default).__name__
         raise UnmaskError(f"{name} of {attack} is {value!r}, expected a value like {default!r} ({kind})") from None
+
+
+def parse_seeds(text: str) -> tuple[str, int]:
+    """METHOD:COUNT, how many leaked identities are chosen how.
+
+    >>> parse_seeds("random.25:1000")
+    ('random.25', 1000)
+    """
+    method, _, count = text.rpartition(":")
+    if not method or not is_count(count):
+        raise UnmaskError(f"expected METHOD:COUNT such as random.25:1000, at least 1 of them, given {text!r}")
+    return method, int(count)
+
+
+def is_count(text: str) -> bool:
+    """Whether a text is a whole number of at least 1."""
+    return text.isdecimal() and len(text) < 10 and int(text) > 0
 
 
 # --- what is run ------------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from unmask.cases.graphs.audit import who
 from unmask.cases.graphs.scenes import STANDARD
+from unmask.cases.graphs.standard import who
 from unmask.engines import Engine
 from unmask.errors import UnmaskError
 from unmask.graphs import KorulaLattanzi, Nar09, Rematch

@@ -1,7 +1,7 @@
 """Cases of pseudonyms: what adversaries who say which items belong together do to every subject.
 
 A case is a guess, the truth and what counts as linked too far; beside it stand guesses of the same shape at random.
-`unmask audit linkage` reports some (`report.report`), and a cell of a study is one (`attack`).
+`audit` reports some, and a cell of a study is one.
 """
 
 from __future__ import annotations
@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.cases.pseudonyms.case import Case, Sensitivity, met_by
+from unmask.cases.pseudonyms.report import report
 from unmask.cases.rows import plain_row
+from unmask.domains import named, with_fields
 from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.rates import RATES
 from unmask.plan import Cell, Part
 from unmask.pseudonyms import Items
 from unmask.pseudonyms.labels import numbers
 from unmask.pseudonyms.reading import column_names, read_columns
+from unmask.reports import ReportData
 from unmask.results import Row
-from unmask.view import Partition
+from unmask.view import Partition, View
 
 DATASET = ("pseudonym", "features", "kinds", "item", "time", "context", "na", "own")
 COLUMNS = ("pseudonym", "features", "kinds", "item", "time", "context")
@@ -33,12 +36,31 @@ MEASURES = (*(rate.name for rate in RATES), "utility")
 Released = tuple[Items, Partition]
 
 
+@with_fields(Sensitivity)
+def audit(
+    release: Partition | View | Mapping[str, Partition | View],
+    *,
+    truth: Partition | None = None,
+    own: Mapping[str, ArrayLike] | None = None,
+    **sensitivity: Any,
+) -> ReportData:
+    """Evaluate which items an adversary links: who is breached, who is one merge away.
+
+    release     : the clusters that adversaries put the items in
+    truth       : the subjects of the items
+    own         : what items weigh and their subjects mind, see `case.met_by`
+    sensitivity : the fields of `case.Sensitivity`
+    """
+    guesses = named(release)
+    if truth is None or not all(isinstance(guess, Partition | View) for guess in guesses.values()):
+        raise UnmaskError("clusters are judged against the subjects of the items; give them as truth, a Partition")
+    asked = Sensitivity(**sensitivity)
+    return report(met_by(truth, guesses, asked, own), asked)
+
+
 def check(adversary: Part) -> Sensitivity:
     """What counts as linked too far for an adversary of a plan; refused where nobody can be judged by it."""
-    asked = Sensitivity(**adversary.settings)
-    if not (0 <= asked.alpha <= 1 and 0 < asked.beta <= 1 and asked.min_size >= 1 and asked.shuffles >= 0):
-        raise UnmaskError("expected alpha from 0 to 1, beta above 0 to 1, min_size from 1 and shuffles from 0")
-    return asked
+    return Sensitivity(**adversary.settings)
 
 
 def columns(file: Path) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from unmask.measures.unlinkability.contingency import OWN
 from unmask.measures.unlinkability.curves import LINK_TIE, overall_slope
 from unmask.measures.unlinkability.rates import RATES, Rate
 from unmask.measures.unlinkability.weighing import Floats
+from unmask.ranges import Range, check_ranges
 from unmask.reports import GuessLinkage
 from unmask.reports.words import BOUNDS
 from unmask.results import Row
@@ -52,24 +53,29 @@ WHOLE: Final = {
 class Sensitivity:
     """What counts as linked too far, for all guesses of an audit.
 
-    alpha, beta : weight of linking against mixing; share of a subject's items whose linking is a breach
-    wanted      : whether foreign items are welcome to the subjects
-    min_size    : items that a subject must have to be counted; one item is always linked
-    missing     : what an item of the truth is that a guess lacks, see `unmask.view.Missing`; "drop" leaves it out of
-                  every guess, so that all are compared on the same items
-    unlabeled   : what an item of a guess is that the truth lacks, see `unmask.view.Unlabeled`
-    shuffles    : guesses with the same cluster sizes and shuffled labels, for the baseline; see `Contingency.at_random`
-    seed        : of the shuffles
+    alpha     : weight of linking; the rest is the weight of mixing in foreign items
+    beta      : share of a subject's items that is a breach once it is linked
+    wanted    : count foreign items as welcome to the subjects
+    min_size  : fewest items of a counted subject; one item is always linked
+    missing   : what an item of the truth is that a guess lacks, or has without a label: an error, a cluster of its own,
+                or left out of the truth and of every guess, so that all are compared on the same items
+    unlabeled : what an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth
+                has every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out
+    shuffles  : shuffled guesses, for the baseline. See `Contingency.at_random`
+    seed      : random seed of the shuffles
     """
 
-    alpha: float = 0.5
-    beta: float = 0.8
+    alpha: Annotated[float, Range(0, 1)] = 0.5
+    beta: Annotated[float, Range(0, 1, above=True)] = 0.8
     wanted: bool = False
-    min_size: int = 2
+    min_size: Annotated[int, Range(1)] = 2
     missing: Missing = "error"
     unlabeled: Unlabeled = "error"
-    shuffles: int = 20
-    seed: int = 0
+    shuffles: Annotated[int, Range(0)] = 20
+    seed: Annotated[int, Range(0)] = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
 
     def evaluate(self, met: Contingency, **other: Any) -> Unlinkability:
         """One guess against the truth. other : what is to differ from this sensitivity, see `evaluate`."""

@@ -17,13 +17,9 @@ from unmask.view import Missing, Unlabeled
 def report(
     guesses: Mapping[str, Contingency],
     asked: Sensitivity,
-    *,
-    title: str = "",
-    reproduce: Mapping[str, object] | None = None,
 ) -> ReportData:
     """Every guess against the truth, subject by subject, and beside it what guesses of the same shape would link.
 
-    title   : "Linkage by" the guesses when left out
     guesses : all about the same subjects, see `met_by`. Subjects and clusters appear by their place; no label and no
               item is shown, and the order of the rows of a file does not matter.
     """
@@ -47,12 +43,11 @@ def report(
         own=(*(("weight",) if met.items is not None else ()), *(name for name in OWN if name in met.own)),
     )
     return ReportData(
-        title=title or f"Linkage by {', '.join(guesses)}",
+        title=f"Linkage by {', '.join(guesses)}",
         who=_who(len(cases), items, subjects),
         rows=rows,
         assumptions=_assumptions(asked, counted, subjects),
         not_run=tuple(_not_run(cases, asked, rows)),
-        reproduce=reproduce or {},
         success=(),
         linkage=linkage,
     )

@@ -1,5 +1,5 @@
-"""Cases of tables. Here a cell of a study: a table is protected, some of its people are known, and their records or
-values are looked for; in `audit` the standard adversaries of releases that are there.
+"""Cases of tables: `audit` runs the standard adversaries of releases that are there; in a cell of a study a table is
+protected, some of its people are known, and their records or values are looked for.
 """
 
 from __future__ import annotations
@@ -9,19 +9,25 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.audit import STANDARD, campaign_measures, price_measures
+from unmask.cases.at_risk import Watched
+from unmask.cases.price import Motive
 from unmask.cases.rows import plain_row
 from unmask.cases.tables.case import Scene
+from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.plan import Cell, Part, unknown
+from unmask.ranges import Range
+from unmask.reports import ReportData
 from unmask.results import Row
 from unmask.tables import utility
 from unmask.tables.knowledge import Knowledge, Register
@@ -50,6 +56,50 @@ MEASURES = (
 )
 
 Released = tuple[Table, NDArray[np.int64]]
+
+
+def audit(
+    release: Table | Mapping[str, Table],
+    *,
+    truth: None = None,
+    original: Table | None = None,
+    origin: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    register: Table | None = None,
+    register_origin: ArrayLike | None = None,
+    coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
+    targets: Annotated[int, Range(1)] | None = None,
+    attacker: str | Attacker | None = None,
+    seed: Annotated[int, Range(0)] = 0,
+    watched: Watched | None = None,
+) -> ReportData:
+    """Attack releases of a table: how many people are re-identified, and what is inferred about them.
+
+    original : table before protection: gives targets and truth
+    origin   : row of the original behind each record. (n_released,), of one release or by release; without it the
+               realized identity success is not run
+    register : table of people with some of the quasi-identifiers
+    register_origin : (n_register,) the row of the original that each of them is, below 0 for others
+    coverage : probability that the person behind a record is in the register
+    targets  : number of people attacked, drawn from the original; all when left out
+    attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
+    seed     : random seed of every draw
+    watched  : takes down who is at risk, for the owner alone
+    """
+    if truth is not None:
+        raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
+    releases = named(release)
+    origins = origin if isinstance(origin, Mapping) else dict.fromkeys(releases, origin)
+    evidence = Evidence(
+        original=original,
+        origins={name: np.asarray(rows) for name, rows in origins.items() if rows is not None},
+        register=register,
+        coverage=coverage,
+        register_origin=None if register_origin is None else np.asarray(register_origin),
+        targets=targets,
+        seed=seed,
+    )
+    motive = None if attacker is None else Motive.of(attacker)
+    return audit_tables(releases, evidence, title=f"Audit of {', '.join(releases)}", motive=motive, watched=watched)
 
 
 def check(adversary: Part) -> None:

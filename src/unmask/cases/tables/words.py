@@ -13,7 +13,7 @@ from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
 
 if TYPE_CHECKING:
-    from unmask.cases.tables.audit import Evidence
+    from unmask.cases.tables.standard import Evidence
 
 
 def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from unmask.errors import UnmaskError
+from unmask.ranges import Range
 
 What = Literal["identity", "attribute", "sender"]
 Loss = Literal["hamming", "graded"]
@@ -104,17 +105,17 @@ def advise(
     loss: Loss = "hamming",
     loss_known: bool = True,
     observations: Observations = "one",
-    dmax: float | None = None,
+    dmax: Annotated[float, Range(0, above=True)] | None = None,
     rank_by: str | None = None,
 ) -> Advice:
     """The measures for a question, from what is known about the adversary.
 
-    what         : identity (whose record), attribute (which value) or sender (whose message)
-    loss         : `hamming` counts wrong answers; `graded` has nearer and farther ones
-    loss_known   : whether the designer knows that loss
-    observations : one, or a long stationary sequence that the attacker wants to have as a whole
-    dmax         : the largest loss, where the loss itself is unknown
-    rank_by      : a measure by which releases are to be ranked; refused, with the reason, where that is unsound.
+    what         : what the adversary wants: identity (whose record), attribute (which value) or sender (whose message)
+    loss         : whether wrong answers just count (hamming), or some are nearer (graded)
+    loss_known   : whether the loss is known
+    observations : whether they see one observation, or many of a long stationary sequence that they want as a whole
+    dmax         : largest loss, where the loss is unknown
+    rank_by      : measure by which you want to rank releases; refused, with the reason, where that is unsound.
                    Entropies are refused as soon as a loss is supplied: two beliefs of one entropy may have any errors
 
     >>> found = advise(what="identity")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Annotated, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from unmask.channels.design.ties import least_distortion, least_leakage
 from unmask.channels.release import Channel
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures.losses import Loss, LossName, as_matrix
+from unmask.ranges import Range
 
 Method = Literal["auto", "full", "cuts"]
 Objective = Literal["average", "worst"]
@@ -66,13 +67,13 @@ def optimal_mechanism(
     prior: ArrayLike,
     privacy_loss: Loss,
     distortion: ArrayLike,
-    budget: float,
+    budget: Annotated[float, Range(0)],
     *,
     coordinates: ArrayLike | None = None,
     objective: Objective = "average",
-    worst_case: float | None = None,
-    epsilon: float | None = None,
-    delta: float | None = None,
+    worst_case: Annotated[float, Range(0)] | None = None,
+    epsilon: Annotated[float, Range(0, above=True)] | None = None,
+    delta: Annotated[float, Range(0, above=True)] | None = None,
     method: Method = "auto",
 ) -> Design:
     """The channel of expected distortion at most `budget` that leaves the adversary the largest expected loss.
@@ -83,15 +84,15 @@ def optimal_mechanism(
                    or (n_answers, n), which restricts the answers to its rows
     coordinates  : (n,) or (n, n_dimensions), for a name that needs them
     distortion   : (n, m) d(x, y), what the user loses by y being shown in the place of x
-    budget       : most E d(X, Y)
+    budget       : largest expected distortion. E d(X, Y)
     objective    : "average": the largest average privacy and, among the channels that reach it, the largest worst case
                    (the average alone leaves a great choice of channels, some of which show the truth now and then);
                    "worst": the largest privacy given each output and, among these, the largest average. Among the
                    channels that reach both, the least distortion and then the least leakage I(X;Y)
-    worst_case   : tau: privacy at least this, given each output
-    epsilon      : p(y given x) <= e^epsilon p(y given x') for all x, x', y (local differential privacy)
-    delta        : |ln p(x given y) / p(x)| <= delta for all x of positive prior and all outputs (delta-disclosure)
-                   from 36 nats on neither bounds anything: e^-36 is less than doubles tell apart from none
+    worst_case   : least error of the adversary at every output
+    epsilon      : largest epsilon of local privacy. p(y given x) <= e^epsilon p(y given x') for all x, x', y
+    delta        : largest change of any belief, in nats. |ln p(x given y) / p(x)| <= delta wherever p(x) > 0; from 36
+                   nats on neither bounds anything: e^-36 is less than doubles tell apart from none
     method       : "full": one linear program with n_answers * m rows of n entries; "cuts": the rows and columns that it
                    turns out to need; "auto": the closed form of `constant_risk_channel` where privacy_loss is the
                    transpose of distortion and nothing else is asked, else "full" up to n_answers * n * m = 60^3, then

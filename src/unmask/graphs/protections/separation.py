@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from unmask.graphs.protections.identities import Kept, Protection, Role, Separat
 from unmask.graphs.protections.sorting import Sorting, Total, check_sorting, how_many, one_each, which
 from unmask.graphs.release import SocialGraph
 from unmask.randomness import secret_unless
+from unmask.ranges import Range
 
 Model = Literal["basic", "realistic", "realistic_minimal", "best", "worst"]
 """What may happen to a contact: see `IdentitySeparation`."""
@@ -51,7 +52,8 @@ class PowerLaw:
 class IdentitySeparation:
     """Adopters appear under y unlinkable identities and sort their contacts among them.
 
-    model : "basic"             each contact goes to one identity: nothing dropped, nothing doubled; the numbers are
+    model : whether contacts may be dropped (best), doubled (worst), both (realistic) or neither (basic).
+            "basic"             each contact goes to one identity: nothing dropped, nothing doubled; the numbers are
                                 multinomial, equation (3.7)
             "realistic"         with random deletion: each identity takes a random set of contacts, of a size from the
                                 normal law of equation (3.8); some contacts are in several, some in none
@@ -61,11 +63,16 @@ class IdentitySeparation:
                                 has no room is dropped
             "worst"             sizes drawn until they hold at least what there was, no contact dropped; room left is
                                 filled with copies (the print names this model and does not define it)
-    identities : y, the same for all; or (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. Nobody gets more identities than
-                 contacts. 0: adopters are not in the release at all
+    identities : identities of each adopter. y, the same for all; or (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. Nobody
+                 gets more identities than contacts. 0: adopters are not in the release at all
     sorting    : mean share of each identity, see `sorting.mean_shares`
     deviation  : standard deviation of each share about its mean, all models but basic, see `sorting.how_many`
-    adopters, cooperation, group, refuse_top, minimum_degree : who adopts, see `adopters.choose_adopters`
+    adopters   : people who adopt several identities: a share such as 0.1, or without a point a number
+    cooperation : how adopters are drawn: singly, as neighbors, by most contacts or by lowest local anonymity. This and
+                 what follows: see `adopters.choose_adopters`
+    group      : size of a group of neighbors
+    refuse_top : share of the people with most contacts who refuse to adopt
+    minimum_degree : fewest contacts of an adopter drawn singly
 
     `protection(graph, rng=..., eligible=None)` is a `Separated`: (release, origin), to be unpacked. An identity without
     a contact stays in the release, a node without an edge. For the same `rng` the adopters do not depend on the model.
@@ -85,9 +92,9 @@ class IdentitySeparation:
     deviation: float = 0.05
     adopters: float = 0.1
     cooperation: Cooperation = "none"
-    group: int = 10
-    refuse_top: float = 0.0
-    minimum_degree: int = 3
+    group: Annotated[int, Range(1)] = 10
+    refuse_top: Annotated[float, Range(0, 1)] = 0.0
+    minimum_degree: Annotated[int, Range(0)] = 3
 
     def __post_init__(self) -> None:
         if self.model not in get_args(Model):

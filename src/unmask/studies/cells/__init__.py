@@ -6,73 +6,20 @@ import hashlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-
-from unmask.catalog import KINDS, Kind, domain_of, find, is_plugin
+from unmask.catalog import Kind, domain_of, examples, find, is_plugin
+from unmask.domains import DOMAINS, cases_of
 from unmask.economics.profile import EMBEDDED, attacker_table
 from unmask.errors import FailedError, UnmaskError
 from unmask.plan import NOTHING, Cell, Part, Plugin, digest, unknown
 from unmask.results import Row
 
-
-class Cases(Protocol):
-    """What the cases of a domain offer.
-
-    DATASET, ADVERSARY : what a plan may say of them besides name, use, with and grid
-    MEASURES           : the measures that its cells may have
-    COLUMNS            : what a plan says of a dataset in names of its file's columns
-    ROLES              : what it says of protections and adversaries in names of columns -> the role these must have
-    check              : refuse settings of an adversary that cannot be carried out
-    columns            : the columns of a dataset's file
-    load               : the population of a dataset; `made` is what the function of that name returned, or the path of
-                         the dataset's file
-    protect            : the release, and whatever else it takes to know the truth; protection is None for none
-    attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone
-    """
-
-    DATASET: tuple[str, ...]
-    ADVERSARY: tuple[str, ...]
-    MEASURES: tuple[str, ...]
-    COLUMNS: tuple[str, ...]
-    ROLES: Mapping[str, str]
-
-    def check(self, adversary: Part) -> object:
-        """Refuse what cannot be carried out."""
-
-    def columns(self, file: Path) -> list[str]:
-        """The columns of a file."""
-
-    def load(self, dataset: Part, made: Any) -> Any:
-        """The population."""
-
-    def protect(self, population: Any, protection: Any, rng: np.random.Generator) -> Any:
-        """The release."""
-
-    def attack(self, cell: Cell, population: Any, released: Any, attack: Any) -> list[Row]:
-        """The rows."""
-
-
-CASES = {
-    "tables": "unmask.cases.tables",
-    "pseudonyms": "unmask.cases.pseudonyms",
-    "channels": "unmask.cases.channels",
-    "graphs": "unmask.cases.graphs",
-}
-"""Where each domain runs its cases."""
-
 FILE = "file"
 """Part of `use` behind the domain: the dataset is in the file that `file` names."""
 
 _KIND: Mapping[str, Kind] = {"data": "datasets", "protections": "protections", "adversaries": "attacks"}
-
-
-def cases_of(domain: str) -> Cases:
-    """The module that runs the cases of a domain."""
-    return import_module(CASES[domain])
 
 
 def run_cell(cell: Cell) -> list[Row]:
@@ -96,10 +43,10 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         return part
     if is_plugin(part.use):
         part = _of_plugin(part, kind, folder)
-    if part.domain not in CASES:
-        known = next(iter(KINDS[_KIND[kind]]))
+    if part.domain not in DOMAINS:
+        example = next(iter(examples(_KIND[kind])))
         raise UnmaskError(
-            f"use is {part.use!r}, expected a name that `unmask list` shows, such as {known}, or module:Class"
+            f"use is {part.use!r}, expected a name that `unmask list` shows, such as {example}, or module:Class"
         )
     if kind == "data":
         return _dataset(part, folder)
@@ -146,7 +93,7 @@ def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
     thing = find(part.use, _KIND[kind], folder)
     settings = dict(part.settings)
     domain = settings.pop("domain", None) or domain_of(part.use, thing)
-    if domain not in CASES:
+    if domain not in DOMAINS:
         raise UnmaskError(
             f"{part.use!r} does not say of which domain it is; annotate its first argument, such as `release: "
             'unmask.tables.Table`, or write domain = "tables" beside use'

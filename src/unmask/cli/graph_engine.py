@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from unmask.cli.engine import refuse, refuse_without_engine
 from unmask.cli.files import provenance, refuse_to_overwrite
-from unmask.cli.large import refuse, refuse_without_engine
 
 if TYPE_CHECKING:
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch

@@ -41,18 +41,7 @@ from unmask.tables.release import Table
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the auditor has besides the releases.
-
-    original : the table before protection: gives the targets, and their true sensitive values
-    origins  : release -> (n_released,) the row of the original behind each released record: gives the true record.
-               Without it the realized identity success cannot be measured and is said not to be run.
-    register : named people with quasi-identifiers, for the adversary who links records to people
-    coverage : probability that the person behind a record is in the register
-    register_origin : (n_register,) the row of the original that each person of the register is, below 0 for others:
-               gives the realized success of the register's holder
-    targets  : people attacked, drawn from the original; None: everyone
-    seed     : of that draw
-    """
+    """What the auditor has besides the releases, see `unmask.cases.tables.audit`; origins : by release."""
 
     original: Table | None = None
     origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
@@ -74,7 +63,6 @@ def audit_tables(
     evidence: Evidence | None = None,
     *,
     title: str = "Audit of a table",
-    reproduce: Mapping[str, object] | None = None,
     motive: Motive | None = None,
     watched: Watched | None = None,
 ) -> ReportData:
@@ -131,7 +119,6 @@ def audit_tables(
             *words.grouped(found.not_run),
             *campaigns_not_run(price),
         ),
-        reproduce=reproduce or {},
         adversaries=words.adversaries(first, evidence) | words.insiders(first, original),
         price=price,
         exposure=_exposure(tables, foreign, evidence),

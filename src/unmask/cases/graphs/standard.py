@@ -64,7 +64,6 @@ def audit_graph(
     plan: Plan,
     *,
     title: str = "Audit of a network",
-    reproduce: Mapping[str, object] | None = None,
     progress: Callable[[str], None] = lambda _: None,
     watched: Watched | None = None,
 ) -> ReportData:
@@ -89,7 +88,7 @@ def audit_graph(
     if not ledger.runs:
         raise UnmaskError(next(iter(ledger.not_run.values())).removeprefix("failed: "))
     transition = tuple(_transition(ledger, *next(iter(scenes.items())), plan, progress))
-    return _page(ledger, scenes, plan, transition, title=title, reproduce=reproduce or {})
+    return _page(ledger, scenes, plan, transition, title=title)
 
 
 def _drawn(scene: Scene, plan: Plan, run: int, n: int | None) -> tuple[Pair, SeedPairs]:
@@ -199,7 +198,6 @@ def _page(
     transition: tuple[TransitionPoint, ...],
     *,
     title: str,
-    reproduce: Mapping[str, object],
 ) -> ReportData:
     first = next(release for release, _ in ledger.runs)
     scene, (pair, _) = scenes[first], ledger.drawn[first]
@@ -222,7 +220,6 @@ def _page(
             *ledger.not_run.items(),
             *((f"the attack {name}", why) for name, why in unrun if name not in plan.attacks),
         ),
-        reproduce=reproduce,
         adversaries={name: f"runs {name}" for name in plan.attacks},
         success=("recall",) if scene.truth_known else (),
         graph=GraphRisk(

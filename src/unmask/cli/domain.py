@@ -1,0 +1,33 @@
+"""`unmask audit DOMAIN`, made of the cases of a domain that has no command of its own."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unmask.cli.documents import OfDomain
+from unmask.cli.files import stems
+from unmask.cli.generated import FILE, options
+from unmask.cli.output import Output, audit_output
+from unmask.domains import DOMAINS, cases_of
+from unmask.plan import Part
+
+
+def audit_of(domain: str) -> click.Command:
+    """The command: its options are the keywords of the audit, its releases are read as a dataset's file is."""
+    cases = cases_of(domain)
+    sentence = (inspect.getdoc(cases.audit) or "").partition("\n\n")[0]
+
+    @click.command(f"audit {domain}", cls=OfDomain, help=sentence)
+    @click.argument("releases", nargs=-1, required=True, type=FILE)
+    @options(f"{DOMAINS[domain].cases}:audit")
+    @audit_output
+    def audit(releases: tuple[Path, ...], output: Output, **asked: Any) -> None:
+        dataset = Part(domain, f"{domain}.file", {}, {})
+        read = {name: cases.load(dataset, path) for name, path in zip(stems(releases), releases, strict=True)}
+        output.give(cases.audit(read, **asked))
+
+    return audit

@@ -1,0 +1,161 @@
+"""Options made of what documents and Python use: the fields of a dataclass, or the keywords of a function.
+
+An option is called as its field. Its type, choices and range are those of the annotation, its default is the field's,
+and its help is the field's line in the docstring, `name : text`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from operator import attrgetter
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import click
+
+from unmask.errors import UnmaskError
+from unmask.ranges import Range
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+FILE = click.Path(path_type=Path)
+
+
+def options(source: str, *names: str, **changed: Mapping[str, Any]) -> Callable[[Function], Function]:
+    """The options of a dataclass or a function, for a `Command`; nothing is imported before they are looked at.
+
+    source  : "module:name"
+    names   : of the fields; all whose type can be typed on a command line, unless some are named or changed
+    changed : what `click.Option` is to be given besides; "flags" are its names on the command line, "name" the one that
+              its function knows it by, "parse" makes its value of what was typed
+    """
+
+    def decorate(function: Function) -> Function:
+        given = function.__dict__.setdefault("__click_params__", [])
+        given.append(Later(source, names, changed))
+        return function
+
+    return decorate
+
+
+class Command(click.Command):
+    """A command some of whose options are made when somebody looks at them: to run it, to complete it, for its help."""
+
+    given: list[Any]
+
+    @property
+    def params(self) -> list[click.Parameter]:
+        """Its arguments and options."""
+        made = ((one.options() if isinstance(one, Later) else [one]) for one in self.given)
+        self.given[:] = [option for some in made for option in some]
+        return self.given
+
+    @params.setter
+    def params(self, given: list[click.Parameter]) -> None:
+        self.given = given
+
+
+@dataclass(frozen=True)
+class Later:
+    """Options that are made when they are first asked for."""
+
+    source: str
+    names: tuple[str, ...]
+    changed: Mapping[str, Mapping[str, Any]]
+
+    def options(self) -> Iterator[click.Option]:
+        """The options, in the order of the names, or of the fields."""
+        module, _, name = self.source.partition(":")
+        source = attrgetter(name)(import_module(module))
+        fields = inspect.signature(source).parameters
+        hints = get_type_hints(source, include_extras=True)
+        lines = described(inspect.getdoc(source) or "")
+        for field in self.names or self.changed or [name for name in fields if name in hints and typed(hints[name])]:
+            own = self.changed.get(field, {})
+            said = {"help": lines.get(field), **_of_default(fields[field].default), **typed(hints.get(field)), **own}
+            yield _option(field, said)
+
+
+def _option(field: str, said: dict[str, Any]) -> click.Option:
+    if "parse" in said:
+        said["callback"] = parsed(said.pop("parse"))
+    flags = said.pop("flags", (f"--{field.replace('_', '-')}",))
+    return click.Option([said.pop("name", field), *flags], **said)
+
+
+def typed(hint: Any) -> dict[str, Any]:
+    """How a type is written on a command line; nothing where it cannot be.
+
+    >>> typed(bool), typed(float | None), typed(Annotated[int, Range(1)])
+    ({'is_flag': True}, {'type': <class 'float'>}, {'type': <IntRange x>=1>, 'parse': <function number at ...>})
+    """
+    if get_origin(hint) is Annotated:
+        kind, *about = get_args(hint)
+        bounds = next((one for one in about if isinstance(one, Range)), None)
+        return typed(kind) if bounds is None else _within(kind, bounds)
+    if get_origin(hint) is Literal:
+        return {"type": click.Choice(get_args(hint))}
+    if get_origin(hint) in (Union, types.UnionType):
+        found = [typed(one) for one in get_args(hint) if one is not type(None)]
+        return next((one for one in found if one.get("type") is FILE), next(filter(None, found), {}))
+    if hint in (str, int, float):
+        return {"type": hint}
+    if inspect.isclass(get_origin(hint) or hint) and issubclass(get_origin(hint) or hint, PathLike):
+        return {"type": FILE}
+    return {"is_flag": True} if hint is bool else {}
+
+
+def taken(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """What options of these names were given, taken out of all that were."""
+    return {name: given.pop(name) for name in names}
+
+
+def parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Make the value of an option of what was typed; a refusal names the option."""
+
+    def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        try:
+            return parse(value)
+        except UnmaskError as error:
+            raise click.BadParameter(str(error), ctx, parameter) from None
+
+    return callback
+
+
+def _within(kind: type, bounds: Range) -> dict[str, Any]:
+    of_kind: Any = click.IntRange if kind is int else click.FloatRange
+    return {"type": of_kind(bounds.low, bounds.high, min_open=bounds.above), "parse": number}
+
+
+def number(value: float | None) -> float | None:
+    """A number; click's range lets nan through."""
+    if value is not None and math.isnan(value):
+        raise UnmaskError("expected a number, given nan")
+    return value
+
+
+def _of_default(default: Any) -> dict[str, Any]:
+    """A default that says something is shown."""
+    if default is inspect.Parameter.empty:
+        return {"required": True}
+    return {"default": default, "show_default": True} if isinstance(default, str | int | float) else {}
+
+
+def described(doc: str) -> dict[str, str]:
+    r"""Field -> the first sentence of its line in a docstring.
+
+    >>> described(
+    ...     "What is asked.\n\nalpha : weight of linking,\n        or of mixing\nseed  : of every draw. See `rng`"
+    ... )
+    {'alpha': 'Weight of linking, or of mixing.', 'seed': 'Of every draw.'}
+    """
+    found = re.findall(r"^(\w+) +: (.*(?:\n +\S.*)*)", doc, flags=re.MULTILINE)
+    lines = {name: " ".join(text.split()).split(". ")[0].removesuffix(".") for name, text in found}
+    return {name: f"{line[0].upper()}{line[1:]}." for name, line in lines.items()}

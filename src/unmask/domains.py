@@ -1,0 +1,129 @@
+"""The domains, a line each, and what the cases of one offer: the one door of everything that is asked of a domain.
+
+A domain is a package (of releases, attacks, protections, datasets, with `examples` of each) and a module of cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from unmask.plan import Cell, Part
+    from unmask.reports import ReportData
+    from unmask.results import Row
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Where a domain is.
+
+    cases    : the module that runs its cases, see `Cases`
+    packages : where the classes of its releases are; in the first are `examples` of its attacks, protections, datasets
+    word     : what follows `unmask audit` in the command of its own; None for one that is made of its `Cases.audit`
+    """
+
+    cases: str
+    packages: tuple[str, ...]
+    word: str | None = None
+
+
+DOMAINS: dict[str, Domain] = {
+    "tables": Domain("unmask.cases.tables", ("unmask.tables",), ""),
+    "pseudonyms": Domain("unmask.cases.pseudonyms", ("unmask.pseudonyms", "unmask.view"), "linkage"),
+    "channels": Domain("unmask.cases.channels", ("unmask.channels",), "channel"),
+    "graphs": Domain("unmask.cases.graphs", ("unmask.graphs",), "graph"),
+}
+"""Name -> where it is; nothing of a domain is imported before it is asked for."""
+
+
+class Cases(Protocol):
+    """What the cases of a domain offer.
+
+    audit              : what adversaries get from releases; keywords say what else the auditor has and asks. `unmask
+                         audit` and `unmask.audit` are this function
+    DATASET, ADVERSARY : what a plan may say of them besides name, use, with and grid
+    MEASURES           : the measures that cells of a study may have
+    COLUMNS            : what a plan says of a dataset in names of its file's columns
+    ROLES              : what it says of protections and adversaries in names of columns -> the role these must have
+    check              : refuse settings of an adversary that cannot be carried out
+    columns            : the columns of a dataset's file
+    load               : the population of a dataset; `made` is what the function of that name returned, or the path of
+                         the dataset's file. A command that is made of `audit` reads its releases so, too
+    protect            : the release, and whatever else it takes to know the truth; protection is None for none
+    attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone
+    """
+
+    DATASET: tuple[str, ...]
+    ADVERSARY: tuple[str, ...]
+    MEASURES: tuple[str, ...]
+    COLUMNS: tuple[str, ...]
+    ROLES: Mapping[str, str]
+
+    def audit(self, release: Any, *, truth: Any = None) -> ReportData:
+        """What adversaries get from a release, or from several by name."""
+
+    def check(self, adversary: Part) -> object:
+        """Refuse what cannot be carried out."""
+
+    def columns(self, file: Path) -> list[str]:
+        """The columns of a file."""
+
+    def load(self, dataset: Part, made: Any) -> Any:
+        """The population."""
+
+    def protect(self, population: Any, protection: Any, rng: np.random.Generator) -> Any:
+        """The release."""
+
+    def attack(self, cell: Cell, population: Any, released: Any, attack: Any) -> list[Row]:
+        """The rows."""
+
+
+def cases_of(domain: str) -> Cases:
+    """The module that runs the cases of a domain."""
+    return import_module(DOMAINS[domain].cases)
+
+
+def domain_of(kind: type) -> str:
+    """The domain that a class belongs to, or the first of its bases that belongs to one; "" for another's.
+
+    >>> from unmask.view import Partition
+    >>> domain_of(Partition), domain_of(int)
+    ('pseudonyms', '')
+    """
+    return next(filter(None, map(_home, reversed(kind.__mro__))), "")
+
+
+def _home(kind: type) -> str:
+    within = (
+        name
+        for name, domain in DOMAINS.items()
+        for package in domain.packages
+        if f"{kind.__module__}.".startswith(f"{package}.")
+    )
+    return next(within, "")
+
+
+def with_fields(kind: type) -> Callable[[Call], Call]:
+    """Show the fields of a dataclass in the signature of a function that takes them as its other keywords."""
+
+    def shown(function: Call) -> Call:
+        own = [one for one in signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
+        fields = [one.replace(kind=one.KEYWORD_ONLY) for one in signature(kind).parameters.values()]
+        function.__signature__ = Signature([*own, *fields])  # type: ignore[attr-defined]
+        return function
+
+    return shown
+
+
+def named(release: Any) -> dict[str, Any]:
+    """Releases by name; one alone is called "release"."""
+    return dict(release) if isinstance(release, Mapping) else {"release": release}

@@ -1,0 +1,18 @@
+"""An example of each attack and protection of graphs, and its datasets: what `unmask.catalog` lists."""
+
+from unmask import graphs
+
+ATTACKS = (
+    graphs.Nar09(), graphs.Grasshopper(), graphs.Bumblebee(), graphs.Rematch(), graphs.Irma(),
+    graphs.KorulaLattanzi(), graphs.GraphMatching(), graphs.DirectedNar09(), graphs.Iterated(graphs.Nar09()),
+)  # fmt: skip
+
+PROTECTIONS = (
+    graphs.IdentitySeparation(), graphs.Decoy(), graphs.EgoPatterns(),
+    graphs.Together(((0.5, graphs.IdentitySeparation()), (0.5, graphs.Decoy()))),
+)  # fmt: skip
+
+DATASETS = (
+    graphs.datasets.network, graphs.datasets.pair, graphs.datasets.barabasi_albert,
+    graphs.datasets.erdos_renyi, graphs.datasets.watts_strogatz,
+)  # fmt: skip

@@ -1,0 +1,19 @@
+"""An example of each attack and protection of tables, and its datasets: what `unmask.catalog` lists."""
+
+from unmask import tables
+
+ATTACKS = (
+    tables.ClassAttack(), tables.RegisterAttack(coverage=0.2), tables.BayesAttack(), tables.NearestNeighbor(),
+    tables.StringLinkage(), tables.OrderAttack(), tables.AttributeInference("diagnosis"),
+    tables.MarginalRatio(), tables.ClosestRecord(), tables.ShadowMembership(tables.Mondrian(), shadows=20),
+    tables.Linkability(),
+)  # fmt: skip
+
+PROTECTIONS = (
+    tables.Mondrian(), tables.Suppress(), tables.SuppressCells(), tables.Generalize(), tables.Identity(),
+)  # fmt: skip
+
+DATASETS = (
+    tables.datasets.synthetic_census, tables.datasets.adult, tables.datasets.fertility1980,
+    tables.datasets.nist_national2019,
+)  # fmt: skip

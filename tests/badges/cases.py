@@ -1,0 +1,57 @@
+"""Cases of badges: colors are shown, and an adversary guesses whose they are."""
+
+from pathlib import Path
+from typing import Annotated
+
+from tests.badges import Badges, Look
+from unmask import Truth
+from unmask.audit import REALIZED, SELF_ASSESSED
+from unmask.audit import audit as measured
+from unmask.domains import named
+from unmask.ranges import Range
+from unmask.reports import ReportData
+
+DATASET, ADVERSARY, COLUMNS, ROLES = (), ("trusting",), (), {}
+MEASURES = tuple(measure.name for measure in SELF_ASSESSED + REALIZED)
+
+
+def audit(release, *, truth: Path | Badges | None = None, trust: Annotated[float, Range(0, 1)] = 0.9) -> ReportData:
+    """Look at badges: whose color is guessed right.
+
+    truth : file of the colors that people have
+    trust : share of the people who show their own color
+    """
+    people = Badges.read(truth) if isinstance(truth, Path) else truth
+    rows = [row for name, shown in named(release).items() for row in _rows(name, "looker", shown, people, Look(trust))]
+    who = "An adversary sees the badges of people and guesses their colors."
+    return ReportData(title="Audit of badges", who=who, rows=tuple(rows))
+
+
+def _rows(name, adversary, shown, people, attack):
+    truth = None if people is None else Truth(people.color)
+    return measured(attack(shown), truth, release=name, adversary=adversary, target="color").rows
+
+
+def check(adversary):
+    """Nothing can be wrong."""
+
+
+def columns(file):
+    """A file of badges names no columns."""
+    return []
+
+
+def load(dataset, made):
+    """The badges, or those of a file."""
+    return Badges.read(made) if isinstance(made, Path) else made
+
+
+def protect(population, protection, rng):
+    """The badges that are shown."""
+    return population if protection is None else protection(population, rng=rng)
+
+
+def attack(cell, population, released, attack):
+    """What the adversary believes of the colors."""
+    rows = _rows(cell.protection.name, cell.adversary.name, released, population, attack)
+    return [row for row in rows if cell.wants(row.measure)]

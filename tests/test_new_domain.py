@@ -1,0 +1,95 @@
+"""A domain costs a folder, a module of cases and a line: `tests.badges` goes through every door; no door knows it."""
+
+import inspect
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import unmask
+from tests.badges import Badges, Repaint
+from tests.envelopes import parsed
+from unmask.catalog import examples, listed
+from unmask.cli import main
+from unmask.domains import DOMAINS, Domain
+from unmask.studies.workers import finished
+
+PEOPLE = Badges(np.random.default_rng(2).integers(0, 3, 80))
+SHOWN = Repaint(0.3)(PEOPLE, rng=np.random.default_rng(3))
+
+
+@pytest.fixture(autouse=True)
+def line(monkeypatch):
+    monkeypatch.setitem(DOMAINS, "badges", Domain("tests.badges.cases", ("tests.badges",)))
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savetxt("people.txt", PEOPLE.color, fmt="%d")
+    np.savetxt("shown.txt", SHOWN.color, fmt="%d")
+    return tmp_path
+
+
+def command(*words):
+    return CliRunner().invoke(main, list(words))
+
+
+def test_a_program_audits_it():
+    found = unmask.audit(SHOWN, PEOPLE, trust=0.8)
+    success = {row["measure"]: row["posterior"] for row in found.results}
+    assert success["realized_success"] == pytest.approx(np.mean(SHOWN.color == PEOPLE.color), abs=1e-6)
+    assert "looker" in found.to_html()
+    assert parsed(found.to_json())["results"]
+    assert "trust" in inspect.signature(unmask.audit).parameters
+    with pytest.raises(unmask.UnmaskError, match="audit of a Badges has no 'trst'; did you mean 'trust'"):
+        unmask.audit(SHOWN, trst=1)
+
+
+def test_the_catalog_lists_it():
+    assert "badges.Look" in examples("attacks")
+    assert "badges.crowd" in listed()["datasets"]
+
+
+def test_a_command_audits_it(files):
+    done = command("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert parsed(done.stdout)["command"] == "audit badges"
+    in_python = parsed(unmask.audit({"shown": SHOWN}, PEOPLE, trust=0.8).to_json())
+    assert parsed(done.stdout)["results"] == in_python["results"]
+    page = command("audit", "badges", "shown.txt", "--truth", "people.txt", "--report", "out.html")
+    assert page.exit_code == 0, page.stderr
+    assert "<svg" in (files / "out.html").read_text() or "<table" in (files / "out.html").read_text()
+
+
+def test_a_document_asks_for_it(files):
+    asked = ("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8")
+    (files / "unmask.toml").write_text(command(*asked, "--as-plan").stdout)
+    assert "[badges]" in (files / "unmask.toml").read_text()
+    assert command("audit", "badges", "unmask.toml", "--json").stdout == command(*asked, "--json").stdout
+
+
+def test_its_command_says_what_it_takes(files):
+    shown = command("audit", "badges", "--help").stdout
+    assert "Share of the people who show their own color." in " ".join(shown.split())
+    assert "audit badges" in command("--help").stdout
+    assert command("audit", "badges", "shown.txt", "--trust", "2").exit_code == 2
+    assert command("audit", "badges", "shown.txt", "--fail-above", "success_probability>0.5").exit_code == 3
+    assert "'audit badges'" in command("audit", "badgs").stderr
+
+
+@pytest.mark.parametrize("home", ["badges.", "tests.badges:"])
+def test_a_study_runs_it(files, home, monkeypatch):
+    monkeypatch.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))  # not in workers
+    data, protection, adversary = (f"{home}{name}" for name in ("crowd", "Repaint", "Look"))
+    (files / "plan.toml").write_text(
+        f'seeds = 2\n[[data]]\nuse = "{data}"\nname = "crowd"\nwith = {{ n = 60 }}\n'
+        '[[data]]\nuse = "badges.file"\nname = "people"\nfile = "people.txt"\n'
+        f'[[protections]]\nuse = "{protection}"\nname = "repaint"\ngrid = {{ share = [0.2, 0.8] }}\n'
+        f'[[protections]]\nuse = "none"\n[[adversaries]]\nuse = "{adversary}"\nname = "looker"\n'
+    )
+    found = unmask.study(files / "plan.toml", files / "run")
+    assert {row["dataset"] for row in found.results} == {"crowd", "people"}
+    assert command("report", "run", "-o", "study.html").exit_code == 0
+    wanted = ("--require", "success_probability<=1", "--maximize", "realized_success")
+    assert command("choose", "run", *wanted).exit_code == 0
