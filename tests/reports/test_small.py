@@ -68,7 +68,7 @@ def test_no_count_of_few_people_is_in_what_is_shown(table, least):  # R7
     expected = f"fewer than {least}" if 0 < unique < least else unique
     assert told.criteria["release"]["unique_rows"] == expected
     assert without_small(told) == told
-    tables = quantile_tables(told, Scope.of(told))
+    tables = quantile_tables(Scope(told))
     cells = {cell for grid in tables for _, rows in grid.groups for line in rows for cell in line}
     assert not cells & {str(count) for count in range(1, least)}
 
@@ -107,7 +107,9 @@ def test_groups_of_few_are_left_out_of_networks():
         certainty=(CertaintyBin(0.0, 0.5, 3, 0.2, 0.3), CertaintyBin(0.5, 1.0, 30, 0.9, 0.8)),
     )
     point = SeparationPoint("r", few.attack, 9, 0.1, None, 0.3, None, 0.3)
-    told = shown(graph=graph(few, common=99, anonymity=(link,), separations=(point, replace(point, adopters=10)))).graph
+    told = shown(
+        subjects=(graph(few, common=99, anonymity=(link,), separations=(point, replace(point, adopters=10))),)
+    ).subject("graph")
     assert [item.people for item in told.attacks[0].by_degree] == [10]
     assert [item.matches for item in told.attacks[0].certainty] == [30]
     assert told.anonymity[0].ranked == ()  # tenths of 99 people
@@ -124,10 +126,10 @@ def test_adopters_who_are_few_have_no_rows():
 
 
 def test_errors_of_few_subjects_and_a_tenth_of_few_are_left_out():
-    told = shown(linkage=linkage(guess(), counted=99)).linkage.guesses[0]
+    told = shown(subjects=(linkage(guess(), counted=99),)).subject("linkage").guesses[0]
     assert told.miss_include == ((0, 0, 250), (1, 0, 741))
     assert (told.worst_linked, told.worst_mixed) == ((), ())
-    assert shown(linkage=linkage(guess())).linkage.guesses[0].worst_linked == guess().worst_linked
+    assert shown(subjects=(linkage(guess()),)).subject("linkage").guesses[0].worst_linked == guess().worst_linked
 
 
 def test_people_whom_a_rational_attacker_attacks_are_rounded_up():

@@ -82,14 +82,14 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("k=5", "register")}
     assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)
     assert rows["realized_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
-    priced = next(one for one in found.price.releases if one.release == "k=5")
+    priced = next(one for one in found.subject("price").releases if one.release == "k=5")
     assert priced.realized == rows["realized_rational_success"].posterior
     assert any(
         f"{percent(priced.realized)} ({percent(priced.success)} expected) are re-identified" in said
         for said in sentences(found)
     )
     unknown = audit_tables({"k=5": release}, replace(evidence, register_origin=None), motive=motive)
-    assert next(one for one in unknown.price.releases if one.release == "k=5").realized is None
+    assert next(one for one in unknown.subject("price").releases if one.release == "k=5").realized is None
     assert any(f"attack and {percent(priced.success)} are re-identified" in said for said in sentences(unknown))
 
 

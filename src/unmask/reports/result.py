@@ -96,8 +96,8 @@ class Result:
         """The result as the JSON that commands print; the arguments are those of `unmask.results.envelope`."""
         data = _of(self)
         command = command or ("report" if _is_study(data) else "audit")
-        price = None if _is_study(data) else data.price
-        warned = (*warnings, *(() if price is None else price.warnings))
+        subjects = () if _is_study(data) else data.subjects
+        warned = (*warnings, *(warning for one in subjects for warning in one.warnings))
         found = {"results": rows_of(data), "tables": tables_of(data), "not_run": _not_run(data)}
         return as_json(command, inputs=inputs, warnings=warned, **found)
 
@@ -152,7 +152,7 @@ def _named(row: Any) -> dict[str, Any]:
 
 OTHERS = frozenset(
     {"title", "who", "rows", "missing", "not_run", "words", "reproduce", "adversaries", "success", "least", "planes"}
-    | {"unprotected", "seeds"}
+    | {"unprotected", "seeds", "subjects"}
 )
 """Fields that are no tables: settings of the page, and what has a place of its own."""
 
@@ -161,13 +161,18 @@ def tables_of(data: Any) -> dict[str, list[dict[str, Any]]]:
     """Every field that holds facts, as rows; those without a row are left out."""
     who = {"who": data.who} if hasattr(data, "who") else {}
     found = {"about": [{"title": data.title, **who}]}
-    for field in fields(data):
-        if field.name not in OTHERS:
-            found.update(_tables(field.name, getattr(data, field.name)))
+    for name in (field.name for field in fields(data) if field.name not in OTHERS):
+        found.update(_tables(name, getattr(data, name)))
+    for one in getattr(data, "subjects", ()):
+        found.update(_tables(one.name, one))
     if _is_study(data):
         best = dict.fromkeys((plane.dataset, name) for plane in data.planes for name in plane.undominated)
         found["undominated"] = [{"dataset": dataset, "protection": name} for dataset, name in best]
     return {name: [row for row in rows if row] for name, rows in found.items() if any(rows)}
+
+
+_LISTED = re.compile(r"tuple\[[\w.]*[A-Z]")
+"""In the type of a field: it holds dataclasses, if any."""
 
 
 def _tables(name: str, value: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -175,7 +180,8 @@ def _tables(name: str, value: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]
     if is_dataclass(value) and all(isinstance(column, tuple) for column in vars(value).values()):  # a curve
         yield name, [dict(zip(vars(value), row, strict=True)) for row in zip(*vars(value).values(), strict=True)]
     elif is_dataclass(value):
-        nested = [field.name for field in fields(value) if re.search(r"tuple\[[A-Z]|Curve", str(field.type))]
+        parts = fields(value)
+        nested = [one.name for one in parts if is_dataclass(getattr(value, one.name)) or _LISTED.search(str(one.type))]
         yield name, [{part: inner for part, inner in vars(value).items() if part not in nested}]
         for part in nested:
             yield from _tables(f"{name}_{part}", getattr(value, part))

@@ -77,7 +77,7 @@ def study_large(
         not_run=tuple(_not_run(evidence, price)),
         reproduce=reproduce or {},
         adversaries=adversaries(first, evidence) | _who_knows_all(held.table for held in releases.values()),
-        price=price,
+        subjects=() if price is None else (price,),
     )
 
 

@@ -54,7 +54,7 @@ def report(
         not_run=tuple(_not_run(cases, asked, rows)),
         reproduce=reproduce or {},
         success=(),
-        linkage=linkage,
+        subjects=(linkage,),
     )
 
 

@@ -83,6 +83,7 @@ def audit_tables(
         for case in standard(replace(scene, foreign=name in foreign), evidence):
             found.add(case)
     first, price = next(iter(releases.values())), found.price()
+    exposure = facts.exposure({n: t for n, t in releases.items() if n not in foreign}, original, origins)
     return ReportData(
         title=title,
         who=" ".join((words.who(first, evidence), *words.of_nobody(foreign))),
@@ -109,8 +110,7 @@ def audit_tables(
         ),
         reproduce=reproduce or {},
         adversaries=words.adversaries(first, evidence) | words.insiders(first, original),
-        price=price,
-        exposure=facts.exposure({n: t for n, t in releases.items() if n not in foreign}, original, origins),
+        subjects=tuple(filter(None, (exposure, price))),
     )
 
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unmask.measures.registry import needs_truth
-from unmask.reports.data import ORIGINAL, Heads, ReportData, Scope, headlines
-from unmask.reports.findings.channel import channel_findings
-from unmask.reports.findings.exposure import exposure_findings, leading
-from unmask.reports.findings.graph import TOLD, graph_findings
-from unmask.reports.findings.linkage import linkage_findings
-from unmask.reports.findings.price import price_findings
+from unmask.reports.data import APART, ORDER, ORIGINAL, Heads, ReportData, Scope
 from unmask.reports.findings.rows import did, without
 from unmask.reports.words import IDENTITY, percent, release_name, row_estimate, row_value
 from unmask.results import Row
@@ -18,14 +13,27 @@ from unmask.results import Row
 
 def sentences(data: ReportData) -> list[str]:
     """The findings of the report, a sentence each, for those who read no page."""
-    scope = Scope.of(data)
-    heads = headlines(data)
-    told = {key: row for key, row in heads.items() if data.graph is None or row.measure not in TOLD}
-    rows = findings(scope, leading(told))
-    channel, graph = channel_findings(data.channel, scope), graph_findings(data.graph, scope, heads)
-    exposed = exposure_findings(data.exposure, scope, heads)
-    linked, priced = linkage_findings(data.linkage), price_findings(data.price, scope)
-    return [*channel, *graph, *rows, *wildcard_findings(data, scope, heads), *exposed, *linked, *priced]
+    scope = Scope(data)
+    told = frozenset[str]().union(*(one.told for one in data.subjects))
+    rows = findings(scope, leading({key: row for key, row in scope.heads.items() if row.measure not in told}))
+    found = [(one, one.showing.findings(one, scope)) for one in data.subjects]
+    first = [sentence for one, own in found if one.before != "utility" for sentence in own]
+    last = [sentence for one, own in found if one.before == "utility" for sentence in own]
+    return [*first, *rows, *wildcard_findings(scope), *last]
+
+
+def leading(heads: Heads) -> Heads:
+    """The rows that may lead the findings: none of an adversary apart, and the order's only where it is strongest."""
+    others = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER}}
+    strongest: dict[str, float] = {}
+    for (release, _, target), row in others.items():
+        if target == IDENTITY:
+            strongest[release] = max(strongest.get(release, 0.0), row.posterior)
+
+    def leads(release: str, adversary: str, row: Row) -> bool:
+        return adversary == ORDER and row.posterior > strongest.get(release, 0.0)
+
+    return {key: row for key, row in heads.items() if key in others or leads(key[0], key[1], row)}
 
 
 def findings(scope: Scope, heads: Heads) -> list[str]:
@@ -44,15 +52,15 @@ def findings(scope: Scope, heads: Heads) -> list[str]:
     return sentences
 
 
-def wildcard_findings(data: ReportData, scope: Scope, heads: Heads) -> list[str]:
+def wildcard_findings(scope: Scope) -> list[str]:
     """How far the average prosecutor risk understates the adversary where missing cells count as any value.
 
     The criterion takes all records that fit as alike; the adversary prefers those that state what they know. About the
     release where the two are farthest apart.
     """
     gaps = []
-    for (release, adversary, target), row in heads.items():
-        own = data.criteria.get(release, {})
+    for (release, adversary, target), row in scope.heads.items():
+        own = scope.data.criteria.get(release, {})
         published = own.get("prosecutor_average")
         claimed = own.get("missing") == "wildcard" and own.get("rows_missing") and target == IDENTITY
         if claimed and isinstance(published, float) and adversary == "prosecutor" and row.posterior > 1.1 * published:
@@ -82,9 +90,9 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     return text + (f" The unprotected table gives {row_estimate(original)}." if original else "")
 
 
-def contrasts(scope: Scope, heads: Heads) -> list[str]:
+def contrasts(scope: Scope) -> list[str]:
     """Where fewer people are re-identified from one release than from another, and nearly as many values inferred."""
-    sentences = []
+    heads, sentences = scope.heads, []
     for target in (name for name in scope.targets if name != IDENTITY):
         pairs = [
             (heads[one], heads[other])

@@ -18,6 +18,7 @@ from unmask.reports.findings.graph import (
     several_releases,
     transition_lines,
 )
+from unmask.reports.findings.graph import findings as findings
 from unmask.reports.findings.seeds import seed_words
 from unmask.reports.parts import Figure, Fold, Grid, Loose, Section, grid, minds, notes, parts
 from unmask.reports.scales import classes, linear, magnitudes, shares, whole
@@ -45,11 +46,9 @@ COLUMNS: Mapping[str, tuple[str, Callable[[StructureAttack], str]]] = {
 """Head of a column -> its meaning, and its cell for an attack."""
 
 
-def graph_section(graph: GraphRisk | None, scope: Scope, least: int) -> Section | None:
-    """The section, or None where no network was attacked."""
-    if graph is None:
-        return None
-    looks = Looks.of(graph, scope)
+def section(graph: GraphRisk, scope: Scope) -> Section:
+    """The section of a page."""
+    looks, least = Looks.of(graph, scope), scope.data.least
     left_out = (
         [f"Groups of fewer than {least:,} people, or matches, are left out of what follows."] if least > 1 else []
     )

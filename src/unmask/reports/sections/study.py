@@ -9,8 +9,8 @@ from itertools import compress
 
 from unmask.measures.registry import SHARES, described, quantity
 from unmask.reports.charts import Spot, plane
-from unmask.reports.data import FEWEST
 from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
+from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.study import UNITS, findings, interval_note, spoken, utility_words, who
 from unmask.reports.parts import (
     Figure,
@@ -32,7 +32,6 @@ from unmask.reports.scales import linear
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.families import curve_figures, settings
 from unmask.reports.sections.measures import LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
-from unmask.reports.small import handed_on
 from unmask.reports.words import SPACE, estimate, letter, row_estimate, short, what
 from unmask.results import Row
 
