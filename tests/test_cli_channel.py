@@ -187,7 +187,9 @@ def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
 
 
 def test_leakage_is_in_bits():
-    found = audit_channels({"fair": RandomizedResponse(1e-9, 2).channel(), "open": Channel(np.eye(2))}).subject("channel")
+    found = audit_channels({"fair": RandomizedResponse(1e-9, 2).channel(), "open": Channel(np.eye(2))}).subject(
+        "channel"
+    )
     assert found is not None
     assert [one.leakage_bits for one in found.mechanisms] == pytest.approx([0, 1], abs=1e-6)
 

@@ -10,7 +10,8 @@ from functools import cache
 import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
-from unmask.reports import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, ReportData, render, sentences
+from unmask.reports import ReportData, render, sentences
+from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
 
 INF = math.inf
 

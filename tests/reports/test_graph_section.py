@@ -10,18 +10,15 @@ from functools import cache
 import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
-from unmask.reports import (
+from unmask.reports import ReportData, render, scales, sentences
+from unmask.reports.facts.graph import (
     AnonymityLink,
     CertaintyBin,
     DegreeRisk,
     GraphRisk,
     OverlapPoint,
-    ReportData,
     StructureAttack,
     TransitionPoint,
-    render,
-    scales,
-    sentences,
 )
 from unmask.reports.findings.graph import enough, transition_lines
 from unmask.reports.findings.seeds import seed_words

@@ -10,8 +10,9 @@ from functools import cache
 import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
-from unmask.reports import GuessLinkage, Linkage, ReportData, render, sentences
+from unmask.reports import ReportData, render, sentences
 from unmask.reports.charts import bubbles
+from unmask.reports.facts.linkage import GuessLinkage, Linkage
 from unmask.reports.findings.linkage import strongest_first
 from unmask.reports.scales import stretched
 from unmask.reports.sections.linkage import horizon

@@ -11,7 +11,8 @@ import pytest
 
 from tests.reports.test_html import ALL, TWO, Page, row, sample, sections, single
 from unmask.economics import Attacker, exploitation_table
-from unmask.reports import Price, PriceCurve, ReleasePrice, Swing, bars, render, sentences
+from unmask.reports import bars, render, sentences
+from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice, Swing
 from unmask.reports.findings.price import thresholds_sentence
 from unmask.reports.sections.price import by_size
 

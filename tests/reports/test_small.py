@@ -13,17 +13,10 @@ from tests.reports.test_html import sample, sections
 from tests.reports.test_linkage import guess, linkage
 from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cases.tables.case import PROSECUTOR
-from unmask.reports import (
-    AnonymityLink,
-    DegreeRisk,
-    Distribution,
-    ReportData,
-    SeparationPoint,
-    render,
-    without_small,
-)
+from unmask.reports import ReportData, render, without_small
 from unmask.reports.data import Scope
-from unmask.reports.facts.graph import CertaintyBin
+from unmask.reports.facts.graph import AnonymityLink, CertaintyBin, DegreeRisk, SeparationPoint
+from unmask.reports.facts.tables import Distribution
 from unmask.reports.sections.tables import quantile_tables
 from unmask.tables import Table
 

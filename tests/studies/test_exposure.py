@@ -7,7 +7,8 @@ import pytest
 
 from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cases.tables.case import PROSECUTOR
-from unmask.reports import COLUMNS, INSIDER, ORDER, headlines, render, sentences, without_small
+from unmask.reports import headlines, render, sentences, without_small
+from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.summary import summary
 from unmask.tables import Mondrian, Table
 

@@ -26,7 +26,8 @@ from unmask.measures.error import BayesError, bayes, gibbs
 from unmask.measures.losses import Loss, LossName, as_matrix
 from unmask.plan import Cell, Part
 from unmask.posterior import Posterior
-from unmask.reports import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, ReportData
+from unmask.reports import ReportData
+from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
 from unmask.results import Row
 from unmask.truth import Truth
 

@@ -163,7 +163,7 @@ def _broken(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion])
 
 def _asked(gate: Condition, items: Sequence[Item]) -> list[Item]:
     """What a gate is about; adversaries who know what others are to learn are asked about where they are named."""
-    from unmask.reports import APART
+    from unmask.reports.data import APART
 
     return [item for item in items if gate.about(item) and (gate.adversary or item.adversary not in APART)]
 

@@ -18,7 +18,10 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
-from unmask.reports import COLUMNS, ColumnRisk, Distribution, Price, ReportData
+from unmask.reports import ReportData
+from unmask.reports.data import COLUMNS
+from unmask.reports.facts.price import Price
+from unmask.reports.facts.tables import ColumnRisk, Distribution
 from unmask.results import Row
 from unmask.tables import AttributeInference, Background, ClassAttack, RegisterAttack, criteria
 from unmask.tables.attacks.counted import Boxes, from_sizes, joins, linked

@@ -17,12 +17,12 @@ from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.measures.rates import SPREADS
-from unmask.reports import (
-    LIMITS,
+from unmask.reports import ReportData
+from unmask.reports.data import LIMITS
+from unmask.reports.facts.graph import (
     AnonymityLink,
     GraphRisk,
     OverlapPoint,
-    ReportData,
     SeparationPoint,
     StructureAttack,
     TransitionPoint,

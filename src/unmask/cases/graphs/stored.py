@@ -23,7 +23,8 @@ from unmask.measures.rates import (
     recall,
     spread,
 )
-from unmask.reports import DegreeRisk, GraphRisk, ReportData, StructureAttack
+from unmask.reports import ReportData
+from unmask.reports.facts.graph import DegreeRisk, GraphRisk, StructureAttack
 from unmask.results import Row
 
 IN_ENGINE = ("Nar09", "KorulaLattanzi", "Rematch")

@@ -15,7 +15,10 @@ from unmask.cases.tables import facts, words
 from unmask.cases.tables.case import PROSECUTOR, REGISTER, Case, Scene
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
-from unmask.reports import APART, COLUMNS, INSIDER, ORDER, ORIGINAL, Distribution, Price, ReportData, ValueRisk
+from unmask.reports import ORIGINAL, ReportData
+from unmask.reports.data import APART, COLUMNS, INSIDER, ORDER
+from unmask.reports.facts.price import Price
+from unmask.reports.facts.tables import Distribution, ValueRisk
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, OrderAttack, RegisterAttack
 from unmask.tables.knowledge import Knowledge, Known

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from unmask.cases.tables.case import Case
 from unmask.measures import success_probability
-from unmask.reports import LIMITS, ColumnRisk, Distribution, Exposure, ValueRisk
+from unmask.reports.data import LIMITS
+from unmask.reports.facts.exposure import Exposure
+from unmask.reports.facts.tables import ColumnRisk, Distribution, ValueRisk
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.possible import overlapping
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
