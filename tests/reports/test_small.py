@@ -13,7 +13,7 @@ from tests.reports.test_html import sample, sections
 from tests.reports.test_linkage import guess, linkage
 from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.cases.tables.case import PROSECUTOR
-from unmask.reports import ReportData, render, without_small
+from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import AnonymityLink, CertaintyBin, DegreeRisk, SeparationPoint
 from unmask.reports.facts.tables import Distribution
@@ -30,7 +30,7 @@ def spread(*counts, above=()):
 
 
 def shown(**changes):
-    return without_small(replace(sample(), **changes))
+    return replace(sample(), **changes).without_small()
 
 
 @st.composite
@@ -47,7 +47,7 @@ def tables(draw):
 @given(tables(), st.integers(2, 20))
 def test_no_count_of_few_people_is_in_what_is_shown(table, least):  # R7
     found = replace(audit_tables({"release": table}), least=least)
-    told = without_small(found)
+    told = found.without_small()
     sizes = table.classes.sizes
     for item, exact in zip(told.distribution, found.distribution, strict=True):
         for share, true in zip(item.shares, exact.shares, strict=True):
@@ -60,7 +60,7 @@ def test_no_count_of_few_people_is_in_what_is_shown(table, least):  # R7
     unique = int((sizes == 1).sum())
     expected = f"fewer than {least}" if 0 < unique < least else unique
     assert told.criteria["release"]["unique_rows"] == expected
-    assert without_small(told) == told
+    assert told.without_small() == told
     tables = quantile_tables(Scope(told))
     cells = {cell for grid in tables for _, rows in grid.groups for line in rows for cell in line}
     assert not cells & {str(count) for count in range(1, least)}
@@ -87,8 +87,8 @@ def test_unique_rows_are_told_where_they_are_many(unique, told):
 
 def test_another_number_of_people_may_be_asked_for():
     few = replace(sample(), criteria={"k=3": {"unique_rows": 7}}, least=5)
-    assert without_small(few).criteria["k=3"]["unique_rows"] == 7
-    assert without_small(replace(few, least=8)).criteria["k=3"]["unique_rows"] == "fewer than 8"
+    assert few.without_small().criteria["k=3"]["unique_rows"] == 7
+    assert replace(few, least=8).without_small().criteria["k=3"]["unique_rows"] == "fewer than 8"
     assert "nothing about fewer than 8 people" in render(replace(few, least=8))
     assert "For the owner of the data alone" in render(replace(few, least=1))
 
@@ -115,7 +115,7 @@ def test_adopters_who_are_few_have_no_rows():
         row("r", "a", "adopters", "exposed", n=10),
         row("r", "a", "identity", "recall", n=9),
     )
-    assert [one.measure for one in without_small(ReportData("t", "w", rows)).rows] == ["exposed", "recall"]
+    assert [one.measure for one in ReportData("t", "w", rows).without_small().rows] == ["exposed", "recall"]
 
 
 def test_errors_of_few_subjects_and_a_tenth_of_few_are_left_out():
@@ -127,7 +127,7 @@ def test_errors_of_few_subjects_and_a_tenth_of_few_are_left_out():
 
 def test_people_whom_a_rational_attacker_attacks_are_rounded_up():
     asked = replace(sample().rows[0], measure="rational_access", unit="share", posterior=3 / 2000, n=2000)
-    (told,) = without_small(replace(sample(), rows=(asked,))).rows
+    (told,) = replace(sample(), rows=(asked,)).without_small().rows
     assert (told.posterior, told.low, told.high) == (10 / 2000, None, None)
 
 

@@ -9,7 +9,7 @@ from unmask import UnmaskError
 from unmask.cases.price import Motive
 from unmask.cases.tables.audit import Evidence, audit_tables
 from unmask.economics import Attacker
-from unmask.reports import headlines, render, sentences, without_small
+from unmask.reports import headlines, render, sentences
 from unmask.reports.words import percent
 from unmask.tables import Mondrian, Register, Table
 
@@ -118,7 +118,7 @@ def test_u10_a_page_names_no_value_that_few_people_have():
         {"r": Table.read({"q": np.arange(100) % 5, "ill": ill}, quasi_identifiers="q", sensitive="ill")}
     )
     assert {one.value for one in found.values} == {"no. 1", "no. 2", "no. 3"}
-    shown = without_small(found)
+    shown = found.without_small()
     assert {one.value for one in shown.values} == {"no. 1", "a value that fewer than 10 people have"}
-    assert without_small(shown) == shown
+    assert shown.without_small() == shown
     assert not any(value in render(replace(found, least=1)) for value in ("HIV", "gout"))

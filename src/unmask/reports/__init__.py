@@ -3,6 +3,5 @@
 from unmask.reports.data import ORIGINAL, ReportData, headlines
 from unmask.reports.findings.tables import sentences
 from unmask.reports.page import render
-from unmask.reports.small import without_small
 
-__all__ = ["ORIGINAL", "ReportData", "headlines", "render", "sentences", "without_small"]
+__all__ = ["ORIGINAL", "ReportData", "headlines", "render", "sentences"]

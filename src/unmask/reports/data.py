@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from unmask.errors import UnmaskError
 from unmask.reports.facts.study import Measured
 from unmask.reports.facts.study import headlines as preferred
-from unmask.reports.facts.tables import ColumnRisk, Distribution, ValueRisk
-from unmask.reports.few import FEWEST
+from unmask.reports.facts.tables import ColumnRisk, Distribution, ValueRisk, common_values
+from unmask.reports.few import FEWEST, few, rounded_up
 from unmask.reports.result import Result
 from unmask.reports.subject import Subject
-from unmask.reports.words import FAILURES, IDENTITY, Value, letter
+from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter
 from unmask.results import Row
 
 ORIGINAL = "original"
@@ -37,6 +38,12 @@ ORDER = "order"
 LIMITS = {"identity": 0.09, "value": 0.5}
 """Success probabilities above which a person is at risk: that of EMA's policy 0070, and more likely than not."""
 
+COUNTS = frozenset({"unique_rows", "rows_missing", "rows_excluded"})
+"""Criteria that count people of one kind."""
+
+ATTACKED = frozenset({"rational_access"})
+"""Measures whose mean is a share of people with something in common."""
+
 
 @dataclass(frozen=True, repr=False)
 class ReportData(Result):
@@ -55,7 +62,7 @@ class ReportData(Result):
     adversaries  : adversary -> words that complete "an adversary who ..."; by default the name in `Row.adversary`
     success      : the measures that findings and charts speak about, the preferred one first
     subjects     : what else there is to show, such as the attacked network, in the order of the page
-    least        : the fewest people that may stand for a cell of a page, see `unmask.reports.small`
+    least        : the fewest people that may stand for a cell of a page, see `without_small`
     """
 
     title: str
@@ -74,6 +81,8 @@ class ReportData(Result):
     subjects: tuple[Subject, ...] = ()
     least: int = FEWEST
 
+    command: ClassVar = "audit"
+
     def __post_init__(self) -> None:
         """Refuse a report about nothing, and distributions that cannot be drawn."""
         if not self.rows:
@@ -87,9 +96,51 @@ class ReportData(Result):
             if edges.setdefault((spread.adversary, spread.target), spread.edges) != spread.edges:
                 raise UnmaskError(f"{where} has other edges than the release before it; use the same edges for all")
 
+    def without_small(self) -> ReportData:
+        """The same without what tells about fewer than `least` people; doing it again changes nothing.
+
+        Criteria of a release and rates over all people stand as they are: k, the worst-off person and an average are
+        what a report is for. What counts the people of one cell does not: a class, a bin, a group of people.
+        """
+        least, criteria = self.least, self.criteria.items()
+        return replace(
+            self,
+            rows=tuple(_row(row, least) for row in self.rows if row.target != ADOPTERS or row.n >= least),
+            criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in criteria},
+            values=tuple(common_values(self.values, least)),
+            distribution=tuple(item.without_small(least) for item in self.distribution),
+            subjects=tuple(one.without_small(least) for one in self.subjects),
+        )
+
+    def handed_on(self) -> ReportData:
+        """The same without what tells of few people, and without the exact criteria of the original."""
+        exact = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
+        return replace(self.without_small(), criteria=exact)
+
+    def facts(self) -> Iterator[tuple[str, Any]]:
+        """Every field that holds facts, and every subject, by name."""
+        yield from super().facts()
+        yield from ((one.name, one) for one in self.subjects)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What subjects say that a program must hand on."""
+        return tuple(warning for one in self.subjects for warning in one.warnings)
+
     def subject(self, name: str) -> Any:
         """The subject of this name, such as "graph"; None where there is none."""
         return next((one for one in self.subjects if one.name == name), None)
+
+
+def _row(row: Row, least: int) -> Row:
+    if row.measure not in ATTACKED or not math.isfinite(row.posterior):
+        return row
+    posterior = rounded_up(row.posterior, row.n, least)
+    return replace(row, posterior=posterior, gain=posterior - row.prior, low=None, high=None)
+
+
+def _criterion(name: str, value: Value, least: int) -> Value:
+    return few(value, least) if name in COUNTS and isinstance(value, int | str) else value
 
 
 Heads = Mapping[tuple[str, str, str], Row]

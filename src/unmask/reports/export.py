@@ -19,8 +19,7 @@ from unmask.reports.data import ReportData
 from unmask.reports.facts.study import StudyData
 from unmask.reports.page import page_of
 from unmask.reports.parts import Figure, Grid
-from unmask.reports.result import MEASURES, rows_of
-from unmask.reports.small import without_small
+from unmask.reports.result import MEASURES
 from unmask.writing import told, undisturbed
 
 INDEX = "index.json"
@@ -77,7 +76,7 @@ def _made(folder: Path) -> Iterator[None]:
 
 def items(data: ReportData | StudyData) -> Iterator[tuple[str, str, Figure | Grid]]:
     """Every chart and table of the page: its name, its heading and itself, in the order of the page."""
-    data = without_small(data) if isinstance(data, ReportData) else data
+    data = data.without_small()
     taken = {MEASURES}
     for words, item in page_of(data).shown():
         yield _free(re.sub(r"[^a-z0-9]+", "-", words.lower())[:LONGEST].strip("-"), taken), words, item
@@ -85,7 +84,7 @@ def items(data: ReportData | StudyData) -> Iterator[tuple[str, str, Figure | Gri
 
 def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
     """The files, and of each what the index says."""
-    data = without_small(data) if isinstance(data, ReportData) else data
+    data = data.without_small()
     if measures := _measures(data):
         yield from _table(folder, MEASURES, measures, "Every measure, in full precision")
     for name, words, item in items(data):
@@ -153,7 +152,7 @@ def _columns(grid: Grid) -> dict[str, Any]:
 
 def _measures(data: ReportData | StudyData) -> dict[str, Any]:
     """A column for each value of the rows; quantiles are none."""
-    rows = rows_of(data)
+    rows = data.plain_rows()
     columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ()) if name != "quantiles"}
     return {name: _column(cells) for name, cells in columns.items()}
 

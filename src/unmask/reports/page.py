@@ -19,7 +19,6 @@ from unmask.reports.sections import tables, utility
 from unmask.reports.sections.closing import closing, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.study import study_page
-from unmask.reports.small import without_small
 from unmask.reports.svg import FONT, swatch
 from unmask.reports.words import letter
 
@@ -52,7 +51,7 @@ def render(data: ReportData | StudyData) -> str:
 
 def page_of(data: ReportData | StudyData) -> Page:
     """What stands on the page, section by section: its sentences, its charts, its tables."""
-    return study_page(data) if isinstance(data, StudyData) else _audit_page(without_small(data))
+    return study_page(data) if isinstance(data, StudyData) else _audit_page(data.without_small())
 
 
 def _audit_page(data: ReportData) -> Page:
