@@ -492,14 +492,6 @@ def test_dominated_releases_are_hollow():
     assert sum('fill="white"' in tag for tag in symbols) == 1
 
 
-def test_distributions_that_cannot_be_drawn_are_refused():
-    with pytest.raises(UnmaskError, match="2 edges for 2 shares"):
-        replace(single(), distribution=(Distribution("k=3", ALL, "identity", (0.0, 1.0), (0.5, 0.5), 50),))
-    spread = tuple(Distribution(f"k={end}", ALL, "identity", (0.0, end), (1.0,), 50) for end in (1.0, 0.5))
-    with pytest.raises(UnmaskError, match="same edges"):
-        replace(single(), distribution=spread)
-
-
 def test_a_report_about_nothing_is_refused():
     with pytest.raises(UnmaskError, match="0 rows"):
         replace(single(), rows=())

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
+from unmask.errors import UnmaskError
 from unmask.reports import ReportData, render, sentences
 from unmask.reports.charts import bubbles
 from unmask.reports.facts.linkage import GuessLinkage, Linkage
@@ -411,3 +412,8 @@ def test_bounds_are_called_bounds():
     cells_of = cells(page(open_, unlabeled="unknown", betas=()))
     assert cells_of[0] == ["Guess", "Clusters", "Breached", "Shuffled", "Clean"]
     assert cells_of[1][2] == "94.0 % to 96.0 %"
+
+
+def test_a_threshold_of_nothing_is_refused():
+    with pytest.raises(UnmaskError, match="beta is 0, expected a share above 0"):
+        linkage(beta=0.0)

@@ -84,17 +84,9 @@ class ReportData(Result):
     command: ClassVar = "audit"
 
     def __post_init__(self) -> None:
-        """Refuse a report about nothing, and distributions that cannot be drawn."""
+        """Refuse a report about nothing."""
         if not self.rows:
             raise UnmaskError("the report has 0 rows, expected at least 1; run an audit first")
-        edges: dict[tuple[str, str], tuple[float, ...]] = {}
-        for spread in self.distribution:
-            where = f"the distribution of {spread.target!r} under {spread.release!r}"
-            if len(spread.edges) != len(spread.shares) + 1 or not spread.shares:
-                given = f"{len(spread.edges)} edges for {len(spread.shares)} shares"
-                raise UnmaskError(f"{where} has {given}, expected one edge more than shares and at least one share")
-            if edges.setdefault((spread.adversary, spread.target), spread.edges) != spread.edges:
-                raise UnmaskError(f"{where} has other edges than the release before it; use the same edges for all")
 
     def without_small(self) -> ReportData:
         """The same without what tells about fewer than `least` people; doing it again changes nothing.

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+from unmask.errors import UnmaskError
 from unmask.reports.few import TENTH
 from unmask.reports.subject import Subject
 
@@ -95,6 +96,11 @@ class Linkage(Subject):
     guesses: tuple[GuessLinkage, ...]
     unlabeled: str = "error"
     own: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a threshold of nothing: every subject would be breached by it."""
+        if self.beta <= 0:
+            raise UnmaskError(f"beta is {self.beta:g}, expected a share above 0")
 
     def without_small(self, least: int) -> Linkage:
         """Without errors that few subjects have, and without the worst-off tenth of few."""

@@ -10,7 +10,7 @@ from unmask.reports.data import APART, INSIDER, ORDER, Scope
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.findings.rows import did, without
 from unmask.reports.findings.tables import leading
-from unmask.reports.parts import Grid, Heading, Section, grid, lead, parts
+from unmask.reports.parts import Grid, Heading, Section, grid, grouped, lead, parts
 from unmask.reports.words import IDENTITY, SPACE, percent, release_name, row_estimate
 from unmask.results import Row
 
@@ -91,8 +91,8 @@ def _by_release(
     text: int = 2,
 ) -> Grid:
     """A group for each release, with its name where there are several."""
-    groups = ((release if len(found) > 1 else "", cells(own)) for release, own in found.items())
-    return Grid(head, tuple(groups), text=text)
+    rows = ((release, row) for release, own in found.items() for row in cells(own))
+    return grouped(head, rows, named=len(found) > 1, text=text)
 
 
 def _restored_rows(found: tuple[Restored, ...]) -> tuple[tuple[str, ...], ...]:

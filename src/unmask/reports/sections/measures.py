@@ -37,6 +37,7 @@ HOW = (
     "Self-assessed values are what the adversary believes, and need no truth; realized values were checked against the "
     "truth. Gain is what the release adds to the prior, positive when the adversary profits."
 )
+"""How the tables of measures are read, of an audit and of a study."""
 
 LINKED = (
     "The prior of linkage is what clusters of the same sizes with shuffled labels reach, and its values are averages "

@@ -91,7 +91,7 @@ def section(price: Price, scope: Scope) -> Section:
 def release_tables(price: Price, scope: Scope) -> Iterator[Grid]:
     """Three tables, release by adversary: the campaign, attacks on single people, and what would change these."""
     several = several_adversaries(price, scope)
-    who = ("Release", "Adversary") if several else ("Release",)
+    who = ("Release", *("Adversary",) * several)
     played = any(item.realized is not None for item in price.releases)
     single = ("Attacked", "Re-identified", *(("Realized",) if played else ()), "Tries", "Fines", "Spent", "Payoff")
     tables = (
@@ -101,8 +101,7 @@ def release_tables(price: Price, scope: Scope) -> Iterator[Grid]:
     )
     for caption, cells, head in tables:
         rows = (
-            (item.release, *((adversary_mark(item.adversary, scope),) if several else ()), *cells(item))
-            for item in price.releases
+            (item.release, *(adversary_mark(item.adversary, scope),) * several, *cells(item)) for item in price.releases
         )
         yield grid((*who, *head), rows, caption, text=len(who))
 
