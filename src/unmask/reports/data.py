@@ -104,7 +104,7 @@ class ReportData(Result):
             subjects=tuple(one.without_small(least) for one in self.subjects),
         )
 
-    def handed_on(self) -> ReportData:
+    def for_programs(self) -> ReportData:
         """The same without what tells of few people, and without the exact criteria of the original."""
         exact = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
         return replace(self.without_small(), criteria=exact)

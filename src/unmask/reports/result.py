@@ -45,7 +45,7 @@ class Result:
         """The same without what tells of few people; doing it again changes nothing."""
         return self
 
-    def handed_on(self) -> Self:
+    def for_programs(self) -> Self:
         """The same as programs get it: criteria of releases stay, as k is what a report is for."""
         return self.without_small()
 
@@ -72,7 +72,7 @@ class Result:
     @property
     def results(self) -> list[dict[str, Any]]:
         """The rows: one for each measure of each adversary on each release; of a study, on each protected dataset."""
-        return self.handed_on().plain_rows()
+        return self.for_programs().plain_rows()
 
     @property
     def tables(self) -> dict[str, list[dict[str, Any]]]:
@@ -81,7 +81,7 @@ class Result:
         The tables of a subject are called after it and what they list: `graph_attacks`, `channel_mechanisms`,
         `linkage_guesses`, `price_releases`; its single values are one row, such as that of `channel`.
         """
-        found = (table for name, value in self.handed_on().facts() for table in _tables(name, value))
+        found = (table for name, value in self.for_programs().facts() for table in _tables(name, value))
         return {name: kept for name, rows in found if (kept := [row for row in rows if row])}
 
     def to_frame(self, name: str = MEASURES, *, library: str | None = None) -> Any:
@@ -98,16 +98,16 @@ class Result:
         """The result in plain language, in at most 25 lines."""
         from unmask.reports.summary import summary
 
-        return summary(cast(Any, self.handed_on()))
+        return summary(cast(Any, self.for_programs()))
 
     @property
     def charts(self) -> tuple[str, ...]:
         """The names of the charts of the page, in its order."""
-        return tuple(chart.name for chart in _charts(self.handed_on()))
+        return tuple(chart.name for chart in _charts(self.for_programs()))
 
     def chart(self, name: str) -> Chart:
         """The chart of this name, one of `charts`."""
-        found = {chart.name: chart for chart in _charts(self.handed_on())}
+        found = {chart.name: chart for chart in _charts(self.for_programs())}
         if name not in found:
             raise UnmaskError(f"{name!r} is no chart of this result; {nearest(name, tuple(found))}")
         return found[name]
@@ -116,7 +116,7 @@ class Result:
         """The page, one HTML text that needs nothing else."""
         from unmask.reports.page import render
 
-        return render(cast(Any, self.handed_on()))
+        return render(cast(Any, self.for_programs()))
 
     def to_json(
         self, command: str = "", *, inputs: Iterable[Mapping[str, Any]] = (), warnings: Iterable[str] = ()
@@ -134,7 +134,7 @@ class Result:
     def __repr__(self) -> str:
         from unmask.reports.overview import overview
 
-        return overview(cast(Any, self.handed_on()))
+        return overview(cast(Any, self.for_programs()))
 
 
 def plain_row(row: Row) -> dict[str, Any]:
