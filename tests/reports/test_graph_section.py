@@ -20,8 +20,7 @@ from unmask.reports.facts.graph import (
     StructureAttack,
     TransitionPoint,
 )
-from unmask.reports.findings.graph import enough, transition_lines
-from unmask.reports.findings.seeds import seed_words
+from unmask.reports.findings.graph import enough, seed_words, transition_lines
 from unmask.reports.sections.looks import Looks, shown
 from unmask.reports.svg import PANEL
 

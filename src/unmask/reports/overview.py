@@ -9,7 +9,7 @@ from unmask.errors import visible
 from unmask.measures.registry import SHARES
 from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope, headlines
 from unmask.reports.facts.study import StudyData
-from unmask.reports.findings.tables import findings, leading, sentences
+from unmask.reports.findings.rows import findings, leading, sentences
 from unmask.reports.words import IDENTITY, SPACE, Value, number, percent, row_value
 from unmask.results import Row
 

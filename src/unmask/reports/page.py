@@ -13,7 +13,7 @@ from unmask.errors import visible
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.study import StudyData
 from unmask.reports.few import handed_on
-from unmask.reports.findings.tables import contrasts, sentences
+from unmask.reports.findings.rows import contrasts, sentences
 from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
 from unmask.reports.sections import tables, utility
 from unmask.reports.sections.closing import closing, not_run_section

@@ -8,8 +8,7 @@ from typing import Any
 from unmask.facts import ColumnFacts, Count, Printed, Restored
 from unmask.reports.data import APART, INSIDER, ORDER, Scope
 from unmask.reports.facts.exposure import Exposure
-from unmask.reports.findings.rows import did, without
-from unmask.reports.findings.tables import leading
+from unmask.reports.findings.rows import did, leading, without
 from unmask.reports.parts import Grid, Heading, Section, grid, grouped, lead, parts
 from unmask.reports.words import IDENTITY, SPACE, percent, release_name, row_estimate
 from unmask.results import Row

@@ -14,12 +14,12 @@ from unmask.reports.findings.graph import (
     cautions,
     degrees,
     recall_of,
+    seed_words,
     setting,
     several_releases,
     transition_lines,
 )
 from unmask.reports.findings.graph import findings as findings
-from unmask.reports.findings.seeds import seed_words
 from unmask.reports.parts import Figure, Fold, Grid, Loose, Section, grid, grouped, minds, notes, parts
 from unmask.reports.scales import classes, linear, magnitudes, shares, whole
 from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top
