@@ -175,7 +175,7 @@ def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
     loss = as_matrix("euclidean", 16, coordinates=places.points)
     channels = {f"laplace {e}": PlanarLaplace(e).channel(places, prior) for e in (0.5, 2.0)}
     channels["coin"] = Coin(0.5).channel(prior, loss=loss)
-    found = audit_channels(channels, Stakes(loss, name="euclidean", unit="km", distortion_unit="km")).channel
+    found = audit_channels(channels, Stakes(loss, name="euclidean", unit="km", distortion_unit="km")).subject("channel")
     assert found is not None
     for one in found.mechanisms:
         assert one.privacy <= min(one.distortion, found.prior_error) + 1e-9
@@ -187,7 +187,9 @@ def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
 
 
 def test_leakage_is_in_bits():
-    found = audit_channels({"fair": RandomizedResponse(1e-9, 2).channel(), "open": Channel(np.eye(2))}).channel
+    found = audit_channels({"fair": RandomizedResponse(1e-9, 2).channel(), "open": Channel(np.eye(2))}).subject(
+        "channel"
+    )
     assert found is not None
     assert [one.leakage_bits for one in found.mechanisms] == pytest.approx([0, 1], abs=1e-6)
 

@@ -157,7 +157,7 @@ def test_exact_match_on_rldata10000_breaches_a_quarter():
     items, truth = datasets.rldata(10000)
     guess = ExactMatch(("fname_c1", "lname_c1", "bd"))(items)
     asked = Sensitivity(shuffles=3)
-    found = report(met_by(truth, {"name_bd": guess}, asked), asked).linkage
+    found = report(met_by(truth, {"name_bd": guess}, asked), asked).subject("linkage")
     assert found is not None
     assert found.counted == 1000
     assert found.guesses[0].breached == pytest.approx(0.259)

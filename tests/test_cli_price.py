@@ -188,10 +188,10 @@ def test_the_coverage_of_the_register_takes_the_place_of_the_prior():
     released, origin = Mondrian(k=5)(people, rng=np.random.default_rng(1))
     register = Register(coverage=0.5)(people, origin, rng=np.random.default_rng(2)).people
     found = audit_tables({"r": released}, Evidence(people, {"r": origin}, register, coverage=0.5), motive=Motive(PLAIN))
-    assert found.price is not None
-    assert found.price.parameters["prior"] == 0.5
-    assert {one.adversary for one in found.price.releases} == {"register"}
-    assert {one.release for one in found.price.releases} == {"original", "r"}
+    assert found.subject("price") is not None
+    assert found.subject("price").parameters["prior"] == 0.5
+    assert {one.adversary for one in found.subject("price").releases} == {"register"}
+    assert {one.release for one in found.subject("price").releases} == {"original", "r"}
     assert headlines(found)  # the rows of the audit are all there
 
 
@@ -199,7 +199,7 @@ def test_e4_the_fine_that_stops_a_campaign_stops_it():
     from dataclasses import replace
 
     def priced(attacker):
-        found = audit_tables({"r": census()}, motive=Motive(attacker)).price
+        found = audit_tables({"r": census()}, motive=Motive(attacker)).subject("price")
         assert found is not None
         return found.releases[0]
 

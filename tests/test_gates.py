@@ -8,7 +8,8 @@ import pytest
 
 from unmask import UnmaskError
 from unmask.cli.gates import EXIT_ABOVE, broken_gates, exit_above, fail_above
-from unmask.reports import INSIDER, ORIGINAL, ReportData
+from unmask.reports import ORIGINAL, ReportData
+from unmask.reports.data import INSIDER
 from unmask.results import Row
 
 ROW = Row(

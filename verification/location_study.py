@@ -166,7 +166,7 @@ def mechanisms(town: Town) -> dict[str, Channel]:
 
 def exact(town: Town, channels: dict[str, Channel], data: ReportData) -> Section:
     """Secrets drawn from the prior: what every mechanism costs and leaves."""
-    risk = data.channel
+    risk = data.subject("channel")
     assert risk is not None
     rows, limit_excess, low, high, guess = [], -np.inf, -np.inf, -np.inf, -np.inf
     for one in risk.mechanisms:

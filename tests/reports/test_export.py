@@ -22,7 +22,7 @@ from unmask.reports.facts.study import Missing
 
 KINDS = {
     "audit": sample,
-    "price": lambda: replace(single(), price=test_price.price()),
+    "price": lambda: replace(single(), subjects=(test_price.price(),)),
     "linkage": test_linkage.data,
     "channel": test_channel.data,
     "graph": test_graph_section.data,

@@ -13,7 +13,8 @@ import pytest
 
 from unmask.errors import UnmaskError
 from unmask.measures.registry import MEASURES, quantity
-from unmask.reports import ColumnRisk, Distribution, ReportData, render, words
+from unmask.reports import ReportData, render, words
+from unmask.reports.facts.tables import ColumnRisk, Distribution
 from unmask.reports.sections.tables import column_notes, column_tables
 from unmask.results import Row
 
@@ -489,14 +490,6 @@ def test_dominated_releases_are_hollow():
     symbols = re.findall(r'<circle class="mark"[^>]*>', drawn)
     assert len(symbols) == 3
     assert sum('fill="white"' in tag for tag in symbols) == 1
-
-
-def test_distributions_that_cannot_be_drawn_are_refused():
-    with pytest.raises(UnmaskError, match="2 edges for 2 shares"):
-        replace(single(), distribution=(Distribution("k=3", ALL, "identity", (0.0, 1.0), (0.5, 0.5), 50),))
-    spread = tuple(Distribution(f"k={end}", ALL, "identity", (0.0, end), (1.0,), 50) for end in (1.0, 0.5))
-    with pytest.raises(UnmaskError, match="same edges"):
-        replace(single(), distribution=spread)
 
 
 def test_a_report_about_nothing_is_refused():

@@ -11,8 +11,9 @@ import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
 from unmask.errors import UnmaskError
-from unmask.reports import GuessLinkage, Linkage, ReportData, render, sentences
+from unmask.reports import ReportData, render, sentences
 from unmask.reports.charts import bubbles
+from unmask.reports.facts.linkage import GuessLinkage, Linkage
 from unmask.reports.findings.linkage import strongest_first
 from unmask.reports.scales import stretched
 from unmask.reports.sections.linkage import horizon
@@ -75,7 +76,7 @@ def rows(of: Linkage):
 
 def data(*guesses: GuessLinkage, **changes) -> ReportData:
     made = linkage(*guesses, **changes)
-    return ReportData("Records", "Adversaries cluster records.", rows(made), success=(), linkage=made)
+    return ReportData("Records", "Adversaries cluster records.", rows(made), success=(), subjects=(made,))
 
 
 @cache
@@ -369,24 +370,6 @@ def test_names_are_escaped():
     assert read.said.count(evil) >= 4
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: replace(linkage(), guesses=()), "0 guesses"),
-        (lambda: linkage(guess(), guess()), "2 guesses have 1 names"),
-        (lambda: linkage(beta=0.0), "beta 0"),
-        (lambda: linkage(betas=BETAS[::-1]), "do not increase"),
-        (lambda: linkage(guess(breach_rates=(1.0,))), "guess 1 has 1 values for 4 thresholds"),
-        (lambda: guess(breached=25.9), "breached is 25.9"),
-        (lambda: guess(clean=math.nan), "clean is nan"),
-        (lambda: guess(mixed_curve=(0.0,)), "linked_curve has 2 entries and mixed_curve 1"),
-    ],
-)
-def test_what_cannot_be_shown_is_refused(make, said):
-    with pytest.raises(UnmaskError, match=re.escape(said)):
-        make()
-
-
 def test_u22_lines_that_are_flat_and_coincide_are_said_and_not_drawn():
     even = guess(
         breached=0.944, clean=0.944, linked_curve=(0.981, 0.998), mixed_curve=(0.0, 0.0), worst_linked=(0.998, 1.0),
@@ -429,3 +412,8 @@ def test_bounds_are_called_bounds():
     cells_of = cells(page(open_, unlabeled="unknown", betas=()))
     assert cells_of[0] == ["Guess", "Clusters", "Breached", "Shuffled", "Clean"]
     assert cells_of[1][2] == "94.0 % to 96.0 %"
+
+
+def test_a_threshold_of_nothing_is_refused():
+    with pytest.raises(UnmaskError, match="beta is 0, expected a share above 0"):
+        linkage(beta=0.0)

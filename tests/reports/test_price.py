@@ -11,8 +11,8 @@ import pytest
 
 from tests.reports.test_html import ALL, TWO, Page, row, sample, sections, single
 from unmask.economics import Attacker, exploitation_table
-from unmask.errors import UnmaskError
-from unmask.reports import Price, PriceCurve, ReleasePrice, Swing, bars, render, sentences
+from unmask.reports import bars, render, sentences
+from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice, Swing
 from unmask.reports.findings.price import thresholds_sentence
 from unmask.reports.sections.price import by_size
 
@@ -96,19 +96,19 @@ def price(**changes) -> Price:
 @cache
 def plain() -> str:
     """The report on one release with the price as it is."""
-    return render(replace(single(), price=price()))
+    return render(replace(single(), subjects=(price(),)))
 
 
 def page(**changes) -> str:
     """The report on one release with this price."""
-    return render(replace(single(), price=price(**changes))) if changes else plain()
+    return render(replace(single(), subjects=(price(**changes),))) if changes else plain()
 
 
 def bare(**changes) -> str:
     """The price alone without charts, which take their time."""
     made = price(**{"curve": PriceCurve((), (), (), (), (), (), (), ()), "tornado": ()} | changes)
     flat = replace(made, releases=tuple(replace(item, deterrence=()) for item in made.releases))
-    return render(replace(single(), rows=(row(measure="total_variation"),), price=flat))
+    return render(replace(single(), rows=(row(measure="total_variation"),), subjects=(flat,)))
 
 
 def section(text: str) -> str:
@@ -129,17 +129,17 @@ def cells(text: str) -> list[list[str]]:
 
 
 def found(*releases: ReleasePrice, **changes) -> list[str]:
-    data = replace(single(), price=price(releases=releases, **changes))
+    data = replace(single(), subjects=(price(releases=releases, **changes),))
     return [sentence.replace("\u00a0", " ") for sentence in sentences(data)[1:]]
 
 
 @pytest.fixture(scope="module")
 def full() -> str:
-    return render(replace(sample(), price=price()))
+    return render(replace(sample(), subjects=(price(),)))
 
 
 def test_the_same_prices_give_the_same_bytes(full):
-    assert render(replace(sample(), price=price())) == full
+    assert render(replace(sample(), subjects=(price(),))) == full
 
 
 def test_the_page_stays_well_formed_whole_and_self_contained(full):
@@ -173,7 +173,7 @@ def test_e4_findings_say_what_a_campaign_brings_and_what_would_stop_it():
 
 
 def test_the_findings_open_the_page_and_are_said_on_the_command_line(full):
-    data = replace(sample(), price=price())
+    data = replace(sample(), subjects=(price(),))
     head = words(full[: full.index("<main>")] + "</body></html>")
     assert len(sentences(data)) == 4 + 3
     assert all(re.sub(r"\s+", " ", sentence) in head for sentence in sentences(data))
@@ -316,7 +316,7 @@ def test_the_tables_where_nobody_is_attacked_and_where_no_fine_helps():
 def test_adversaries_are_told_apart_where_there_are_several():
     both = (release(), release("k=3", 0.3, adversary=TWO))
     rows = tuple(row(adversary=name) for name in (ALL, TWO))
-    data = replace(single(), rows=rows, adversaries=sample().adversaries, price=price(releases=both))
+    data = replace(single(), rows=rows, adversaries=sample().adversaries, subjects=(price(releases=both),))
     text = render(data)
     assert ["k=3", "B", "30.0 %", "14.8 %", "12.3", "0.21", "1,234", "2,520"] in cells(text)
     assert "A rational attacker who knows all five quasi-identifiers, to whom" in words(text)
@@ -422,11 +422,11 @@ def test_a_release_without_a_curve_over_fines_has_no_line():
 
 def test_no_release_no_size_and_no_parameter_still_make_a_page():
     empty = Price("x", True, {}, (None, None, None), PriceCurve((), (), (), (), (), (), (), ()), ())
-    text = render(replace(single(), price=empty))
+    text = render(replace(single(), subjects=(empty,)))
     assert figures(text) == []
     assert "By size of the group" not in text
     assert "What happens to each release" not in text
-    assert len(sentences(replace(single(), price=empty))) == 1
+    assert len(sentences(replace(single(), subjects=(empty,)))) == 1
 
 
 def test_an_attack_that_never_pays_is_said_instead_of_drawn():
@@ -471,12 +471,5 @@ def test_names_are_escaped():
 
 
 def test_prices_come_after_what_the_rows_found():
-    data = replace(single(), rows=(row(),), price=price())
+    data = replace(single(), rows=(row(),), subjects=(price(),))
     assert sentences(data)[0].startswith("An adversary who knows all quasi-identifiers expects to re-identify")
-
-
-def test_curves_that_cannot_be_drawn_are_refused():
-    with pytest.raises(UnmaskError, match="tries has 2 entries for 101 sizes"):
-        replace(curve(), tries=(1.0, 2.0))
-    with pytest.raises(UnmaskError, match="do not increase"):
-        replace(curve(), sizes=tuple(range(101))[::-1])

@@ -13,17 +13,10 @@ from tests.reports.test_html import sample, sections
 from tests.reports.test_linkage import guess, linkage
 from unmask.cases.tables.case import PROSECUTOR
 from unmask.cases.tables.standard import Evidence, audit_tables
-from unmask.reports import (
-    AnonymityLink,
-    DegreeRisk,
-    Distribution,
-    ReportData,
-    SeparationPoint,
-    render,
-    without_small,
-)
+from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
-from unmask.reports.facts.graph import CertaintyBin
+from unmask.reports.facts.graph import AnonymityLink, CertaintyBin, DegreeRisk, SeparationPoint
+from unmask.reports.facts.tables import Distribution
 from unmask.reports.sections.tables import quantile_tables
 from unmask.tables import Table
 
@@ -37,7 +30,7 @@ def spread(*counts, above=()):
 
 
 def shown(**changes):
-    return without_small(replace(sample(), **changes))
+    return replace(sample(), **changes).without_small()
 
 
 @st.composite
@@ -54,7 +47,7 @@ def tables(draw):
 @given(tables(), st.integers(2, 20))
 def test_no_count_of_few_people_is_in_what_is_shown(table, least):  # R7
     found = replace(audit_tables({"release": table}), least=least)
-    told = without_small(found)
+    told = found.without_small()
     sizes = table.classes.sizes
     for item, exact in zip(told.distribution, found.distribution, strict=True):
         for share, true in zip(item.shares, exact.shares, strict=True):
@@ -67,8 +60,8 @@ def test_no_count_of_few_people_is_in_what_is_shown(table, least):  # R7
     unique = int((sizes == 1).sum())
     expected = f"fewer than {least}" if 0 < unique < least else unique
     assert told.criteria["release"]["unique_rows"] == expected
-    assert without_small(told) == told
-    tables = quantile_tables(told, Scope.of(told))
+    assert told.without_small() == told
+    tables = quantile_tables(Scope(told))
     cells = {cell for grid in tables for _, rows in grid.groups for line in rows for cell in line}
     assert not cells & {str(count) for count in range(1, least)}
 
@@ -94,8 +87,8 @@ def test_unique_rows_are_told_where_they_are_many(unique, told):
 
 def test_another_number_of_people_may_be_asked_for():
     few = replace(sample(), criteria={"k=3": {"unique_rows": 7}}, least=5)
-    assert without_small(few).criteria["k=3"]["unique_rows"] == 7
-    assert without_small(replace(few, least=8)).criteria["k=3"]["unique_rows"] == "fewer than 8"
+    assert few.without_small().criteria["k=3"]["unique_rows"] == 7
+    assert replace(few, least=8).without_small().criteria["k=3"]["unique_rows"] == "fewer than 8"
     assert "nothing about fewer than 8 people" in render(replace(few, least=8))
     assert "For the owner of the data alone" in render(replace(few, least=1))
 
@@ -107,7 +100,9 @@ def test_groups_of_few_are_left_out_of_networks():
         certainty=(CertaintyBin(0.0, 0.5, 3, 0.2, 0.3), CertaintyBin(0.5, 1.0, 30, 0.9, 0.8)),
     )
     point = SeparationPoint("r", few.attack, 9, 0.1, None, 0.3, None, 0.3)
-    told = shown(graph=graph(few, common=99, anonymity=(link,), separations=(point, replace(point, adopters=10)))).graph
+    told = shown(
+        subjects=(graph(few, common=99, anonymity=(link,), separations=(point, replace(point, adopters=10))),)
+    ).subject("graph")
     assert [item.people for item in told.attacks[0].by_degree] == [10]
     assert [item.matches for item in told.attacks[0].certainty] == [30]
     assert told.anonymity[0].ranked == ()  # tenths of 99 people
@@ -120,19 +115,19 @@ def test_adopters_who_are_few_have_no_rows():
         row("r", "a", "adopters", "exposed", n=10),
         row("r", "a", "identity", "recall", n=9),
     )
-    assert [one.measure for one in without_small(ReportData("t", "w", rows)).rows] == ["exposed", "recall"]
+    assert [one.measure for one in ReportData("t", "w", rows).without_small().rows] == ["exposed", "recall"]
 
 
 def test_errors_of_few_subjects_and_a_tenth_of_few_are_left_out():
-    told = shown(linkage=linkage(guess(), counted=99)).linkage.guesses[0]
+    told = shown(subjects=(linkage(guess(), counted=99),)).subject("linkage").guesses[0]
     assert told.miss_include == ((0, 0, 250), (1, 0, 741))
     assert (told.worst_linked, told.worst_mixed) == ((), ())
-    assert shown(linkage=linkage(guess())).linkage.guesses[0].worst_linked == guess().worst_linked
+    assert shown(subjects=(linkage(guess()),)).subject("linkage").guesses[0].worst_linked == guess().worst_linked
 
 
 def test_people_whom_a_rational_attacker_attacks_are_rounded_up():
     asked = replace(sample().rows[0], measure="rational_access", unit="share", posterior=3 / 2000, n=2000)
-    (told,) = without_small(replace(sample(), rows=(asked,))).rows
+    (told,) = replace(sample(), rows=(asked,)).without_small().rows
     assert (told.posterior, told.low, told.high) == (10 / 2000, None, None)
 
 

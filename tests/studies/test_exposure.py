@@ -7,7 +7,8 @@ import pytest
 
 from unmask.cases.tables.case import PROSECUTOR
 from unmask.cases.tables.standard import Evidence, audit_tables
-from unmask.reports import COLUMNS, INSIDER, ORDER, headlines, render, sentences, without_small
+from unmask.reports import headlines, render, sentences
+from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.summary import summary
 from unmask.tables import Mondrian, Table
 
@@ -130,8 +131,8 @@ def test_a_page_does_not_tell_how_many_when_they_are_few():
     rare = np.array(["common"] * 237 + ["r1", "r2", "r3"])
     table = people(rare=rare)
     found = audited(table, *Mondrian(k=10)(table))
-    (facts,) = (one for one in found.exposure.columns["release"] if one.name == "rare")
+    (facts,) = (one for one in found.subject("exposure").columns["release"] if one.name == "rare")
     assert facts.alone == 3
-    (facts,) = (one for one in without_small(found).exposure.columns["release"] if one.name == "rare")
+    (facts,) = (one for one in found.without_small().subject("exposure").columns["release"] if one.name == "rare")
     assert (facts.alone, facts.missing) == ("fewer than 10", 0)
     assert "fewer than 10" in render(found)

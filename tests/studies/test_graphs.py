@@ -76,16 +76,16 @@ def test_rates_are_those_of_the_evaluation():
     assert measure(found, "precision").posterior == pytest.approx(expected.precision)
     assert measure(found, "false_positives").posterior == pytest.approx(expected.ghosts / expected.matches)
     assert measure(found, "recall").n == expected.findable
-    (attack,) = found.graph.attacks
+    (attack,) = found.subject("graph").attacks
     assert (attack.recall, attack.error) == (pytest.approx(expected.recall), pytest.approx(expected.error))
     assert sum(item.people for item in attack.by_degree) == expected.findable
-    assert found.graph.common == len(pair.common)
+    assert found.subject("graph").common == len(pair.common)
     assert expected.recall > 0.3
 
 
 def test_a_perfect_copy_is_named_up_to_its_twins():
     found = audit_graph({"r": Derived(friends(), 1.0, 1.0)}, plan(n_seeds=40))
-    assert 0.5 < measure(found, "recall").posterior <= found.graph.most_recall < 1
+    assert 0.5 < measure(found, "recall").posterior <= found.subject("graph").most_recall < 1
     assert measure(found, "error_hops").posterior < 0.2 < measure(found, "error_hops").prior
 
 
@@ -96,7 +96,7 @@ def test_nobody_can_be_named_where_nothing_is_shared():
     truth = np.concatenate((truth, np.full(one.n_nodes - len(truth), -1)))
     found = audit_graph({"r": Acquired(other, one, truth)}, plan())
     assert measure(found, "recall").posterior < 0.05
-    assert found.graph.attacks[0].percolated == 0
+    assert found.subject("graph").attacks[0].percolated == 0
     assert "none of 2 runs" in " ".join(sentences(found))
 
 
@@ -131,10 +131,10 @@ def test_g6_a_partial_truth_is_said_and_changes_no_recall():
     truth = np.where(np.arange(graph.n_nodes) % 3 == 0, np.arange(graph.n_nodes), -1)
     whole = audit_graph({"r": Acquired(graph, graph, truth)}, plan())
     part = audit_graph({"r": Acquired(graph, graph, truth, truth_partial=True)}, plan())
-    assert part.graph.truth_partial
-    assert part.graph.attacks[0].recall == whole.graph.attacks[0].recall
-    assert part.graph.attacks[0].precision > 0.9 > 0.5 > whole.graph.attacks[0].precision
-    assert part.graph.attacks[0].precision_at_least == whole.graph.attacks[0].precision
+    assert part.subject("graph").truth_partial
+    assert part.subject("graph").attacks[0].recall == whole.subject("graph").attacks[0].recall
+    assert part.subject("graph").attacks[0].precision > 0.9 > 0.5 > whole.subject("graph").attacks[0].precision
+    assert part.subject("graph").attacks[0].precision_at_least == whole.subject("graph").attacks[0].precision
     assert any("The truth is partial" in said for said in part.assumptions)
     first, second = (measure(found, "realized_success").posterior for found in (whole, part))
     assert first < second  # people without an entry are out of it
@@ -176,7 +176,7 @@ def test_another_attack_changes_no_figure():
     alone = audit_graph(scene, plan())
     beside = audit_graph(scene, plan(attacks={"theta": Nar09(theta=1.0), "Nar09": Nar09()}))
     assert measure(alone, "recall") == measure(beside, "recall")
-    assert audit_graph(scene, plan(seed=1)).graph.attacks != alone.graph.attacks
+    assert audit_graph(scene, plan(seed=1)).subject("graph").attacks != alone.subject("graph").attacks
 
 
 def test_people_keep_their_numbers_under_every_shuffle():
@@ -190,12 +190,12 @@ def test_people_keep_their_numbers_under_every_shuffle():
             person.reason
             == f"{graph.degree[int(person.row)]:,} edges, taken for {person.row} of the release, which is right"
         )
-    assert found.graph.common == graph.n_nodes
+    assert found.subject("graph").common == graph.n_nodes
 
 
 def test_criteria_foretell_who_is_named():
     found = audit_graph({"r": Derived(friends(600), 0.8, 0.8)}, plan(n_seeds=40))
-    links = {link.criterion: link for link in found.graph.anonymity}
+    links = {link.criterion: link for link in found.subject("graph").anonymity}
     assert links["degree"].correlation > 0.3
     assert links["lta_a"].correlation < -0.1
     ranked = links["degree"].ranked
@@ -207,13 +207,13 @@ def test_g5_without_truth_nothing_is_called_right():
     seeds = SeedPairs(np.arange(20), np.arange(20))
     watched = Watched("id_in_release")
     found = audit_graph({"r": Acquired(graph, graph, given=seeds)}, plan(runs=3), watched=watched)
-    assert not found.graph.truth_known
-    assert found.graph.common is None
-    assert found.graph.attacks[0].n_seeds == 20  # all, whatever number is planned
-    assert found.graph.attacks[0].runs == 1  # the same seeds would give the same again
+    assert not found.subject("graph").truth_known
+    assert found.subject("graph").common is None
+    assert found.subject("graph").attacks[0].n_seeds == 20  # all, whatever number is planned
+    assert found.subject("graph").attacks[0].runs == 1  # the same seeds would give the same again
     assert {row.measure for row in found.rows}.isdisjoint({"recall", "precision", "realized_success"})
-    assert measure(found, "coverage").posterior == pytest.approx(found.graph.attacks[0].coverage)
-    (attack,) = found.graph.attacks
+    assert measure(found, "coverage").posterior == pytest.approx(found.subject("graph").attacks[0].coverage)
+    (attack,) = found.subject("graph").attacks
     assert (attack.recall, attack.precision, attack.error, attack.ghosts) == (None,) * 4
     assert (attack.by_degree, attack.certainty) == ((), ())
     assert {person.probability for person in watched.found} == {None}
@@ -231,24 +231,24 @@ def test_seeds_that_need_the_truth_are_refused_without_it():
 def test_seeds_that_need_no_truth():
     graph = friends()
     found = audit_graph({"r": Acquired(graph, graph)}, plan(seeds="match_top", n_seeds=10))
-    assert found.graph.attacks[0].seeds == "match_top"
-    assert found.graph.attacks[0].coverage > 0.1
+    assert found.subject("graph").attacks[0].seeds == "match_top"
+    assert found.subject("graph").attacks[0].coverage > 0.1
 
 
 def test_an_attack_that_refuses_is_told():
     scene = {"r": Derived(friends(), 0.8, 0.9)}
     found = audit_graph(scene, plan(attacks={"big": Refuses(), "Nar09": Nar09()}, transition=(5,)))
     assert ("big on r", "failed: too large for me") in found.not_run
-    assert {attack.attack for attack in found.graph.attacks} == {"Nar09"}
+    assert {attack.attack for attack in found.subject("graph").attacks} == {"Nar09"}
     with pytest.raises(UnmaskError, match=r"^too large for me$"):
         audit_graph(scene, plan(attacks={"big": Refuses()}))
 
 
 def test_transition_holds_the_planned_number_too():
     found = audit_graph({"r": Derived(friends(), 0.8, 0.9)}, plan(transition=(1, 15, 10_000)))
-    assert [point.n_seeds for point in found.graph.transition] == [1, 15]
+    assert [point.n_seeds for point in found.subject("graph").transition] == [1, 15]
     assert any(what.startswith("10000 seeds") and "ask for fewer" in why for what, why in found.not_run)
-    first, last = found.graph.transition
+    first, last = found.subject("graph").transition
     assert first.recall < last.recall
 
 
@@ -257,8 +257,8 @@ def test_given_seeds_keep_their_one_run_beside_other_numbers():
     scene = Acquired(graph, graph, np.arange(graph.n_nodes), SeedPairs(np.arange(20), np.arange(20)))
     alone = audit_graph({"r": scene}, plan(runs=3))
     found = audit_graph({"r": scene}, plan(runs=3, transition=(5, 20, 21)))
-    assert found.graph.attacks == alone.graph.attacks
-    assert [(point.n_seeds, point.runs) for point in found.graph.transition] == [(5, 3), (20, 1)]
+    assert found.subject("graph").attacks == alone.subject("graph").attacks
+    assert [(point.n_seeds, point.runs) for point in found.subject("graph").transition] == [(5, 3), (20, 1)]
     assert ("21 seeds on r", "failed: 21 seeds are asked for, but 20 are given; ask for fewer") in found.not_run
 
 
@@ -267,7 +267,7 @@ def test_a_number_of_seeds_that_leaves_nobody_is_not_run():
     found = audit_graph(
         {"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(seeds="random", transition=(graph.n_nodes,))
     )
-    assert [point.n_seeds for point in found.graph.transition] == [15]
+    assert [point.n_seeds for point in found.subject("graph").transition] == [15]
     assert any("are seeds, expected some to be found" in why for _, why in found.not_run)
     with pytest.raises(UnmaskError, match="nobody is left to be found"):
         attempt(Pair(graph, graph, np.arange(graph.n_nodes)), Nar09(), SeedPairs(*[np.arange(graph.n_nodes)] * 2))
@@ -277,13 +277,13 @@ def test_a_number_of_seeds_that_leaves_nobody_is_not_run():
 def test_seeds_by_rank_on_a_given_pair_have_one_run(seeds):
     graph = friends()
     found = audit_graph({"r": Acquired(graph, graph, np.arange(graph.n_nodes))}, plan(seeds=seeds, transition=(5,)))
-    (attack,) = found.graph.attacks
+    (attack,) = found.subject("graph").attacks
     assert (attack.runs, attack.recall_low) == (1, None)
-    assert {point.runs for point in found.graph.transition} == {1}
+    assert {point.runs for point in found.subject("graph").transition} == {1}
     assert "there is one run only" in found.assumptions[0]
     assert "others" not in found.assumptions[0]
     made = audit_graph({"r": Derived(graph, 0.8, 0.9)}, plan(seeds=seeds, n_seeds=5))
-    assert made.graph.attacks[0].runs == 2  # other graphs
+    assert made.subject("graph").attacks[0].runs == 2  # other graphs
 
 
 def test_the_bound_is_of_the_release_that_is_told():
@@ -291,7 +291,7 @@ def test_the_bound_is_of_the_release_that_is_told():
     scenes = {"less": Derived(graph, 0.8, 0.5), "more": Derived(graph, 1.0, 1.0)}
     found = audit_graph(scenes, plan(n_seeds=40))
     alone = audit_graph({"more": scenes["more"]}, plan(n_seeds=40))
-    assert found.graph.most_recall == alone.graph.most_recall
+    assert found.subject("graph").most_recall == alone.subject("graph").most_recall
     assert any("% of people in more: the others have" in text for text in sentences(found))
 
 
@@ -309,8 +309,11 @@ def test_overlaps_are_shown_where_there_are_several():
     graph = friends()
     one = audit_graph({"a": Derived(graph, 0.8, 0.9)}, plan())
     two = audit_graph({"a": Derived(graph, 0.8, 0.9), "b": Derived(graph, 0.8, 0.6)}, plan())
-    assert one.graph.overlaps == ()
-    assert [(point.node_overlap, point.edge_overlap) for point in two.graph.overlaps] == [(0.8, 0.9), (0.8, 0.6)]
+    assert one.subject("graph").overlaps == ()
+    assert [(point.node_overlap, point.edge_overlap) for point in two.subject("graph").overlaps] == [
+        (0.8, 0.9),
+        (0.8, 0.6),
+    ]
     assert measure(one, "recall").posterior == measure(two, "recall").posterior
 
 
@@ -372,10 +375,10 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     graph = friends()
     scene = {"r": Derived(graph, 0.9, 0.9)}
     found = audit_graph(scene, plan(attacks=parse_attacks(DEFAULT), runs=1))
-    assert {attack.attack for attack in found.graph.attacks} == {*STANDARD, "Rematch:forced=true"}
-    assert found.graph.not_run == ()
+    assert {attack.attack for attack in found.subject("graph").attacks} == {*STANDARD, "Rematch:forced=true"}
+    assert found.subject("graph").not_run == ()
     few = audit_graph(scene, plan(attacks=parse_attacks(["Nar09", "GraphMatching:largest=10"]), runs=1))
-    (refused, why), *others = few.graph.not_run
+    (refused, why), *others = few.subject("graph").not_run
     assert refused == "GraphMatching:largest=10"
     assert "nodes, expected at most 10" in why
     assert dict(others) == dict.fromkeys(set(STANDARD) - {"Nar09", "GraphMatching"}, "it was not asked for")
@@ -391,7 +394,7 @@ def test_leaked_identities_never_count_as_found():
     graph = friends()
     scene = {"r": Acquired(graph, graph, np.arange(graph.n_nodes))}
     found = audit_graph(scene, plan(attacks={"nobody": KorulaLattanzi(witnesses=10_000)}, transition=(5,)))
-    (attack,) = found.graph.attacks
+    (attack,) = found.subject("graph").attacks
     assert (attack.recall, attack.precision, attack.names, attack.coverage, attack.percolated) == (0.0, None, 0, 0.0, 0)
-    assert {point.recall for point in found.graph.transition} == {0.0}
+    assert {point.recall for point in found.subject("graph").transition} == {0.0}
     assert measure(found, "recall", "nobody").posterior == 0.0

@@ -54,7 +54,7 @@ def test_what_is_told_of_people_with_several_identities_is_that_of_the_library(s
         assert row["exposed"].posterior == pytest.approx(expected.exposed)
     else:
         assert not {"decoyed", "exposed"} & row.keys()
-    (point,) = found.graph.separations
+    (point,) = found.subject("graph").separations
     assert (point.release, point.attack, point.adopters) == ("several", "Nar09", len(expected.person))
     assert (point.recall, point.disclosure) == (pytest.approx(expected.everybody.recall), pytest.approx(expected.rate))
     assert point.recall_before == pytest.approx(measure(found, "recall").posterior)
@@ -69,9 +69,9 @@ def test_the_unprotected_release_is_what_it_is_alone():
     scenes = {"whole": Derived(graph, 0.8, 0.9)}
     alone = audit_graph(scenes, plan())
     beside = audit_graph(scenes | {"several": Derived(graph, 0.8, 0.9, SEPARATIONS[0])}, plan())
-    assert beside.graph.attacks[0] == alone.graph.attacks[0]
-    assert beside.graph.overlaps == ()
-    assert alone.graph.separations == ()
+    assert beside.subject("graph").attacks[0] == alone.subject("graph").attacks[0]
+    assert beside.subject("graph").overlaps == ()
+    assert alone.subject("graph").separations == ()
     page = render(beside)
     assert "Where people have several identities" in page
     assert "Where people have several identities" not in render(alone)
@@ -83,15 +83,15 @@ def test_where_nobody_takes_several_identities_nothing_is_told_of_those_who_do()
     separation = IdentitySeparation("best", 3, adopters=0.0)
     found = audit_graph({"nobody": Derived(friends(), 0.8, 0.9, separation)}, plan(n_seeds=30))
     assert {row.target for row in found.rows} == {"identity"}
-    (point,) = found.graph.separations
+    (point,) = found.subject("graph").separations
     assert (point.adopters, point.adopter_recall, point.disclosure) == (0, None, None)
     assert not any("several identities in" in said for said in sentences(found))
 
 
 def test_where_people_have_several_identities_no_bound_is_given():
     found = audit_graph({"several": Derived(friends(), 0.8, 0.9, SEPARATIONS[0])}, plan(n_seeds=30))
-    assert found.graph.most_recall is None
-    (point,) = found.graph.separations
+    assert found.subject("graph").most_recall is None
+    (point,) = found.subject("graph").separations
     assert (point.recall_before, point.adopter_recall_before) == (None, None)
 
 
@@ -113,8 +113,8 @@ def test_any_identity_of_a_person_is_right_in_a_release_that_is_given():
     first = audit_graph({"r": Acquired(release, graph, pair.truth, seeds_of(scene, asked))}, asked)
     every = audit_graph({"r": Acquired(release, graph, pair.truth, seeds_of(scene, asked), pair.origin)}, asked)
     assert measure(first, "recall").posterior < measure(every, "recall").posterior - 0.02
-    assert first.graph.most_recall is not None
-    assert every.graph.most_recall is None
+    assert first.subject("graph").most_recall is not None
+    assert every.subject("graph").most_recall is None
 
 
 def seeds_of(scene, asked):

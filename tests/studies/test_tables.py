@@ -9,7 +9,7 @@ from unmask import UnmaskError
 from unmask.cases.price import Motive
 from unmask.cases.tables.standard import Evidence, audit_tables
 from unmask.economics import Attacker
-from unmask.reports import headlines, render, sentences, without_small
+from unmask.reports import headlines, render, sentences
 from unmask.reports.words import percent
 from unmask.tables import Mondrian, Register, Table
 
@@ -82,14 +82,14 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("k=5", "register")}
     assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)
     assert rows["realized_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
-    priced = next(one for one in found.price.releases if one.release == "k=5")
+    priced = next(one for one in found.subject("price").releases if one.release == "k=5")
     assert priced.realized == rows["realized_rational_success"].posterior
     assert any(
         f"{percent(priced.realized)} ({percent(priced.success)} expected) are re-identified" in said
         for said in sentences(found)
     )
     unknown = audit_tables({"k=5": release}, replace(evidence, register_origin=None), motive=motive)
-    assert next(one for one in unknown.price.releases if one.release == "k=5").realized is None
+    assert next(one for one in unknown.subject("price").releases if one.release == "k=5").realized is None
     assert any(f"attack and {percent(priced.success)} are re-identified" in said for said in sentences(unknown))
 
 
@@ -118,7 +118,7 @@ def test_u10_a_page_names_no_value_that_few_people_have():
         {"r": Table.read({"q": np.arange(100) % 5, "ill": ill}, quasi_identifiers="q", sensitive="ill")}
     )
     assert {one.value for one in found.values} == {"no. 1", "no. 2", "no. 3"}
-    shown = without_small(found)
+    shown = found.without_small()
     assert {one.value for one in shown.values} == {"no. 1", "a value that fewer than 10 people have"}
-    assert without_small(shown) == shown
+    assert shown.without_small() == shown
     assert not any(value in render(replace(found, least=1)) for value in ("HIV", "gout"))

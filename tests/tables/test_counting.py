@@ -430,7 +430,7 @@ def test_an_audit_in_parts_is_the_audit_at_once(engine, people, tmp_path, missin
     for spread, other in zip(in_parts.distribution, at_once.distribution, strict=True):
         assert (spread.adversary, spread.target) == (other.adversary, other.target)
         assert spread.shares == pytest.approx(other.shares, abs=1e-12)
-    check_price(in_parts.price, at_once.price, rel=1e-12)
+    check_price(in_parts.subject("price"), at_once.subject("price"), rel=1e-12)
     assert in_parts.not_run == at_once.not_run
 
 
@@ -470,13 +470,13 @@ def test_the_price_is_that_of_the_table_in_memory(people, parts, coverage):
         whole = reduce(engine, str(people), replace(known, **register), name="register").whole()
         linked = audit_tables({"r": held}, Evidence(register=whole, coverage=coverage), motive=motive)
     expected = in_engine_too(audit_tables({"r": in_memory(people)}, motive=motive))
-    check_price(found.price, expected.price)
+    check_price(found.subject("price"), expected.subject("price"))
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert row.measure == other.measure
         assert alike(row.posterior, other.posterior), row.measure
     assert not any("campaign" in what for what, _ in found.not_run)
     named = Evidence(register=in_memory(people, **register), coverage=coverage)
-    check_price(linked.price, audit_tables({"r": in_memory(people)}, named, motive=motive).price)
+    check_price(linked.subject("price"), audit_tables({"r": in_memory(people)}, named, motive=motive).subject("price"))
 
 
 def check_price(found, expected, *, rel=1e-6):

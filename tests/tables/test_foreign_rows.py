@@ -49,7 +49,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     assert {row.status for row in rows} <= {"model", "refuted"}
     assert any(row.measure == "realized_success" for row in rows)
     assert not any(one.release == "syn" and one.target == "identity" for one in found.distribution)
-    assert not any(one.release == "syn" for one in found.price.releases)
+    assert not any(one.release == "syn" for one in found.subject("price").releases)
     assert {found.criteria["syn"][name] for name in ("prosecutor_average", "prosecutor_max")} == {None}
     assert {row.target for row in found.rows if row.release == "original"} == {"identity", "s"}
     what, why = found.not_run[0]

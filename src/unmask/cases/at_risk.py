@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import LIMITS
+from unmask.reports.data import LIMITS
 
 SURER = 1e-9
 """By so much a belief must exceed what anybody could guess."""

@@ -30,7 +30,8 @@ from unmask.measures.error import BayesError, bayes, gibbs
 from unmask.measures.losses import LossName
 from unmask.plan import Cell, Part
 from unmask.posterior import Posterior
-from unmask.reports import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, ReportData
+from unmask.reports import ReportData
+from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
 from unmask.results import Row
 from unmask.truth import Truth
 
@@ -183,19 +184,21 @@ def audit_channels(
         not_run=(("The limit of privacy at a distortion", why),) if why else (),
         adversaries={BAYES: "knows the channel and the prior"},
         success=(),
-        channel=ChannelRisk(
-            secrets=first.n_x,
-            observations=beliefs[detail].n_observations,
-            loss=stakes.name,
-            unit=stakes.unit,
-            distortion_unit=stakes.distortion_unit,
-            prior_error=errors[detail].prior,
-            mechanisms=mechanisms,
-            limit=curve,
-            detail=detail,
-            per_observation=_observations(first, beliefs[detail], errors[detail], stakes),
-            spread=_spread(beliefs[detail], errors[detail]),
-            bounds=_bounds(beliefs[detail], stakes),
+        subjects=(
+            ChannelRisk(
+                secrets=first.n_x,
+                observations=beliefs[detail].n_observations,
+                loss=stakes.name,
+                unit=stakes.unit,
+                distortion_unit=stakes.distortion_unit,
+                prior_error=errors[detail].prior,
+                mechanisms=mechanisms,
+                limit=curve,
+                detail=detail,
+                per_observation=_observations(first, beliefs[detail], errors[detail], stakes),
+                spread=_spread(beliefs[detail], errors[detail]),
+                bounds=_bounds(beliefs[detail], stakes),
+            ),
         ),
     )
 

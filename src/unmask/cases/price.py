@@ -33,7 +33,7 @@ from unmask.economics.profile import EMBEDDED
 from unmask.errors import UnmaskError
 from unmask.measures.base import weighted_quantiles
 from unmask.posterior import Posterior
-from unmask.reports import Price, PriceCurve, ReleasePrice, Swing
+from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice, Swing
 
 LARGEST_SIZE = 2000
 """Group sizes that are drawn at most."""

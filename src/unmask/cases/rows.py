@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from unmask.plan import Cell
-from unmask.reports import NO_ATTACK
+from unmask.reports.facts.study import NO_ATTACK
 from unmask.results import Row
 
 

@@ -86,7 +86,7 @@ def audit_in_engine(
 ) -> ReportData | None:
     """Audit the releases where they are; None after a dry run. room : of the engine, see `tables.counting.counted`."""
     from unmask.cases.tables.standard import Evidence, audit_tables
-    from unmask.cli.files import provenance, read_motive
+    from unmask.cli.files import read_motive
     from unmask.tables.counting import counted
 
     motive = None if attacker is None else read_motive(attacker)
@@ -101,7 +101,7 @@ def audit_in_engine(
             return None
         known = tables.pop(people).whole() if register is not None else None
         evidence, title = Evidence(register=known, coverage=coverage), f"Audit of {', '.join(sources)}"
-        return audit_tables(tables, evidence, title=title, reproduce=provenance(), motive=motive)
+        return audit_tables(tables, evidence, title=title, motive=motive)
 
 
 def _say(text: str) -> None:

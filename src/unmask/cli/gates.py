@@ -84,7 +84,7 @@ def exit_above(broken: Sequence[str]) -> None:
 
 
 def _criteria(found: ReportData) -> Iterator[Criterion]:
-    """The criteria that are numbers in some release, in every release, and what is told of the channels."""
+    """The criteria that are numbers in some release, in every release, and those of the subjects."""
     from unmask.reports import ORIGINAL
 
     own = {name: values for name, values in found.criteria.items() if name != ORIGINAL}
@@ -93,11 +93,8 @@ def _criteria(found: ReportData) -> Iterator[Criterion]:
         for name in (name for name in values if name in numbers):
             value = values[name]
             yield Criterion(release, name, float(value) if isinstance(value, int | float) else math.nan)
-    for one in found.channel.mechanisms if found.channel else ():
-        told = {"distortion": one.distortion, "leakage_bits": one.leakage_bits, "epsilon": one.epsilon}
-        yield from (Criterion(one.name, name, value) for name, value in told.items())
-        reached = found.channel.reached(one) if found.channel else None
-        yield Criterion(one.name, "share_of_limit", math.nan if reached is None else reached)
+    for one in found.subjects:
+        yield from (Criterion(*told) for told in one.criteria())
 
 
 def _meant(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) -> Condition:
@@ -158,7 +155,7 @@ def _broken(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion])
 
 def _asked(gate: Condition, items: Sequence[Item]) -> list[Item]:
     """What a gate is about; adversaries who know what others are to learn are asked about where they are named."""
-    from unmask.reports import APART
+    from unmask.reports.data import APART
 
     return [item for item in items if gate.about(item) and (gate.adversary or item.adversary not in APART)]
 

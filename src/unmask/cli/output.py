@@ -79,12 +79,10 @@ class Output(NamedTuple):
         exit_above(broken)
 
     def _say(self, shown: ReportData) -> None:
-        from unmask.reports import without_small
-
         if self.in_short:
             click.echo(shown.summary())
             return
-        told = without_small(shown)
+        told = shown.without_small()
         if command_name() != "audit":
             say_findings(told)
             return

@@ -48,8 +48,7 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
     from unmask.cases.price import reach
     from unmask.economics import break_even, exploitation_table, price_records, read_attacker
     from unmask.economics.profile import EMBEDDED
-    from unmask.reports import FEWEST
-    from unmask.reports.small import few
+    from unmask.reports.few import FEWEST, few
 
     planner = read_attacker(attacker or EMBEDDED)
     listed = re.fullmatch(r"[\d,\s-]+", target) and not Path(target).exists()

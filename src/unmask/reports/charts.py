@@ -55,7 +55,6 @@ class Line:
     """A named line through points, in the look of number `style`; points without a finite value are gaps.
 
     shade  : whether it is no adversary, and has a shade instead of a color
-    joined : whether points are joined; else they are marks alone
     marked : whether points have marks
     """
 
@@ -63,7 +62,6 @@ class Line:
     points: Points
     style: int
     shade: bool = False
-    joined: bool = True
     marked: bool = True
     width: float = 2.0
 
@@ -270,7 +268,7 @@ def _legend(entries: Sequence[Line | Key], left: float) -> tuple[list[str], floa
         long = 34 + max(map(wide, words)) + 14
         if x > left and x + long - 14 > PANEL:
             x, y = left, y + ROW
-        if isinstance(entry, Line) and entry.joined:
+        if isinstance(entry, Line):
             dash = DASHES[entry.style % len(DASHES)]
             parts.append(path([(x, y), (x + 28, y)], stroke=entry.color, width=entry.width, dash=dash))
         if isinstance(entry, Key) or entry.marked:
@@ -287,9 +285,9 @@ def _line(area: _Area, line: Line) -> list[str]:
     finite = [point for point in points if all(map(math.isfinite, point))]
     dash = DASHES[line.style % len(DASHES)]
     fade = 0.55 if line.width < 1.5 else 1.0
-    drawn = [path(points, stroke=line.color, width=line.width, dash=dash, fade=fade)] if line.joined else []
+    drawn = path(points, stroke=line.color, width=line.width, dash=dash, fade=fade)
     some = finite[:: max(1, math.ceil(len(finite) / MARKS))] if line.marked else []
-    return drawn + [mark(*point, line.style, radius=3.8, shade=line.shade) for point in some]
+    return [drawn, *(mark(*point, line.style, radius=3.8, shade=line.shade) for point in some)]
 
 
 def _spot(area: _Area, spot: Spot) -> list[str]:

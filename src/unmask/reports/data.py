@@ -1,78 +1,48 @@
-"""What a report shows, as values: frozen, checked, and the rows that its findings speak about."""
+"""What a report shows, as values: frozen, and the rows that its findings speak about."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
 
 from unmask.errors import UnmaskError
-from unmask.reports.facts.channel import ChannelRisk
-from unmask.reports.facts.exposure import Exposure
-from unmask.reports.facts.graph import GraphRisk
-from unmask.reports.facts.linkage import Linkage
-from unmask.reports.facts.price import Price
 from unmask.reports.facts.study import Measured
 from unmask.reports.facts.study import headlines as preferred
+from unmask.reports.facts.tables import ColumnRisk, Distribution, ValueRisk, common_values
+from unmask.reports.few import FEWEST, few, rounded_up
 from unmask.reports.result import Result
-from unmask.reports.words import FAILURES, IDENTITY, Value, letter
+from unmask.reports.subject import Subject
+from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter
 from unmask.results import Row
 
 ORIGINAL = "original"
 """The release of this name is the table before protection: shown beside the others, never counted among them."""
 
+COLUMNS = "all columns"
+"""The adversary who knows every released column that is not sensitive."""
+
+INSIDER = "insider"
+"""The adversary who knows the sensitive columns, too, but for the one asked for."""
+
+APART = frozenset({INSIDER})
+"""Adversaries who know to begin with what others are to learn: none of their rows leads the findings, and a gate or a
+summary speaks of them only where they are named.
+"""
+
+ORDER = "order"
+"""The adversary who reads the order of the rows, and nothing else."""
+
 LIMITS = {"identity": 0.09, "value": 0.5}
 """Success probabilities above which a person is at risk: that of EMA's policy 0070, and more likely than not."""
 
-FEWEST = 10
-"""The fewest people that stand for a cell of a page, unless another number is asked for."""
+COUNTS = frozenset({"unique_rows", "rows_missing", "rows_excluded"})
+"""Criteria that count people of one kind."""
 
-
-@dataclass(frozen=True)
-class Distribution:
-    """How success is spread over people: `shares[i]` of them lie between `edges[i]` and `edges[i + 1]`.
-
-    edges  : (B + 1,) success probabilities in increasing order, between 0 and 1
-    shares : (B,) shares of people, summing to 1
-    people : how many there are
-    above  : success probability -> how many people exceed it
-    """
-
-    release: str
-    adversary: str
-    target: str
-    edges: tuple[float, ...]
-    shares: tuple[float, ...]
-    people: int
-    above: Mapping[float, int | str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ColumnRisk:
-    """What one quasi-identifier contributes: the adversary's success with all they know, and without it."""
-
-    release: str
-    target: str
-    column: str
-    success_with: float
-    success_without: float
-
-
-@dataclass(frozen=True)
-class ValueRisk:
-    """What an adversary who knows the quasi-identifiers comes to believe of one value of a sensitive column.
-
-    value          : its place among the commonest before the release, such as "no. 2": never the value itself
-    prior, highest : its probability before the release, and the highest that anybody is given
-    people, n      : how many are given it with more than one half, and of how many
-    """
-
-    release: str
-    target: str
-    value: str
-    prior: float
-    highest: float
-    people: int | str
-    n: int
+ATTACKED = frozenset({"rational_access"})
+"""Measures whose mean is a share of people with something in common."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,12 +61,8 @@ class ReportData(Result):
     reproduce    : version, settings ...: no path, seed or digest, which would tell of the original
     adversaries  : adversary -> words that complete "an adversary who ..."; by default the name in `Row.adversary`
     success      : the measures that findings and charts speak about, the preferred one first
-    price        : the economics of the attack, where an attacker was given
-    linkage      : what adversaries who cluster pseudonyms do, where they were audited
-    channel      : what the best adversary can still estimate through a channel or mechanisms
-    graph        : what structural attacks name in a released network, where it was audited
-    exposure     : what the columns and the order of rows of tables give away
-    least        : the fewest people that may stand for a cell of a page, see `unmask.reports.small`
+    subjects     : what else there is to show, such as the attacked network, in the order of the page
+    least        : the fewest people that may stand for a cell of a page, see `without_small`
     """
 
     title: str
@@ -112,28 +78,65 @@ class ReportData(Result):
     reproduce: Mapping[str, object] = field(default_factory=dict)
     adversaries: Mapping[str, str] = field(default_factory=dict)
     success: tuple[str, ...] = ("realized_success", "success_probability")
-    price: Price | None = None
-    linkage: Linkage | None = None
-    channel: ChannelRisk | None = None
-    graph: GraphRisk | None = None
-    exposure: Exposure | None = None
+    subjects: tuple[Subject, ...] = ()
     least: int = FEWEST
 
+    command: ClassVar = "audit"
+
     def __post_init__(self) -> None:
-        """Refuse a report about nothing, and distributions that cannot be drawn."""
+        """Refuse a report about nothing."""
         if not self.rows:
             raise UnmaskError("the report has 0 rows, expected at least 1; run an audit first")
-        edges: dict[tuple[str, str], tuple[float, ...]] = {}
-        for spread in self.distribution:
-            where = f"the distribution of {spread.target!r} under {spread.release!r}"
-            if len(spread.edges) != len(spread.shares) + 1 or not spread.shares:
-                given = f"{len(spread.edges)} edges for {len(spread.shares)} shares"
-                raise UnmaskError(f"{where} has {given}, expected one edge more than shares and at least one share")
-            if edges.setdefault((spread.adversary, spread.target), spread.edges) != spread.edges:
-                raise UnmaskError(f"{where} has other edges than the release before it; use the same edges for all")
+
+    def without_small(self) -> ReportData:
+        """The same without what tells about fewer than `least` people; doing it again changes nothing.
+
+        Criteria of a release and rates over all people stand as they are: k, the worst-off person and an average are
+        what a report is for. What counts the people of one cell does not: a class, a bin, a group of people.
+        """
+        least, criteria = self.least, self.criteria.items()
+        return replace(
+            self,
+            rows=tuple(_row(row, least) for row in self.rows if row.target != ADOPTERS or row.n >= least),
+            criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in criteria},
+            values=tuple(common_values(self.values, least)),
+            distribution=tuple(item.without_small(least) for item in self.distribution),
+            subjects=tuple(one.without_small(least) for one in self.subjects),
+        )
+
+    def for_programs(self) -> ReportData:
+        """The same without what tells of few people, and without the exact criteria of the original."""
+        exact = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
+        return replace(self.without_small(), criteria=exact)
+
+    def facts(self) -> Iterator[tuple[str, Any]]:
+        """Every field that holds facts, and every subject, by name."""
+        yield from super().facts()
+        yield from ((one.name, one) for one in self.subjects)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What subjects say that a program must hand on."""
+        return tuple(warning for one in self.subjects for warning in one.warnings)
+
+    def subject(self, name: str) -> Any:
+        """The subject of this name, such as "graph"; None where there is none."""
+        return next((one for one in self.subjects if one.name == name), None)
+
+
+def _row(row: Row, least: int) -> Row:
+    if row.measure not in ATTACKED or not math.isfinite(row.posterior):
+        return row
+    posterior = rounded_up(row.posterior, row.n, least)
+    return replace(row, posterior=posterior, gain=posterior - row.prior, low=None, high=None)
+
+
+def _criterion(name: str, value: Value, least: int) -> Value:
+    return few(value, least) if name in COUNTS and isinstance(value, int | str) else value
 
 
 Heads = Mapping[tuple[str, str, str], Row]
+"""(release, adversary, target) -> the row of success that findings and charts speak about."""
 
 
 def headlines(data: ReportData) -> dict[tuple[str, str, str], Row]:
@@ -147,26 +150,37 @@ def headlines(data: ReportData) -> dict[tuple[str, str, str], Row]:
 
 @dataclass(frozen=True)
 class Scope:
-    """What there is to tell apart, each in the order of its first row, identity before other targets."""
+    """A report, and what there is to tell apart in it, in the order of first rows."""
 
-    releases: tuple[str, ...]
-    adversaries: tuple[str, ...]
-    targets: tuple[str, ...]
-    words: Mapping[str, str]
+    data: ReportData
 
-    @classmethod
-    def of(cls, data: ReportData) -> Scope:
-        """Read off the rows what there is to tell apart."""
-        targets = dict.fromkeys(row.target for row in data.rows)
-        adversaries = tuple(dict.fromkeys(row.adversary for row in data.rows))
-        return cls(
-            releases=tuple(dict.fromkeys(row.release for row in data.rows)),
-            adversaries=adversaries,
-            targets=tuple(sorted(targets, key=lambda target: target != IDENTITY)),
-            words={name: data.adversaries.get(name, name) for name in adversaries},
-        )
+    @cached_property
+    def heads(self) -> Heads:
+        """The rows that findings and charts speak about."""
+        return headlines(self.data)
 
-    @property
+    @cached_property
+    def releases(self) -> tuple[str, ...]:
+        """Those of the rows."""
+        return tuple(dict.fromkeys(row.release for row in self.data.rows))
+
+    @cached_property
+    def adversaries(self) -> tuple[str, ...]:
+        """Those of the rows; their place is their letter, color and shape."""
+        return tuple(dict.fromkeys(row.adversary for row in self.data.rows))
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """Those of the rows, identity first."""
+        targets = dict.fromkeys(row.target for row in self.data.rows)
+        return tuple(sorted(targets, key=lambda target: target != IDENTITY))
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """Adversary -> words that complete "an adversary who ...", or their name."""
+        return {name: self.data.adversaries.get(name, name) for name in self.adversaries}
+
+    @cached_property
     def styles(self) -> dict[str, int]:
         """Adversary -> number of its color, shape and letter."""
         return {name: style for style, name in enumerate(self.adversaries)}
@@ -182,6 +196,18 @@ class Scope:
     def protected(self) -> tuple[str, ...]:
         """The releases without the original, unless it is all there is."""
         return tuple(name for name in self.releases if name != ORIGINAL) or self.releases
+
+    @cached_property
+    def cases(self) -> bool:
+        """Whether the rows are about cases, such as secrets behind a channel, and not about people."""
+        told = any(not one.personal for one in self.data.subjects)
+        return told and all(row.target != IDENTITY for row in self.data.rows)
+
+    def said(self, text: str) -> str:
+        """A sentence about people, said of cases where the rows are about these; a note of a row stays as it is."""
+        if not self.cases or any(row.note and row.note in text for row in self.data.rows):
+            return text
+        return text.replace("people", "cases").replace("person", "case")
 
     def subject(self, adversary: str) -> str:
         """Turn "knows age" into "an adversary who knows age"; any other name is kept as a name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,7 @@ from unmask.reports.data import ReportData
 from unmask.reports.facts.study import StudyData
 from unmask.reports.page import page_of
 from unmask.reports.parts import Figure, Grid
-from unmask.reports.small import without_small
-from unmask.results import Row
+from unmask.reports.result import MEASURES
 from unmask.writing import told, undisturbed
 
 INDEX = "index.json"
@@ -30,9 +29,6 @@ SCALE = 2.0
 
 LONGEST = 80
 """Letters of the name of a file."""
-
-MEASURES = "measures"
-"""Name of the table of all measures, in full precision."""
 
 
 def export(data: ReportData | StudyData, folder: Path, *, force: bool = False) -> tuple[str, ...]:
@@ -80,7 +76,7 @@ def _made(folder: Path) -> Iterator[None]:
 
 def items(data: ReportData | StudyData) -> Iterator[tuple[str, str, Figure | Grid]]:
     """Every chart and table of the page: its name, its heading and itself, in the order of the page."""
-    data = without_small(data) if isinstance(data, ReportData) else data
+    data = data.without_small()
     taken = {MEASURES}
     for words, item in page_of(data).shown():
         yield _free(re.sub(r"[^a-z0-9]+", "-", words.lower())[:LONGEST].strip("-"), taken), words, item
@@ -88,8 +84,9 @@ def items(data: ReportData | StudyData) -> Iterator[tuple[str, str, Figure | Gri
 
 def _write(data: ReportData | StudyData, folder: Path) -> Iterator[dict[str, str]]:
     """The files, and of each what the index says."""
-    data = without_small(data) if isinstance(data, ReportData) else data
-    yield from _table(folder, MEASURES, _measures(data), "Every measure, in full precision")
+    data = data.without_small()
+    if measures := _measures(data):
+        yield from _table(folder, MEASURES, measures, "Every measure, in full precision")
     for name, words, item in items(data):
         if isinstance(item, Figure):
             yield from _chart(folder, name, item)
@@ -153,24 +150,15 @@ def _columns(grid: Grid) -> dict[str, Any]:
     return columns
 
 
-_TEXTS = ("release", "adversary", "target", "measure", "unit", "direction", "interval", "status", "note", "linked_to")
-_NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst")
-
-
 def _measures(data: ReportData | StudyData) -> dict[str, Any]:
-    """All rows, numbers as numbers; of a study with the dataset and the seeds, and the release called protection."""
-    study = isinstance(data, StudyData)
-    rows: list[Row] = [item.row for item in data.rows] if isinstance(data, StudyData) else list(data.rows)
-    columns: dict[str, Any] = {}
-    if isinstance(data, StudyData):
-        columns["dataset"] = np.array([item.dataset for item in data.rows], dtype=object)
-    for name in _TEXTS:
-        shown = "protection" if study and name == "release" else name
-        columns[shown] = np.array([getattr(row, name) for row in rows], dtype=object)
-    for name in _NUMBERS:
-        values = (getattr(row, name) for row in rows)
-        columns[name] = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    columns["n"] = np.array([row.n for row in rows], dtype=np.int64)
-    if isinstance(data, StudyData):
-        columns["seeds"] = np.array([item.seeds for item in data.rows], dtype=np.int64)
-    return columns
+    """A column for each value of the rows; quantiles are none."""
+    rows = data.plain_rows()
+    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ()) if name != "quantiles"}
+    return {name: _column(cells) for name, cells in columns.items()}
+
+
+def _column(cells: Sequence[Any]) -> Any:
+    """Whole numbers, numbers (nan where there is none), or texts."""
+    if all(isinstance(cell, int | np.integer) for cell in cells):
+        return np.array(cells, dtype=np.int64)
+    return np.array(cells, dtype=object if any(isinstance(cell, str) for cell in cells) else np.float64)  # None is nan

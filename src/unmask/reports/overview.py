@@ -9,8 +9,7 @@ from unmask.errors import visible
 from unmask.measures.registry import SHARES
 from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope, headlines
 from unmask.reports.facts.study import StudyData
-from unmask.reports.findings.exposure import leading
-from unmask.reports.findings.tables import findings, sentences
+from unmask.reports.findings.rows import findings, leading, sentences
 from unmask.reports.words import IDENTITY, SPACE, Value, number, percent, row_value
 from unmask.results import Row
 
@@ -61,8 +60,8 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
 
 def beside(data: ReportData) -> list[str]:
     """The findings that the table cannot hold: of columns, of missing cells, of the rational attacker."""
-    scope, heads = Scope.of(data), headlines(data)
-    return [one for one in sentences(data) if one not in findings(scope, leading(heads))]
+    scope = Scope(data)
+    return [one for one in sentences(data) if one not in findings(scope, leading(scope.heads))]
 
 
 def _judged(data: ReportData) -> list[tuple[str, dict[str, Value]]]:

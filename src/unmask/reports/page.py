@@ -6,24 +6,19 @@ left out; what was not run or failed says so in words.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from unmask.errors import visible
-from unmask.reports.data import ReportData, Scope, headlines
+from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.study import StudyData
-from unmask.reports.findings.channel import impersonal, of_cases
-from unmask.reports.findings.tables import contrasts, sentences
+from unmask.reports.few import handed_on
+from unmask.reports.findings.rows import contrasts, sentences
 from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
 from unmask.reports.sections import tables, utility
-from unmask.reports.sections.channel import channel_section
 from unmask.reports.sections.closing import closing, not_run_section
-from unmask.reports.sections.exposure import exposure_section
-from unmask.reports.sections.graph import graph_section
-from unmask.reports.sections.linkage import linkage_section
 from unmask.reports.sections.measures import measures_section
-from unmask.reports.sections.price import price_section
 from unmask.reports.sections.study import study_page
-from unmask.reports.small import handed_on, without_small
 from unmask.reports.svg import FONT, swatch
 from unmask.reports.words import letter
 
@@ -56,39 +51,37 @@ def render(data: ReportData | StudyData) -> str:
 
 def page_of(data: ReportData | StudyData) -> Page:
     """What stands on the page, section by section: its sentences, its charts, its tables."""
-    return study_page(data) if isinstance(data, StudyData) else _audit_page(without_small(data))
+    return study_page(data) if isinstance(data, StudyData) else _audit_page(data.without_small())
 
 
 def _audit_page(data: ReportData) -> Page:
-    scope, heads, cases = Scope.of(data), headlines(data), impersonal(data)
-    given = [row.note for row in data.rows]
-
-    def said(text: str) -> str:
-        return of_cases([text], given)[0] if cases else text
-
+    scope = Scope(data)
     found = (
         _key(scope),
-        channel_section(data.channel, scope),
-        tables.success_section(data, scope, heads, said),
-        linkage_section(data.linkage, scope, data.least),
-        graph_section(data.graph, scope, data.least),
-        measures_section(data, scope, said),
-        tables.people_section(data, scope, cases=cases),
+        *_before("success", scope),
+        tables.success_section(scope),
+        *_before("measures", scope),
+        measures_section(scope),
+        tables.people_section(scope),
         tables.values_section(data),
         tables.where_section(data),
-        exposure_section(data.exposure, scope),
-        price_section(data.price, scope),
-        utility.utility_section(data, scope, heads),
+        *_before("utility", scope),
+        utility.utility_section(scope),
         utility.criteria_section(data),
         *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
     )
     head = parts(
         Words(data.who, "who"),
-        Words(handed_on(data.least, cases=cases), "note"),
+        Words(handed_on(data.least, cases=scope.cases), "note"),
         Bullets(tuple(sentences(data)), "findings"),
-        [Words(text, "contrast") for text in contrasts(scope, heads)],
+        [Words(text, "contrast") for text in contrasts(scope)],
     )
     return Page(data.title, head, tuple(section for section in found if section is not None))
+
+
+def _before(name: str, scope: Scope) -> Iterator[Section | None]:
+    """The sections of subjects that come before the one of this name."""
+    return (one.showing.section(one, scope) for one in scope.data.subjects if one.before == name)
 
 
 def _key(scope: Scope) -> Section | None:

@@ -171,3 +171,19 @@ def minds(texts: Iterable[str], start: str = "Keep in mind.") -> tuple[Words, ..
 def grid(head: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "", **look: Any) -> Grid:
     """A table without groups."""
     return Grid(tuple(head), (("", tuple(tuple(row) for row in rows)),), caption=caption, **look)
+
+
+def grouped(
+    head: Iterable[str],
+    rows: Iterable[tuple[str, Iterable[str]]],
+    caption: str = "",
+    *,
+    named: bool = True,
+    **look: Any,
+) -> Grid:
+    """A table of (group, cells), groups in the order of their first row; named : each under a line with its name."""
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for group, cells in rows:
+        groups.setdefault(group, []).append(tuple(cells))
+    shown = ((name if named else "", tuple(own)) for name, own in groups.items())
+    return Grid(tuple(head), tuple(shown), caption=caption, **look)

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Self, cast
 
 from unmask.errors import UnmaskError, nearest
 from unmask.frames import frame_of_rows
-from unmask.results import as_json
-
-if TYPE_CHECKING:
-    from unmask.reports.data import ReportData
-    from unmask.reports.facts.study import StudyData
+from unmask.results import Row, as_json
 
 MEASURES = "measures"
 """The name of the frame of all rows."""
@@ -42,10 +38,41 @@ class Result:
     people, no record, and no number of a row.
     """
 
+    command: ClassVar[str]
+    rows: tuple[Any, ...]
+
+    def without_small(self) -> Self:
+        """The same without what tells of few people; doing it again changes nothing."""
+        return self
+
+    def for_programs(self) -> Self:
+        """The same as programs get it: criteria of releases stay, as k is what a report is for."""
+        return self.without_small()
+
+    def plain_rows(self) -> list[dict[str, Any]]:
+        """The rows as plain values."""
+        return [plain_row(row) for row in self.rows]
+
+    def facts(self) -> Iterator[tuple[str, Any]]:
+        """What was found besides, by name: every field that holds facts."""
+        yield "about", ({name: getattr(self, name) for name in ("title", "who") if hasattr(self, name)},)
+        given = (one.name for one in fields(cast(Any, self)))
+        yield from ((name, getattr(self, name)) for name in given if name not in OTHERS)
+
+    @property
+    def not_run(self) -> tuple[tuple[str, str], ...]:
+        """What was left out or failed, and why."""
+        return ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a program must hand on with the numbers."""
+        return ()
+
     @property
     def results(self) -> list[dict[str, Any]]:
         """The rows: one for each measure of each adversary on each release; of a study, on each protected dataset."""
-        return rows_of(_of(self))
+        return self.for_programs().plain_rows()
 
     @property
     def tables(self) -> dict[str, list[dict[str, Any]]]:
@@ -54,7 +81,8 @@ class Result:
         The tables of a subject are called after it and what they list: `graph_attacks`, `channel_mechanisms`,
         `linkage_guesses`, `price_releases`; its single values are one row, such as that of `channel`.
         """
-        return tables_of(_of(self))
+        found = (table for name, value in self.for_programs().facts() for table in _tables(name, value))
+        return {name: kept for name, rows in found if (kept := [row for row in rows if row])}
 
     def to_frame(self, name: str = MEASURES, *, library: str | None = None) -> Any:
         """The rows, or the table of this name, as a data frame.
@@ -70,16 +98,16 @@ class Result:
         """The result in plain language, in at most 25 lines."""
         from unmask.reports.summary import summary
 
-        return summary(_of(self))
+        return summary(cast(Any, self.for_programs()))
 
     @property
     def charts(self) -> tuple[str, ...]:
         """The names of the charts of the page, in its order."""
-        return tuple(chart.name for chart in _charts(_of(self)))
+        return tuple(chart.name for chart in _charts(self.for_programs()))
 
     def chart(self, name: str) -> Chart:
         """The chart of this name, one of `charts`."""
-        found = {chart.name: chart for chart in _charts(_of(self))}
+        found = {chart.name: chart for chart in _charts(self.for_programs())}
         if name not in found:
             raise UnmaskError(f"{name!r} is no chart of this result; {nearest(name, tuple(found))}")
         return found[name]
@@ -88,18 +116,14 @@ class Result:
         """The page, one HTML text that needs nothing else."""
         from unmask.reports.page import render
 
-        return render(_of(self))
+        return render(cast(Any, self.for_programs()))
 
     def to_json(
         self, command: str = "", *, inputs: Iterable[Mapping[str, Any]] = (), warnings: Iterable[str] = ()
     ) -> str:
         """The result as the JSON that commands print; the arguments are those of `unmask.results.envelope`."""
-        data = _of(self)
-        command = command or ("report" if _is_study(data) else "audit")
-        price = None if _is_study(data) else data.price
-        warned = (*warnings, *(() if price is None else price.warnings))
-        found = {"results": rows_of(data), "tables": tables_of(data), "not_run": _not_run(data)}
-        return as_json(command, inputs=inputs, warnings=warned, **found)
+        warned, found = (*warnings, *self.warnings), {"results": self.results, "tables": self.tables}
+        return as_json(command or self.command, inputs=inputs, warnings=warned, not_run=self.not_run, **found)
 
     def _repr_html_(self) -> str:
         """An HTML page in a page: its styles must not reach the notebook."""
@@ -110,64 +134,23 @@ class Result:
     def __repr__(self) -> str:
         from unmask.reports.overview import overview
 
-        return overview(_of(self))
+        return overview(cast(Any, self.for_programs()))
 
 
-def _of(result: Result) -> Any:
-    """The same without what tells of few people; criteria of releases stay: k is what a report is for."""
-    from dataclasses import replace
-
-    from unmask.reports.data import ORIGINAL, ReportData
-    from unmask.reports.small import without_small
-
-    if not isinstance(result, ReportData):
-        return result
-    exact = {name: values for name, values in result.criteria.items() if name != ORIGINAL}
-    return replace(without_small(result), criteria=exact)
-
-
-def _is_study(data: ReportData | StudyData) -> bool:
-    return hasattr(data, "planes")
-
-
-def rows_of(data: Any) -> list[dict[str, Any]]:
-    """The rows without the number of the observation that is worst off: it may be that of a person."""
-    if not _is_study(data):
-        return [_named(row) for row in data.rows]
-    return [
-        {
-            "dataset": item.dataset,
-            "protection": item.row.release,
-            **{name: value for name, value in _named(item.row).items() if name not in ("release", "quantiles")},
-            **dict(zip(("gain_low", "gain_high"), item.gain or (None, None), strict=True)),
-            "seeds": item.seeds,
-        }
-        for item in data.rows
-    ]
-
-
-def _named(row: Any) -> dict[str, Any]:
+def plain_row(row: Row) -> dict[str, Any]:
+    """A row without the number of the observation that is worst off: it may be that of a person."""
     return {name: value for name, value in vars(row).items() if name != "worst_observation"}
 
 
 OTHERS = frozenset(
     {"title", "who", "rows", "missing", "not_run", "words", "reproduce", "adversaries", "success", "least", "planes"}
-    | {"unprotected", "seeds"}
+    | {"unprotected", "seeds", "subjects"}
 )
 """Fields that are no tables: settings of the page, and what has a place of its own."""
 
 
-def tables_of(data: Any) -> dict[str, list[dict[str, Any]]]:
-    """Every field that holds facts, as rows; those without a row are left out."""
-    who = {"who": data.who} if hasattr(data, "who") else {}
-    found = {"about": [{"title": data.title, **who}]}
-    for field in fields(data):
-        if field.name not in OTHERS:
-            found.update(_tables(field.name, getattr(data, field.name)))
-    if _is_study(data):
-        best = dict.fromkeys((plane.dataset, name) for plane in data.planes for name in plane.undominated)
-        found["undominated"] = [{"dataset": dataset, "protection": name} for dataset, name in best]
-    return {name: [row for row in rows if row] for name, rows in found.items() if any(rows)}
+_LISTED = re.compile(r"tuple\[[\w.]*[A-Z]")
+"""In the type of a field: it holds dataclasses, if any."""
 
 
 def _tables(name: str, value: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -175,7 +158,8 @@ def _tables(name: str, value: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]
     if is_dataclass(value) and all(isinstance(column, tuple) for column in vars(value).values()):  # a curve
         yield name, [dict(zip(vars(value), row, strict=True)) for row in zip(*vars(value).values(), strict=True)]
     elif is_dataclass(value):
-        nested = [field.name for field in fields(value) if re.search(r"tuple\[[A-Z]|Curve", str(field.type))]
+        parts = fields(value)
+        nested = [one.name for one in parts if is_dataclass(getattr(value, one.name)) or _LISTED.search(str(one.type))]
         yield name, [{part: inner for part, inner in vars(value).items() if part not in nested}]
         for part in nested:
             yield from _tables(f"{name}_{part}", getattr(value, part))
@@ -189,15 +173,6 @@ def _rows(value: Any) -> list[Any]:
     if isinstance(value, tuple):
         return [{**vars(row)} if is_dataclass(row) else row for row in value]
     return [dict(value)]
-
-
-def _not_run(data: Any) -> tuple[tuple[str, str], ...]:
-    if not _is_study(data):
-        return tuple(data.not_run)
-    return tuple(
-        (f"{one.dataset}, {one.protection}, {one.adversary}: {one.cells} cells {one.status}", one.reason)
-        for one in data.missing
-    )
 
 
 def _charts(data: Any) -> Iterator[Chart]:

@@ -6,13 +6,11 @@ motivated intruder is that of the Information Commissioner's Office. No verdict 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from unmask.errors import visible
-from unmask.reports.data import ORIGINAL, ReportData, Scope
-from unmask.reports.facts.exposure import APART
+from unmask.reports.data import APART, ORIGINAL, ReportData, Scope
 from unmask.reports.facts.study import SUCCESS, Measured, StudyData, headlines
 from unmask.reports.findings.rows import LINKAGE, did, risky, without
 from unmask.reports.findings.study import spoken, who
@@ -106,7 +104,7 @@ def _study(data: StudyData) -> list[_Told]:
 
 
 def _audit(data: ReportData) -> list[_Told]:
-    scope = Scope.of(data)
+    scope = Scope(data)
     heard = (row for row in data.rows if row.release in scope.protected and row.adversary not in APART)
     rows = tuple(Measured("", row, 1) for row in heard)
     heads = headlines(rows, tuple(dict.fromkeys((*data.success, *SUCCESS))))
@@ -191,14 +189,12 @@ def _intruder(data: ReportData | StudyData, named: Sequence[_Told]) -> Iterator[
 
 def _reckoned(data: ReportData | StudyData) -> Iterator[str]:
     """Whether an attack pays: one campaign against all people where that is known, else attacks on one person alone."""
-    priced = data.price.releases if isinstance(data, ReportData) and data.price is not None else ()
+    subjects = data.subjects if isinstance(data, ReportData) else ()
+    told = [sentence for one in subjects if (sentence := one.intruder())]
     together = [row for row in _rows(data) if row.measure == "campaign_success"]
     alone = [row for row in _rows(data) if row.measure == "rational_access"]
-    known = [one for one in priced if not math.isnan(one.campaign_most)]
-    if known:
-        worst = max(known, key=lambda one: one.campaign_most)
-        share = f"up to {percent(worst.campaign_most)}" if worst.campaign_upper else "nobody: none pays"
-        yield f"  One campaign against all people re-identifies {share} ({release_name(worst.release)})."
+    if told:
+        yield f"  {told[0]}"
     elif together:
         most = max(together, key=lambda row: row.posterior)
         share = f"up to {row_estimate(most)}" if most.posterior else "nobody: none pays"

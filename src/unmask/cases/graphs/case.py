@@ -19,7 +19,7 @@ from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, 
 from unmask.measures import Measure
 from unmask.measures.rates import RATES, SPREADS, Taken, coverage, over_runs
 from unmask.measures.success import standing
-from unmask.reports import CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
+from unmask.reports.facts.graph import CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
 from unmask.results import Row
 from unmask.truth import Truth
 

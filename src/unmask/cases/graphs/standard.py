@@ -17,12 +17,12 @@ from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.measures.rates import SPREADS
-from unmask.reports import (
-    LIMITS,
+from unmask.reports import ReportData
+from unmask.reports.data import LIMITS
+from unmask.reports.facts.graph import (
     AnonymityLink,
     GraphRisk,
     OverlapPoint,
-    ReportData,
     SeparationPoint,
     StructureAttack,
     TransitionPoint,
@@ -222,21 +222,23 @@ def _page(
         ),
         adversaries={name: f"runs {name}" for name in plan.attacks},
         success=("recall",) if scene.truth_known else (),
-        graph=GraphRisk(
-            source_nodes=pair.source.n_nodes,
-            source_edges=pair.source.n_edges,
-            target_nodes=pair.target.n_nodes,
-            target_edges=pair.target.n_edges,
-            common=len(pair.common) if scene.truth_known else None,
-            truth_known=scene.truth_known,
-            truth_partial=scene.truth_partial,
-            not_run=unrun,
-            most_recall=_bound(ledger, attacks) if scene.truth_known else None,
-            attacks=attacks,
-            transition=transition,
-            overlaps=tuple(_overlaps(attacks, scenes)),
-            anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if scene.truth_known else (),
-            separations=tuple(_separations(ledger, scenes)),
+        subjects=(
+            GraphRisk(
+                source_nodes=pair.source.n_nodes,
+                source_edges=pair.source.n_edges,
+                target_nodes=pair.target.n_nodes,
+                target_edges=pair.target.n_edges,
+                common=len(pair.common) if scene.truth_known else None,
+                truth_known=scene.truth_known,
+                truth_partial=scene.truth_partial,
+                not_run=unrun,
+                most_recall=_bound(ledger, attacks) if scene.truth_known else None,
+                attacks=attacks,
+                transition=transition,
+                overlaps=tuple(_overlaps(attacks, scenes)),
+                anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if scene.truth_known else (),
+                separations=tuple(_separations(ledger, scenes)),
+            ),
         ),
     )
 

@@ -23,7 +23,8 @@ from unmask.measures.rates import (
     recall,
     spread,
 )
-from unmask.reports import DegreeRisk, GraphRisk, ReportData, StructureAttack
+from unmask.reports import ReportData
+from unmask.reports.facts.graph import DegreeRisk, GraphRisk, StructureAttack
 from unmask.results import Row
 
 IN_ENGINE = ("Nar09", "KorulaLattanzi", "Rematch")
@@ -107,16 +108,18 @@ def audit_stored(
         reproduce=reproduce or {},
         adversaries={name: f"runs {name}" for name in adversaries},
         success=("recall",) if known else (),
-        graph=GraphRisk(
-            source_nodes=stored.auxiliary.n_nodes,
-            source_edges=stored.auxiliary.n_edges,
-            target_nodes=stored.released.n_nodes,
-            target_edges=stored.released.n_edges,
-            common=stored.common,
-            truth_known=known,
-            most_recall=None,
-            attacks=tuple(attacks),
-            not_run=unrun,
+        subjects=(
+            GraphRisk(
+                source_nodes=stored.auxiliary.n_nodes,
+                source_edges=stored.auxiliary.n_edges,
+                target_nodes=stored.released.n_nodes,
+                target_edges=stored.released.n_edges,
+                common=stored.common,
+                truth_known=known,
+                most_recall=None,
+                attacks=tuple(attacks),
+                not_run=unrun,
+            ),
         ),
     )
 

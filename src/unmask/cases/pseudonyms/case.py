@@ -20,7 +20,7 @@ from unmask.measures.unlinkability.curves import LINK_TIE, overall_slope
 from unmask.measures.unlinkability.rates import RATES, Rate
 from unmask.measures.unlinkability.weighing import Floats
 from unmask.ranges import Range, check_ranges
-from unmask.reports import GuessLinkage
+from unmask.reports.facts.linkage import GuessLinkage
 from unmask.reports.words import BOUNDS
 from unmask.results import Row
 from unmask.view import Missing, Partition, Unlabeled, View, in_all

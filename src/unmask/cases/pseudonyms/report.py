@@ -9,7 +9,8 @@ from unmask.cases.pseudonyms.case import BETAS, Case, Sensitivity
 from unmask.errors import UnmaskError
 from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import OWN
-from unmask.reports import Linkage, ReportData
+from unmask.reports import ReportData
+from unmask.reports.facts.linkage import Linkage
 from unmask.results import Row
 from unmask.view import Missing, Unlabeled
 
@@ -49,7 +50,7 @@ def report(
         assumptions=_assumptions(asked, counted, subjects),
         not_run=tuple(_not_run(cases, asked, rows)),
         success=(),
-        linkage=linkage,
+        subjects=(linkage,),
     )
 
 

@@ -12,7 +12,8 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
-from unmask.reports import COLUMNS, Distribution
+from unmask.reports.data import COLUMNS
+from unmask.reports.facts.tables import Distribution
 from unmask.results import Row
 from unmask.tables import Background, RegisterAttack, Table
 from unmask.tables.attacks.counted import Boxes, from_sizes, joins, linked

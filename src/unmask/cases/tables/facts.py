@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from unmask.cases.tables.case import Case
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
-from unmask.reports import LIMITS, ORIGINAL, ColumnRisk, Distribution, Exposure, ValueRisk
+from unmask.reports.data import LIMITS, ORIGINAL
+from unmask.reports.facts.exposure import Exposure
+from unmask.reports.facts.tables import ColumnRisk, Distribution, ValueRisk
 from unmask.reports.words import Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.counted import from_sizes

@@ -19,18 +19,11 @@ from unmask.cases.tables.facts import Counts
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.posterior import Posterior
-from unmask.reports import (
-    APART,
-    COLUMNS,
-    INSIDER,
-    ORDER,
-    ORIGINAL,
-    Distribution,
-    Exposure,
-    Price,
-    ReportData,
-    ValueRisk,
-)
+from unmask.reports import ORIGINAL, ReportData
+from unmask.reports.data import APART, COLUMNS, INSIDER, ORDER
+from unmask.reports.facts.exposure import Exposure
+from unmask.reports.facts.price import Price
+from unmask.reports.facts.tables import Distribution, ValueRisk
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, OrderAttack, RegisterAttack
 from unmask.tables.counted import Combinations
@@ -120,8 +113,7 @@ def audit_tables(
             *campaigns_not_run(price),
         ),
         adversaries=words.adversaries(first, evidence) | words.insiders(first, original),
-        price=price,
-        exposure=_exposure(tables, foreign, evidence),
+        subjects=tuple(filter(None, (_exposure(tables, foreign, evidence), price))),
     )
 
 

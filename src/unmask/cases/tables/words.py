@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from unmask.cases.tables.case import PROSECUTOR, REGISTER
-from unmask.reports import COLUMNS, INSIDER, ORDER
+from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
-from unmask.errors import UnmaskError
+from unmask.reports.subject import Subject
 
 BEST = "bayes"
 """The best adversary: they give the answer of least expected loss. `MechanismRisk.privacy` is about them."""
@@ -37,14 +38,6 @@ class MechanismRisk:
     leakage_bits: float
     epsilon: float
 
-    def __post_init__(self) -> None:
-        """Refuse negative losses, leakages and log ratios; one that is not known may be nan."""
-        known = {name: value for name, value in vars(self).items() if name not in ("name", "errors")}
-        known |= {f"the error of {name!r}": value for name, value in self.errors.items() if value is not None}
-        for name, value in known.items():
-            if value < -ROUNDING:
-                raise UnmaskError(f"{name} of mechanism {self.name!r} is {value:g}, expected at least 0")
-
 
 @dataclass(frozen=True)
 class ObservationRisk:
@@ -55,12 +48,6 @@ class ObservationRisk:
     answer: str
     error: float
     likeliest: tuple[tuple[str, float], ...]
-
-    def __post_init__(self) -> None:
-        """Refuse chances that are none."""
-        for name, chance in (("chance", self.chance), *((f"chance of secret {i}", p) for i, (_, p) in self._numbered)):
-            if not -ROUNDING <= chance <= 1 + ROUNDING:
-                raise UnmaskError(f"the {name} at an observation is {chance:g}, expected 0 to 1")
 
     @property
     def _numbered(self) -> enumerate[tuple[str, float]]:
@@ -79,7 +66,7 @@ class BoundRow:
 
 
 @dataclass(frozen=True)
-class ChannelRisk:
+class ChannelRisk(Subject):
     """Mechanisms, the limit that no mechanism passes, and one of them in detail.
 
     secrets, observations : how many there are, of the mechanism in detail
@@ -94,6 +81,11 @@ class ChannelRisk:
     bounds                : bounds against truth
     """
 
+    name: ClassVar = "channel"
+    shown_by: ClassVar = "unmask.reports.sections.channel"
+    before: ClassVar = "success"
+    personal: ClassVar = False
+
     secrets: int
     observations: int
     loss: str
@@ -107,22 +99,18 @@ class ChannelRisk:
     spread: tuple[tuple[float, float], ...] = ()
     bounds: tuple[BoundRow, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Refuse no mechanism at all, names that cannot be told apart, and curves that do not rise."""
-        names = [item.name for item in self.mechanisms]
-        if not names:
-            raise UnmaskError("the channel report has 0 mechanisms, expected at least 1")
-        if len(set(names)) < len(names):
-            raise UnmaskError(f"{len(names)} mechanisms have {len(set(names))} names, expected one for each")
-        if self.detail and self.detail not in names:
-            raise UnmaskError(f"the mechanism in detail is {self.detail!r}, expected one of {', '.join(names)}")
-        if not self.prior_error >= -ROUNDING:
-            raise UnmaskError(f"the error without any observation is {self.prior_error:g}, expected at least 0")
-        _rising([x for x, _ in self.limit], "the distortions of the limit")
-        _rising([x for x, _ in self.spread], "the errors of the spread")
-        _rising([y for _, y in self.spread], "the shares of the spread")
-        if any(not -ROUNDING <= share <= 1 + ROUNDING for _, share in self.spread):
-            raise UnmaskError("a share of the spread lies outside 0 to 1, expected cumulated shares of observations")
+    def without_small(self, least: int) -> ChannelRisk:  # noqa: ARG002 - it is about a mechanism, and about nobody
+        """The same: it is about a mechanism, and about nobody."""
+        return self
+
+    def criteria(self) -> Iterator[tuple[str, str, float]]:
+        """Of each mechanism what it distorts and leaks, and how much of the limit it reaches."""
+        for one in self.mechanisms:
+            yield one.name, "distortion", one.distortion
+            yield one.name, "leakage_bits", one.leakage_bits
+            yield one.name, "epsilon", one.epsilon
+            reached = self.reached(one)
+            yield one.name, "share_of_limit", math.nan if reached is None else reached
 
     @property
     def spoken_of(self) -> MechanismRisk:
@@ -160,8 +148,3 @@ class ChannelRisk:
         """The error of the best adversary as a share of what the limit allows; None where that is not known, or 0."""
         best = self.limit_at(item.distortion)
         return item.privacy / best if best is not None and best > ROUNDING * self.prior_error else None
-
-
-def _rising(values: Sequence[float], what: str) -> None:
-    if any(not a <= b + ROUNDING for a, b in pairwise(values)) or any(math.isnan(value) for value in values):
-        raise UnmaskError(f"{what} do not rise, expected the smallest first")

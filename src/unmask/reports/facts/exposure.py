@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
-from unmask.facts import ColumnFacts, Printed, Restored
-
-COLUMNS = "all columns"
-"""The adversary who knows every released column that is not sensitive."""
-
-INSIDER = "insider"
-"""The adversary who knows the sensitive columns, too, but for the one asked for."""
-
-APART = frozenset({INSIDER})
-"""Adversaries who know to begin with what others are to learn: none of their rows leads the findings, and a gate or a
-summary speaks of them only where they are named.
-"""
-
-ORDER = "order"
-"""The adversary who reads the order of the rows, and nothing else."""
+from unmask.facts import ColumnFacts, Count, Printed, Restored
+from unmask.reports.few import in_steps
+from unmask.reports.subject import Subject
 
 
 @dataclass(frozen=True)
-class Exposure:
+class Exposure(Subject):
     """By release: what each column gives away, which generalized cells others restore, which exact values are printed.
 
     restored : only of releases whose original and origin were given
     """
 
+    name: ClassVar = "exposure"
+    shown_by: ClassVar = "unmask.reports.sections.exposure"
+    before: ClassVar = "utility"
+
     columns: Mapping[str, tuple[ColumnFacts, ...]] = field(default_factory=dict)
     restored: Mapping[str, tuple[Restored, ...]] = field(default_factory=dict)
     printed: Mapping[str, tuple[Printed, ...]] = field(default_factory=dict)
+
+    def without_small(self, least: int) -> Exposure:
+        """Rows that a column singles out, and people who are seen to be inside, in multiples of `least`."""
+
+        def told(count: Count | None) -> Count | None:
+            return None if count is None else in_steps(count, least)
+
+        def column(one: ColumnFacts) -> ColumnFacts:
+            return replace(
+                one,
+                missing=in_steps(one.missing, least),
+                alone=in_steps(one.alone, least),
+                together=told(one.together),
+            )
+
+        return Exposure(
+            columns={name: tuple(map(column, own)) for name, own in self.columns.items()},
+            restored={name: tuple(one for one in own if one.cells >= least) for name, own in self.restored.items()},
+            printed={
+                name: tuple(replace(one, alone=told(one.alone)) for one in own) for name, own in self.printed.items()
+            },
+        )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from unmask.errors import UnmaskError
-
-ROUNDING = 1e-9
-"""By so much a share may leave its range: means of many do."""
+from unmask.reports.few import TENTH
+from unmask.reports.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -27,12 +24,6 @@ class DegreeRisk:
     recall: float
     precision: float | None
 
-    def __post_init__(self) -> None:
-        """Refuse shares that are none, and classes without a degree."""
-        _shares(self, ("recall", "precision"))
-        if self.high is not None and self.high < self.low:
-            raise UnmaskError(f"a degree class is from {self.low} to {self.high}, expected the lower degree first")
-
 
 @dataclass(frozen=True)
 class CertaintyBin:
@@ -47,10 +38,6 @@ class CertaintyBin:
     matches: int
     sure: float
     right: float
-
-    def __post_init__(self) -> None:
-        """Refuse shares that are none."""
-        _shares(self, ("low", "high", "sure", "right"))
 
 
 @dataclass(frozen=True)
@@ -95,13 +82,13 @@ class StructureAttack:
     certainty: tuple[CertaintyBin, ...] = ()
     precision_at_least: float | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse shares that are none, more percolating runs than runs, and classes out of order."""
-        _shares(self, ("recall", "recall_low", "recall_high", "precision", "precision_at_least"))
-        _shares(self, ("error", "ghosts", "coverage"))
-        _runs(self.percolated, self.runs, f"the attack {self.attack!r}")
-        _rising((item.low for item in self.by_degree), "the degree classes")
-        _rising((item.low for item in self.certainty), "the bins of certainty")
+    def without_small(self, least: int) -> StructureAttack:
+        """Without the degree classes of few people, and the bins of few matches."""
+        return replace(
+            self,
+            by_degree=tuple(one for one in self.by_degree if one.people >= least),
+            certainty=tuple(one for one in self.certainty if one.matches >= least),
+        )
 
 
 @dataclass(frozen=True)
@@ -119,11 +106,6 @@ class TransitionPoint:
     recall: float | None
     coverage: float
 
-    def __post_init__(self) -> None:
-        """Refuse shares that are none, and more percolating runs than runs."""
-        _shares(self, ("recall", "coverage"))
-        _runs(self.percolated, self.runs, f"the attack {self.attack!r} from {self.n_seeds:,} seeds")
-
 
 @dataclass(frozen=True)
 class OverlapPoint:
@@ -136,10 +118,6 @@ class OverlapPoint:
     error: float
     precision: float | None
     percolated: float
-
-    def __post_init__(self) -> None:
-        """Refuse shares that are none."""
-        _shares(self, ("node_overlap", "edge_overlap", "recall", "error", "precision", "percolated"))
 
 
 @dataclass(frozen=True)
@@ -169,11 +147,6 @@ class SeparationPoint:
     decoyed: float | None = None
     exposed: float | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse shares that are none."""
-        _shares(self, ("recall", "recall_before", "adopter_recall", "adopter_recall_before"))
-        _shares(self, ("disclosure", "decoyed", "exposed"))
-
 
 @dataclass(frozen=True)
 class AnonymityLink:
@@ -188,17 +161,9 @@ class AnonymityLink:
     correlation: float
     ranked: tuple[tuple[float, float], ...]
 
-    def __post_init__(self) -> None:
-        """Refuse a correlation beyond 1, and percentiles that do not rise."""
-        if abs(self.correlation) > 1 + ROUNDING:
-            raise UnmaskError(f"the correlation of {self.criterion!r} is {self.correlation:g}, expected -1 to 1")
-        _rising((x for x, _ in self.ranked), f"the percentiles of {self.criterion!r}")
-        if any(not -ROUNDING <= value <= 1 + ROUNDING for point in self.ranked for value in point):
-            raise UnmaskError(f"a percentile or share of {self.criterion!r} lies outside 0 to 1")
-
 
 @dataclass(frozen=True)
-class GraphRisk:
+class GraphRisk(Subject):
     """A released network, what the adversary knows, and what attacks make of it.
 
     source_*, target_* : nodes and edges of what the adversary knows, and of the release (of the first run)
@@ -215,6 +180,10 @@ class GraphRisk:
     separations : where some people have several identities
     """
 
+    name: ClassVar = "graph"
+    shown_by: ClassVar = "unmask.reports.sections.graph"
+    told: ClassVar = frozenset({"recall", "coverage"})
+
     source_nodes: int
     source_edges: int
     target_nodes: int
@@ -230,33 +199,12 @@ class GraphRisk:
     truth_partial: bool = False
     not_run: tuple[tuple[str, str], ...] = ()
 
-    def __post_init__(self) -> None:
-        """Refuse no attack at all, attacks that cannot be told apart, and more common people than there are."""
-        if not self.attacks:
-            raise UnmaskError("the graph report has 0 attacks, expected at least 1")
-        names = [(item.release, item.attack, item.seeds, item.n_seeds) for item in self.attacks]
-        if len(set(names)) < len(names):
-            given = f"{len(names)} attacks have {len(set(names))} names"
-            raise UnmaskError(f"{given}, expected one for each release, attack and set of seeds")
-        if self.common is not None and not 0 <= self.common <= min(self.source_nodes, self.target_nodes):
-            sizes = f"graphs of {self.source_nodes:,} and {self.target_nodes:,} nodes"
-            raise UnmaskError(f"{self.common:,} people are in both of {sizes}, expected at most the smaller number")
-        _shares(self, ("most_recall",))
-
-
-def _shares(item: object, names: Iterable[str]) -> None:
-    for name in names:
-        value = getattr(item, name)
-        if value is not None and not math.isnan(value) and not -ROUNDING <= value <= 1 + ROUNDING:
-            raise UnmaskError(f"{name} is {value:g}, expected a share from 0 to 1")
-
-
-def _runs(percolated: int, runs: int, whose: str) -> None:
-    if not 0 <= percolated <= runs or runs < 1:
-        raise UnmaskError(f"{whose} spreads in {percolated} of {runs} runs, expected at least 1 run and no more")
-
-
-def _rising(values: Iterable[float], what: str) -> None:
-    given = list(values)
-    if given != sorted(set(given)):
-        raise UnmaskError(f"{what} do not rise, expected the lowest first, each once")
+    def without_small(self, least: int) -> GraphRisk:
+        """Without classes and bins of few, adopters who are few, and tenths of few people."""
+        tenths = self.common is None or self.common >= TENTH * least
+        return replace(
+            self,
+            attacks=tuple(one.without_small(least) for one in self.attacks),
+            anonymity=self.anonymity if tenths else tuple(replace(one, ranked=()) for one in self.anonymity),
+            separations=tuple(one for one in self.separations if one.adopters >= least),
+        )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from unmask.errors import UnmaskError
+from unmask.reports.few import TENTH
+from unmask.reports.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -59,20 +62,14 @@ class GuessLinkage:
     unlabeled: int = 0
     at_least: dict[str, float] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        """Refuse shares that are none, and curves of unequal length."""
-        for name in ("breached", "clean", "guessing", "one_away"):
-            left_open = name == "one_away" and self.at_least and math.isnan(self.one_away)
-            if not (left_open or 0 <= (share := getattr(self, name)) <= 1):
-                raise UnmaskError(f"{name} is {share:g}, expected a share from 0 to 1")
-        for linked, mixed in (("linked_curve", "mixed_curve"), ("worst_linked", "worst_mixed")):
-            lengths = len(getattr(self, linked)), len(getattr(self, mixed))
-            if lengths[0] != lengths[1]:
-                raise UnmaskError(f"{linked} has {lengths[0]} entries and {mixed} {lengths[1]}, expected as many")
+    def without_small(self, least: int, *, tenths: bool) -> GuessLinkage:
+        """Without errors of few subjects; tenths : whether a tenth of the subjects is many enough."""
+        kept = replace(self, miss_include=tuple(point for point in self.miss_include if point[2] >= least))
+        return kept if tenths else replace(kept, worst_linked=(), worst_mixed=())
 
 
 @dataclass(frozen=True)
-class Linkage:
+class Linkage(Subject):
     """Adversaries who say which items belong together, against the truth.
 
     items, subjects, counted : items, subjects, and subjects with at least `min_size` items, of which rates are
@@ -84,6 +81,9 @@ class Linkage:
     unlabeled                : what items of a guess are that the truth lacks, see `unmask.view.Unlabeled`
     own                      : which of weight, alpha, beta and wanted come from a column of the truth
     """
+
+    name: ClassVar = "linkage"
+    shown_by: ClassVar = "unmask.reports.sections.linkage"
 
     items: int
     subjects: int
@@ -98,18 +98,11 @@ class Linkage:
     own: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse no guess at all, names that cannot be told apart, and rates that fit no threshold."""
-        names = [guess.name for guess in self.guesses]
-        if not names:
-            raise UnmaskError("the linkage report has 0 guesses, expected at least 1")
-        if len(set(names)) < len(names):
-            raise UnmaskError(f"{len(names)} guesses have {len(set(names))} names, expected one for each")
-        if not (0 < self.beta <= 1 and 0 <= self.alpha <= 1):
-            raise UnmaskError(f"alpha is {self.alpha:g} and beta {self.beta:g}, expected 0 to 1, and beta above 0")
-        if any(math.isnan(beta) for beta in self.betas) or list(self.betas) != sorted(set(self.betas)):
-            raise UnmaskError("the thresholds do not increase, expected each once, the smallest first")
-        for number, guess in enumerate(self.guesses, 1):
-            for values in (guess.breach_rates, *(slopes for _, slopes in guess.slopes)):
-                if len(values) != len(self.betas):
-                    given = f"{len(values)} values for {len(self.betas)} thresholds"
-                    raise UnmaskError(f"guess {number} has {given}, expected one for each")
+        """Refuse a threshold of nothing: every subject would be breached by it."""
+        if self.beta <= 0:
+            raise UnmaskError(f"beta is {self.beta:g}, expected a share above 0")
+
+    def without_small(self, least: int) -> Linkage:
+        """Without errors that few subjects have, and without the worst-off tenth of few."""
+        tenths = self.counted >= TENTH * least
+        return replace(self, guesses=tuple(one.without_small(least, tenths=tenths) for one in self.guesses))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from unmask.errors import UnmaskError
+from unmask.reports.few import rounded_up
+from unmask.reports.subject import Subject
+from unmask.reports.words import percent, release_name
 
 
 @dataclass(frozen=True)
@@ -27,16 +31,6 @@ class PriceCurve:
     tries: tuple[float, ...]
     clean_tries: tuple[float, ...]
     break_even_fine: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        """Refuse curves of unequal length, and sizes that do not increase."""
-        for name, values in vars(self).items():
-            if len(values) != len(self.sizes):
-                raise UnmaskError(
-                    f"{name} has {len(values)} entries for {len(self.sizes)} sizes, expected one for each size"
-                )
-        if list(self.sizes) != sorted(set(self.sizes)):
-            raise UnmaskError("the sizes of the price curve do not increase, expected each once, the smallest first")
 
 
 @dataclass(frozen=True)
@@ -97,7 +91,7 @@ class Swing:
 
 
 @dataclass(frozen=True)
-class Price:
+class Price(Subject):
     """The economics of the attack: who attacks, what they do by size of the group, and to each release.
 
     source     : where the attacker comes from: a file, or the embedded profile
@@ -109,6 +103,10 @@ class Price:
     warnings   : what a reader must know before trusting that more protection means less risk
     """
 
+    name: ClassVar = "price"
+    shown_by: ClassVar = "unmask.reports.sections.price"
+    before: ClassVar = "utility"
+
     source: str
     assumed: bool
     parameters: Mapping[str, float | int | str | bool]
@@ -119,3 +117,17 @@ class Price:
     tornado_size: int = 1
     tornado_payoff: float = 0.0
     warnings: tuple[str, ...] = ()
+
+    def without_small(self, least: int) -> Price:
+        """With the people who are attacked in multiples of `least`."""
+        releases = (replace(one, attacked=rounded_up(one.attacked, one.n, least)) for one in self.releases)
+        return replace(self, releases=tuple(releases))
+
+    def intruder(self) -> str:
+        """What one campaign against all people re-identifies, of the release where that is most."""
+        known = [one for one in self.releases if not math.isnan(one.campaign_most)]
+        if not known:
+            return ""
+        worst = max(known, key=lambda one: one.campaign_most)
+        share = f"up to {percent(worst.campaign_most)}" if worst.campaign_upper else "nobody: none pays"
+        return f"One campaign against all people re-identifies {share} ({release_name(worst.release)})."

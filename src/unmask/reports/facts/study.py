@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, ClassVar
 
 from unmask.errors import UnmaskError
 from unmask.measures.registry import SHARES
-from unmask.reports.result import Result
+from unmask.reports.result import Result, plain_row
 from unmask.results import Row
 
 
@@ -129,6 +130,35 @@ class StudyData(Result):
     seeds: int = 1
     assumptions: tuple[str, ...] = ()
     reproduce: Mapping[str, object] = field(default_factory=dict)
+
+    command: ClassVar = "report"
+
+    def plain_rows(self) -> list[dict[str, Any]]:
+        """The rows as plain values."""
+        return [
+            {
+                "dataset": item.dataset,
+                "protection": item.row.release,
+                **{name: value for name, value in plain_row(item.row).items() if name not in ("release", "quantiles")},
+                **dict(zip(("gain_low", "gain_high"), item.gain or (None, None), strict=True)),
+                "seeds": item.seeds,
+            }
+            for item in self.rows
+        ]
+
+    def facts(self) -> Iterator[tuple[str, Any]]:
+        """Every field that holds facts, and what is undominated, by name."""
+        yield from super().facts()
+        best = dict.fromkeys((plane.dataset, name) for plane in self.planes for name in plane.undominated)
+        yield "undominated", tuple({"dataset": dataset, "protection": name} for dataset, name in best)
+
+    @property
+    def not_run(self) -> tuple[tuple[str, str], ...]:
+        """Cells without a result, and why."""
+        return tuple(
+            (f"{one.dataset}, {one.protection}, {one.adversary}: {one.cells} cells {one.status}", one.reason)
+            for one in self.missing
+        )
 
     def __post_init__(self) -> None:
         """Refuse a page about nothing."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
 from unmask.measures.registry import SHARES
-from unmask.reports.data import ReportData, Scope
+from unmask.reports.data import Scope
 from unmask.reports.facts.channel import BEST, ROUNDING, BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
-from unmask.reports.words import IDENTITY, SPACE, number, percent, release_name
+from unmask.reports.words import SPACE, number, percent, release_name
 
 ADVERSARIES = {
     "gibbs": "answers with a draw from the posterior",
@@ -80,10 +80,8 @@ def who(adversary: str, words: Mapping[str, str]) -> str:
     return given if given != adversary else ADVERSARIES.get(adversary, "")
 
 
-def channel_findings(channel: ChannelRisk | None, scope: Scope) -> list[str]:
+def findings(channel: ChannelRisk, scope: Scope) -> list[str]:
     """What the mechanism in detail leaves, then what this is to be held against, the strongest contrast first."""
-    if channel is None:
-        return []
     contrasts = [
         found
         for found in (_limit(channel), _rivals(channel), _others(channel, scope))
@@ -206,22 +204,3 @@ def bound_ratio(row: BoundRow) -> str:
     if row.truth == 0:
         return "\u2013" if row.bound == 0 else number(math.copysign(math.inf, row.bound))
     return number(row.bound / row.truth, 2)
-
-
-def impersonal(data: ReportData) -> bool:
-    """Whether the rows are about secrets behind a channel, and not about people."""
-    return data.channel is not None and all(row.target != IDENTITY for row in data.rows)
-
-
-def of_cases(sentences: Iterable[str], given: Sequence[str] = ()) -> list[str]:
-    """Sentences about people, said of cases: a secret and what was observed of it. Those that were given are kept.
-
-    >>> of_cases(["n = 20 people for every mark.", "Two people share a cell."], ["Two people share a cell."])
-    ['n = 20 cases for every mark.', 'Two people share a cell.']
-    """
-    return [
-        text
-        if any(note and note in text for note in given)
-        else text.replace("people", "cases").replace("person", "case")
-        for text in sentences
-    ]

@@ -6,16 +6,26 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from unmask.measures.interval import wilson
-from unmask.reports.data import Heads, Scope
+from unmask.reports.data import Scope
 from unmask.reports.facts.graph import DegreeRisk, GraphRisk, StructureAttack, TransitionPoint
-from unmask.reports.findings.seeds import GUESSED, leaked
 from unmask.reports.words import IDENTITY, estimate, listed, percent, plural, rate, release_name
 
-RECALL = "recall"
-"""The measure that the first finding is about, where the truth is known."""
+SEEDS = {
+    "random": "drawn",
+    "top": "those with most edges",
+    "clique": "cliques of {size}",
+    "neighborhood": "groups of {size} around one person",
+    "betweenness": "highest betweenness",
+    "closeness": "highest closeness",
+    "lta": "lowest local anonymity",
+    "clustering": "highest clustering",
+    "match_top": "those with most edges in either network, taken for each other without the truth; some may be wrong",
+    "match_cliques": "cliques that look alike, taken for each other without the truth; some may be wrong",
+}
+"""Way of choosing seeds -> words; others show the name they were filed under."""
 
-TOLD = (RECALL, "coverage")
-"""Measures that are told here, with what belongs to them, and not once more from their rows."""
+GUESSED = ("match_top", "match_cliques")
+"""Ways of choosing seeds that need no truth: the adversary believes, and does not know, who they are."""
 
 CRITERIA = {
     "lta_a": ("LTA A", "mean likeness of a person's edges to those of friends of friends; low: easy to tell apart"),
@@ -27,6 +37,32 @@ CRITERIA = {
 
 MANY_TIES = 5
 """Fewest people of a degree class that a finding speaks of."""
+
+
+def seed_words(seeds: str) -> str:
+    """How seeds were chosen, in words; digits behind the dot are decimals, but for the size of a group.
+
+    >>> seed_words("random.5"), seed_words("clique.4.05"), seed_words("leaked.csv")
+    ('drawn among the 50 % with most edges', 'cliques of 4 among the 5 % with most edges', 'leaked.csv')
+    """
+    name, *parts = seeds.split(".")
+    words = SEEDS.get(name, "")
+    grouped = "{size}" in words
+    if not words or len(parts) not in ((1, 2) if grouped else (0, 1)) or not all(part.isdecimal() for part in parts):
+        return seeds
+    said = words.format(size=parts.pop(0)) if grouped else words
+    if parts:
+        return f"{said} among the {100 * float(f'0.{parts[0]}'):g} % with most edges"
+    return "drawn at random" if name == "random" else said
+
+
+def leaked(n: int, *, guessed: bool = False) -> str:
+    """So many leaked identities, or guessed ones.
+
+    >>> leaked(1), leaked(1000, guessed=True)
+    ('1 leaked identity', '1,000 guessed identities')
+    """
+    return f"{n:,} {'guessed' if guessed else 'leaked'} identit{'y' if n == 1 else 'ies'}"
 
 
 def degrees(item: DegreeRisk) -> str:
@@ -76,13 +112,11 @@ def strongest_first(attacks: Iterable[StructureAttack], truth_known: bool = True
     return sorted(attacks, key=place)
 
 
-def graph_findings(graph: GraphRisk | None, scope: Scope, heads: Heads) -> list[str]:
+def findings(graph: GraphRisk, scope: Scope) -> list[str]:
     """Who is re-identified, by edges, from how few seeds, the bound, and what to do."""
-    if graph is None:
-        return []
     attacks = strongest_first(graph.attacks, graph.truth_known)
     first = attacks[0]
-    said = [" ".join(filter(None, (_named(first, graph, scope, heads), _spread(first), _others(attacks, graph))))]
+    said = [" ".join(filter(None, (_named(first, graph, scope), _spread(first), _others(attacks, graph))))]
     found = (
         _not_run(graph),
         _by_ties(first, graph),
@@ -94,7 +128,7 @@ def graph_findings(graph: GraphRisk | None, scope: Scope, heads: Heads) -> list[
     return said + [sentence for sentence in (*_separated(graph), *found) if sentence]
 
 
-def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope, heads: Heads) -> str:
+def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
     where = f"From {release_name(attack.release)}, with" if several_releases(graph) else "With"
     who = scope.subject(attack.attack) if attack.attack in scope.words else f"the adversary {attack.attack}"
     start = f"{where} {leaked(attack.n_seeds, guessed=attack.seeds in GUESSED)} {who}"
@@ -104,7 +138,7 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope, heads: Heads
             f"{start} matches {percent(attack.coverage)} of the other people of their own network ({names}). "
             "How many are right is not known: the truth was not given, and scores are no probabilities."
         )
-    start += f" re-identifies {recall_of(attack)} of the {_people(attack, graph, heads)}people who are in both graphs"
+    start += f" re-identifies {recall_of(attack)} of the {_people(attack, graph, scope)}people who are in both graphs"
     if attack.precision is None:
         return f"{start}: they make no match at all." if not attack.names else f"{start}."
     given = f"{start}; of the {names} they make"
@@ -116,10 +150,10 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope, heads: Heads
     )
 
 
-def _people(attack: StructureAttack, graph: GraphRisk, heads: Heads) -> str:
+def _people(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
     """How many people the recall is of: as its row says, else by the degree classes; seeds are not among them."""
-    row = heads.get((attack.release, attack.attack, IDENTITY))
-    if row is not None and row.measure == RECALL:
+    row = scope.heads.get((attack.release, attack.attack, IDENTITY))
+    if row is not None and row.measure == "recall":
         return f"{row.n:,} "
     people = sum(item.people for item in attack.by_degree)
     return f"{people:,} " if people else f"{graph.common:,} " if graph.common is not None else ""

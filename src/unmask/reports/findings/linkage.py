@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from unmask.reports.data import Scope
 from unmask.reports.facts.linkage import GuessLinkage, Linkage
 from unmask.reports.words import number, percent, release_name
 
@@ -71,10 +72,8 @@ def plain(share: float) -> str:
     return f"{round(100 * share, 2):g}\u00a0%"
 
 
-def linkage_findings(linkage: Linkage | None) -> list[str]:
+def findings(linkage: Linkage, _scope: Scope) -> list[str]:
     """For each of the strongest guesses whom it breaches, how near it is to others, and what a score hides."""
-    if linkage is None:
-        return []
     guesses = strongest_first(linkage)
     found = [" ".join(filter(None, _finding(guess, linkage, first=i == 0))) for i, guess in enumerate(guesses[:TOLD])]
     if len(guesses) > TOLD:

@@ -164,9 +164,9 @@ def adversary_mark(adversary: str, scope: Scope) -> str:
     return letter(scope.styles[adversary]) if adversary in scope.styles else adversary
 
 
-def price_findings(price: Price | None, scope: Scope) -> list[str]:
+def findings(price: Price, scope: Scope) -> list[str]:
     """One to three sentences: the campaign against the riskiest release, attacks one by one, the safest release."""
-    if price is None or not price.releases:
+    if not price.releases:
         return []
     rows = [item for item in price.releases if item.release != ORIGINAL] or list(price.releases)
     worst = max(rows, key=reached)

@@ -1,12 +1,14 @@
-"""What one row says of an adversary, as the ends of sentences."""
+"""Findings of rows: a value, its interval, the baseline and n, in a sentence each."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from unmask.measures.registry import SHARES, needs_truth
+from unmask.reports.data import APART, ORDER, ORIGINAL, Heads, ReportData, Scope
 from unmask.reports.facts.study import OTHERWISE, RATIONAL
-from unmask.reports.words import IDENTITY, SECRET, number, percent, row_estimate
+from unmask.reports.words import IDENTITY, SECRET, number, percent, release_name, row_estimate, row_value
 from unmask.results import Row
 
 LINKAGE = "linkage"
@@ -50,3 +52,113 @@ def risky(row: Row) -> float:
     """How bad a value is: the higher the worse, whatever the adversary wants; undefined values are not bad."""
     value = row.posterior if row.direction == "high" else -row.posterior
     return -math.inf if math.isnan(value) else value
+
+
+def sentences(data: ReportData) -> list[str]:
+    """The findings of the report, a sentence each, for those who read no page."""
+    scope = Scope(data)
+    told = frozenset[str]().union(*(one.told for one in data.subjects))
+    rows = findings(scope, leading({key: row for key, row in scope.heads.items() if row.measure not in told}))
+    found = [(one, one.showing.findings(one, scope)) for one in data.subjects]
+    first = [sentence for one, own in found if one.before != "utility" for sentence in own]
+    last = [sentence for one, own in found if one.before == "utility" for sentence in own]
+    return [*first, *rows, *wildcard_findings(scope), *last]
+
+
+def leading(heads: Heads) -> Heads:
+    """The rows that may lead the findings: none of an adversary apart, and the order's only where it is strongest."""
+    others = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER}}
+    strongest: dict[str, float] = {}
+    for (release, _, target), row in others.items():
+        if target == IDENTITY:
+            strongest[release] = max(strongest.get(release, 0.0), row.posterior)
+
+    def leads(release: str, adversary: str, row: Row) -> bool:
+        return adversary == ORDER and row.posterior > strongest.get(release, 0.0)
+
+    return {key: row for key, row in heads.items() if key in others or leads(key[0], key[1], row)}
+
+
+def findings(scope: Scope, heads: Heads) -> list[str]:
+    """For each target the riskiest release of the two strongest adversaries, and how far the other releases go."""
+    sentences = []
+    for target in scope.targets:
+        best: list[list[Row]] = []
+        for adversary in scope.adversaries:
+            rows = [heads[key] for r in scope.protected if (key := (r, adversary, target)) in heads]
+            if rows:
+                best.append(sorted(rows, key=lambda row: -row.posterior))
+        best.sort(key=lambda rows: -rows[0].posterior)
+        for rows in best[:2]:
+            original = heads.get((ORIGINAL, rows[0].adversary, target))
+            sentences.append(_finding(scope, rows, original if original not in rows else None))
+    return sentences
+
+
+def wildcard_findings(scope: Scope) -> list[str]:
+    """How far the average prosecutor risk understates the adversary where missing cells count as any value.
+
+    The criterion takes all records that fit as alike; the adversary prefers those that state what they know. About the
+    release where the two are farthest apart.
+    """
+    gaps = []
+    for (release, adversary, target), row in scope.heads.items():
+        own = scope.data.criteria.get(release, {})
+        published = own.get("prosecutor_average")
+        claimed = own.get("missing") == "wildcard" and own.get("rows_missing") and target == IDENTITY
+        if claimed and isinstance(published, float) and adversary == "prosecutor" and row.posterior > 1.1 * published:
+            gaps.append((row.posterior / published, release, row, published))
+    if not gaps:
+        return []
+    times, release, row, published = max(gaps, key=lambda gap: gap[0])
+    where = f"From {release_name(release)}, an" if len(scope.protected) > 1 else "An"
+    did = "re-identifies" if needs_truth(row.measure) else "expects to re-identify"
+    preferred = f"{where} adversary prefers records whose cells were not suppressed and {did} {row_value(row)}"
+    criterion = f"the published criterion takes all records that fit as alike and says {percent(published)} on average"
+    return [f"{preferred}; {criterion}, which understates the risk {times:.1f}-fold."]
+
+
+def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
+    row, subject = rows[0], scope.subject(rows[0].adversary)
+    where = (
+        f"From {release_name(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
+    )
+    text = f"{where} {did(row)}; {without(row)}."
+    if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:
+        text += " The interval includes guessing: no gain is shown."
+    if len(rows) > 1:
+        some = f"{len(rows)} of " if len(rows) < len(scope.protected) else ""
+        lowest = f"the lowest is {release_name(rows[-1].release)} with {row_estimate(rows[-1])}"
+        text += f" Of {some}{len(scope.protected)} releases {lowest}."
+    return text + (f" The unprotected table gives {row_estimate(original)}." if original else "")
+
+
+def contrasts(scope: Scope) -> list[str]:
+    """Where fewer people are re-identified from one release than from another, and nearly as many values inferred."""
+    heads, sentences = scope.heads, []
+    for target in (name for name in scope.targets if name != IDENTITY):
+        pairs = [
+            (heads[one], heads[other])
+            for release in scope.protected
+            for adversary in scope.adversaries
+            if (one := (release, adversary, IDENTITY)) in heads and (other := (release, adversary, target)) in heads
+        ]
+        pairs = [pair for pair in pairs if pair[0].posterior > 0 and pair[1].posterior > 0]
+        if not pairs:
+            continue
+        worst = max(pairs, key=lambda pair: pair[0].posterior)
+        least = min((p for p in pairs if p[0].adversary == worst[0].adversary), key=lambda pair: pair[0].posterior)
+        named, inferred = (worst[i].posterior / least[i].posterior for i in (0, 1))
+        if named >= 1.5 and _apart(worst[0], least[0]) and 1 <= inferred < 1 + (named - 1) / 4:
+            first, second = (f"from {row_value(worst[i])} to {row_value(least[i])}" for i in (0, 1))
+            start, end = release_name(worst[0].release), release_name(least[0].release)
+            sentences.append(
+                f"From {start} to {end} the people re-identified fall {first}, "
+                f"those whose {target} is inferred only {second}: what hides the identity does not hide {target}."
+            )
+    return sentences
+
+
+def _apart(high: Row, low: Row) -> bool:
+    """The intervals of two rows, where they have one, do not touch."""
+    return high.low is None or low.high is None or high.low > low.high

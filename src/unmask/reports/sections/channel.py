@@ -10,6 +10,7 @@ from unmask.reports.charts import Key, Line, Rule, Spot, plot, steps
 from unmask.reports.data import Scope
 from unmask.reports.facts.channel import BEST, ChannelRisk, MechanismRisk
 from unmask.reports.findings.channel import bound_ratio, figure, likeliest, quantity, titled, who
+from unmask.reports.findings.channel import findings as findings
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, notes, parts
 from unmask.reports.scales import linear, shares
 from unmask.reports.words import percent, short
@@ -23,10 +24,8 @@ OBSERVATIONS = 20
 RATIO = "Ratio is the bound divided by the truth: the nearer to 1, the less the bound gives away by being simple."
 
 
-def channel_section(channel: ChannelRisk | None, scope: Scope) -> Section | None:
-    """The section, or None without a channel."""
-    if channel is None:
-        return None
+def section(channel: ChannelRisk, scope: Scope) -> Section:
+    """The section of a page."""
     figures = (*plane_figure(channel, scope), *spread_figure(channel))
     observations, bounds = observation_table(channel), bound_table(channel)
     shown = parts(

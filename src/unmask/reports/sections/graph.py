@@ -14,12 +14,13 @@ from unmask.reports.findings.graph import (
     cautions,
     degrees,
     recall_of,
+    seed_words,
     setting,
     several_releases,
     transition_lines,
 )
-from unmask.reports.findings.seeds import seed_words
-from unmask.reports.parts import Figure, Fold, Grid, Loose, Section, grid, minds, notes, parts
+from unmask.reports.findings.graph import findings as findings
+from unmask.reports.parts import Figure, Fold, Grid, Loose, Section, grid, grouped, minds, notes, parts
 from unmask.reports.scales import classes, linear, magnitudes, shares, whole
 from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top
 from unmask.reports.words import number, percent, plural, rate
@@ -45,11 +46,9 @@ COLUMNS: Mapping[str, tuple[str, Callable[[StructureAttack], str]]] = {
 """Head of a column -> its meaning, and its cell for an attack."""
 
 
-def graph_section(graph: GraphRisk | None, scope: Scope, least: int) -> Section | None:
-    """The section, or None where no network was attacked."""
-    if graph is None:
-        return None
-    looks = Looks.of(graph, scope)
+def section(graph: GraphRisk, scope: Scope) -> Section:
+    """The section of a page."""
+    looks, least = Looks.of(graph, scope), scope.data.least
     left_out = (
         [f"Groups of fewer than {least:,} people, or matches, are left out of what follows."] if least > 1 else []
     )
@@ -76,18 +75,17 @@ def _attacks(graph: GraphRisk, looks: Looks) -> Grid:
     """Attack by attack: whom it re-identifies, and how often it is wrong. A rate that none has is no column."""
     releases = several_releases(graph)
     rates = _rates(graph)
-    groups: dict[str, list[tuple[str, ...]]] = {}
-    for i, item in enumerate(graph.attacks):
-        cells = (
-            *((item.release,) if releases else ()),
-            looks.said(item.attack, item.attack),
-            f"{item.n_seeds:,} {item.seeds}",
-            f"{item.percolated:,} of {plural(item.runs, 'run')}",
-            *(column[i] for column in rates.values()),
-        )
-        groups.setdefault(item.release, []).append(cells)
-    head = (*(("Release",) if releases else ()), "Attack", "Seeds", "Spread in", *rates)
-    return Grid(head, tuple(("", tuple(rows)) for rows in groups.values()), text=2 + releases)
+
+    def cells(i: int, item: StructureAttack) -> Iterator[str]:
+        yield from (item.release,) * releases
+        yield looks.said(item.attack, item.attack)
+        yield f"{item.n_seeds:,} {item.seeds}"
+        yield f"{item.percolated:,} of {plural(item.runs, 'run')}"
+        yield from (column[i] for column in rates.values())
+
+    head = (*("Release",) * releases, "Attack", "Seeds", "Spread in", *rates)
+    rows = ((item.release, cells(i, item)) for i, item in enumerate(graph.attacks))
+    return grouped(head, rows, named=False, text=2 + releases)
 
 
 def _rates(graph: GraphRisk) -> dict[str, list[str]]:
@@ -119,9 +117,6 @@ def _separations(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     if not graph.separations:
         return ()
     decoys = any(point.exposed is not None for point in graph.separations)
-    groups: dict[str, list[tuple[str, ...]]] = {}
-    for point in graph.separations:
-        groups.setdefault(point.release, []).append(_separation(point, looks, decoys=decoys))
     head = ("Attack", "Adopters", "Everybody re-identified", "Adopters re-identified", "Their contacts told")
     roles = ("Decoy found", "Hidden found") if decoys else ()
     how = (
@@ -129,7 +124,8 @@ def _separations(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         "same people. A person is re-identified by any of their identities, and what is told are the contacts of the "
         "one that is named; with one identity, all of them."
     )
-    table = Grid((*head, *roles), tuple((name, tuple(rows)) for name, rows in groups.items()))
+    rows = ((point.release, _separation(point, looks, decoys=decoys)) for point in graph.separations)
+    table = grouped((*head, *roles), rows)
     return block("Where people have several identities", (), [how], table)
 
 
@@ -334,13 +330,13 @@ def _overlap_figures(
 
 
 def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
-    groups: dict[str, list[tuple[str, ...]]] = {}
-    for p in points:
-        rates = (rate(value) for value in (p.recall, p.precision, p.error, p.percolated))
-        cells = (looks.said(p.attack, p.attack), percent(p.node_overlap, 0), percent(p.edge_overlap, 0), *rates)
-        groups.setdefault(p.attack, []).append(cells)
+    def cells(p: OverlapPoint) -> Iterator[str]:
+        yield looks.said(p.attack, p.attack)
+        yield from (percent(share, 0) for share in (p.node_overlap, p.edge_overlap))
+        yield from (rate(value) for value in (p.recall, p.precision, p.error, p.percolated))
+
     head = ("Attack", "Overlap of people", "Overlap of edges", "Recall", "Precision", "Wrong", "Runs that spread")
-    return Grid(head, tuple(("", tuple(rows)) for rows in groups.values()))
+    return grouped(head, ((p.attack, cells(p)) for p in points), named=False)
 
 
 def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:

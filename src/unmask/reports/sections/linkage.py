@@ -21,6 +21,7 @@ from unmask.reports.findings.linkage import (
     strongest_first,
     the_guess,
 )
+from unmask.reports.findings.linkage import findings as findings
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Loose, Section, grid, lead, minds, notes, parts
 from unmask.reports.scales import linear, shares, stretched, whole
 from unmask.reports.sections.utility import listing
@@ -76,10 +77,8 @@ class Told:
     name: str
 
 
-def linkage_section(linkage: Linkage | None, scope: Scope, least: int) -> Section | None:
-    """The section, or None where nobody clustered anything; least : the fewest subjects that a bubble stands for."""
-    if linkage is None:
-        return None
+def section(linkage: Linkage, scope: Scope) -> Section:
+    """The section of a page."""
     told = _told_apart(linkage, scope)
     drawn = _in_own_look(told[:LINES])
     several = " The guess that breaches most beyond shuffled labels comes first." if len(told) > 1 else ""
@@ -100,7 +99,7 @@ def linkage_section(linkage: Linkage | None, scope: Scope, least: int) -> Sectio
         Heading("By threshold"),
         _thresholds(linkage, drawn),
         Heading("Two kinds of error"),
-        _errors(linkage, drawn[:PANELS], least),
+        _errors(linkage, drawn[:PANELS], scope.data.least),
     )
     return Section("linkage", "Which items the adversary links", shown)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from unmask.measures.registry import needs_truth, quantity
-from unmask.reports.data import ReportData, Scope
+from unmask.reports.data import Scope
+from unmask.reports.findings.rows import LINKAGE
 from unmask.reports.parts import Fold, Grid, Section, lead, notes, parts
 from unmask.reports.words import ADOPTERS, BOUNDS, FAILURES, estimate, gain, letter, measure_line, row_estimate, what
 from unmask.results import Row
@@ -36,6 +37,7 @@ HOW = (
     "Self-assessed values are what the adversary believes, and need no truth; realized values were checked against the "
     "truth. Gain is what the release adds to the prior, positive when the adversary profits."
 )
+"""How the tables of measures are read, of an audit and of a study."""
 
 LINKED = (
     "The prior of linkage is what clusters of the same sizes with shuffled labels reach, and its values are averages "
@@ -47,26 +49,26 @@ OTHERS = "The other measures: the same beliefs, seen in other ways"
 COLUMNS = ("Prior", "Self-assessed", "Realized", "Gain", "Worst-off", "n")
 
 
-def measures_section(data: ReportData, scope: Scope, said: Callable[[str], str]) -> Section:
-    """Every adversary by every measure; `said` words a note for the cases that the rows are about."""
-    leading, others = measure_tables(data, scope)
-    told = notes(map(said, measure_notes(data, scope, [*leading, *others])))
-    how = lead(HOW if data.linkage is None else LINKED + HOW)
+def measures_section(scope: Scope) -> Section:
+    """Every adversary by every measure."""
+    leading, others = measure_tables(scope)
+    told = notes(map(scope.said, measure_notes(scope, [*leading, *others])))
+    how = lead(LINKED + HOW if LINKAGE in scope.targets else HOW)
     return Section(
         "measures", "Every adversary by every measure", parts(how, leading, Fold(OTHERS, tuple(others)), told)
     )
 
 
-def measure_tables(data: ReportData, scope: Scope) -> tuple[list[Grid], list[Grid]]:
+def measure_tables(scope: Scope) -> tuple[list[Grid], list[Grid]]:
     """Tables for each target, of the leading measures and of the others; of all of them if none is leading.
 
     Measures are groups, releases and adversaries rows, and both kinds of value are columns.
     """
-    leading = LEADING | {quantity(measure) for measure in data.success}
-    stems = dict.fromkeys(quantity(row.measure) for row in data.rows)
+    leading = LEADING | {quantity(measure) for measure in scope.data.success}
+    stems = dict.fromkeys(quantity(row.measure) for row in scope.data.rows)
     first = [stem for stem in stems if stem in leading] or list(stems)
     others = [stem for stem in stems if stem not in first]
-    return _tables(data, scope, first), _tables(data, scope, others)
+    return _tables(scope, first), _tables(scope, others)
 
 
 def paired(rows: Iterable[Row]) -> dict[str, dict[tuple[str, str], dict[bool, Row]]]:
@@ -83,10 +85,10 @@ def line_above(stem: str, lines: Mapping[tuple[str, str], Pair]) -> str:
     return measure_line(stem, next(iter(next(iter(lines.values())).values())))
 
 
-def _tables(data: ReportData, scope: Scope, stems: Sequence[str]) -> list[Grid]:
+def _tables(scope: Scope, stems: Sequence[str]) -> list[Grid]:
     tables = []
     for target in scope.targets:
-        own = [row for row in data.rows if row.target == target]
+        own = [row for row in scope.data.rows if row.target == target]
         found, attacking = paired(own), {row.adversary for row in own}
         groups = [
             (line_above(stem, found[stem]), _measure_rows(found[stem], scope, attacking, every=target != ADOPTERS))
@@ -154,8 +156,9 @@ def _cell(row: Row | None) -> str:
     return row.status if row.status in FAILURES else row_estimate(row)
 
 
-def measure_notes(data: ReportData, scope: Scope, tables: Sequence[Grid]) -> list[str]:
+def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
     """What a reader of the table must know: which intervals, which beliefs, what marks and words mean."""
+    data = scope.data
     kinds = dict.fromkeys(row.interval for row in data.rows if row.low is not None)
     drawn = [kind for kind in kinds if not kind.startswith(BOUNDS)]
     notes = [f"Brackets are 95 % intervals over {'; '.join(drawn)}."] if drawn else []

@@ -23,6 +23,7 @@ from unmask.reports.findings.price import (
     several_adversaries,
     thresholds_sentence,
 )
+from unmask.reports.findings.price import findings as findings
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, minds, notes, parts
 from unmask.reports.scales import amounts, linear, logarithmic
 from unmask.reports.words import number, percent
@@ -62,10 +63,8 @@ GROUP = " A group is all the people who fit what is known of the person attacked
 LOGARITHMIC = "The scale of fines is logarithmic: equal distances multiply the fine by as much."
 
 
-def price_section(price: Price | None, scope: Scope) -> Section | None:
-    """The section, or None without an attacker."""
-    if price is None:
-        return None
+def section(price: Price, scope: Scope) -> Section:
+    """The section of a page."""
     shown = _shown(price.curve)
     assumed = minds([ASSUMED.format(price.source)], "Assumed, not observed.")
     attacker = grid(("Assumption", "Meaning", "Value"), parameter_rows(price.parameters), text=2, meaning=True)
@@ -92,7 +91,7 @@ def price_section(price: Price | None, scope: Scope) -> Section | None:
 def release_tables(price: Price, scope: Scope) -> Iterator[Grid]:
     """Three tables, release by adversary: the campaign, attacks on single people, and what would change these."""
     several = several_adversaries(price, scope)
-    who = ("Release", "Adversary") if several else ("Release",)
+    who = ("Release", *("Adversary",) * several)
     played = any(item.realized is not None for item in price.releases)
     single = ("Attacked", "Re-identified", *(("Realized",) if played else ()), "Tries", "Fines", "Spent", "Payoff")
     tables = (
@@ -102,8 +101,7 @@ def release_tables(price: Price, scope: Scope) -> Iterator[Grid]:
     )
     for caption, cells, head in tables:
         rows = (
-            (item.release, *((adversary_mark(item.adversary, scope),) if several else ()), *cells(item))
-            for item in price.releases
+            (item.release, *(adversary_mark(item.adversary, scope),) * several, *cells(item)) for item in price.releases
         )
         yield grid((*who, *head), rows, caption, text=len(who))
 

@@ -9,8 +9,8 @@ from itertools import compress
 
 from unmask.measures.registry import SHARES, described, quantity
 from unmask.reports.charts import Spot, plane
-from unmask.reports.data import FEWEST
 from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
+from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.study import UNITS, findings, interval_note, spoken, utility_words, who
 from unmask.reports.parts import (
     Figure,
@@ -24,6 +24,7 @@ from unmask.reports.parts import (
     Terms,
     Words,
     grid,
+    grouped,
     lead,
     notes,
     parts,
@@ -31,8 +32,7 @@ from unmask.reports.parts import (
 from unmask.reports.scales import linear
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.families import curve_figures, settings
-from unmask.reports.sections.measures import LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
-from unmask.reports.small import handed_on
+from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
 from unmask.reports.words import SPACE, estimate, letter, row_estimate, short, what
 from unmask.results import Row
 
@@ -58,11 +58,7 @@ PLANES = (
     f"adversary, whatever they are after. Thin lines are 95{SPACE}% intervals."
 )
 
-MEASURES = (
-    "Means over seeds. Self-assessed values are what the adversary believes, and need no truth; realized values were "
-    "checked against the truth. Gain is what the release adds to the prior, positive when the adversary profits. "
-    "Worst-off is the worst value of any seed's worst-off target."
-)
+MEASURES = f"Means over seeds. {HOW} Worst-off is the worst value of any seed's worst-off target."
 
 PRICE = (
     "An attacker who reckons before they act. Attacked and re-identified are shares of all people; payoff and tries "
@@ -286,13 +282,11 @@ def _measures(data: StudyData, rows: Sequence[Measured], caption: str) -> Grid:
 
 def _release(rows: Sequence[Measured]) -> Grid:
     """What was measured of the releases themselves: adversaries for whom it is the same share a row."""
-    groups: dict[str, dict[tuple[str, ...], None]] = {}
-    for item in rows:
-        row = item.row
-        cells = (row.release, row_estimate(row), f"{item.seeds:,}", f"{row.n:,}")
-        groups.setdefault(f"{row.measure}, {row.unit}", {})[cells] = None
-    head = ("Protection", "Value", "Seeds", "n")
-    return Grid(head, tuple((name, tuple(lines)) for name, lines in groups.items()), caption="The release itself")
+    lines = (
+        (f"{row.measure}, {row.unit}", (row.release, row_estimate(row), f"{item.seeds:,}", f"{row.n:,}"))
+        for item, row in ((item, item.row) for item in rows)
+    )
+    return grouped(("Protection", "Value", "Seeds", "n"), dict.fromkeys(lines), "The release itself")
 
 
 def _price(data: StudyData, rows: Sequence[Measured]) -> Grid:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import needs_truth
 from unmask.reports.bars import Absent, Dot, bars, dots
-from unmask.reports.data import ColumnRisk, Distribution, Heads, ReportData, Scope
+from unmask.reports.data import Heads, ReportData, Scope
+from unmask.reports.facts.tables import ColumnRisk, Distribution
 from unmask.reports.parts import Figure, Figures, Grid, Section, lead, notes, parts
 from unmask.reports.words import FAILURES, SPACE, lettered, number, percent, row_estimate, what
 from unmask.results import Row
@@ -15,29 +16,26 @@ from unmask.results import Row
 # --- success ---------------------------------------------------------------------------------------------------------
 
 
-def success_section(data: ReportData, scope: Scope, heads: Heads, said: Callable[[str], str]) -> Section | None:
-    """How often each adversary is right, by release; `said` words a note for the cases that the rows are about."""
-    figures = success_figures(data, scope, heads)
+def success_section(scope: Scope) -> Section | None:
+    """How often each adversary is right, by release."""
+    figures = success_figures(scope)
     if not figures:
         return None
     scales = " Each panel has its own scale, from 0." if len(figures) > 1 else ""
-    shown = parts(lead(said(success_note(heads)) + scales), Figures(figures))
+    shown = parts(lead(scope.said(success_note(scope.heads)) + scales), Figures(figures))
     return Section("success", "How often the adversary is right", shown)
 
 
-def success_figures(data: ReportData, scope: Scope, heads: Heads) -> tuple[Figure, ...]:
+def success_figures(scope: Scope) -> tuple[Figure, ...]:
     """Success by release, a chart for each target that has a value; n is written where it differs."""
     figures = []
     for target in scope.targets:
-        own = {key[:2]: row for key, row in heads.items() if key[2] == target}
+        own = {key[:2]: row for key, row in scope.heads.items() if key[2] == target}
         with_n = len({row.n for row in own.values()}) > 1
         rows = [
             (
                 release,
-                [
-                    _dot(data, scope, own.get((release, name)), (release, name, target), with_n)
-                    for name in scope.adversaries
-                ],
+                [_dot(scope, own.get((release, name)), (release, name, target), with_n) for name in scope.adversaries],
             )
             for release in scope.releases
         ]
@@ -46,10 +44,10 @@ def success_figures(data: ReportData, scope: Scope, heads: Heads) -> tuple[Figur
     return tuple(figures)
 
 
-def _dot(data: ReportData, scope: Scope, row: Row | None, key: tuple[str, str, str], with_n: bool) -> Dot | Absent:
+def _dot(scope: Scope, row: Row | None, key: tuple[str, str, str], with_n: bool) -> Dot | Absent:
     style, several = scope.styles[key[1]], len(scope.adversaries)
     if row is None:
-        return Absent(lettered(_why_not(data, *key), style, several))
+        return Absent(lettered(_why_not(scope.data, *key), style, several))
     if not math.isfinite(row.posterior + row.prior):
         return Absent(lettered("undefined", style, several))
     low, high = (row.posterior if end is None else end for end in (row.low, row.high))
@@ -80,32 +78,32 @@ def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str
 # --- people ----------------------------------------------------------------------------------------------------------
 
 
-def people_section(data: ReportData, scope: Scope, *, cases: bool) -> Section | None:
+def people_section(scope: Scope) -> Section | None:
     """How success is spread: a chart for each adversary and target, and the worst-off; cases are no people."""
-    of, tables = "cases" if cases else "people", [] if cases else quantile_tables(data, scope)
+    of, tables, data = scope.said("people"), [] if scope.cases else quantile_tables(scope), scope.data
     if not data.distribution and not tables:
         return None
     drawn = (
         f"Height and figure: share of {of} whose success probability lies in the bin. Bins are drawn equally wide; "
         "their edges are written below. An empty bin has no figure."
     )
-    if not cases and data.least > 1:
+    if not scope.cases and data.least > 1:
         drawn += f" Shares are rounded up to a multiple of {data.least:,} people."
     counted = (
         "Success probability, as the adversary believes it, that this part of the people reaches or exceeds; and how "
         f"many people are above two limits, in steps of {data.least:,}."
     )
-    figures = distribution_figures(data, scope)
+    figures = distribution_figures(scope)
     shown = parts(lead(drawn) if figures else None, Figures(figures), lead(counted) if tables else None, tables)
     return Section("people", f"Over {of}: the worst-off matter more than the mean", shown)
 
 
-def distribution_figures(data: ReportData, scope: Scope) -> tuple[Figure, ...]:
+def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
     """People by success probability, a chart for each adversary and target."""
     groups: dict[tuple[str, str], list[Distribution]] = {}
-    for item in data.distribution:
+    for item in scope.data.distribution:
         groups.setdefault((item.adversary, item.target), []).append(item)
-    tallest = max((share for item in data.distribution for share in item.shares), default=1.0) or 1.0
+    tallest = max((share for item in scope.data.distribution for share in item.shares), default=1.0) or 1.0
     targets, adversaries = (list(dict.fromkeys(key[i] for key in groups)) for i in (1, 0))
     figures = []
     for adversary, target in sorted(groups, key=lambda key: (adversaries.index(key[0]), targets.index(key[1]))):
@@ -123,11 +121,12 @@ def distribution_figures(data: ReportData, scope: Scope) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def quantile_tables(data: ReportData, scope: Scope) -> list[Grid]:
+def quantile_tables(scope: Scope) -> list[Grid]:
     """The worst-off: what success is at least, for half, a quarter, a twentieth of the people; of beliefs, not hits.
 
     Beside them how many people exceed the limits of `Distribution.above`, where they were counted.
     """
+    data = scope.data
     rows = [
         r for r in data.rows if r.measure in data.success and not needs_truth(r.measure) and r.status not in FAILURES
     ]

@@ -8,16 +8,16 @@ from dataclasses import replace
 
 from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
 from unmask.reports.charts import Spot, plane
-from unmask.reports.data import Heads, ReportData, Scope
+from unmask.reports.data import ReportData, Scope
 from unmask.reports.parts import Figure, Figures, Grid, Section, lead, notes, parts
 from unmask.reports.scales import linear
 from unmask.reports.words import SPACE, Value, letter, name_of, short, what, written
 from unmask.results import Row
 
 
-def utility_section(data: ReportData, scope: Scope, heads: Heads) -> Section | None:
+def utility_section(scope: Scope) -> Section | None:
     """What is lost, and risk against the first loss that every release has."""
-    figures, tables = plane_figures(data, scope, heads), listing(data.utility, UTILITIES, "Utility lost")
+    figures, tables = plane_figures(scope), listing(scope.data.utility, UTILITIES, "Utility lost")
     how = (
         "Down and to the left is better. Filled and joined: no other release is better in both ways, for the same "
         f"adversary. Hollow: another one is. Thin lines are 95{SPACE}% intervals."
@@ -44,8 +44,9 @@ def undominated(points: Sequence[tuple[float, float]]) -> list[bool]:
     return [not any(a <= x and b <= y and (a, b) != (x, y) for a, b in points) for x, y in points]
 
 
-def plane_figures(data: ReportData, scope: Scope, heads: Heads) -> tuple[Figure, ...]:
+def plane_figures(scope: Scope) -> tuple[Figure, ...]:
     """Risk against the first loss that every release has, one plane for each target; needs two releases."""
+    data = scope.data
     known = [name for name in scope.releases if name in data.utility]
     losses = {name: {m: v for m, v in data.utility[name].items() if isinstance(v, int | float)} for name in known}
     shared = (
@@ -58,7 +59,7 @@ def plane_figures(data: ReportData, scope: Scope, heads: Heads) -> tuple[Figure,
     for target in scope.targets:
         spots: list[Spot] = []
         for adversary, style in scope.styles.items():
-            rows = [(losses[name][drawn], row) for name in known if (row := heads.get((name, adversary, target)))]
+            rows = [(losses[name][drawn], row) for name in known if (row := scope.heads.get((name, adversary, target)))]
             spots += _plane_spots(rows, style, letter(style) if len(scope.adversaries) > 1 else "")
         if spots:
             figures.append(Figure(what(target), _plane(spots, name_of(drawn, UTILITIES), what(target))))
