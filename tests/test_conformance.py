@@ -52,7 +52,9 @@ def test_measure(name):
     kept(verdicts)
 
 
-@pytest.mark.parametrize("law", {*ATTACK_LAWS, *PROTECTION_LAWS, *MEASURE_LAWS}, ids=lambda law: law.__name__)
+@pytest.mark.parametrize(
+    "law", dict.fromkeys((*ATTACK_LAWS, *PROTECTION_LAWS, *MEASURE_LAWS)), ids=lambda law: law.__name__
+)
 def test_a_law_says_what_it_asks(law):
     assert law.__doc__
 
