@@ -81,6 +81,9 @@ def test_what_a_command_was_asked_for_is_a_document_that_asks_for_the_same(folde
     given = ["audit", "people.csv", *OPTIONS, "--fail-above", "k<3", "--register", "people.csv", "--coverage", "0.5"]
     (folder / "again.toml").write_text(run(*given, "--as-plan")[1])
     assert run("audit", "again.toml", "--json") == run(*given, "--json")
+    given = ["audit", "people.csv", *OPTIONS, "--original", "people.csv", "--control", "people.csv"]
+    (folder / "again.toml").write_text(run(*given, "--as-plan")[1])
+    assert json.loads(run("audit", "again.toml", "--json")[1]) == json.loads(run(*given, "--json")[1])
     asked = ["protect", "people.csv", *OPTIONS, "--k", "2", "--l", "2", "--relaxed", "-o", "x.csv"]
     (folder / "again.toml").write_text(run(*asked, "--as-plan")[1])
     assert not (folder / "x.csv").exists()

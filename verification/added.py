@@ -28,7 +28,7 @@ from synthesizers import Bootstrap, Independent, Trees
 
 from unmask import Posterior, Truth
 from unmask.measures import realized_success
-from unmask.measures.excess import Excess, excess
+from unmask.measures.excess import Excess, People, excess
 from unmask.measures.membership import told
 from unmask.tables import (
     AttributeInference,
@@ -101,7 +101,7 @@ def classes() -> Section:
         link = ClassAttack()(release, told_of)
         belief = AttributeInference("occupation").through(link, release, told_of)
         truth = attribute_truth(everybody, np.arange(everybody.n_rows), belief, "occupation")
-        found = excess(realized_success, belief, truth, inside=inside, cluster=boxes(link))
+        found = _added(belief, truth, inside, boxes(link))
         rows.append((f"k = {k}", *_told(found)))
         for who, one, other in zip(("members", "control people"), expected, found[:2], strict=True):
             verdicts.append(Verdict(f"k = {k}: {who}", f"{one:.4f}", f"{other:.4f}", abs(one - other) < 5e-4))
@@ -109,6 +109,13 @@ def classes() -> Section:
             half = (found.high - found.low) / 2
             verdicts.append(Verdict("k = 10: half of the interval", "0.0104", f"{half:.4f}", abs(half - 0.0104) < 2e-4))
     return Section("Occupation through Mondrian's boxes, Adult", _HEAD, tuple(rows), verdicts=tuple(verdicts))
+
+
+def _added(
+    belief: Posterior, truth: Truth, inside: NDArray[np.bool_], cluster: NDArray[np.int64] | None = None
+) -> Excess:
+    sides = (People.of(realized_success, belief, truth, cluster=cluster, among=who) for who in (inside, ~inside))
+    return excess(realized_success, *sides)
 
 
 _HEAD = ("release", "members", "control", "excess", "interval")
@@ -156,7 +163,7 @@ def generated() -> Section:
     told_of = Background(replace(people, sensitive=()), people)
     belief = AttributeInference("occupation")(shown, told_of)
     truth = attribute_truth(people, np.arange(people.n_rows), belief, "occupation")
-    found = excess(realized_success, belief, truth, inside=inside)
+    found = _added(belief, truth, inside)
     verdicts = [
         Verdict("every control person is found in Adult", "9,758", f"{(~inside).sum():,}", (~inside).sum() == 9758),
         _nothing("occupation: members are known no better", found),
@@ -206,7 +213,7 @@ def _linked(release: Table, people: Table, rng: np.random.Generator) -> Excess:
     )
     belief = Linkability()(release, Parts(first, other=second.take(order)))
     inside = np.arange(people.n_rows) < people.n_rows // 2
-    return excess(realized_success, belief, Truth(np.argsort(order)), inside=inside)
+    return _added(belief, Truth(np.argsort(order)), inside)
 
 
 # --- 3 and 4: membership ---------------------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ from unmask.files import text_of
 from unmask.plan import NOTHING, unknown
 
 KEYS: Final = (
-    "title", "data", "columns", "releases", "register", "protections", "adversaries", "policy", "seeds", "measures",
-    "budget",
+    "title", "data", "columns", "releases", "register", "control", "protections", "adversaries", "policy", "seeds",
+    "measures", "budget",
 )  # fmt: skip
 """What a document may say, besides a table for each domain."""
 
@@ -46,7 +46,7 @@ USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": 
 """What holds of a table where nothing is said."""
 
 HELD: Final = frozenset(
-    {"releases", "data", "original", "origins", "register", "coverage", "gates", "k", "l_", "t", "relaxed"}
+    {"releases", "data", "original", "origins", "register", "control", "coverage", "gates", "k", "l_", "t", "relaxed"}
     | {*READING, *ROLES.values(), *MEANINGS.values()}
 )
 """Options of `unmask audit` and `unmask protect` that a document says."""
@@ -247,16 +247,17 @@ def _reading(data: Settings, folder: Path) -> dict[str, Any]:
 
 
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
-    """The register, the rational attacker and the gates of an audit."""
-    register = given.get("register", {})
-    for key in register:
-        if key not in ("file", "coverage"):
-            raise UnmaskError(unknown(key, ("file", "coverage"), "register"))
+    """The register, the control people and the gates of an audit."""
     found: dict[str, Any] = {"gates": [policy.refused for policy in policies(given)]}
-    if "file" in register:
-        found["register"] = _place(folder, register["file"])
-    if "coverage" in register:
-        found["coverage"] = register["coverage"]
+    for name, known in (("register", ("file", "coverage")), ("control", ("file",))):
+        said = given.get(name, {})
+        for key in said:
+            if key not in known:
+                raise UnmaskError(unknown(key, known, name))
+        if "file" in said:
+            found[name] = _place(folder, said["file"])
+        if "coverage" in said:
+            found["coverage"] = said["coverage"]
     return found
 
 
@@ -300,13 +301,16 @@ def of_options(options: Settings) -> str:
         "protections": [_protection(options)] if "k" in options else [],
         "releases": published,
     }
-    register = {"file": options.get("register"), "coverage": options.get("coverage")}
+    outside = {
+        "register": {"file": options.get("register"), "coverage": options.get("coverage")},
+        "control": {"file": options.get("control")},
+    }
     return whole_text(
         "Release of a table",
         (
             section("[data]", _said(data)),
             section("[columns]", _roles(options)),
-            *([section("[register]", _said(register))] if register["file"] else []),
+            *(section(f"[{name}]", _said(said)) for name, said in outside.items() if said["file"]),
             *(section(f"[[{key}]]", _said(one)) for key, entries in lists.items() for one in entries),
             *policy_of(options.get("gates", ())),
         ),

@@ -34,6 +34,8 @@ class Row:
     status, note       : what the belief has earned, see `Posterior.status`, or `refuted` where the truth took it away;
                          what a reader must know about this number
     linked_to          : the other data about people that names are taken from, such as "register"; "" for none
+    control            : what the same attack reaches on control people, who are not in the release; None without any
+    excess, excess_low, excess_high : what members have more, as the adversary profits, and its 95 % interval
     """
 
     release: str
@@ -56,6 +58,10 @@ class Row:
     status: str
     note: str = ""
     linked_to: str = ""
+    control: float | None = None
+    excess: float | None = None
+    excess_low: float | None = None
+    excess_high: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The row as plain values, ready for JSON, every digit kept."""

@@ -10,7 +10,8 @@ from scipy import stats
 from unmask import Posterior, Truth
 from unmask.measures import log_loss_bits, realized_success, success_probability
 from unmask.measures.base import UndefinedError
-from unmask.measures.excess import difference, excess
+from unmask.measures.excess import People, difference
+from unmask.measures.excess import excess as of_people
 from unmask.measures.interval import clustered_wilson, wilson
 
 # R. G. Newcombe, Statistics in Medicine 1998, table II, method 10
@@ -24,6 +25,13 @@ PUBLISHED = (
     (10, 10, 0, 20, 0.6791, 1.0000),
     (10, 10, 0, 10, 0.6075, 1.0000),
 )
+
+
+def excess(measure, belief, truth=None, *, inside, cluster=None):
+    """Of members and control people who stand in one belief."""
+    return of_people(
+        measure, *(People.of(measure, belief, truth, cluster=cluster, among=who) for who in (inside, ~inside))
+    )
 
 
 @pytest.mark.parametrize(("a", "m", "b", "n", "low", "high"), PUBLISHED)

@@ -5,7 +5,7 @@ import pytest
 
 from unmask import Truth, UnmaskError
 from unmask.measures import evaluate, realized_success
-from unmask.measures.excess import difference, excess
+from unmask.measures.excess import People, difference, excess
 from unmask.measures.interval import wilson
 from unmask.tables import Background, ClassAttack, Linkability, Parts, SinglingOut, Table
 from unmask.tables.attacks.predicates import Condition, matching
@@ -49,7 +49,9 @@ def test_who_is_in_the_original_is_put_together_and_others_hardly():
     belief = Linkability()(release, parted(table, order=order))
     place = np.argsort(order)
     inside = np.arange(400) < 200
-    found = excess(realized_success, belief, Truth(place), inside=inside)
+    truth = Truth(place)
+    sides = (People.of(realized_success, belief, truth, among=who) for who in (inside, ~inside))
+    found = excess(realized_success, *sides)
     assert found.members > 0.2 > 0.05 > found.control
     assert found.low > 0.15
 

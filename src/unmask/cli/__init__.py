@@ -85,7 +85,7 @@ ORIGINS = "CSV with the row of the original behind each record; repeat it for ea
     "unmask.cases.tables:audit",
     original={"type": FILE},
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
-    register={"metavar": "PATH"}, coverage={}, targets={}, seed={}, attacker={},
+    register={"metavar": "PATH"}, control={"type": FILE}, coverage={}, targets={}, seed={}, attacker={},
 )  # fmt: skip
 @engine_options
 @at_risk_option
@@ -95,6 +95,7 @@ def audit(
     original: Path | None,
     origins: tuple[Path, ...],
     register: str | None,
+    control: Path | None,
     engine: str | None,
     output: Output,
     **given: Any,
@@ -104,6 +105,7 @@ def audit(
     \b
     unmask audit release.csv -q age,sex,zip -s diagnosis
     unmask audit k3.csv k10.csv -q age,sex -s job --original people.csv --origin o3.csv --origin o10.csv --json
+    unmask audit release.csv -q age,sex -s job --original people.csv --origin origin.csv --control others.csv
     unmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml
     unmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB
     """
@@ -116,9 +118,10 @@ def audit(
     if engine is None:
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
         files = dict(zip(names, paths, strict=True))
-        found, unused = _audit_in_memory(files, original, origins, register, given, **asked, watched=watched)
+        outside = (register, control)
+        found, unused = _audit_in_memory(files, original, origins, outside, given, **asked, watched=watched)
     else:
-        refuse_in_engine(original=original, targets=asked["targets"])
+        refuse_in_engine(original=original, control=control, targets=asked["targets"])
         known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
         if kept is None:  # a dry run
@@ -151,13 +154,14 @@ def _audit_in_memory(
     files: dict[str, Path],
     original: Path | None,
     origins: tuple[Path, ...],
-    register: str | None,
+    outside: tuple[str | None, Path | None],
     reading: dict[str, Any],
     **asked: Any,
 ) -> tuple[ReportData, set[str]]:
-    """The audit, and the released columns without a role."""
+    """The audit, and the released columns without a role. outside : files of a register and of control people"""
     from unmask.cases.tables import audit as audit_tables
 
+    register, control = outside
     before = None if original is None else read_original(original, reading, tuple(files.values()))
     people = None if register is None else read_register(Path(register), {**reading, "like": before})
     of_release = {**reading, "like": people if before is None else before}  # one column, one type
@@ -170,8 +174,9 @@ def _audit_in_memory(
         for name, path in zip(tables, origins, strict=False)
         if before is not None
     }
+    others = None if control is None else read_original(control, {**reading, "like": before}, tuple(files.values()))
     unused = {column for _, without_role in read.values() for column in without_role}
-    return audit_tables(tables, original=before, origin=rows, register=people, **asked), unused
+    return audit_tables(tables, original=before, origin=rows, register=people, control=others, **asked), unused
 
 
 @main.command(cls=AsPlan)

@@ -95,7 +95,7 @@ def roles_given() -> list[str]:
     return [word for option, names in named if names for word in (option, ",".join(names))]
 
 
-SECRET = frozenset({"data", "file", "graph", "hierarchies", "origins", "original", "truth"})
+SECRET = frozenset({"control", "data", "file", "graph", "hierarchies", "origins", "original", "truth"})
 """Parameters whose files the owner alone has: a digest could confirm a guess of what is in them."""
 
 HELD = frozenset(

@@ -5,7 +5,7 @@ the same attack reaches on control people: of the same population, and not in it
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,20 +41,50 @@ class Excess(NamedTuple):
         """Members less control people."""
         return self.members - self.control
 
+    def towards(self, direction: Literal["high", "low"]) -> tuple[float, float | None, float | None]:
+        """The excess and the ends of its interval, positive where members are worse off: where the adversary wants the
+        measure low, control people less members.
+        """
+        if direction == "high":
+            return self.excess, self.low, self.high
+        return -self.excess, None if self.high is None else -self.high, None if self.low is None else -self.low
 
-def excess(
-    measure: Measure,
-    belief: Posterior,
-    truth: Truth | None = None,
-    *,
-    inside: NDArray[np.bool_],
-    cluster: NDArray[np.int64] | None = None,
-) -> Excess:
-    """A measure of one belief about members and control people, who were attacked together.
 
-    inside  : (n_targets,) who is a member
-    cluster : (n_targets,) numbers from 0 of those who share their luck, as the people of one box of the release do,
-              members and control people alike. None: everybody has their own.
+class People(NamedTuple):
+    """A measure of some people who were attacked.
+
+    value, weight : (n,) of each; the weights need not sum to 1
+    cluster : (n,) numbers from 0 of those who share their luck, as the people of one box of the release do, members and
+              control people alike. None: everybody has their own.
+    """
+
+    value: Floats
+    weight: Floats
+    cluster: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        measure: Measure,
+        belief: Posterior,
+        truth: Truth | None = None,
+        *,
+        cluster: NDArray[np.int64] | None = None,
+        among: NDArray[np.bool_] | None = None,
+    ) -> People:
+        """Those of a belief who have a value and were not known before. among : (n_targets,) of whom; None: all"""
+        measure.check(belief)
+        value = measure.per_target(belief, truth)
+        counted = ~np.isnan(value) if among is None else ~np.isnan(value) & among
+        if truth is not None:
+            counted &= truth.judged if measure.needs_truth else ~truth.leaked
+        if not counted.any():
+            raise UndefinedError(f"{measure.name} has no value for any member, or for any control person; give both")
+        return cls(value[counted], belief.weight[counted], None if cluster is None else cluster[counted])
+
+
+def excess(measure: Measure, members: People, control: People) -> Excess:
+    """What members have more than control people whom the same adversary attacked.
 
     Each mean has an interval of its own: that of a rate is Wilson's, at 1 / sum w^2 people or at the effective number
     of its clusters, any other Student's t over clusters. `difference` joins the two. They are correlated as far as they
@@ -62,28 +92,19 @@ def excess(
     over the members and over the control people of cluster g.
 
     >>> from unmask.measures import realized_success
-    >>> belief = Posterior.from_dense(np.tile([0.9, 0.1], (40, 1)))
-    >>> in_it = np.arange(40) < 20
-    >>> found = excess(realized_success, belief, Truth(np.where(in_it, 0, np.arange(40) % 2)), inside=in_it)
+    >>> belief = Posterior.from_dense(np.tile([0.9, 0.1], (20, 1)))
+    >>> always, half = (Truth(np.arange(20) % n) for n in (1, 2))
+    >>> sides = (People.of(realized_success, belief, truth) for truth in (always, half))
+    >>> found = excess(realized_success, *sides)
     >>> round(found.excess, 3), round(found.low, 3), round(found.high, 3)
     (0.5, 0.243, 0.701)
     """
-    measure.check(belief)
-    value = measure.per_target(belief, truth)
-    known = ~np.isnan(value)
-    if truth is not None:
-        known &= truth.judged if measure.needs_truth else ~truth.leaked
-    each = np.arange(len(value)) if cluster is None else cluster
-    parts = (known & inside, known & ~inside)
-    if not all(part.any() for part in parts):
-        raise UndefinedError(f"{measure.name} has no value for any member, or for any control person; give both")
-    members, control = (
-        _Side.of(value[part], belief.weight[part], each[part], rate=measure.rate, own=cluster is None) for part in parts
-    )
-    if none := members.none or control.none:
-        return Excess(members.mean, control.mean, None, None, none)
-    low, high = difference(members.ends, control.ends, correlation=_correlation(members, control))
-    return Excess(members.mean, control.mean, low, high, ALIKE)
+    one, other = (_Side.of(people, rate=measure.rate) for people in (members, control))
+    if none := one.none or other.none:
+        return Excess(one.mean, other.mean, None, None, none)
+    shared = members.cluster is not None and control.cluster is not None
+    low, high = difference(one.ends, other.ends, correlation=_correlation(one, other) if shared else 0.0)
+    return Excess(one.mean, other.mean, low, high, ALIKE)
 
 
 Ends = tuple[float, float, float]
@@ -102,8 +123,10 @@ class _Side(NamedTuple):
         return self.ends[0]
 
     @classmethod
-    def of(cls, value: Floats, weight: Floats, cluster: NDArray[np.int64], *, rate: bool, own: bool) -> _Side:
-        weight = weight / weight.sum()
+    def of(cls, people: People, *, rate: bool) -> _Side:
+        value, weight = people.value, people.weight / people.weight.sum()
+        own = people.cluster is None
+        cluster = np.arange(len(value)) if people.cluster is None else people.cluster
         mean = float(np.clip(weight @ value, value.min(), value.max()))
         if not np.all(np.isfinite(value)):
             return cls((mean, mean, mean), "none: the value is unbounded", weight)

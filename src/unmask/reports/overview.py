@@ -51,8 +51,16 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
     yield from _grid(("release", *CRITERIA.values(), "t"), [(_criteria(*item), "") for item in _judged(data)])
     heads = list(headlines(data).values())
     several = len({row.release for row in heads}) > 1
-    shown = ("release",) * several + ("adversary", "target", "success", "guessing", "worst-off")
-    yield from _grid(shown, [(_reached(row, several=several), _kind(row)) for row in heads])
+    control = any(row.control is not None for row in heads)
+    shown = ("release",) * several + (
+        "adversary",
+        "target",
+        "success",
+        "guessing",
+        *("control",) * control,
+        "worst-off",
+    )
+    yield from _grid(shown, [(_reached(row, several=several, control=control), _kind(row)) for row in heads])
     if not heads:
         columns = ("release", "adversary", "measure", "value", "before", "unit")
         yield from _grid(columns, [(_measured(row), "") for row in data.rows[:MOST]])
@@ -80,10 +88,11 @@ def _figure(value: Value) -> str:
     return f"{value:,}" if isinstance(value, int) else number(value, 2) if isinstance(value, float) else value
 
 
-def _reached(row: Row, *, several: bool) -> tuple[str, ...]:
-    """Success, guessing and the worst-off of one adversary, each as the page writes them."""
+def _reached(row: Row, *, several: bool, control: bool) -> tuple[str, ...]:
+    """Success, guessing, what is reached on control people, and the worst-off, each as the page writes them."""
     shown = percent if row.unit in SHARES else number
-    figures = (row_value(row), shown(row.prior), shown(row.worst))
+    others = ("-" if row.control is None else shown(row.control),) * control
+    figures = (row_value(row), shown(row.prior), *others, shown(row.worst))
     return (*((row.release,) if several else ()), row.adversary, row.target, *figures)
 
 

@@ -60,6 +60,7 @@ def _audit_page(data: ReportData) -> Page:
         _key(scope),
         *_before("success", scope),
         tables.success_section(scope),
+        tables.added_section(scope),
         *_before("measures", scope),
         measures_section(scope),
         tables.people_section(scope),

@@ -67,6 +67,7 @@ def audit(
     register: Table | None = None,
     register_origin: ArrayLike | None = None,
     coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
+    control: Table | None = None,
     targets: Annotated[int, Range(1)] | None = None,
     attacker: str | Attacker | None = None,
     seed: Annotated[int, Range(0)] = 0,
@@ -80,6 +81,7 @@ def audit(
     register : table of people with some of the quasi-identifiers
     register_origin : (n_register,) the row of the original that each of them is, below 0 for others
     coverage : probability that the person behind a record is in the register
+    control  : table of people like those of the original, none of whom is in it: tells what being in the table added
     targets  : number of people attacked, drawn from the original; all when left out
     attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     seed     : random seed of every draw
@@ -95,6 +97,7 @@ def audit(
         register=register,
         coverage=coverage,
         register_origin=None if register_origin is None else np.asarray(register_origin),
+        control=control,
         targets=targets,
         seed=seed,
     )

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from unmask.audit import Audit, audit
 from unmask.measures import Measure
+from unmask.measures.base import UndefinedError
+from unmask.measures.excess import People, excess
 from unmask.posterior import Posterior, equal_weights
+from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, ClassAttack, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background
 from unmask.tables.column import Column
@@ -49,6 +52,8 @@ class Case:
                  release
     drawn_from : how many people the targets were drawn from, as in `audit`
     linked_to  : the other data that names are from, as in `Row`
+    boxes      : (n_targets,) the box of the release that each target is in, where control people are asked about, too
+    control    : the same of control people
     people     : of a part of a release that is counted, how many people its targets stand for; 0 of all parts together,
                  as they are priced; None: each target is a person
     """
@@ -62,6 +67,8 @@ class Case:
     drawn_from: float | None = None
     linked_to: str = ""
     note: str = ""
+    boxes: NDArray[np.int64] | None = None
+    control: Case | None = None
     people: int | None = None
 
     def audited(self, measures: Sequence[Measure]) -> Audit:
@@ -76,7 +83,21 @@ class Case:
             drawn_from=self.drawn_from,
             measures=measures,
         )
-        return replace(found, rows=tuple(replace(row, linked_to=self.linked_to) for row in found.rows))
+        of = {measure.name: measure for measure in measures}
+        rows = (self._beside(of[row.measure], replace(row, linked_to=self.linked_to)) for row in found.rows)
+        return replace(found, rows=tuple(rows))
+
+    def _beside(self, measure: Measure, row: Row) -> Row:
+        """The row with what control people have, and what members have more, where both have any."""
+        if self.control is None or not (measure.needs_truth and measure.has_interval):
+            return row
+        try:
+            sides = [People.of(measure, one.belief, one.truth, cluster=one.boxes) for one in (self, self.control)]
+        except UndefinedError:
+            return row
+        found = excess(measure, *sides)
+        more, low, high = found.towards(measure.direction)
+        return replace(row, control=found.control, excess=more, excess_low=low, excess_high=high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +108,7 @@ class Scene:
     origin : (n_rows,) the row of the original behind each, or of the release, where that is not known (traced)
     known  : what is known of whom, in which population; None: everybody of the release by their own rows
     drawn_from : as in `Case`
+    control : people of the same population who are not in the release, every one of them
     foreign : the rows are not people of the original, so nobody asks whose they are
     """
 
@@ -97,6 +119,7 @@ class Scene:
     known: Known | None = None
     drawn_from: float | None = None
     foreign: bool = False
+    control: Known | None = None
 
     @classmethod
     def of(cls, release: str, table: Table, origin: NDArray[np.int64] | None, known: Known | None = None) -> Self:
@@ -131,8 +154,8 @@ class Scene:
         truth = self.known.truth_in(self.origin) if self.known is not None and self.traced else None
         return self._of_people(adversary, "identity", belief, truth, note)
 
-    def value(self, adversary: str, attack: AttributeInference, link: Posterior) -> Case:
-        """What is their sensitive value? link : the belief about their records."""
+    def value(self, adversary: str, attack: AttributeInference, link: Posterior, more: Sequence[Column] = ()) -> Case:
+        """What is their sensitive value? link : the belief about their records, which compares `more` columns."""
         column, known = attack.sensitive, self.known
         if known is None or column not in known.population.names:
             belief, truth = attack.through(link, self.table), None
@@ -143,7 +166,17 @@ class Scene:
         if self.foreign:
             belief = replace(belief, status="model")
         note = OWN_PRIOR if belief.provenance["prior"] == "release" else ""
-        return self._of_people(adversary, column, belief, truth, note)
+        case = self._of_people(adversary, column, belief, truth, note)
+        if truth is None or self.control is None:
+            return case
+        return replace(case, boxes=_boxes(link), control=self._of_control(self.control, attack, more))
+
+    def _of_control(self, control: Known, attack: AttributeInference, more: Sequence[Column]) -> Case:
+        """The same attack on people who are not in the release; what was believed before is the same, too."""
+        link = replace(self, known=control).link(more)
+        belief = attack.through(link, self.table, self.background)
+        truth = attribute_truth(control.population, control.person, belief, attack.sensitive)
+        return Case(self.release, "control", attack.sensitive, belief, truth, boxes=_boxes(link))
 
     def order(self, adversary: str, attack: OrderAttack) -> Case:
         """Which record is theirs, by the order of the rows? The adversary has the population in its order."""
@@ -181,6 +214,14 @@ class Scene:
             return ClassAttack()(_with(self.table, more) if more else self.table, self.background)
         people = [self.known.population.column(column.name).take(self.known.person) for column in more]
         return ClassAttack()(_with(self.table, more), Background(_with(self.known.people, people)))
+
+
+def _boxes(link: Posterior) -> NDArray[np.int64]:
+    """(n_targets,) the box of the release that each target is in, by its first record; 0 for none."""
+    first = np.zeros(link.n_observations, dtype=np.int64)
+    held = link.row_length > 0
+    first[held] = link.candidate[link.indptr[:-1][held]] + 1
+    return np.asarray(first[link.observation], dtype=np.int64)
 
 
 def _with(table: Table, more: Sequence[Column]) -> Table:

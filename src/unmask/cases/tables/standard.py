@@ -41,14 +41,21 @@ class Evidence:
     register: Table | None = None
     coverage: float = 1.0
     register_origin: NDArray[np.int64] | None = None
+    control: Table | None = None
     targets: int | None = None
     seed: int = 0
 
+    @cached_property
     def known(self) -> Known | None:
         """The people attacked; drawn once, so that releases are compared on the same targets."""
         if self.original is None:
             return None
         return Knowledge(self.targets)(self.original, rng=np.random.default_rng(self.seed))
+
+    @cached_property
+    def aside(self) -> Known | None:
+        """The control people, all of them."""
+        return None if self.control is None else Knowledge(None)(self.control, rng=np.random.default_rng(self.seed))
 
 
 def audit_tables(
@@ -80,15 +87,17 @@ def audit_tables(
     tables = {name: table for name, table in releases.items() if isinstance(table, Table)}
     if original is not None and len(tables) < len(releases):
         raise UnmaskError("an original was given, and what it is compared with needs every row; read the releases")
+    if original is None and evidence.control is not None:
+        raise UnmaskError("control people stand beside those of the original, and none was given; give both")
     if tables and isinstance(evidence.register, Combinations):
         raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
     notes = [said for name, table in releases.items() if name not in tables for said in overlaps(name, table)]
-    foreign, known = facts.foreign(tables, original, evidence.origins), evidence.known()
+    foreign = facts.foreign(tables, original, evidence.origins)
     everything = releases if original is None else {ORIGINAL: original, **releases}
     counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
     found = _Found(None if motive is None else facing(motive, evidence), evidence, watched)
     for count in counts.values():
-        found.take(_cases(count, evidence, known))
+        found.take(_cases(count, evidence))
     first, price = next(iter(releases.values())), found.price(_people(releases))
     return ReportData(
         title=title,
@@ -109,6 +118,7 @@ def audit_tables(
             *(words.missing_evidence(evidence, tables) if tables else ()),
             *(words.NEED_ROWS if len(tables) < len(releases) else ()),
             *([words.NO_REGISTER] if evidence.register is None else []),
+            *([words.NO_CONTROL] if original is not None and evidence.control is None and first.sensitive else []),
             *words.grouped(found.not_run),
             *campaigns_not_run(price),
         ),
@@ -128,12 +138,12 @@ def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: E
     return facts.exposure(own, evidence.original, evidence.origins)
 
 
-def _cases(count: Counts, evidence: Evidence, known: Known | None) -> Iterator[Case]:
+def _cases(count: Counts, evidence: Evidence) -> Iterator[Case]:
     """What adversaries believe of a release, part by part; no part is held when the next is made."""
     name, table = count.release, count.table
     origin = np.arange(table.n_rows) if name == ORIGINAL else evidence.origins.get(name)
     for part in table.parts():
-        scene = replace(Scene.of(name, part, origin, known), foreign=count.foreign)
+        scene = replace(Scene.of(name, part, origin, evidence.known), foreign=count.foreign, control=evidence.aside)
         count.see(part, scene.table)
         yield from standard(scene, evidence)
         del part, scene
@@ -176,12 +186,12 @@ def _by_columns(scene: Scene) -> Iterator[Case]:
         if not scene.foreign:
             yield scene.identity(COLUMNS, link)
         for column in scene.table.sensitive:
-            yield scene.value(COLUMNS, AttributeInference(column.name), link)
+            yield scene.value(COLUMNS, AttributeInference(column.name), link, kept)
     if sensitive and not scene.foreign:
         yield scene.identity(INSIDER, scene.link([*kept, *sensitive]))
     for column in sensitive if len(sensitive) > 1 else ():
-        others = [other for other in sensitive if other is not column]
-        yield scene.value(INSIDER, AttributeInference(column.name), scene.link([*kept, *others]))
+        more = [*kept, *(other for other in sensitive if other is not column)]
+        yield scene.value(INSIDER, AttributeInference(column.name), scene.link(more), more)
 
 
 @dataclass(eq=False)

@@ -74,6 +74,11 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
             f"The person behind a record is in the register with probability {evidence.coverage:g}, on average over "
             "all records; nobody there is behind two of them."
         )
+    if evidence.control is not None:
+        yield (
+            f"The {evidence.control.n_rows:,} control people are like those of the original and none of them is in it; "
+            "they are attacked as if they were."
+        )
 
 
 _MISSING = {
@@ -115,6 +120,11 @@ NEED_ROWS = (
     ("Which values are inferred", "needs the table in memory"),
 )
 """What is not asked of releases that an engine counts, and what it needs."""
+
+NO_CONTROL = (
+    "What being in the table added",
+    "not separated from what holds for everybody: needs control people, who are not in it (--control)",
+)
 
 NO_REGISTER = ("Linkage to a register of named people", "needs a register (--register)")
 

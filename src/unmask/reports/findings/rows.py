@@ -8,7 +8,17 @@ from collections.abc import Sequence
 from unmask.measures.registry import SHARES, needs_truth
 from unmask.reports.data import APART, ORDER, ORIGINAL, Heads, ReportData, Scope
 from unmask.reports.facts.study import OTHERWISE, RATIONAL
-from unmask.reports.words import IDENTITY, SECRET, number, percent, release_name, row_estimate, row_value
+from unmask.reports.words import (
+    IDENTITY,
+    SECRET,
+    SPACE,
+    estimate,
+    number,
+    percent,
+    release_name,
+    row_estimate,
+    row_value,
+)
 from unmask.results import Row
 
 LINKAGE = "linkage"
@@ -17,6 +27,8 @@ LINKAGE = "linkage"
 def did(row: Row) -> str:
     """What an adversary does, to how many, as the end of a sentence: "re-identifies 25 % [20, 30] of 300 people"."""
     value, n = row_estimate(row), f"{row.n:,}"
+    if row.excess is not None:
+        return added(row)
     if row.measure in OTHERWISE:
         if row.unit not in SHARES:
             return f"is off by {value} {row.unit} on average over {n} cases"
@@ -46,6 +58,31 @@ def without(row: Row) -> str:
     if row.measure in OTHERWISE:
         return f"without the release {'in' if row.unit in SHARES else 'by'} {value}"
     return f"{'shuffled labels give' if row.target == LINKAGE else 'guessing gives'} {value}"
+
+
+def added(row: Row) -> str:
+    """What being in the release added to an adversary's success with a value, and what that stands beside."""
+    assert row.control is not None
+    some = "nothing that shows" if _none_shown(row) else points(row)
+    why = f" ({points(row)})" if _none_shown(row) else ""
+    return (
+        f"owes {some} of their success with {row.target} to people being in the table{why}: they infer it correctly "
+        f"for {row_estimate(row)} of {row.n:,} people, and for {percent(row.control)} of control people, who are not"
+    )
+
+
+def _none_shown(row: Row) -> bool:
+    """Whether the excess may be none."""
+    low, high = row.excess_low, row.excess_high
+    return low is None or high is None or low <= 0
+
+
+def points(row: Row) -> str:
+    """The excess of a share in percentage points, with its interval."""
+    assert row.excess is not None
+    ends = (None if one is None else 100 * one for one in (row.excess_low, row.excess_high))
+    found, mark, interval = estimate(100 * row.excess, "points", *ends).partition(f"{SPACE}[")
+    return f"{found}{SPACE}points{mark}{interval}"
 
 
 def risky(row: Row) -> float:

@@ -9,7 +9,8 @@ from unmask.measures.registry import needs_truth
 from unmask.reports.bars import Absent, Dot, bars, dots
 from unmask.reports.data import Heads, ReportData, Scope
 from unmask.reports.facts.tables import ColumnRisk, Distribution
-from unmask.reports.parts import Figure, Figures, Grid, Section, lead, notes, parts
+from unmask.reports.findings.rows import points
+from unmask.reports.parts import Figure, Figures, Grid, Section, grid, lead, notes, parts
 from unmask.reports.words import FAILURES, SPACE, lettered, number, percent, row_estimate, what
 from unmask.results import Row
 
@@ -73,6 +74,49 @@ def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str
     """The word for success that has no value: the status of the row that failed, or "not run" where there is none."""
     asked = (row for row in data.rows if (row.release, row.adversary, row.target) == (release, adversary, target))
     return next((row.status for row in asked if row.measure in data.success and row.status in FAILURES), "not run")
+
+
+# --- control people --------------------------------------------------------------------------------------------------
+
+ADDED = (
+    "Control people are like those of the table and not in it. What the same adversary reaches on them holds for "
+    "everybody; the rest is what being in the table added. Dots are the people in it, the black tick is control people."
+)
+
+
+def added_section(scope: Scope) -> Section | None:
+    """What the adversary reaches on people in the release, and what on control people."""
+    own = {key: row for key, row in scope.heads.items() if row.control is not None}
+    if not own:
+        return None
+    figures, tables = [], []
+    for target in (target for target in scope.targets if any(key[2] == target for key in own)):
+        rows = {key[:2]: row for key, row in own.items() if key[2] == target}
+        label = f"People in the table and control people. {what(target)}. The table below has the figures."
+        figures.append(Figure(what(target), dots(_against_control(scope, rows), label=label)))
+        head = (*scope.who_head, "Guessing", "Control people", "People in it", "Added")
+        lines = [(*scope.who(*key), *_added_cells(row)) for key, row in rows.items()]
+        tables.append(grid(head, lines, what(target), text=len(scope.who_head)))
+    return Section("added", "What being in the table added", parts(lead(ADDED), Figures(tuple(figures)), tables))
+
+
+def _against_control(scope: Scope, rows: Mapping[tuple[str, str], Row]) -> list[tuple[str, list[Dot | Absent]]]:
+    """A line for each release; an adversary without control people there is left out."""
+    found: dict[str, list[Dot | Absent]] = {}
+    for (release, adversary), row in rows.items():
+        style, several = scope.styles[adversary], len(scope.adversaries)
+        said, control = (
+            lettered(f"+{points(row)}" if (row.excess or 0) > 0 else points(row), style, several),
+            row.control,
+        )
+        assert control is not None
+        found.setdefault(release, []).append(Dot(style, row.posterior, row.posterior, row.posterior, control, said))
+    return list(found.items())
+
+
+def _added_cells(row: Row) -> tuple[str, ...]:
+    assert row.control is not None
+    return percent(row.prior), percent(row.control), row_estimate(row), points(row)
 
 
 # --- people ----------------------------------------------------------------------------------------------------------
