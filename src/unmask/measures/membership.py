@@ -135,9 +135,13 @@ def epsilon_of_guesses(right: int, guesses: int, *, delta: float = 0.0, canaries
     from scipy.special import bdtrc
 
     def explained(epsilon: float) -> float:
-        at_least = np.append(bdtrc(np.arange(right), guesses, 1 / (1 + exp(-epsilon)))[::-1], 1.0)  # v, v - 1, ..., 0
-        slack = (at_least[1:] - at_least[0]) / np.arange(1, right + 1)
-        return float(at_least[0]) + 2 * (canaries or guesses) * delta * float(slack.max(initial=0.0))
+        each = 1 / (1 + exp(-epsilon))
+        at_least = float(bdtrc(right - 1, guesses, each)) if right else 1.0
+        if delta == 0 or right == 0:
+            return at_least
+        fewer = np.append(bdtrc(np.arange(right - 1)[::-1], guesses, each), 1.0)  # P[B >= v - 1], ..., P[B >= 0]
+        slack = (fewer - at_least) / np.arange(1, right + 1)
+        return at_least + 2 * (canaries or guesses) * delta * float(slack.max())
 
     low, high = 0.0, 50.0
     if explained(low) > 1 - sure:
