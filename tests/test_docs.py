@@ -53,6 +53,19 @@ def test_pages_show_commands():
     assert len(COMMANDS) > 40
 
 
+def test_the_code_of_a_new_domain_is_that_of_one_that_is_tested():
+    tested = [
+        *ROOT.glob("tests/badges/*.py"),
+        ROOT / "tests/test_new_domain.py",
+        ROOT / "tests/reports/test_subjects.py",
+    ]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in tested)
+    page = (ROOT / "docs" / "how-to" / "domain.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)\n```", page, flags=re.DOTALL | re.MULTILINE)
+    assert len(blocks) > 4
+    assert [block for block in blocks if block not in code] == []
+
+
 def test_no_line_installs_a_name_that_nobody_owns():  # U7: whoever registers it would run in every copied pipeline
     tool = r"(?:pip3? install|uv add|uv pip install|uvx|pipx install|pipx run)"
     bare = re.compile(rf"\b{tool}\s+(?:-\S+\s+)*[\"'`]?unmask(?![\w/.-])|install unmask\[")

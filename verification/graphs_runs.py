@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from unmask.graphs import Attack, Auxiliary, Pair, SeedPairs, SocialGraph, datasets, select_seeds, split
 
-PERCOLATES = 0.05
-"""A run percolates when it names at least this share of the people that can be found."""
-
 MAIN = ("slashdot", "epinions")
 """The networks of the published figures that are at hand."""
 

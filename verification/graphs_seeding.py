@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
-from graphs_runs import MAIN, PERCOLATES, Run, network, percent, perturbed, rng_of, seeded
+from graphs_runs import MAIN, Run, network, percent, perturbed, rng_of, seeded
 from show import Section, Verdict
 
 from unmask.errors import UnmaskError
 from unmask.graphs import Nar09, Pair, SeedPairs
 from unmask.graphs.knowledge import betweenness
+from unmask.measures.rates import SPREADS
 
 SMALL = "wiki-vote"
 """In place of LJ10k, which was never published."""
@@ -126,7 +127,7 @@ def _small_verdicts(recalls: dict[tuple[str, int], list[float]]) -> Iterator[Ver
 
 
 def _spreads(recalls: Sequence[float]) -> bool:
-    return bool(recalls) and min(recalls) >= PERCOLATES
+    return bool(recalls) and min(recalls) >= SPREADS
 
 
 def large() -> Section:

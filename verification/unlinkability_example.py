@@ -58,15 +58,15 @@ def example() -> Section:
         *_worst_case(),
     )
     rows = tuple(
-        (side, shape, *(f"{value[s]:.4g}" for value in (of.miss, of.include, of.mergings, of.risk_slope)))
+        (side, shape, *(f"{value[s]:.4g}" for value in (of.miss, of.include, of.merges, of.risk_slope)))
         for side, of in (("left", left), ("right", right))
         for s, shape in enumerate(SHAPES)
     )
     return Section(
         "Section 4: the example of Figure 4, and the other printed numbers (alpha = 1/2, b = 0)",
-        ("partition", "subject", "misses", "includes", "mergings to beta", "slope"),
+        ("partition", "subject", "misses", "includes", "merges to beta", "slope"),
         rows,
-        ("beta is 90 % for the left and 70 % for the right partition; a slope of nan: breached without a merging.",),
+        ("beta is 90 % for the left and 70 % for the right partition; a slope of nan: breached without a merge.",),
         verdicts,
     )
 
@@ -88,7 +88,7 @@ def _conventions() -> list[Verdict]:
     found = []
     for (linear, fewer), of in fits.items():
         ours = linear and fewer
-        steps, first = "linear between mergings" if linear else "whole mergings", "fewer" if fewer else "more"
+        steps, first = "linear between merges" if linear else "whole merges", "fewer" if fewer else "more"
         told = ", ".join(f"{side} {len(columns)}" for side, columns in of.items())
         both = all(of.values())
         found.append(
@@ -209,7 +209,7 @@ def _reconstruction(left: Unlinkability, right: Unlinkability) -> list[Verdict]:
     """One verdict a side: it would fail if `evaluate` were wrong, and says nothing of the paper."""
     found = []
     for side, of, totals in (("left", left, "12 4 conservative"), ("right", right, "7 15 liberal")):
-        x, y, beta = of.mergings[3], of.mixed_at_threshold[3], PRINTED[side].beta
+        x, y, beta = of.merges[3], of.mixed_at_threshold[3], PRINTED[side].beta
         halves = " ".join(f"{2 / math.pi * math.atan(value / x):.3f}" for value in (beta, y))
         found.append(
             _same(
@@ -282,7 +282,7 @@ def _introduction() -> list[Verdict]:
     told = {wanted: ", ".join(f"{slope:.3f}" for slope in of) for wanted, of in slopes.items()}
     return [
         _same("introduction: items of Alice to re-allocate", "1, 2, 2", ", ".join(f"{of.miss[0]:g}" for of in linking)),
-        _same("introduction: mergings to link them", "1, 1, 2", ", ".join(f"{of.mergings[0]:g}" for of in linking)),
+        _same("introduction: merges to link them", "1, 1, 2", ", ".join(f"{of.merges[0]:g}" for of in linking)),
         _same("introduction: Bob's items mixed in by then", "2, 1, 0", ", ".join(f"{x:g}" for x in foreign)),
         Verdict(
             "introduction: slope ranks them by contamination, unwanted (alpha 0, beta 90 %)",
@@ -291,7 +291,7 @@ def _introduction() -> list[Verdict]:
             slopes[False][0] > slopes[False][1] > slopes[False][2] == 0,
         ),
         Verdict(
-            "REFUTED where contamination is wanted: the third is the best for an adversary (it takes 1.5 mergings)",
+            "REFUTED where contamination is wanted: the third is the best for an adversary (it takes 1.5 merges)",
             "rising",
             told[True],
             slopes[True][0] < slopes[True][1] < slopes[True][2],

@@ -101,9 +101,9 @@ def _clusters(name: str, rows: Sequence[Sequence[int]]) -> Any:
 def _star_curves(rows: Sequence[Sequence[int]], beta: float) -> Any:
     met = Contingency.of(*partitions(rows))
     of, (listed,) = evaluate(met, beta=beta), merge_lists(met, [3])
-    x, y = float(of.mergings[3]), float(of.mixed_at_threshold[3])
+    x, y = float(of.merges[3]), float(of.mixed_at_threshold[3])
     colors = {"linked": BLUE, "mixed": ORANGE}
-    axis_x = _x("mergings", 0, 2, values=[0, 1, 2], format="d")
+    axis_x = _x("merges", 0, 2, values=[0, 1, 2], format="d")
     axis_y = _y("share of items", 0, 1, format=".0%")
     layers = []
     for name, curve in (("linked", listed.linked), ("mixed", listed.mixed)):
@@ -121,7 +121,7 @@ def _star_curves(rows: Sequence[Sequence[int]], beta: float) -> Any:
     layers += [level.encode(x=axis_x, y=axis_y, x2="x2:Q"), drop.encode(x=axis_x, y=axis_y, y2="y2:Q")]
     layers.append(label("linked", colors["linked"], 0, float(listed.linked[0]), dx=8, dy=-26))
     layers.append(label("mixed", colors["mixed"], 2, float(listed.mixed[2]), dx=-10, dy=34, align="right"))
-    text = f"Stars: {beta:.0%} at {x:g} mergings, {y:.1%} mixed in; slope {float(of.risk_slope[3]):.2%}"
+    text = f"Stars: {beta:.0%} at {x:g} merges, {y:.1%} mixed in; slope {float(of.risk_slope[3]):.2%}"
     return alt.layer(*layers).properties(width=360, height=190, title=heading(text))
 
 
@@ -129,7 +129,7 @@ def _overall_curves(rows: Sequence[Sequence[int]]) -> Any:
     names = ("0", "1/3", "2/3", "1")
     of = evaluate(Contingency.of(*partitions(rows)), alpha=[ALPHAS[at] for at in (0, 1, 3, 6)])
     length = of.linked_curve.shape[1]
-    x = _x("mergings allowed to each subject", 0, length - 1, values=list(range(length)), format="d")
+    x = _x("merges allowed to each subject", 0, length - 1, values=list(range(length)), format="d")
     y = _y("share, average subject", 0, 1, format=".0%")
     layers = [
         _line(_points(name, range(length), curve[at]), BY_ALPHA[name], x, y, width=WIDTH_BY_ALPHA[name])
@@ -195,7 +195,7 @@ def _uniform() -> Any:
     title = heading(
         "Figure 5: three distances between two uniformly random partitions",
         f"{len(samples[10].voi)} repetitions; bars are 95 % intervals of the mean. Contamination unwanted; repetitions",
-        "whose overall curve is breached without a merging have no slope and are left out.",
+        "whose overall curve is breached without a merge have no slope and are left out.",
     )
     return alt.layer(*layers, *ends).properties(width=520, height=380, title=title)
 
@@ -229,7 +229,7 @@ def _walks() -> Any:
     title = heading(
         "Figure 6: overall slope against variation of information, along random walks away from the solution",
         "200 items, 120 walks a start. Dots: partitions on the way. Lines: means in 12 bins of VOI. Where the overall "
-        "curve is breached without a merging the slope counts as 1.",
+        "curve is breached without a merge the slope counts as 1.",
     )
     return alt.hconcat(*(_walk_panel(text, settings) for text, settings in panels), spacing=30).properties(title=title)
 

@@ -128,7 +128,7 @@ def curves(
     mixed: str = "rest",
     floor_free: bool = False,
 ) -> tuple[Curve, Curve]:
-    """PlotForCluster: the linked and the mixed graph after 0, 1, ... mergings.
+    """PlotForCluster: the linked and the mixed graph after 0, 1, ... merges.
 
     norm       : what linked and mixed are divided by: "weight" of the subject and of the rest, or their "count"
     mixed      : "rest", foreign items among all foreign ones; "share", foreign items among those merged
@@ -173,7 +173,7 @@ def threshold(linked: Curve, mixed: Curve, beta: Fraction) -> tuple[Fraction, Fr
 
 
 def slope(linked: Curve, mixed: Curve, alpha: Fraction, beta: Fraction, breached: str = "nan") -> float:
-    """The risk slope; where beta is reached without a merging: nan, 1, or the limit for beta falling to linked[0]."""
+    """The risk slope; where beta is reached without a merge: nan, 1, or the limit for beta falling to linked[0]."""
     at = threshold(linked, mixed, beta)
     if at is not None:
         x, y = at
@@ -221,7 +221,7 @@ class Subject:
     foreign_subjects: Fraction
     effective_foreign_subjects: float
     breached: bool
-    mergings: Fraction | None
+    merges: Fraction | None
     mixed_at_threshold: Fraction | None
     risk_slope: float
     merge_order: tuple[list[Any], ...]
@@ -239,7 +239,7 @@ class Result:
     normalized_error: float
     linked_curve: Curve
     mixed_curve: Curve
-    mergings_overall: Fraction | None
+    merges_overall: Fraction | None
     slope_overall: float
     breach_rate: Fraction
     kind: str
@@ -317,7 +317,7 @@ def _subject(
         foreign_subjects=sum((p * len(owners) for (_, p), owners in zip(Qs, strangers, strict=True)), Fraction(0)),
         effective_foreign_subjects=sum(p * _evenly(owners) for (_, p), owners in zip(Qs, strangers, strict=True)),
         breached=at is None,
-        mergings=None if at is None else at[0],
+        merges=None if at is None else at[0],
         mixed_at_threshold=None if at is None else at[1],
         risk_slope=slope(linked, mixture, alpha, beta, breached),
         merge_order=tuple(merge_order(C, Q, alpha, see) for Q, _ in Qs),
@@ -357,7 +357,7 @@ def _whole(n: int, subjects: list[Subject], counted: list[int], beta: Fraction |
         normalized_error=float(sum(one.error for one in kept) / len(kept) / (n - 1)) if n > 1 else math.nan,
         linked_curve=linked,
         mixed_curve=mixture,
-        mergings_overall=None if at is None else at[0],
+        merges_overall=None if at is None else at[0],
         slope_overall=math.nan if beta is None else slope(linked, mixture, alpha, beta, breached),
         breach_rate=Fraction(sum(one.breached for one in kept), len(kept)),
         kind="conservative" if m > i else "liberal" if m < i else "neutral",
@@ -375,7 +375,7 @@ PER_ALPHA = (
     "foreign_subjects",
     "effective_foreign_subjects",
 )
-PER_THRESHOLD = ("mergings", "mixed_at_threshold", "risk_slope", "breached")
+PER_THRESHOLD = ("merges", "mixed_at_threshold", "risk_slope", "breached")
 WHOLE_PER_ALPHA = ("miss_total", "include_total", "normalized_error")
 WHOLE_PER_THRESHOLD = ("slope_overall", "breach_rate")
 
@@ -388,7 +388,7 @@ def differences(
     found : an object whose attributes are named as those of `Result` and `Subject`, an array over subjects each
     a, b  : the place on the axes of alpha and beta, which come first; None where there is no such axis
 
-    Without a merging the other implementation says 0 mergings and the mixed graph as it begins.
+    Without a merge the other implementation says 0 merges and the mixed graph as it begins.
     """
     first = () if a is None else (a,)
     both = first if b is None else (*first, b)
@@ -421,7 +421,7 @@ def differences(
 def _as_reported(one: Subject, name: str) -> float:
     if name == "linked_now":
         return float(one.linked[0])
-    if name == "mergings" and one.mergings is None:
+    if name == "merges" and one.merges is None:
         return 0.0
     if name == "mixed_at_threshold" and one.mixed_at_threshold is None:
         return float(one.mixed[0])

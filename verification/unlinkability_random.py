@@ -147,7 +147,7 @@ def figure_5() -> Section:
     header = ("n", "slope(.7) 1/3", "slope(.7) 2/3", "slope(.8) 1/3", "slope(.8) 2/3", "VOI/log2 n", "MTD/(n-1)")
     notes = (
         f"{REPETITIONS} repetitions (the paper: 1000), mean +- half of its 95 % interval; b = 0. A repetition whose",
-        "overall curve is breached without a merging has no slope and is left out.",
+        "overall curve is breached without a merge has no slope and is left out.",
     )
     return Section("Figure 5: uniformly random partitions", header, tuple(rows), notes, tuple(_claims_5()))
 

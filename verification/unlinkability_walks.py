@@ -123,7 +123,7 @@ def figure_6() -> Section:
     )
     notes = (
         f"n = {N}, {WALKS} walks a start, looked at after {len(LENGTHS)} lengths up to {LENGTHS[-1]:,}; half width:",
-        "the largest of the bins. breached: the slope where the overall curve is breached without a merging.",
+        "the largest of the bins. breached: the slope where the overall curve is breached without a merge.",
     )
     return Section(
         "Figure 6: slope against VOI along random walks", header, tuple(rows), notes, tuple(_claims(falling))

@@ -31,7 +31,7 @@ from unmask.graphs.release import SocialGraph
 from unmask.measures.interval import of_runs
 from unmask.posterior import Posterior
 
-# nine source nodes: two hits, a miss, one not named, two ghosts, one rightly not named, a right and a lost seed
+# nine source nodes: two hits, a miss, one not named, two false positives, one rightly left, a right and a lost seed
 MAPPING = np.array([0, 1, 9, -1, 7, 8, -1, 5, -1])
 TRUTH = np.array([0, 1, 2, 3, -1, -1, -1, 5, 6])
 SEEDS = np.array([7, 8])
@@ -64,18 +64,25 @@ def test_the_rates_are_those_counted_by_hand():
     found = rates(MAPPING, TRUTH, SEEDS)
     assert (found.findable, found.matches) == (4, 5)
     assert (found.recall, found.recall_of_all, found.recall_with_seeds) == (2 / 4, 2 / 6, 3 / 6)
-    assert (found.error, found.error_with_ghosts, found.precision) == (1 / 4, 3 / 4, 2 / 5)
-    assert (found.ghost_share, found.false_alarm, found.coverage) == (2 / 5, 2 / 3, 5 / 7)
+    assert (found.error, found.error_with_false_positives, found.precision) == (1 / 4, 3 / 4, 2 / 5)
+    assert (found.false_positive_share, found.false_alarm, found.coverage) == (2 / 5, 2 / 3, 5 / 7)
 
 
 @settings(max_examples=100, deadline=None)
 @given(mapping=nodes, truth=nodes, seeds=st.sets(st.integers(0, 11)))
 def test_the_rates_hang_together(mapping, truth, seeds):
     found = rates(mapping, truth, sorted(seeds))
-    assert found.findable + found.ghosts + found.absent + len(seeds) == 12
+    assert found.findable + found.false_positives + found.absent + len(seeds) == 12
     assert found.seeds_right <= found.seeds_present <= len(seeds)
     assert found.hits + found.seeds_right == np.count_nonzero((mapping == truth) & (truth >= 0))
-    for rate in (found.recall, found.precision, found.ghost_share, found.false_alarm, found.coverage, found.error):
+    for rate in (
+        found.recall,
+        found.precision,
+        found.false_positive_share,
+        found.false_alarm,
+        found.coverage,
+        found.error,
+    ):
         assert rate is None or 0 <= rate <= 1
     if found.recall is not None:
         assert found.recall_of_all <= found.recall
@@ -83,7 +90,12 @@ def test_the_rates_hang_together(mapping, truth, seeds):
 
 def test_a_rate_without_a_base_is_none():
     nothing = rates(np.array([-1]), np.array([3]), [])
-    assert (nothing.recall, nothing.precision, nothing.ghost_share, nothing.false_alarm) == (0.0, None, None, None)
+    assert (nothing.recall, nothing.precision, nothing.false_positive_share, nothing.false_alarm) == (
+        0.0,
+        None,
+        None,
+        None,
+    )
     assert rates(np.array([2]), np.array([-1]), []).recall is None
 
 

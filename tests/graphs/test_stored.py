@@ -246,7 +246,7 @@ def test_the_evaluation_is_the_one_in_memory(engine, tmp_path):
     found = stored.evaluate(networks[0], mapped)
     assert found.rates == rates(mapping, pair.truth, seeds[0])
     assert found.by_degree == by_degree(pair.source.degree, outcomes(mapping, pair.truth, seeds[0]))
-    assert min(found.rates.hits + found.rates.misses, found.rates.ghosts, found.rates.absent) > 0
+    assert min(found.rates.hits + found.rates.misses, found.rates.false_positives, found.rates.absent) > 0
 
 
 def test_pairs_are_written_by_their_ids(engine, tmp_path):

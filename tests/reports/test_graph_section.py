@@ -46,27 +46,27 @@ def bins() -> tuple[CertaintyBin, ...]:
 
 
 def attack(name: str = "rematch", **changes) -> StructureAttack:
-    values = {"release": "0.5/0.75", "seeds": "random.25", "n_seeds": 1000, "runs": 4, "percolated": 4}
+    values = {"release": "0.5/0.75", "seeds": "random.25", "n_seeds": 1000, "runs": 4, "spread_in": 4}
     values |= {"recall": 0.388, "recall_low": 0.381, "recall_high": 0.395, "precision": 0.901, "error": 0.021}
-    values |= {"ghosts": 0.045, "coverage": 0.304, "names": 8750, "by_degree": classes(), "certainty": bins()}
+    values |= {"false_positives": 0.045, "coverage": 0.304, "names": 8750, "by_degree": classes(), "certainty": bins()}
     return StructureAttack(attack=name, **(values | {"steps": (6420, 2210, 610, 140, 31, 8, 2, 0)} | changes))
 
 
 def nar09(**changes) -> StructureAttack:
     rates = {"recall": 0.276, "recall_low": 0.21, "recall_high": 0.342, "precision": 0.868, "error": 0.012}
-    more = {"ghosts": 0.09, "coverage": 0.225, "by_degree": classes(1.7, 0.97), "certainty": ()}
+    more = {"false_positives": 0.09, "coverage": 0.225, "by_degree": classes(1.7, 0.97), "certainty": ()}
     return attack("nar09", **(rates | more | {"steps": (3609, 2503, 483, 149, 73, 28, 10, 1, 0)} | changes))
 
 
 def bumblebee(**changes) -> StructureAttack:
     rates = {"recall": 0.372, "recall_low": 0.366, "recall_high": 0.378, "precision": 0.865, "error": 0.031}
-    more = {"ghosts": 0.07, "coverage": 0.312, "by_degree": classes(1.05, 0.94), "certainty": ()}
+    more = {"false_positives": 0.07, "coverage": 0.312, "by_degree": classes(1.05, 0.94), "certainty": ()}
     return attack("bumblebee", **(rates | more | {"steps": (5230, 2810, 893, 249, 83, 38, 12, 2, 0)} | changes))
 
 
 def grasshopper(**changes) -> StructureAttack:
     rates = {"recall": 0.195, "recall_low": 0.19, "recall_high": 0.2, "precision": 0.991, "error": 0.002}
-    more = {"ghosts": 0.005, "coverage": 0.14, "by_degree": classes(2.6, 1.0), "certainty": ()}
+    more = {"false_positives": 0.005, "coverage": 0.14, "by_degree": classes(2.6, 1.0), "certainty": ()}
     return attack(
         "grasshopper", **(rates | more | {"steps": (1230, 2110, 803, 329, 183, 78, 42, 22, 11, 4, 4, 4)} | changes)
     )
@@ -136,7 +136,7 @@ def rows(of: GraphRisk):
         n = {"n": 18_160, "prior": 1 / 26_398, "status": "scores", "worst": 1.0, "quantiles": (0.0, 0.0, 0.0, 1.0, 1.0)}
         made.append(row(*who, "recall", posterior=one.recall, **over, **n))
         made.append(row(*who, "precision", posterior=one.precision, **n))
-        made.append(row(*who, "false_positives", posterior=one.ghosts, **(n | {"direction": "low"})))
+        made.append(row(*who, "false_positives", posterior=one.false_positives, **(n | {"direction": "low"})))
         made.append(row(*who, "error_hops", posterior=2.3, **(n | {"unit": "hops", "direction": "low", "prior": 4.1})))
         made.append(row(*who, "success_probability", posterior=one.coverage, **n))
     return tuple(made)
@@ -247,7 +247,7 @@ def test_g4_what_was_not_run_is_said_with_the_reason():
 
 
 def test_g6_of_a_partial_truth_both_shares_of_right_names_are_told():
-    of = bare(attack(precision=0.722, precision_at_least=0.305, ghosts=None), truth_partial=True)
+    of = bare(attack(precision=0.722, precision_at_least=0.305, false_positives=None), truth_partial=True)
     said = found(of, rows=rows(bare())[:1])[0]
     assert said.endswith(
         "of the 8,750 matches they make, 72.2 % are right among people with an entry in the truth, which is partial; "
@@ -261,14 +261,14 @@ def test_g6_of_a_partial_truth_both_shares_of_right_names_are_told():
 
 
 def test_an_attack_without_a_name_says_so():
-    none = attack(recall=0.0, recall_low=None, recall_high=None, precision=None, percolated=0, names=0)
+    none = attack(recall=0.0, recall_low=None, recall_high=None, precision=None, spread_in=0, names=0)
     said = found(bare(none), rows=rows(bare())[:1])[0]
     assert "re-identifies 0 % of the 18,160 people who are in both graphs: they make no match at all." in said
     assert said.endswith("In none of 4 runs does it spread beyond the surroundings of the seeds.")
 
 
 def test_rates_are_means_over_all_runs_and_the_share_that_spread_is_said():
-    torn = bare(attack(percolated=3))
+    torn = bare(attack(spread_in=3))
     assert "It spreads in 3 of 4 runs and dies out in the others; rates are means over all runs." in found(torn)[0]
     assert "In some runs rematch spreads through the network, in others not." in section(page(torn))
     assert "In some runs" not in section(page(bare()))
@@ -313,7 +313,7 @@ def test_ties_are_told_only_where_they_decide_more_than_chance_does():
     assert told(0.4, 0.6)
     assert not told(0.4, 0.6, people=20)  # Wilson: 0.22 to 0.61 and 0.39 to 0.78
     assert not told(0.4, 0.4)
-    assert not told(0.0, 0.05, percolated=0)
+    assert not told(0.0, 0.05, spread_in=0)
 
 
 @pytest.mark.parametrize(
@@ -467,7 +467,7 @@ def test_overlap_is_drawn_over_what_varies():
 
 
 def test_g5_without_truth_nothing_is_said_to_be_right():
-    blind = dict.fromkeys(("recall", "recall_low", "recall_high", "precision", "error", "ghosts"))
+    blind = dict.fromkeys(("recall", "recall_low", "recall_high", "precision", "error", "false_positives"))
     blind |= {"by_degree": (), "certainty": (), "n_seeds": 25}
     point = TransitionPoint("rematch", "random.25", 5, 1, 1, None, 0.25)
     of = graph(
@@ -487,7 +487,7 @@ def test_g5_without_truth_nothing_is_said_to_be_right():
     assert not re.search(r"\b(nan|None|expects)\b", Page(text).text)
 
 
-def test_precision_ghosts_and_hops_are_leading_measures_with_names():
+def test_precision_false_positives_and_hops_are_leading_measures_with_names():
     text = whole().replace("\u00a0", " ").partition("<details>")[2].partition('<section id="measures">')[2]
     leading = text.partition("<details>")[0]
     for line in (

@@ -31,8 +31,8 @@ def guess(name: str = "name_bd", **changes) -> GuessLinkage:
         "clean": 0.25,
         "guessing": 0.0,
         "one_away": 0.741,
-        "median_mergings": 0.6,
-        "most_mergings": 0.6,
+        "median_merges": 0.6,
+        "most_merges": 0.6,
         "gini": 0.28,
         "jain": 0.71,
         "linked_curve": (0.63, 1.0),
@@ -51,7 +51,7 @@ def guess(name: str = "name_bd", **changes) -> GuessLinkage:
 def block(name: str = "block") -> GuessLinkage:
     """Everything in one cluster."""
     flat = {"linked_curve": (1.0,), "mixed_curve": (1.0,), "worst_linked": (1.0,), "worst_mixed": (1.0,)}
-    none = {"clean": 0.0, "one_away": 0.0, "median_mergings": 0.0, "most_mergings": 0.0, "gini": 0.0, "jain": 1.0}
+    none = {"clean": 0.0, "one_away": 0.0, "median_merges": 0.0, "most_merges": 0.0, "gini": 0.0, "jain": 1.0}
     more = {"breached": 1.0, "guessing": 1.0, "clusters": 1, "breach_rates": (1.0,) * 4, "whole": {"ari": 0.0}}
     errors = {"miss_include": ((0, 9998, 1000),), "kind": "liberal"}
     return guess(name, **flat, **none, **more, **errors)
@@ -299,7 +299,7 @@ def test_a_guess_that_mixes_far_more_does_not_hide_the_others():
 def test_degenerate_linkages_are_drawn():
     alone = guess(miss_include=((0, 0, 10),), whole={"voi": math.nan})
     spared = guess(breached=0.0, clean=0.0, breach_rates=(0.0,) * 4)
-    undefined = guess("u", gini=math.nan, most_mergings=math.inf, slopes=((0.5, (math.nan, 1.0, math.nan, 0.2)),))
+    undefined = guess("u", gini=math.nan, most_merges=math.inf, slopes=((0.5, (math.nan, 1.0, math.nan, 0.2)),))
     for guesses in (
         (alone,),
         (block(),),

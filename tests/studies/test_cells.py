@@ -1,4 +1,4 @@
-"""What a cell of each wing finds is what the wing finds when it is called directly."""
+"""What a cell of each domain finds is what the domain finds when it is called directly."""
 
 import numpy as np
 import pytest

@@ -40,11 +40,11 @@ def measure(found, name, adversary="Nar09"):
     return next(row for row in found.rows if (row.measure, row.adversary) == (name, adversary))
 
 
-def trial(hits, misses, *, n=100, ghosts=0, certainty=0.8, partial=False):
+def trial(hits, misses, *, n=100, false_positives=0, certainty=0.8, partial=False):
     """n people in both graphs, and as many who are not, of whom some are named."""
     mapping = np.full(2 * n, -1, dtype=np.int32)
     mapping[:hits], mapping[hits : hits + misses] = np.arange(hits), n + np.arange(misses)
-    mapping[n : n + ghosts] = n + misses + np.arange(ghosts)
+    mapping[n : n + false_positives] = n + misses + np.arange(false_positives)
     belief = matching_of(mapping, np.zeros((3, 0), int), n_target=2 * n, sweeps=[hits, 0], visits=0, attack="a")
     nobody, person = SocialGraph.from_edges([], [], n_nodes=2 * n), np.arange(2 * n)
     pair = Pair(nobody, nobody, np.where(person < n, person, -1))
@@ -74,7 +74,7 @@ def test_rates_are_those_of_the_evaluation():
     expected = rates(Nar09()(pair.target, Auxiliary(pair.source, seeds)).mapping, pair.truth, seeds.source)
     assert measure(found, "recall").posterior == pytest.approx(expected.recall)
     assert measure(found, "precision").posterior == pytest.approx(expected.precision)
-    assert measure(found, "false_positives").posterior == pytest.approx(expected.ghosts / expected.matches)
+    assert measure(found, "false_positives").posterior == pytest.approx(expected.false_positives / expected.matches)
     assert measure(found, "recall").n == expected.findable
     (attack,) = found.subject("graph").attacks
     assert (attack.recall, attack.error) == (pytest.approx(expected.recall), pytest.approx(expected.error))
@@ -96,13 +96,13 @@ def test_nobody_can_be_named_where_nothing_is_shared():
     truth = np.concatenate((truth, np.full(one.n_nodes - len(truth), -1)))
     found = audit_graph({"r": Acquired(other, one, truth)}, plan())
     assert measure(found, "recall").posterior < 0.05
-    assert found.subject("graph").attacks[0].percolated == 0
+    assert found.subject("graph").attacks[0].spread_in == 0
     assert "none of 2 runs" in " ".join(sentences(found))
 
 
 def test_g9_rates_are_means_over_all_runs_and_the_share_that_spread_stands_beside_them():
     found = summed([trial(60, 10), trial(50, 20), trial(0, 1)])
-    assert (found.runs, found.percolated) == (3, 2)
+    assert (found.runs, found.spread_in) == (3, 2)
     assert found.recall == pytest.approx(1.1 / 3)
     assert found.error == pytest.approx(0.31 / 3)
     half = 4.303 * np.std([0.6, 0.5, 0.0], ddof=1) / np.sqrt(3)  # Student's t, two degrees of freedom
@@ -115,10 +115,10 @@ def test_g9_rates_are_means_over_all_runs_and_the_share_that_spread_stands_besid
 
 
 def test_g6_people_without_an_entry_in_a_partial_truth_are_neither_right_nor_wrong():
-    half = trial(30, 10, ghosts=60, partial=True)
+    half = trial(30, 10, false_positives=60, partial=True)
     found = summed([half])
     assert (found.recall, found.precision, found.precision_at_least) == (0.3, 0.75, 0.3)
-    assert (found.ghosts, found.names) == (None, 100)
+    assert (found.false_positives, found.names) == (None, 100)
     assert [item.precision for item in found.by_degree] == [None, 0.75]
     assert sum(item.matches for item in found.certainty) == 40
     measures = {row.measure: row for row in rows([half], release="r", adversary="a")}
@@ -140,9 +140,9 @@ def test_g6_a_partial_truth_is_said_and_changes_no_recall():
     assert first < second  # people without an entry are out of it
 
 
-def test_ghosts_are_a_share_of_the_names_given():
-    found = summed([trial(60, 20, ghosts=20)])
-    assert (found.precision, found.ghosts, found.coverage) == (0.6, 0.2, 0.5)
+def test_false_positives_are_a_share_of_the_names_given():
+    found = summed([trial(60, 20, false_positives=20)])
+    assert (found.precision, found.false_positives, found.coverage) == (0.6, 0.2, 0.5)
     assert found.recall_low is None
 
 
@@ -214,7 +214,7 @@ def test_g5_without_truth_nothing_is_called_right():
     assert {row.measure for row in found.rows}.isdisjoint({"recall", "precision", "realized_success"})
     assert measure(found, "coverage").posterior == pytest.approx(found.subject("graph").attacks[0].coverage)
     (attack,) = found.subject("graph").attacks
-    assert (attack.recall, attack.precision, attack.error, attack.ghosts) == (None,) * 4
+    assert (attack.recall, attack.precision, attack.error, attack.false_positives) == (None,) * 4
     assert (attack.by_degree, attack.certainty) == ((), ())
     assert {person.probability for person in watched.found} == {None}
     assert len(watched.found) == attack.names
@@ -395,6 +395,6 @@ def test_leaked_identities_never_count_as_found():
     scene = {"r": Acquired(graph, graph, np.arange(graph.n_nodes))}
     found = audit_graph(scene, plan(attacks={"nobody": KorulaLattanzi(witnesses=10_000)}, transition=(5,)))
     (attack,) = found.subject("graph").attacks
-    assert (attack.recall, attack.precision, attack.names, attack.coverage, attack.percolated) == (0.0, None, 0, 0.0, 0)
+    assert (attack.recall, attack.precision, attack.names, attack.coverage, attack.spread_in) == (0.0, None, 0, 0.0, 0)
     assert {point.recall for point in found.subject("graph").transition} == {0.0}
     assert measure(found, "recall", "nobody").posterior == 0.0

@@ -16,7 +16,7 @@ declare_all(
     _share("clean_breach", "Cleanly breached", "breached by a cluster without a single foreign item"),
     _share("linked_now", "Linked now", "share of a subject's items in its most relevant cluster"),
     _share("foreign_share", "Foreign share", "share of foreign items in that cluster", "low"),
-    Quantity("mergings", "Merges to the threshold", "clusters to merge until the threshold is linked; 0 if breached",
+    Quantity("merges", "Merges to the threshold", "clusters to merge until the threshold is linked; 0 if breached",
              "merges", "low"),
     Quantity("risk_slope", "Risk slope", "how steeply linking rises with every merge: 0 hidden, 1 breached"),
     Quantity("slope", "Risk slope", "how steeply linking rises with every merge: 0 hidden, 1 breached"),

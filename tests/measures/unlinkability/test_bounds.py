@@ -91,7 +91,7 @@ def test_e6_complete_subjects_make_unlabeled_items_foreign_and_exact(sample, alp
     for row, one in enumerate(expected.subjects[: len(found.subjects)]):
         assert (found.miss[row], found.include[row]) == (float(one.miss), float(one.include))
         assert found.breached[row] == one.breached
-        assert found.mergings[row] == pytest.approx(float(one.mergings or 0))
+        assert found.merges[row] == pytest.approx(float(one.merges or 0))
 
 
 def test_e6_an_item_that_nobody_labeled_is_asked_for_and_the_choices_are_named():

@@ -144,19 +144,19 @@ def test_exact_thresholds_are_exact_for_many_subjects():
     found = evaluate(Contingency.of(subjects, cut), beta=[0.9, 0.9001])
     assert found.breached[0].all()
     assert not found.breached[1].any()
-    single = found.mergings[1, size == 10]
-    assert single == pytest.approx(np.full(len(single), 0.0001 / 0.1), rel=1e-6)  # one merging brings the last tenth
+    single = found.merges[1, size == 10]
+    assert single == pytest.approx(np.full(len(single), 0.0001 / 0.1), rel=1e-6)  # one merge brings the last tenth
 
 
 def test_the_oracle_knows_the_paper():
-    # section 4, the left partition: 12 misses, 4 includes, and the stars' slope of 23.20 % after 1.4 mergings
+    # section 4, the left partition: 12 misses, 4 includes, and the stars' slope of 23.20 % after 1.4 merges
     rows = [(0, 0, 1, 3), (0, 0, 1, 2), (1, 4, 0, 1), (3, 1, 1, 0), (2, 0, 0, 0), (0, 1, 3, 0)]
     cells = [(shape, cluster, x) for cluster, row in enumerate(rows) for shape, x in enumerate(row)]
     solution = [shape for shape, _, x in cells for _ in range(x)]
     adversary = [cluster for _, cluster, x in cells for _ in range(x)]
     found = literal.evaluate(solution, [(adversary, 1)], beta=Fraction(9, 10))
     assert (found.miss_total, found.include_total, found.kind) == (12, 4, "conservative")
-    assert found.subjects[3].mergings == Fraction(7, 5)
+    assert found.subjects[3].merges == Fraction(7, 5)
     assert round(found.subjects[3].risk_slope, 4) == 0.2320
     m, i, error, slopes, overall = literal.plain(solution, adversary, 0.5, 0.9)
     assert (m, i) == (12, 4)

@@ -184,8 +184,8 @@ def _transition(
     order = list(plan.attacks)
     for (name, n), runs in sorted(done.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
         recall, coverage = (mean_of(run.rate(rate) for run in runs) for rate in ("recall", "coverage"))
-        percolated = sum(run.has_spread for run in runs)
-        yield TransitionPoint(name, scene.seeds_name(plan), n, len(runs), percolated, recall, coverage or 0.0)
+        spread_in = sum(run.has_spread for run in runs)
+        yield TransitionPoint(name, scene.seeds_name(plan), n, len(runs), spread_in, recall, coverage or 0.0)
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def _overlaps(attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene])
     plain = {name: scene.overlap for name, scene in scenes.items() if scene.separation is None and scene.overlap}
     for attack in attacks if len(plain) > 1 else ():
         if overlap := plain.get(attack.release):
-            share = attack.percolated / attack.runs
+            share = attack.spread_in / attack.runs
             recall, error = attack.recall or 0.0, attack.error or 0.0  # known: the pair was made
             yield OverlapPoint(attack.attack, *overlap, recall, error, attack.precision, share)
 

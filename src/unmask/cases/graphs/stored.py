@@ -142,14 +142,14 @@ def _size(stored: Stored) -> int:
 
 def _taken(rates: Rates, guess: float) -> list[tuple[Measure, int, int, float]]:
     """Measure, people it holds of, people it is of, and its value by guessing."""
-    present = rates.findable / max(rates.findable + rates.ghosts + rates.absent, 1)
+    present = rates.findable / max(rates.findable + rates.false_positives + rates.absent, 1)
     spreads = rates.findable if (rates.recall or 0.0) >= SPREADS else 0
     return [
         (recall, rates.hits, rates.findable, guess),
         (spread, spreads, rates.findable, 0.0),
         (precision, rates.hits, rates.matches, guess * present),
         (named_wrongly, rates.misses, rates.findable, 1.0 - guess),
-        (false_positives, rates.ghosts, rates.matches, 1.0 - present),
+        (false_positives, rates.false_positives, rates.matches, 1.0 - present),
     ]
 
 
@@ -163,13 +163,13 @@ def _summary(stored: Stored, mapped: Mapped, found: Found | None, *, release: st
         seeds="given",
         n_seeds=stored.n_seeds,
         runs=1,
-        percolated=int(reached >= SPREADS),
+        spread_in=int(reached >= SPREADS),
         recall=None if rates is None else rates.recall,
         recall_low=None,
         recall_high=None,
         precision=None if rates is None else rates.precision,
         error=None if rates is None else rates.error,
-        ghosts=None if rates is None else rates.ghost_share,
+        false_positives=None if rates is None else rates.false_positive_share,
         coverage=covered,
         names=names,
         by_degree=tuple(

@@ -221,11 +221,11 @@ class Case:
         found, keep = self.found, self.counted
         fair = fairness(np.where(keep, found.risk_slope, np.nan))
         worst = self.asked.evaluate(self.met, only=np.isin(np.arange(len(keep)), fair.worst))
-        merges, linked = found.mergings[keep], found.linked_now[keep]
+        merges, linked = found.merges[keep], found.linked_now[keep]
         return {
             "one_away": float(((merges > 0) & (merges <= 1)).mean()),
-            "median_mergings": float(np.median(merges)),
-            "most_mergings": float(merges.max()),
+            "median_merges": float(np.median(merges)),
+            "most_merges": float(merges.max()),
             "gini": fair.gini,
             "jain": fair.jain,
             "linked_curve": _curve(found.linked_curve),
@@ -248,7 +248,7 @@ class Case:
 
 
 _NO_MERGES: Final[dict[str, Any]] = (
-    dict.fromkeys(("one_away", "median_mergings", "most_mergings", "gini", "jain"), float("nan"))
+    dict.fromkeys(("one_away", "median_merges", "most_merges", "gini", "jain"), float("nan"))
     | dict.fromkeys(("linked_curve", "mixed_curve", "worst_linked", "worst_mixed"), ())
     | {"slopes": (), "breach_rates": (), "miss_include": (), "kind": ""}
 )

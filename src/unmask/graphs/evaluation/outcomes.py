@@ -74,16 +74,16 @@ def _rows(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
 class Rates:
     """Counts of outcomes, and the rates they make. A rate that would be 0/0 is None.
 
-    hits, misses, unmapped : source nodes that are in the target, seeds out: named right, named wrong, not named
-    ghosts, absent         : source nodes that are not in the target, seeds out: named all the same, not named
-    seeds_present          : seeds whose person is in the target
-    seeds_right            : seeds whose node, at the end of the attack, is named right
+    hits, misses, unmapped  : source nodes that are in the target, seeds out: matched rightly, wrongly, not at all
+    false_positives, absent : source nodes that are not in the target, seeds out: matched all the same, not matched
+    seeds_present           : seeds whose person is in the target
+    seeds_right             : seeds whose node, at the end of the attack, is matched rightly
     """
 
     hits: int
     misses: int
     unmapped: int
-    ghosts: int
+    false_positives: int
     absent: int
     seeds_present: int
     seeds_right: int
@@ -96,7 +96,7 @@ class Rates:
     @property
     def matches(self) -> int:
         """Matches made, seeds out: right, wrong, and of people who are not there."""
-        return self.hits + self.misses + self.ghosts
+        return self.hits + self.misses + self.false_positives
 
     @property
     def recall(self) -> float | None:
@@ -119,38 +119,38 @@ class Rates:
         return ratio(self.misses, self.findable)
 
     @property
-    def error_with_ghosts(self) -> float | None:
-        """(misses + ghosts) / findable: all wrong matches against the people who could be found; may exceed 1."""
-        return ratio(self.misses + self.ghosts, self.findable)
+    def error_with_false_positives(self) -> float | None:
+        """(misses + false_positives) / findable: all wrong matches, per person who could be found; may exceed 1."""
+        return ratio(self.misses + self.false_positives, self.findable)
 
     @property
     def precision(self) -> float | None:
-        """hits / matches: the chance that a name is right; ghosts are wrong."""
+        """hits / matches: the probability that a match is right; false positives are wrong."""
         return ratio(self.hits, self.matches)
 
     @property
-    def ghost_share(self) -> float | None:
-        """ghosts / matches: of the names given, those given to people who are not in the target."""
-        return ratio(self.ghosts, self.matches)
+    def false_positive_share(self) -> float | None:
+        """false_positives / matches: the share of the matches that are of people who are not in the target."""
+        return ratio(self.false_positives, self.matches)
 
     @property
     def false_alarm(self) -> float | None:
-        """ghosts / (ghosts + absent): of the people who are not in the target, those who are named all the same."""
-        return ratio(self.ghosts, self.ghosts + self.absent)
+        """false_positives / (false_positives + absent): the share of the people not in the target who are matched."""
+        return ratio(self.false_positives, self.false_positives + self.absent)
 
     @property
     def coverage(self) -> float | None:
         """matches / all source nodes but the seeds: how often the attack dares to name somebody."""
-        return ratio(self.matches, self.findable + self.ghosts + self.absent)
+        return ratio(self.matches, self.findable + self.false_positives + self.absent)
 
 
 def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source: ArrayLike) -> Rates:
-    """Recall, error, precision, ghosts and coverage of a mapping; arguments as in `outcomes`.
+    """Recall, error, precision, false positives and coverage of a mapping; arguments as in `outcomes`.
 
     >>> found = rates(np.array([0, 2, -1, 3, -1, 4]), np.array([0, 1, 2, -1, -1, 4]), [5])
     >>> found.recall, found.recall_of_all, found.recall_with_seeds
     (0.3333333333333333, 0.25, 0.5)
-    >>> found.precision, found.ghost_share, found.false_alarm, found.coverage
+    >>> found.precision, found.false_positive_share, found.false_alarm, found.coverage
     (0.3333333333333333, 0.3333333333333333, 0.5, 0.6)
 
     Recall is R of G. Gulyas, 2015, equation (3.3), which as printed sums s max(0, s), the count of hits; there seeds
@@ -163,7 +163,7 @@ def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source:
         hits=counts[Outcome.HIT],
         misses=counts[Outcome.MISS],
         unmapped=counts[Outcome.UNMAPPED],
-        ghosts=counts[Outcome.FALSE_POSITIVE],
+        false_positives=counts[Outcome.FALSE_POSITIVE],
         absent=counts[Outcome.ABSENT],
         seeds_present=len(present),
         seeds_right=int(np.count_nonzero(mapping[present] == truth[present])),
@@ -240,6 +240,6 @@ def degree_classes(lows: Sequence[int], counts: NDArray[np.int64]) -> tuple[Degr
 
 
 def _class(low: int, high: int | None, counts: Sequence[int]) -> DegreeClass:
-    hits, misses, unmapped, ghosts = counts[:4]
+    hits, misses, unmapped, false_positives = counts[:4]
     people = hits + misses + unmapped
-    return DegreeClass(low, high, people, ratio(hits, people), ratio(hits, hits + misses + ghosts))
+    return DegreeClass(low, high, people, ratio(hits, people), ratio(hits, hits + misses + false_positives))

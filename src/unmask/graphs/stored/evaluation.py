@@ -78,9 +78,9 @@ def evaluate(auxiliary: Network, mapped: Mapped, *, seeds: str = "seeds", truth:
     counts = np.zeros((len(DEGREE_CLASSES) + 1, len(Outcome)), dtype=np.int64)
     rows = auxiliary.engine.rows(_outcomes(auxiliary.name, mapped.table, seeds, truth))
     counts[rows["degree_class"], rows["outcome"]] = rows["n"]
-    hits, misses, unmapped, ghosts, absent, _ = counts.sum(axis=0).tolist()
+    hits, misses, unmapped, false_positives, absent, _ = counts.sum(axis=0).tolist()
     present, right = int(rows["present"].sum()), int(rows["seeds_right"].sum())
-    rates = Rates(hits, misses, unmapped, ghosts, absent, seeds_present=present, seeds_right=right)
+    rates = Rates(hits, misses, unmapped, false_positives, absent, seeds_present=present, seeds_right=right)
     free = f"select count(*) as n from {truth} w left join {seeds} s on s.source = w.source where s.source is null"
     guess = int(auxiliary.engine.rows(free)["n"][0]) / max(rates.findable, 1)
     return Found(rates, guess, degree_classes((0, *DEGREE_CLASSES), counts))

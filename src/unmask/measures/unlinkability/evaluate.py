@@ -35,7 +35,7 @@ class Unlinkability:
                          2^H, H = -sum (f_s / f) log2(f_s / f) over the k subjects with f_s of the f foreign items; from
                          1 (nearly all are of one subject) to k (all have as many), 0 where there are none. Items count,
                          whatever they weigh
-    mergings           : (A, B, S) merges until the share beta is linked, 0 where breached; fractions are interpolated
+    merges           : (A, B, S) merges until the share beta is linked, 0 where breached; fractions are interpolated
     mixed_at_threshold : (A, B, S) share of all foreign items that is mixed in by then
     risk_slope         : (A, B, S) risk slope, equation of section 3.2; `breached_slope` where breached
     breached           : (A, B, S) whether beta is linked already
@@ -59,7 +59,7 @@ class Unlinkability:
     foreign_share: Floats
     foreign_subjects: Floats
     effective_foreign_subjects: Floats
-    mergings: Floats
+    merges: Floats
     mixed_at_threshold: Floats
     risk_slope: Floats
     breached: NDArray[np.bool_]
@@ -117,7 +117,7 @@ def evaluate(
     >>> from unmask.view import Partition
     >>> met = Contingency.of(Partition(["ann"] * 5 + ["bob"] * 2), Partition([0, 0, 0, 0, 1, 1, 1]))
     >>> found = evaluate(met, beta=0.9)
-    >>> found.subjects.tolist(), found.miss, found.include, found.mergings
+    >>> found.subjects.tolist(), found.miss, found.include, found.merges
     (['ann', 'bob'], array([1., 0.]), array([0., 1.]), array([0.5, 0. ]))
     """
     if met.unknown and any(table.nobodys.any() for table in met.tables):
@@ -184,7 +184,7 @@ def _at_alpha(
         "error": error,
         "linked_now": steps.linked[steps.start],
         **{name: _expected(met.probability, [one[name] for one in strangers]) for name in strangers[0]},
-        "mergings": [one.merges for one in reached],
+        "merges": [one.merges for one in reached],
         "mixed_at_threshold": [one.mixed for one in reached],
         "risk_slope": [slope(one, a, breached_slope) for one in reached],
         "breached": [one.breached for one in reached],
@@ -245,7 +245,7 @@ def _float(values: NDArray[np.object_]) -> Floats:
 
 def _squeezed(result: dict[str, Any], *, scalar_alpha: bool, scalar_beta: bool) -> dict[str, Any]:
     """Leave out the axes of what was given as one number."""
-    by_beta = ("mergings", "mixed_at_threshold", "risk_slope", "breached", "slope_overall", "breach_rate")
+    by_beta = ("merges", "mixed_at_threshold", "risk_slope", "breached", "slope_overall", "breach_rate")
     found = {name: value[:, 0] if scalar_beta and name in by_beta else value for name, value in result.items()}
     return {name: value[0] for name, value in found.items()} if scalar_alpha else found
 

@@ -47,6 +47,6 @@ RATES: Final = (
     _rate("clean_breach", proportion=True, bounded=True),
     _rate("linked_now", bounded=True),
     _rate("foreign_share", bounded=True),
-    *map(_rate, ("mergings", "risk_slope", "miss", "include", "foreign_subjects", "effective_foreign_subjects")),
+    *map(_rate, ("merges", "risk_slope", "miss", "include", "foreign_subjects", "effective_foreign_subjects")),
 )
 """In the order in which they are filed."""

@@ -46,7 +46,7 @@ class StructureAttack:
 
     release, attack : names, the pair of them once
     seeds, n_seeds  : how seeds are chosen ("random.25"), and how many there are
-    runs, percolated : runs, and those of them in which the attack spread over the network
+    runs, spread_in : runs, and those of them in which the attack spread over the network
     recall          : share of the people in both graphs, seeds out, who are named rightly
     recall_low, recall_high : 95 % interval of the recall over runs; None where there is none
     precision       : share right of all names given, seeds out; where the truth is partial, of those given to people
@@ -54,7 +54,7 @@ class StructureAttack:
     precision_at_least : where the truth is partial, share right of all names given if nobody without an entry is in
                       the target
     error           : share of the people in both graphs, seeds out, who are given a wrong name
-    ghosts          : share of all names given that are of people who are not in the target; None where not known
+    false_positives : share of all names given that are of people who are not in the target; None where not known
     coverage, names : share of the free nodes of the source that are given a name, and how many are, on average
     by_degree       : the people by degree class, the lowest first
     steps           : new matches in each pass of the first run
@@ -68,13 +68,13 @@ class StructureAttack:
     seeds: str
     n_seeds: int
     runs: int
-    percolated: int
+    spread_in: int
     recall: float | None
     recall_low: float | None
     recall_high: float | None
     precision: float | None
     error: float | None
-    ghosts: float | None
+    false_positives: float | None
     coverage: float
     names: int
     by_degree: tuple[DegreeRisk, ...]
@@ -102,14 +102,14 @@ class TransitionPoint:
     seeds: str
     n_seeds: int
     runs: int
-    percolated: int
+    spread_in: int
     recall: float | None
     coverage: float
 
 
 @dataclass(frozen=True)
 class OverlapPoint:
-    """Mean rates where the graphs share so much; `percolated` is the share of runs in which the attack spread."""
+    """Mean rates where the graphs share so much; `spread` is the share of runs in which the attack spread."""
 
     attack: str
     node_overlap: float
@@ -117,7 +117,7 @@ class OverlapPoint:
     recall: float
     error: float
     precision: float | None
-    percolated: float
+    spread: float
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ class GuessLinkage:
     breached, clean  : share of subjects breached, and by a cluster without foreign items
     guessing         : share breached by clusters of the same sizes, labels shuffled: mean over repetitions
     one_away         : share that is not breached and is with one merge
-    median_mergings, most_mergings : over subjects, 0 where breached
+    median_merges, most_merges : over subjects, 0 where breached
     gini, jain       : inequality of the risk slopes over subjects
     linked_curve, mixed_curve : of the average subject after 0, 1, 2 ... merges
     worst_linked, worst_mixed : the same for the worst-off tenth of subjects
@@ -45,8 +45,8 @@ class GuessLinkage:
     clean: float
     guessing: float
     one_away: float
-    median_mergings: float
-    most_mergings: float
+    median_merges: float
+    most_merges: float
     gini: float
     jain: float
     linked_curve: tuple[float, ...]

@@ -161,12 +161,12 @@ def _people(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
 
 def _spread(attack: StructureAttack) -> str:
     """A caution where runs end at their seeds: rates say nothing of them."""
-    if attack.percolated == attack.runs:
+    if attack.spread_in == attack.runs:
         return ""
     runs = plural(attack.runs, "run")
-    if attack.percolated == 0:
+    if attack.spread_in == 0:
         return f"In none of {runs} does it spread beyond the surroundings of the seeds."
-    return f"It spreads in {attack.percolated:,} of {runs} and dies out in the others; rates are means over all runs."
+    return f"It spreads in {attack.spread_in:,} of {runs} and dies out in the others; rates are means over all runs."
 
 
 def _others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
@@ -194,7 +194,7 @@ def _not_run(graph: GraphRisk) -> str:
 def _by_ties(attack: StructureAttack, graph: GraphRisk) -> str:
     """The classes of most and of least recall, where they differ by more than chance."""
     classes = [item for item in attack.by_degree if item.people >= MANY_TIES and known(item.recall)]
-    if len(classes) < 2 or not graph.truth_known or not attack.percolated:
+    if len(classes) < 2 or not graph.truth_known or not attack.spread_in:
         return ""
     most, least = (pick(classes, key=lambda item: item.recall) for pick in (max, min))
     if wilson(most.recall, most.people)[0] <= wilson(least.recall, least.people)[1]:
@@ -209,7 +209,7 @@ def enough(points: Sequence[TransitionPoint]) -> TransitionPoint | None:
     """The fewest seeds from which on the attack spreads in every run; None where it does not even with the most."""
     found = None
     for point in sorted(points, key=lambda point: -point.n_seeds):
-        if point.percolated < point.runs:
+        if point.spread_in < point.runs:
             break
         found = point
     return found
@@ -337,7 +337,7 @@ def cautions(graph: GraphRisk) -> list[str]:
             "The truth is partial: people without an entry in it are neither right nor wrong. Shares of right matches "
             "are over people with an entry."
         )
-    torn = [attack for attack in graph.attacks if 0 < attack.percolated < attack.runs]
+    torn = [attack for attack in graph.attacks if 0 < attack.spread_in < attack.runs]
     if torn:
         names = listed(list(dict.fromkeys(attack.attack for attack in torn)))
         said.append(

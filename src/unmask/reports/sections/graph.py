@@ -38,7 +38,7 @@ COLUMNS: Mapping[str, tuple[str, Callable[[StructureAttack], str]]] = {
     "Wrong": ("share of the people in both networks whom they match wrongly", lambda item: rate(item.error)),
     "False positives": (
         "share of the matches that are of people who are not in the release at all",
-        lambda item: rate(item.ghosts),
+        lambda item: rate(item.false_positives),
     ),
     "Coverage": ("share of all other people of their network whom they match", lambda item: rate(item.coverage)),
     "Matches": ("how many matches they make, on average", lambda item: f"{item.names:,}"),
@@ -80,7 +80,7 @@ def _attacks(graph: GraphRisk, looks: Looks) -> Grid:
         yield from (item.release,) * releases
         yield looks.said(item.attack, item.attack)
         yield f"{item.n_seeds:,} {item.seeds}"
-        yield f"{item.percolated:,} of {plural(item.runs, 'run')}"
+        yield f"{item.spread_in:,} of {plural(item.runs, 'run')}"
         yield from (column[i] for column in rates.values())
 
     head = (*("Release",) * releases, "Attack", "Seeds", "Spread in", *rates)
@@ -245,12 +245,12 @@ def _by_seeds(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     x = magnitudes([point.n_seeds for point in graph.transition], "Leaked identities, each step as many times")
     points = {(looks.said(name, own[0].attack), own[0].attack): own for name, own in lines.items()}
     reach = looks.lines([(*who, [(p.n_seeds, _reach(p)) for p in own]) for who, own in points.items()])
-    spread = looks.lines([(*who, [(p.n_seeds, p.percolated / p.runs) for p in own]) for who, own in points.items()])
+    spread = looks.lines([(*who, [(p.n_seeds, p.spread_in / p.runs) for p in own]) for who, own in points.items()])
     named = "re-identified" if graph.truth_known else "matched"
     figures = [*figure(f"People {named}", reach, x, said=", by leaked identities")]
     figures += figure("Runs in which the attack spreads", spread, x, said=", by leaked identities")
     rows = (
-        (looks.said(p.attack, p.attack), p.seeds, f"{p.n_seeds:,}", f"{p.percolated:,} of {p.runs:,}", rate(_reach(p)))
+        (looks.said(p.attack, p.attack), p.seeds, f"{p.n_seeds:,}", f"{p.spread_in:,} of {p.runs:,}", rate(_reach(p)))
         for own in lines.values()
         for p in own
     )
@@ -333,7 +333,7 @@ def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
     def cells(p: OverlapPoint) -> Iterator[str]:
         yield looks.said(p.attack, p.attack)
         yield from (percent(share, 0) for share in (p.node_overlap, p.edge_overlap))
-        yield from (rate(value) for value in (p.recall, p.precision, p.error, p.percolated))
+        yield from (rate(value) for value in (p.recall, p.precision, p.error, p.spread))
 
     head = ("Attack", "Overlap of people", "Overlap of edges", "Recall", "Precision", "Wrong", "Runs that spread")
     return grouped(head, ((p.attack, cells(p)) for p in points), named=False)

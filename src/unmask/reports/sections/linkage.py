@@ -151,7 +151,7 @@ def _guess_table(told: Sequence[Told]) -> Grid:
 
 def _rates(guess: GuessLinkage) -> tuple[str, ...]:
     shares = (share_of(guess, "breached"), percent(guess.guessing), share_of(guess, "clean"), percent(guess.one_away))
-    merges = (_count(value) for value in (guess.median_mergings, guess.most_mergings))
+    merges = (_count(value) for value in (guess.median_merges, guess.most_merges))
     return (*shares, *merges, number(guess.gini, 2), number(guess.jain, 2), guess.kind)
 
 
