@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from tests.engines import QUIET, opened
 from tests.envelopes import parsed
-from unmask import FailedError, UnmaskError, audit
+from unmask import FailedError, UnmaskError, audit, protect
 from unmask.cases.price import Motive
 from unmask.cases.tables.standard import Evidence, audit_tables
 from unmask.cli import main
@@ -458,6 +458,11 @@ def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
             expected = RegisterAttack(coverage=0.4)(tables["release"], Background(tables["register"]))
             same_belief(belief, expected)  # some sums over matchings, some messages
             assert len(set(belief.row_length.tolist())) > 20
+
+
+def test_a_counted_table_is_not_protected_in_memory(people):
+    with open_engine("duckdb") as engine, pytest.raises(UnmaskError, match="a table in memory, given a Reduced"):
+        protect(reduce(engine, str(people), roles()), k=2)
 
 
 @pytest.mark.parametrize(("parts", "coverage"), [(1, 1.0), (3, 1.0), (1, 0.8), (3, 0.8)])

@@ -6,14 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from unmask.domains import domain_of
 from unmask.errors import UnmaskError, nearest
-
-
-def expect(value: object, domain: str, expected: str, maker: str) -> None:
-    """Refuse what is of another domain; maker : the function that makes what is expected."""
-    if domain_of(type(value)) != domain:
-        raise UnmaskError(f"{expected}, given {spoken(value)}; make one with {maker}")
 
 
 def spoken(value: object) -> str:

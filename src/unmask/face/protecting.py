@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.face.misuse import expect
+from unmask.errors import UnmaskError
+from unmask.face.misuse import spoken
 from unmask.results import as_json
 
 if TYPE_CHECKING:
@@ -78,9 +79,10 @@ def protect(
     >>> unmask.protect(table, k=2).release["age"].tolist()
     ['[30, 31]', '[30, 31]', '[40, 41]', '[40, 41]']
     """
-    from unmask.tables import Mondrian, criteria, utility
+    from unmask.tables import Mondrian, Table, criteria, utility
 
-    expect(table, "tables", "protect takes a table", "unmask.read_table")
+    if not isinstance(table, Table):
+        raise UnmaskError(f"protect takes a table in memory, given {spoken(table)}; make one with unmask.read_table")
     chosen = Mondrian(k=k, l=l, t=t) if protection is None else protection
     release, origin = chosen(table) if rng is None else chosen(table, rng=rng)
     found, lost = criteria.evaluate(release), utility.evaluate(table, release, origin)
