@@ -8,18 +8,13 @@ from typing import Any
 
 from unmask.domains import domain_of
 from unmask.errors import UnmaskError, nearest
+from unmask.ranges import spoken
 
 
 def expect(value: object, domain: str, expected: str, maker: str) -> None:
     """Refuse what is of another domain; maker : the function that makes what is expected."""
     if domain_of(type(value)) != domain:
         raise UnmaskError(f"{expected}, given {spoken(value)}; make one with {maker}")
-
-
-def spoken(value: object) -> str:
-    """What was given, by its type: its content might be a record."""
-    name = type(value).__name__
-    return "nothing" if value is None else f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
 
 
 def check_keywords(signature: inspect.Signature, given: Mapping[str, Any], what: str) -> None:
