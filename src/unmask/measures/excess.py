@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.errors import UnmaskError
 from unmask.measures.base import Measure, UndefinedError
 from unmask.measures.interval import Interval, clustered_wilson, student, wilson
 from unmask.posterior import Posterior
@@ -70,7 +71,7 @@ def excess(
     """
     measure.check(belief)
     value = measure.per_target(belief, truth)
-    known = ~np.isnan(value)
+    inside, known = who_is_in(inside, len(value)), ~np.isnan(value)
     if truth is not None:
         known &= truth.judged if measure.needs_truth else ~truth.leaked
     each = np.arange(len(value)) if cluster is None else cluster
@@ -84,6 +85,14 @@ def excess(
         return Excess(members.mean, control.mean, None, None, none)
     low, high = difference(members.ends, control.ends, correlation=_correlation(members, control))
     return Excess(members.mean, control.mean, low, high, ALIKE)
+
+
+def who_is_in(inside: NDArray[np.bool_], n: int) -> NDArray[np.bool_]:
+    """(n,) who is a member, checked: numbers would be taken for places."""
+    found = np.asarray(inside)
+    if found.shape != (n,) or found.dtype != np.bool_:
+        raise UnmaskError(f"inside has shape {found.shape} of {found.dtype}, expected True or False for each of {n}")
+    return found
 
 
 Ends = tuple[float, float, float]
