@@ -165,6 +165,19 @@ def test_a_study_is_run_and_read(house):
 # --- results and beliefs ---------------------------------------------------------------------------------------------
 
 
+def test_a_study_is_run_by_a_script_without_a_guard(tmp_path):
+    (tmp_path / "people.csv").write_text("age\n" + "1\n2\n" * 20)
+    (tmp_path / "unmask.toml").write_text(
+        '[data]\nfile = "people.csv"\n[columns]\nage = "quasi-identifier"\n[[protections]]\nuse = "none"\n'
+        '[[adversaries]]\nname = "near"\nuse = "tables.ClassAttack"\n'
+    )
+    (tmp_path / "script.py").write_text(
+        "import unmask\nfound = unmask.study('unmask.toml')\nprint(len(found.results) > 0, found.not_run)\n"
+    )
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True ()\n", "")
+
+
 def test_a_result_is_short_and_shows_itself(table):
     found = unmask.audit(table)
     assert len(repr(found).splitlines()) < 15
