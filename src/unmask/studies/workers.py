@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Budget, Cell
@@ -145,7 +146,7 @@ def _unheard() -> Iterator[None]:
 def _without_main() -> Iterator[None]:
     """A process that is started meanwhile does not run the caller's script, which needs no guard against it."""
     main = vars(sys.modules["__main__"])
-    kept = {name: main[name] for name in ("__file__", "__spec__") if name in main}
+    kept: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
     main.update(dict.fromkeys(kept))
     try:
         yield
