@@ -212,6 +212,20 @@ def test_what_an_engine_cannot_do_is_one_sentence(files, more, said):
     sentence(audit(files, *more), said)
 
 
+def test_an_engine_is_quiet_where_it_is_asked_to_be(files):
+    done = audit(files, "--json", "--quiet")
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def test_what_an_engine_cannot_do_is_no_more_in_a_document(files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    document = tmp_path / "unmask.toml"
+    document.write_text(audit(files, "--as-plan").stdout + "runs = 2\n")
+    sentence(unmask("audit", "graph", document), "--runs needs the networks in memory")
+    document.write_text(document.read_text().replace('engine = "duckdb"', 'memory_limit = "1GiB"'))
+    sentence(unmask("audit", "graph", document), "--memory-limit is for tables that stay in an engine")
+
+
 def test_an_engine_needs_seeds_and_memory_needs_none(files):
     given = ("audit", "graph", files / "release.parquet", "--auxiliary", files / "known.csv")
     sentence(unmask(*given, "--engine", "duckdb"), "--auxiliary and --seeds-file, expected both")

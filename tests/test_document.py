@@ -144,6 +144,43 @@ def test_values_of_a_document_may_be_numbers_and_lists(folder: Path) -> None:
     assert "expected names, separated by commas or in a list, given 5" in run("audit", "unmask.toml")[2]
 
 
+def test_the_order_of_numbers_is_a_list_of_numbers(folder: Path) -> None:
+    (folder / "unmask.toml").write_text(DOCUMENT.replace('type = "code"', "order = [1067, 1069]"))
+    assert run("columns", "unmask.toml")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "message"),
+    [
+        ("linkage", "beta = [0.5]", "beta is a list, expected one value"),
+        ("linkage", "beta = { a = 1 }", "beta is a table, expected one value"),
+        ("linkage", 'document = "x.toml"', "has a key 'document' that does not exist"),
+        ("linkage", "own = { weight = 'w' }", "own is a table, expected one value or a list of them"),
+        ("linkage", 'gates = ["breached>1"]', "has a key 'gates' that does not exist"),
+        ("linkage", "quiet = true", "has a key 'quiet' that does not exist"),
+        ("graph", 'release = ["ring.txt", "people.csv"]', "release is a list, expected one value"),
+    ],
+)
+def test_what_no_audit_takes_of_a_document_is_refused_in_a_sentence(
+    folder: Path, word: str, text: str, message: str
+) -> None:
+    (folder / "unmask.toml").write_text(f'[{word}]\n{text}\n[[policy]]\nrequire = "breached <= 0.1"\n')
+    code, told, said = run("audit", word, "unmask.toml")
+    assert (code, told) == (2, "")
+    assert message in said
+
+
+def test_the_files_of_a_document_are_beside_it(folder: Path) -> None:
+    (folder / "there").mkdir()
+    (folder / "there" / "channel.csv").write_text(",0,1\n0,0.8,0.2\n1,0.3,0.7\n")
+    (folder / "there" / "loss.csv").write_text(",0,1\n0,0,2\n1,1,0\n")
+    asked = ("audit", "channel", "there/channel.csv", "--loss", "there/loss.csv")
+    (folder / "there" / "a.toml").write_text('[channel]\nchannels = "channel.csv"\nloss = "loss.csv"\n')
+    assert run("audit", "channel", "there/a.toml", "--json") == run(*asked, "--json")
+    (folder / "there" / "a.toml").write_text('[channel]\nchannels = "channel.csv"\nloss = "absolute"\n')
+    assert run("audit", "channel", "there/a.toml")[0] == 0
+
+
 def test_items_are_named_by_options(folder: Path) -> None:
     said = run("audit", "linkage", "people.csv", "--truth", "people.csv", "--guess", "people.csv")[2]
     assert "'people.csv' is no document such as unmask.toml; name tables by --truth and --guess" in said
@@ -187,6 +224,10 @@ def test_choose_requires_the_policy_of_the_study(folder: Path) -> None:
         (DOCUMENT + '[register]\nfil = "x"\n', "a key 'fil'"),
         (DOCUMENT.replace(" <= ", " about "), "policy requires"),
         ('[data]\nuse = "tables.adult"\n', "no file of a table"),
+        (DOCUMENT.replace('file = "people.csv"', 'file = "people.csv"\nmising = "wildcard"'), "a key 'mising'"),
+        ("register = 3\n" + DOCUMENT, "register is no table"),
+        (DOCUMENT.replace('type = "code"', "order = 3"), "the order of column 'zip' is 3, expected a list"),
+        (DOCUMENT.replace('type = "code"', 'order = ["a,b", "c"]'), "the order of column 'zip' has a comma in a value"),
     ],
 )
 def test_what_no_document_says_is_refused_in_a_sentence(folder: Path, text: str, message: str) -> None:

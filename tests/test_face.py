@@ -21,6 +21,11 @@ ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": "job"}
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 
 
+RING = unmask.read_graph({"one": ["a", "b", "c"], "other": ["b", "c", "a"]})
+CHANNEL = unmask.read_channel([[0.9, 0.1], [0.2, 0.8]])
+BELIEF = unmask.Posterior.from_dense(np.full((2, 2), 0.5))
+
+
 @pytest.fixture(scope="module")
 def columns():
     rng = np.random.default_rng(4)
@@ -160,6 +165,19 @@ def test_a_study_is_run_and_read(house):
 # --- results and beliefs ---------------------------------------------------------------------------------------------
 
 
+def test_a_study_is_run_by_a_script_without_a_guard(tmp_path):
+    (tmp_path / "people.csv").write_text("age\n" + "1\n2\n" * 20)
+    (tmp_path / "unmask.toml").write_text(
+        '[data]\nfile = "people.csv"\n[columns]\nage = "quasi-identifier"\n[[protections]]\nuse = "none"\n'
+        '[[adversaries]]\nname = "near"\nuse = "tables.ClassAttack"\n'
+    )
+    (tmp_path / "script.py").write_text(
+        "import unmask\nfound = unmask.study('unmask.toml')\nprint(len(found.results) > 0, found.not_run)\n"
+    )
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True ()\n", "")
+
+
 def test_a_result_is_short_and_shows_itself(table):
     found = unmask.audit(table)
     assert len(repr(found).splitlines()) < 15
@@ -215,8 +233,36 @@ def test_a_belief_says_who_a_target_could_be():
         (lambda t: unmask.audit(t).chart("success-job-value-inferd"), "did you mean 'success-job-value-inferred'?"),
         (lambda t: unmask.audit(t).to_frame("critera"), "did you mean 'criteria'?"),
         (lambda t: unmask.audit(unmask.Partition([1, 1])), "give them as truth, a Partition"),
-        (lambda t: unmask.audit(*[unmask.Partition([1, 1])] * 2, beta=0), "beta is 0, expected above 0, to 1"),
+        (lambda t: unmask.audit(*[unmask.Partition([1, 1])] * 2, beta=0), "beta is 0, expected a number above 0, to 1"),
         (lambda t: unmask.read_graph({"a": [1], "b": [2], "c": [3]}), "the edges have 3 columns, expected two"),
+        (lambda t: unmask.audit({}), "given nothing; make it one with"),
+        (lambda t: unmask.audit({"a": t, "b": 3}), "given an int; make it one with"),
+        (lambda t: unmask.audit({"a": t, "b": RING}), "releases of one kind, given a Table and a SocialGraph"),
+        (lambda t: unmask.audit(t, original="a.csv"), "original is a str, expected a Table, or nothing"),
+        (lambda t: unmask.audit(t, register=RING), "register is a SocialGraph, expected a Table, or nothing"),
+        (lambda t: unmask.audit(t, coverage="x"), "coverage is a str, expected a number above 0, to 1"),
+        (lambda t: unmask.audit(t, register=t, coverage=2), "coverage is 2, expected a number above 0, to 1"),
+        (lambda t: unmask.audit(t, original=t, seed=-1), "seed is -1, expected a whole number at least 0"),
+        (lambda t: unmask.audit(t, original=t, targets=2.5), "targets is 2.5, expected a whole number at least 1"),
+        (lambda t: unmask.audit(t, targets=2), "targets is about rows of the original, and no original was given"),
+        (lambda t: unmask.audit(t, original=t, origin=[1, 2]), "origin is no array of 120 whole numbers"),
+        (lambda t: unmask.audit(t, original=t, origin={"x": [1]}), "origin names a release that was not given"),
+        (lambda t: unmask.audit(t, smallest_shown=0), "smallest_shown is 0, expected a whole number at least 1"),
+        (lambda t: unmask.audit(RING, overlaps=(0.5, 0.5)), "overlaps is a tuple, expected a list, each (a"),
+        (
+            lambda t: unmask.audit(RING, overlaps=[(0.5, 0.5)], attacks="Nar09"),
+            "attacks is a str, expected a list, each",
+        ),
+        (lambda t: unmask.audit(RING, auxiliary="a.csv"), "auxiliary is a str, expected a SocialGraph, or nothing"),
+        (lambda t: unmask.audit(RING, "who", auxiliary=RING), "the truth is no array of node numbers"),
+        (lambda t: unmask.audit(RING, overlaps=[(0.5, 0.5)], seeds=5), "seeds is 5, expected a text, or a SeedPairs"),
+        (lambda t: unmask.audit(CHANNEL, loss=[["a"]]), "the loss is no array of numbers"),
+        (lambda t: unmask.audit(CHANNEL, limit="no"), "limit is a str, expected True or False"),
+        (lambda t: unmask.audit(unmask.Partition([1, 1]), [1, 1]), "truth is a list, expected a Partition"),
+        (lambda t: unmask.audit(*[unmask.Partition([1, 1])] * 2, shuffles=2.5), "shuffles is 2.5, expected a whole"),
+        (lambda t: unmask.audit(BELIEF, [0, 1]), "truth is a list, expected a Truth"),
+        (lambda t: unmask.audit(BELIEF, measures=["rank"]), "measures is a list, expected a list, each a Measure"),
+        (lambda t: unmask.audit({"a": BELIEF}), "given a Posterior; make it one with"),
     ],
 )
 def test_wrong_use_is_one_sentence(table, wrong, said):

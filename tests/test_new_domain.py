@@ -1,4 +1,4 @@
-"""A domain costs a folder, a module of cases and a line: `tests.badges` goes through every door; no door knows it."""
+"""A domain costs a folder, its cases, a section, a line: `tests.badges` goes through every door; no door knows it."""
 
 import inspect
 
@@ -40,6 +40,10 @@ def test_a_program_audits_it():
     success = {row["measure"]: row["posterior"] for row in found.results}
     assert success["realized_success"] == pytest.approx(np.mean(SHOWN.color == PEOPLE.color), abs=1e-6)
     assert "looker" in found.to_html()
+    assert "What people wear" in found.to_html()
+    assert "80 people wear 3 colors." in found.to_html()
+    assert [row["color"] for row in found.tables["badges_colors"]] == [0, 1, 2]
+    assert list(found.to_frame("badges_colors", library="pandas")["people"]) == np.bincount(SHOWN.color).tolist()
     assert parsed(found.to_json())["results"]
     assert "trust" in inspect.signature(unmask.audit).parameters
     with pytest.raises(unmask.UnmaskError, match="audit of a Badges has no 'trst'; did you mean 'trust'"):
@@ -57,9 +61,12 @@ def test_a_command_audits_it(files):
     assert parsed(done.stdout)["command"] == "audit badges"
     in_python = parsed(unmask.audit({"shown": SHOWN}, PEOPLE, trust=0.8).to_json())
     assert parsed(done.stdout)["results"] == in_python["results"]
-    page = command("audit", "badges", "shown.txt", "--truth", "people.txt", "--report", "out.html")
+    assert parsed(done.stdout)["tables"]["badges_colors"] == in_python["tables"]["badges_colors"]
+    page = command("audit", "badges", "shown.txt", "--truth", "people.txt", "--report", "out.html", "--export", "out")
     assert page.exit_code == 0, page.stderr
-    assert "<svg" in (files / "out.html").read_text() or "<table" in (files / "out.html").read_text()
+    assert "80 people wear 3 colors." in page.stdout
+    assert "What people wear" in (files / "out.html").read_text()
+    assert (files / "out" / "badges-people-by-color.csv").exists()
 
 
 def test_a_document_asks_for_it(files):
@@ -76,6 +83,15 @@ def test_its_command_says_what_it_takes(files):
     assert command("audit", "badges", "shown.txt", "--trust", "2").exit_code == 2
     assert command("audit", "badges", "shown.txt", "--fail-above", "success_probability>0.5").exit_code == 3
     assert "'audit badges'" in command("audit", "badgs").stderr
+
+
+def test_a_shell_completes_it():
+    told = CliRunner().invoke(
+        main,
+        prog_name="unmask",
+        env={"COMP_WORDS": "unmask audit b", "COMP_CWORD": "2", "_UNMASK_COMPLETE": "bash_complete"},
+    )
+    assert "plain,badges" in told.stdout
 
 
 @pytest.mark.parametrize("home", ["badges.", "tests.badges:"])

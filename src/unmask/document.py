@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -41,6 +41,11 @@ MEANINGS: Final[Mapping[str, str]] = {"type": "types", "order": "orders", "hiera
 
 READING: Final = ("missing", "na", "decimal", "delimiter", "encoding", "cells")
 """What `data` says of the file of a table, as `Table.read` takes it."""
+
+OF_TABLE: Final = (
+    "file", "use", "name", "columns", *READING, *filter(None, ROLES.values()), *MEANINGS.values()
+)  # fmt: skip
+"""What `data` says of a table in a file."""
 
 USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": ("any",)}
 """What holds of a table where nothing is said."""
@@ -192,12 +197,15 @@ def for_columns(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any
 
 
 def for_domain(
-    given: Settings, folder: Path, word: str, known: Sequence[str], files: Collection[str]
+    given: Settings, folder: Path, word: str, known: Sequence[str], files: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    """What `unmask audit WORD` is asked, by the names of its options. files : those whose values lie beside it
+    """What `unmask audit WORD` is asked, by the names of its options.
 
-    >>> for_domain({"graph": {"release": "g.txt", "runs": 2}}, Path("here"), "graph", ["release", "runs"], ["release"])
-    {'gates': [], 'release': 'here/g.txt', 'runs': 2}
+    files : options whose values lie beside the document -> values that are no files
+
+    >>> files = {"release": ()}
+    >>> for_domain({"graph": {"release": "g.txt", "runs": 2}}, Path("here"), "graph", ["release", "runs"], files)
+    {'release': 'here/g.txt', 'runs': 2}
     """
     said = given.get(word)
     if not isinstance(said, dict):
@@ -205,8 +213,8 @@ def for_domain(
     for key in said:
         if key not in known:
             raise UnmaskError(unknown(key, known, f"[{word}]"))
-    placed = {key: _placed(folder, value) if key in files else value for key, value in said.items()}
-    return {"gates": [policy.refused for policy in policies(given)], **placed}
+    placed = {key for key, value in said.items() if key in files and value not in files[key]}
+    return {key: _placed(folder, value) if key in placed else value for key, value in said.items()}
 
 
 def _placed(folder: Path, value: Any) -> Any:
@@ -230,6 +238,9 @@ def _table(given: Settings) -> dict[str, Any]:
     found = populations({"data": {}, **given})
     if len(found) != 1 or found[0].get("use", "tables.file") != "tables.file":
         raise UnmaskError('the document has no file of a table; expected [data] and below it file = "people.csv"')
+    for key in found[0]:
+        if key not in OF_TABLE:
+            raise UnmaskError(unknown(key, OF_TABLE, "data"))
     return found[0] | ({} if "use" in found[0] else by_role(given.get("columns", {})))
 
 
@@ -240,10 +251,20 @@ def _file(data: Settings, folder: Path) -> str:
 def _reading(data: Settings, folder: Path) -> dict[str, Any]:
     """How the table is read, in the form of options."""
     types = {"types": [f"{name}={of}" for name, of in data.get("types", {}).items()]}
-    orders = {"orders": [f"{name}={','.join(values)}" for name, values in data.get("orders", {}).items()]}
+    orders = {"orders": [f"{name}={_ordered(name, values)}" for name, values in data.get("orders", {}).items()]}
     trees = {"hierarchies": [f"{name}={_place(folder, at)}" for name, at in data.get("hierarchies", {}).items()]}
     plain = {key: data[key] for key in (*READING, *ROLES.values()) if key in data}
     return plain | types | orders | trees
+
+
+def _ordered(name: str, values: Any) -> str:
+    """The values of an ordinal column, as they are typed."""
+    if not isinstance(values, list):
+        raise UnmaskError(f"the order of column {name!r} is {values!r}, expected a list of values, the lowest first")
+    texts = list(map(str, values))
+    if any("," in text for text in texts):
+        raise UnmaskError(f"the order of column {name!r} has a comma in a value; call the value something else")
+    return ",".join(texts)
 
 
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
@@ -251,6 +272,8 @@ def _outside(given: Settings, folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {"gates": [policy.refused for policy in policies(given)]}
     for name, known in (("register", ("file", "coverage")), ("control", ("file",))):
         said = given.get(name, {})
+        if not isinstance(said, dict):
+            raise UnmaskError(f"{name} is no table; expected [{name}] and below it a file")
         for key in said:
             if key not in known:
                 raise UnmaskError(unknown(key, known, name))

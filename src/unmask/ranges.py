@@ -1,9 +1,13 @@
-"""What numbers a parameter may be, beside its type: `alpha: Annotated[float, Range(0, 1)]`."""
+"""What a parameter may be: its type, and of numbers the range, `alpha: Annotated[float, Range(0, 1)]`."""
 
 from __future__ import annotations
 
+import os
+import types
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_type_hints
+from numbers import Integral, Number, Real
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from unmask.errors import UnmaskError
 
@@ -21,11 +25,11 @@ class Range:
     above: bool = False
 
     def __contains__(self, value: object) -> bool:
-        if not isinstance(value, int | float):
+        if not isinstance(value, Real):
             return False
-        return (self.low < value or (value == self.low and not self.above)) and (
-            self.high is None or value <= self.high
-        )
+        number = float(value)
+        from_low = self.low < number or (number == self.low and not self.above)
+        return from_low and (self.high is None or number <= self.high)
 
     def __str__(self) -> str:
         if self.high is None:
@@ -33,9 +37,98 @@ class Range:
         return f"above {self.low}, to {self.high}" if self.above else f"from {self.low} to {self.high}"
 
 
+PLAIN: Mapping[Any, tuple[Any, str]] = {
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
+    str: (str | os.PathLike, "a text"),
+    bool: (bool, "True or False"),
+}
+"""Type -> what is taken for it, and its name in a sentence."""
+
+
 def check_ranges(one: object) -> None:
     """Refuse a dataclass with a field outside its range, and say which."""
     for name, hint in get_type_hints(type(one), include_extras=True).items():
-        for bounds in getattr(hint, "__metadata__", ()):
-            if isinstance(bounds, Range) and getattr(one, name) not in bounds:
-                raise UnmaskError(f"{name} is {getattr(one, name)!r}, expected {bounds}")
+        if get_origin(hint) is Annotated:
+            check_type(name, getattr(one, name), hint)
+
+
+def check_types(function: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Refuse what is not of the type, or not in the range, that a function says of its keyword.
+
+    Of what stands for an array the function itself sees whether it is one; so does one that takes None alone.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    for name, value in given.items():
+        if (hint := hints.get(name, Any)) is not type(None):
+            check_type(name, value, hint)
+
+
+def check_type(name: str, value: object, hint: Any) -> None:
+    """Refuse a value that is not of a type; the sentence says what it is, and nothing of it but a number."""
+    if not fits(value, hint):
+        given = repr(value) if isinstance(value, Number) else spoken(value)
+        raise UnmaskError(f"{name} is {given}, expected {expected(hint)}")
+
+
+def fits(value: object, hint: Any) -> bool:
+    """Whether a value is of a type.
+
+    >>> fits(0.5, Annotated[float, Range(0, 1)]), fits(2, Annotated[float, Range(0, 1)]), fits("a", Sequence[str])
+    (True, False, False)
+    """
+    from numpy.typing import ArrayLike  # not at the top: the command line shows its help without NumPy
+
+    kind, inner = get_origin(hint), get_args(hint)
+    if hint is Any or set(get_args(ArrayLike)) <= {*inner}:
+        return True
+    if kind is Annotated:
+        return fits(value, inner[0]) and all(value in one for one in inner[1:] if isinstance(one, Range))
+    if kind in (Union, types.UnionType):
+        return any(fits(value, one) for one in inner)
+    if kind is Literal:
+        return isinstance(value, str) and value in inner
+    if kind is Mapping:
+        return isinstance(value, Mapping) and all(fits(one, inner[1]) for one in value.values())
+    if kind is tuple and inner[-1] is not Ellipsis:
+        return isinstance(value, Sequence) and len(value) == len(inner) and all(map(fits, value, inner))
+    if kind in (Sequence, tuple):
+        return isinstance(value, Sequence) and not isinstance(value, str) and all(fits(one, inner[0]) for one in value)
+    if kind is Callable or getattr(hint, "_is_protocol", False):
+        return callable(value)
+    return isinstance(value, PLAIN.get(hint, (hint,))[0])
+
+
+def expected(hint: Any) -> str:
+    """A type in words.
+
+    >>> expected(Annotated[int, Range(1)] | None), expected(Sequence[tuple[float, float]])
+    ('a whole number at least 1, or nothing', 'a list, each (a number, a number)')
+    """
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind is Annotated:
+        return f"{expected(inner[0])} {inner[1]}"
+    if kind in (Union, types.UnionType):
+        return ", or ".join(map(expected, inner))
+    if kind is Literal:
+        return f"one of {', '.join(inner)}"
+    if kind is Mapping:
+        return f"a mapping of names, each to {expected(inner[1])}"
+    if kind is tuple and inner[-1] is not Ellipsis:
+        return f"({', '.join(map(expected, inner))})"
+    if kind in (Sequence, tuple):
+        return f"a list, each {expected(inner[0])}"
+    if kind is Callable:
+        return "a function"
+    if hint is type(None):
+        return "nothing"
+    return PLAIN[hint][1] if hint in PLAIN else _called(hint.__name__)
+
+
+def spoken(value: object) -> str:
+    """What was given, by its type: its content might be a record."""
+    return "nothing" if value is None else _called(type(value).__name__)
+
+
+def _called(name: str) -> str:
+    return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from tests.badges import Badges, Look
+from tests.badges.page import Worn
 from unmask import Truth
 from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.audit import audit as measured
@@ -24,7 +25,8 @@ def audit(release, *, truth: Path | Badges | None = None, trust: Annotated[float
     people = Badges.read(truth) if isinstance(truth, Path) else truth
     rows = [row for name, shown in named(release).items() for row in _rows(name, "looker", shown, people, Look(trust))]
     who = "An adversary sees the badges of people and guesses their colors."
-    return ReportData(title="Audit of badges", who=who, rows=tuple(rows))
+    worn = Worn.of(next(iter(named(release).values())))
+    return ReportData(title="Audit of badges", who=who, rows=tuple(rows), subjects=(worn,))
 
 
 def _rows(name, adversary, shown, people, attack):

@@ -11,11 +11,11 @@ import pytest
 
 from unmask import Posterior, Truth, UnmaskError, audit
 from unmask.measures import realized_success
-from unmask.measures.excess import difference
+from unmask.measures.excess import difference, excess
 from unmask.measures.interval import wilson
 from unmask.measures.membership import told
 from unmask.posterior import log_odds
-from unmask.tables import AttributeInference, Background, Mondrian, Table, datasets
+from unmask.tables import AttributeInference, Background, Mondrian, SinglingOut, Table, datasets
 from unmask.tables.attacks.margins import mutual_information, shares, subsets
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
 from unmask.tables.knowledge import attribute_truth
@@ -280,3 +280,22 @@ def test_control_people_of_a_ctgan_release_are_known_as_well_as_members():
         found.append(realized_success(belief, attribute_truth(table, np.arange(table.n_rows), belief, "occupation")))
     low, high = difference(*((p, *wilson(p, n)) for p, n in zip(found, (32_561, 9758), strict=True)))
     assert low < 0 < high
+
+
+BELIEF = Posterior.from_dense(np.full((4, 2), 0.5))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: cross_fitted(BELIEF, np.array([1, 1, 0, 0])), "of int64, expected True or False for each of 4"),
+        (lambda: cross_fitted(BELIEF, np.ones(3, dtype=bool)), "inside has shape"),
+        (lambda: excess(realized_success, BELIEF, Truth([0, 1, 0, 1]), inside=np.array([1, 1, 0, 0])), "True or False"),
+        (lambda: told(BELIEF, Truth([0, 1])), "the truth has 2 targets and the belief 4"),
+        (lambda: MarginalRatio(columns=0), "columns is 0, expected a whole number at least 1"),
+        (lambda: SinglingOut(columns=(4, 2)), "expected the fewest, at least 1, and the most"),
+    ],
+)
+def test_what_cannot_be_said_of_members_is_refused_in_a_sentence(wrong, said):
+    with pytest.raises(UnmaskError, match=said):
+        wrong()

@@ -91,7 +91,7 @@ def stakes_of(
     if isinstance(loss, str | os.PathLike):
         found, name = _of_file(Path(loss), secrets or ()), Path(loss).stem
     else:
-        found, name = Stakes(np.asarray(loss, dtype=np.float64), answers=answers), "loss"
+        found, name = Stakes(numbers_of("loss", loss), answers=answers), "loss"
     return replace(found, name=name, unit=unit or "loss", distortion_unit=unit or "loss")
 
 
@@ -122,7 +122,7 @@ def _points(
     if isinstance(coordinates, str | os.PathLike):
         return _placed(Path(coordinates), secrets or ())
     if coordinates is not None or secrets is None:
-        return None if coordinates is None else np.asarray(coordinates, dtype=np.float64)
+        return None if coordinates is None else numbers_of("coordinates", coordinates)
     try:
         return np.array([[float(name)] for name in secrets])
     except ValueError:
@@ -141,4 +141,12 @@ def distortion_of(given: os.PathLike[str] | ArrayLike, channel: Channel) -> Floa
     """(n_secrets, n_outputs) what showing an output costs the user, or a CSV of it, by the names of both."""
     if isinstance(given, str | os.PathLike):
         return read_named(Path(given), channel.x_labels or (), channel.y_labels or ())
-    return np.asarray(given, dtype=np.float64)
+    return numbers_of("distortion", given)
+
+
+def numbers_of(what: str, given: ArrayLike) -> Floats:
+    """An array of numbers."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnmaskError(f"the {what} is no array of numbers; give one, or a file") from None

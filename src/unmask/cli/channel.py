@@ -25,10 +25,23 @@ CURVE_POINTS = 12
 """Budgets at which `design` solves the trade-off curve."""
 
 
+class NamedLoss(click.ParamType[str]):
+    """A loss by its name, or a file of one."""
+
+    name = "path"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The losses that have a name."""
+        from unmask.channels.matrices import NAMED_LOSSES
+
+        return NAMED_LOSSES
+
+
 @click.command("audit channel", cls=OfDomain)
 @click.argument("channels", nargs=-1, required=True, type=FILE)
 @click.option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
-@options("unmask.cases.channels:audit", loss={"type": str}, coordinates={}, distortion={}, unit={})
+@options("unmask.cases.channels:audit", loss={"type": NamedLoss()}, coordinates={}, distortion={}, unit={})
 @click.option("--no-limit", is_flag=True, help="Leave out the limit that no mechanism passes.")
 @audit_output
 def audit_channel(
@@ -55,8 +68,11 @@ def audit_channel(
 
 @click.command("design", cls=Command)
 @click.option("--prior", required=True, type=FILE, help="CSV of secret and probability.")
-@options("unmask.cases.channels:audit", loss={"type": str}, coordinates={})
-@click.option("--distortion", help="Loss of the user, a name or a CSV; that of the adversary when left out.")
+@options("unmask.cases.channels:audit", loss={"type": NamedLoss()}, coordinates={})
+@click.option(
+    "--distortion", type=NamedLoss(),
+    help="Loss of the user, a name or a CSV; that of the adversary when left out.",
+)  # fmt: skip
 @options("unmask.channels:optimal_mechanism", "budget", "epsilon", "delta", "worst_case")
 @click.option("--output", "-o", required=True, type=FILE, help="CSV of the mechanism, as `audit channel` reads it.")
 @click.option("--curve", type=FILE, help="Write the trade-off: CSV of distortion, privacy, worst case, leakage.")

@@ -13,7 +13,7 @@ from unmask.errors import UnmaskError
 
 NAME = "unmask.toml"
 
-NOT_SAID = {"report", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan"}
+NOT_SAID = {"report", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet"}
 """Options of every audit, which are about one run of it."""
 
 
@@ -99,16 +99,18 @@ class OfDomain(AsPlan):
 
     def said(self, given: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
         """The argument and the options of the table."""
-        from unmask.document import for_domain
+        from unmask.document import for_domain, policies
 
-        mine = {str(one.name): one for one in self.params if self.holds(str(one.name))}
-        files = {name for name, one in mine.items() if one.type.name == "path"}
+        mine = {str(one.name): one for one in self.params if one.expose_value and self.holds(str(one.name))}
+        del mine["gates"]  # a document says them as its policy
+        files = {name: getattr(one.type, "names", ()) for name, one in mine.items() if one.type.name == "path"}
         found = for_domain(given, folder, self.word, list(mine), files)
-        said = {name: _typed(value, again=mine[name].multiple) for name, value in found.items()}
+        said = {name: _typed(value, mine[name]) for name, value in found.items()}
         released = said.pop(self.argument, [])
         if not released and any(one.required for one in self.params if one.name == self.argument):
             raise UnmaskError(f"[{self.word}] has no {self.argument}; expected a path beside the document")
-        return [released] if isinstance(released, str) else released, said
+        gates = [policy.refused for policy in policies(given)]
+        return [released] if isinstance(released, str) else released, {**said, "gates": gates}
 
     def document(self, ctx: click.Context) -> str:
         """What was typed, and what a document said beside it."""
@@ -126,12 +128,16 @@ class OfDomain(AsPlan):
         return name not in NOT_SAID
 
 
-def _typed(value: Any, *, again: bool) -> Any:
-    """A value of a document as it would be typed. again : the option may be given again and again"""
+def _typed(value: Any, option: click.Parameter) -> Any:
+    """A value of a document as it would be typed."""
+    several = option.multiple or option.nargs < 0 or option.type is click.UNPROCESSED
+    if isinstance(value, dict) or (isinstance(value, list) and not several):
+        kind, more = "table" if isinstance(value, dict) else "list", " or a list of them" if several else ""
+        raise UnmaskError(f"{option.name} is a {kind}, expected one value{more}")
     if isinstance(value, list):
         return list(map(str, value))
     text = value if isinstance(value, bool) else str(value)
-    return [text] if again else text
+    return [text] if option.multiple else text
 
 
 def _texts(files: Any) -> list[str] | str | None:

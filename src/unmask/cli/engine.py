@@ -45,7 +45,7 @@ def engine_options(command: Any) -> Any:
 
 def refuse_without_engine(*, dry_run: bool, temp_directory: Path | None) -> None:
     """Refuse the options of an engine, which say nothing without one."""
-    limited = click.get_current_context().get_parameter_source("memory_limit") is ParameterSource.COMMANDLINE
+    limited = click.get_current_context().get_parameter_source("memory_limit") is not ParameterSource.DEFAULT
     given = {"--dry-run": dry_run, "--temp-directory": temp_directory is not None, "--memory-limit": limited}
     refuse(given, "is for tables that stay in an engine; add --engine duckdb, or leave it out")
 

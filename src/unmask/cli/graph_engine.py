@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TAKEN = {
     "release", "auxiliary", "truth", "seeds_file", "attacks", "pairs", "engine", "memory_limit", "temp_directory",
     "checkpoint", "dry_run", "as_json", "in_short", "report", "export", "gates", "force", "smallest_shown", "source",
-    "target",
+    "target", "quiet",
 }  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def _adversaries(
 
     for parameter in context.command.params:
         name = str(parameter.name)
-        if name not in _TAKEN and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        if name not in _TAKEN and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise UnmaskError(f"{parameter.opts[0]} needs the networks in memory; leave it or --engine out")
     if auxiliary is None or seeds_file is None:
         raise UnmaskError("an engine attacks with --auxiliary and --seeds-file, expected both")

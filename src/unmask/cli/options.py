@@ -120,13 +120,13 @@ class Sentences(click.Group):
 
 def second_words(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
     """What may follow the name of a command to name another one: `graph` after `audit`."""
-    group, name = ctx.find_root().command, f"{ctx.command.name} "
-    commands = group.commands if isinstance(group, click.Group) else {}
-    words = ((one.removeprefix(name), command) for one, command in commands.items() if one.startswith(name))
+    root, name = ctx.find_root(), f"{ctx.command.name} "
+    assert isinstance(root.command, click.Group)
+    found = ((one, root.command.get_command(root, one)) for one in root.command.list_commands(root))
     return [
-        CompletionItem(word, help=command.get_short_help_str(limit=1000))
-        for word, command in words
-        if word.startswith(incomplete)
+        CompletionItem(one.removeprefix(name), help=command.get_short_help_str(limit=1000))
+        for one, command in found
+        if command is not None and one.startswith(f"{name}{incomplete}")
     ]
 
 

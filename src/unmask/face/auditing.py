@@ -6,14 +6,15 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from unmask.audit import Audit
 from unmask.audit import audit as measured
 from unmask.domains import DOMAINS, cases_of, domain_of
 from unmask.errors import UnmaskError
-from unmask.face.misuse import check_keywords, spoken
+from unmask.face.misuse import check_keywords
 from unmask.posterior import Posterior
+from unmask.ranges import Range, check_type, check_types, spoken
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
@@ -50,24 +51,31 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     >>> [row["posterior"] for row in found.results if row["measure"] == "success_probability"][:1]
     [0.666666]
     """
-    one = next(iter(release.values()), None) if isinstance(release, Mapping) else release
-    run = _audit_of(one)
-    least = evidence.pop("smallest_shown", None)
+    if isinstance(release, Posterior):
+        return _asked(measured, release, truth, evidence)
+    domain, least = _domain(release), evidence.pop("smallest_shown", None)
+    check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
+    found = _asked(cases_of(domain).audit, release, truth, evidence)
+    return found if least is None else replace(found, least=least)
+
+
+def _asked(run: Callable[..., Any], release: object, truth: object, evidence: Mapping[str, Any]) -> Any:
+    one = next(iter(release.values())) if isinstance(release, Mapping) else release
     check_keywords(inspect.signature(run), evidence, f"audit of {spoken(one)}")
-    found = run(release, truth=truth, **evidence)
-    if isinstance(found, Audit):
-        return found
-    return replace(found, least=found.least if least is None else least)
+    check_types(run, {**evidence, "truth": truth})
+    return run(release, truth=truth, **evidence)
 
 
-def _audit_of(one: object) -> Callable[..., Any]:
-    if isinstance(one, Posterior):
-        return measured
-    domain = domain_of(type(one))
-    if not domain:
+def _domain(release: object) -> str:
+    """The domain of a release, or of several."""
+    several = list(release.values()) if isinstance(release, Mapping) else [release]
+    domains = {domain_of(type(one)): one for one in several or [None]}
+    if "" in domains:
         read = "read_table, read_graph or read_channel"
-        raise UnmaskError(f"audit takes what is released, given {spoken(one)}; make it one with unmask.{read}")
-    return cases_of(domain).audit
+        raise UnmaskError(f"audit takes what is released, given {spoken(domains[''])}; make it one with unmask.{read}")
+    if len(domains) > 1:
+        raise UnmaskError(f"audit takes releases of one kind, given {' and '.join(map(spoken, domains.values()))}")
+    return next(iter(domains))
 
 
 class _EveryKeyword(inspect.Signature):

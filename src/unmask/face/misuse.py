@@ -9,12 +9,6 @@ from typing import Any
 from unmask.errors import UnmaskError, nearest
 
 
-def spoken(value: object) -> str:
-    """What was given, by its type: its content might be a record."""
-    name = type(value).__name__
-    return "nothing" if value is None else f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
-
-
 def check_keywords(signature: inspect.Signature, given: Mapping[str, Any], what: str) -> None:
     """Refuse a keyword that a function has not, with the nearest one that it has."""
     known = [name for name, one in signature.parameters.items() if one.kind is one.KEYWORD_ONLY and name != "truth"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.face.misuse import spoken
+from unmask.ranges import spoken
 from unmask.results import as_json
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.errors import UnmaskError
 from unmask.measures.base import Measure, UndefinedError
 from unmask.measures.interval import Interval, clustered_wilson, student, wilson
 from unmask.posterior import Posterior
@@ -75,7 +76,7 @@ class People(NamedTuple):
         """Those of a belief who have a value and were not known before. among : (n_targets,) of whom; None: all"""
         measure.check(belief)
         value = measure.per_target(belief, truth)
-        counted = ~np.isnan(value) if among is None else ~np.isnan(value) & among
+        counted = ~np.isnan(value) if among is None else ~np.isnan(value) & who_is_in(among, len(value))
         if truth is not None:
             counted &= truth.judged if measure.needs_truth else ~truth.leaked
         if not counted.any():
@@ -105,6 +106,14 @@ def excess(measure: Measure, members: People, control: People) -> Excess:
     shared = members.cluster is not None and control.cluster is not None
     low, high = difference(one.ends, other.ends, correlation=_correlation(one, other) if shared else 0.0)
     return Excess(one.mean, other.mean, low, high, ALIKE)
+
+
+def who_is_in(inside: NDArray[np.bool_], n: int) -> NDArray[np.bool_]:
+    """(n,) who is a member, checked: numbers would be taken for places."""
+    found = np.asarray(inside)
+    if found.shape != (n,) or found.dtype != np.bool_:
+        raise UnmaskError(f"inside has shape {found.shape} of {found.dtype}, expected True or False for each of {n}")
+    return found
 
 
 Ends = tuple[float, float, float]

@@ -203,6 +203,8 @@ def told(belief: Posterior, truth: Truth, *, release: str = "release", adversary
     truth  : candidate 0 of those who are in, 1 of those who are out; others take no part. Everybody counts once.
     """
     scores = log_odds(belief)
+    if len(truth) != len(scores):
+        raise UnmaskError(f"the truth has {len(truth)} targets and the belief {len(scores)}, expected as many")
     inside = truth.judged & (truth.candidate == IN)
     members, control = scores[inside], scores[truth.judged & (truth.candidate == OUT)]
     if not len(members) or not len(control):

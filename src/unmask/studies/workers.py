@@ -7,6 +7,7 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -15,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Budget, Cell
@@ -119,7 +121,7 @@ def _start(limit: float | None) -> _Worker:
     ours, theirs = _START.Pipe()
     process = _START.Process(target=_work, name=_NAME, args=(theirs, limit), daemon=True)
     try:
-        with _unheard():
+        with _unheard(), _without_main():
             process.start()
     except OSError as error:
         raise FailedError(f"a worker cannot be started: {error.strerror}; try fewer workers") from None
@@ -138,6 +140,18 @@ def _unheard() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A process that is started meanwhile does not run the caller's script, which needs no guard against it."""
+    main = vars(sys.modules["__main__"])
+    kept: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
+    main.update(dict.fromkeys(kept))
+    try:
+        yield
+    finally:
+        main.update(kept)
 
 
 def _stop_the_rest() -> None:

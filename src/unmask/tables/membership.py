@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.inference import HELD_OUT
+from unmask.measures.excess import who_is_in
 from unmask.posterior import Posterior, log_odds
 from unmask.promise import Check
 from unmask.tables.attacks.membership import LABELS, rising
@@ -26,6 +27,7 @@ def cross_fitted(belief: Posterior, inside: NDArray[np.bool_]) -> Posterior:
     odds, too. The status is `calibrated` if what is announced of people held out came true, within 3 points, of at
     least 100 of either kind; else it stays `scores`. The check is in `provenance["check"]`.
     """
+    inside = who_is_in(inside, belief.n_targets)
     counts = np.bincount(~inside, minlength=2)
     if counts.min() < 2:
         raise UnmaskError(f"{counts[0]} members and {counts[1]} control people, expected at least 2 of each")
@@ -50,7 +52,7 @@ def cross_fitted(belief: Posterior, inside: NDArray[np.bool_]) -> Posterior:
 
 def twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """(n_people,) who is alike, cell for cell, with somebody of the other kind: neither in nor out, to be left out."""
-    alike = classes_of(people.quasi_identifiers)
+    alike, inside = classes_of(people.quasi_identifiers), who_is_in(inside, people.n_rows)
     both = np.logical_and(
         *(np.bincount(alike.of_row[who], minlength=len(alike.sizes)) > 0 for who in (inside, ~inside))
     )

@@ -97,6 +97,8 @@ def audit(
     else:
         pair = (truth.truth, truth.origin) if isinstance(truth, Pair) else (truth, None)
         who = None if pair[0] is None else np.asarray(pair[0])
+        if who is not None and who.dtype.kind not in "iu":
+            raise UnmaskError("the truth is no array of node numbers; give one for each node of auxiliary, or a Pair")
         scenes = {name: Acquired(graph, auxiliary, who, given, pair[1], truth_partial)}
     return audit_graph(scenes, plan, title=f"Who is re-identified in {name}", progress=progress, watched=watched)
 

@@ -90,19 +90,43 @@ def audit(
     if truth is not None:
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
     releases = named(release)
-    origins = origin if isinstance(origin, Mapping) else dict.fromkeys(releases, origin)
+    origins = _origins(releases, origin)
+    needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
+    if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
+        raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
     evidence = Evidence(
         original=original,
-        origins={name: np.asarray(rows) for name, rows in origins.items() if rows is not None},
+        origins=origins,
         register=register,
         coverage=coverage,
-        register_origin=None if register_origin is None else np.asarray(register_origin),
+        register_origin=None if register_origin is None else _rows("register_origin", register_origin, register),
         control=control,
         targets=targets,
         seed=seed,
     )
     motive = None if attacker is None else Motive.of(attacker)
     return audit_tables(releases, evidence, title=f"Audit of {', '.join(releases)}", motive=motive, watched=watched)
+
+
+def _origins(
+    releases: Mapping[str, Table], origin: ArrayLike | Mapping[str, ArrayLike] | None
+) -> dict[str, NDArray[np.int64]]:
+    """The row of the original behind each record, of releases of which it is known."""
+    given = origin if isinstance(origin, Mapping) else dict.fromkeys(releases, origin)
+    for name in given:
+        if name not in releases:
+            raise UnmaskError(f"origin names a release that was not given; the releases are {', '.join(releases)}")
+    return {name: _rows("origin", rows, releases[name]) for name, rows in given.items() if rows is not None}
+
+
+def _rows(what: str, given: ArrayLike, table: Table | None) -> NDArray[np.int64]:
+    """(n_rows,) a row for each of a table."""
+    if table is None:
+        raise UnmaskError(f"{what} is about a table that was not given; give both")
+    rows = np.asarray(given)
+    if rows.shape != (table.n_rows,) or rows.dtype.kind not in "iu":
+        raise UnmaskError(f"{what} is no array of {table.n_rows} whole numbers, one for each row of the table")
+    return rows
 
 
 def check(adversary: Part) -> None:

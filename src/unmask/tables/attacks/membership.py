@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.inference import from_scores
 from unmask.posterior import Posterior
+from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.margins import bins_of, log_margins, shares, subsets
 from unmask.tables.attacks.noisy import gower
 from unmask.tables.attacks.pairing import pair, shared_columns, sums_over
@@ -43,9 +45,12 @@ class MarginalRatio:
     2023 (density ratio); S. Golob et al., "Privacy vulnerabilities in marginals-based synthetic data", 2024 (margins).
     """
 
-    columns: int = 3
-    sets: int = 500
-    bins: int = 32
+    columns: Annotated[int, Range(1)] = 3
+    sets: Annotated[int, Range(1)] = 500
+    bins: Annotated[int, Range(1)] = 32
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The scores of the people known, as log-odds."""

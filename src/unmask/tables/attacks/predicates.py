@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.errors import UnmaskError
 from unmask.randomness import secret_unless
 from unmask.tables.background import Rng
 from unmask.tables.column import Column
@@ -69,6 +70,10 @@ class SinglingOut:
 
     guesses: int = 2000
     columns: tuple[int, int] = (2, 4)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.columns[0] <= self.columns[1]:
+            raise UnmaskError(f"columns are {self.columns}, expected the fewest, at least 1, and the most")
 
     def __call__(self, release: Table, *, rng: Rng = None) -> tuple[Predicate, ...]:
         """The predicates, those of one column first."""
