@@ -11,7 +11,7 @@ import pytest
 
 from unmask import Posterior, Truth, UnmaskError, audit
 from unmask.measures import realized_success
-from unmask.measures.excess import difference, excess
+from unmask.measures.excess import People, difference
 from unmask.measures.interval import wilson
 from unmask.measures.membership import told
 from unmask.posterior import log_odds
@@ -290,7 +290,10 @@ BELIEF = Posterior.from_dense(np.full((4, 2), 0.5))
     [
         (lambda: cross_fitted(BELIEF, np.array([1, 1, 0, 0])), "of int64, expected True or False for each of 4"),
         (lambda: cross_fitted(BELIEF, np.ones(3, dtype=bool)), "inside has shape"),
-        (lambda: excess(realized_success, BELIEF, Truth([0, 1, 0, 1]), inside=np.array([1, 1, 0, 0])), "True or False"),
+        (
+            lambda: People.of(realized_success, BELIEF, Truth([0, 1, 0, 1]), among=np.array([1, 1, 0, 0])),
+            "True or False",
+        ),
         (lambda: told(BELIEF, Truth([0, 1])), "the truth has 2 targets and the belief 4"),
         (lambda: MarginalRatio(columns=0), "columns is 0, expected a whole number at least 1"),
         (lambda: SinglingOut(columns=(4, 2)), "expected the fewest, at least 1, and the most"),
