@@ -94,6 +94,8 @@ def audit(
     needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
     if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
         raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
+    if register is None and coverage != 1:
+        raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
     evidence = Evidence(
         original=original,
         origins=origins,
