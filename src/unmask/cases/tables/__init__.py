@@ -19,7 +19,8 @@ from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
 from unmask.cases.rows import plain_row
 from unmask.cases.tables.case import Scene
-from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
