@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask.cases.price import Motive
-from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
 from unmask.economics import Attacker, price_records, read_attacker, write_attacker
 from unmask.reports import headlines

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.cli import main
-from unmask.document import by_role, for_audit, for_protect, load, policies, populations, section, text_of_value
+from unmask.document import by_role, for_audit, for_protect, load, policies, populations
 from unmask.errors import UnmaskError
+from unmask.toml_text import section, text_of_value
 
 PEOPLE = """\
 id,age,zip,ill

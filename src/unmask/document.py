@@ -7,8 +7,6 @@ Options of the command line say the same things, and win over the document.
 from __future__ import annotations
 
 import itertools
-import json
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +17,7 @@ from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import text_of
 from unmask.plan import NOTHING, unknown
+from unmask.toml_text import key_of, section, whole_text
 
 KEYS: Final = (
     "title", "data", "columns", "releases", "register", "control", "protections", "adversaries", "policy", "seeds",
@@ -374,35 +373,3 @@ def _said(options: Settings) -> dict[str, Any]:
     """What was said: options that are left out, and those that say what holds anyway, are not."""
     plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
     return {key: value for key, value in plain.items() if value is not None and value not in USUAL.get(key, ())}
-
-
-def text_of_value(value: Any) -> str:
-    """A value of TOML on one line.
-
-    >>> text_of_value({"role": "sensitive", "order": ["low", "high"]}), text_of_value(True)
-    ('{ role = "sensitive", order = ["low", "high"] }', 'true')
-    """
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key_of(key)} = {text_of_value(item)}" for key, item in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(text_of_value, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def key_of(name: str) -> str:
-    """A key of TOML: bare where it may be, else quoted."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else text_of_value(name)
-
-
-def section(head: str, settings: Settings, why: Mapping[str, str] | None = None) -> str:
-    """A table of a document; why : key -> the reason that stands behind it."""
-    lines = [f"{key_of(key)} = {text_of_value(value)}" for key, value in settings.items()]
-    width = min(max(map(len, lines), default=0), 60)
-    reasons = [(why or {}).get(key, "") for key in settings]
-    said = (f"{line:{width}}  # {reason}" if reason else line for line, reason in zip(lines, reasons, strict=True))
-    return "\n".join((head, *said))
-
-
-def whole_text(title: str, sections: Iterable[str]) -> str:
-    """A document."""
-    return "\n\n".join((f"title = {text_of_value(title)}", *sections)) + "\n"

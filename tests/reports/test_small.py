@@ -12,7 +12,8 @@ from tests.reports.test_graph_section import attack, graph, row
 from tests.reports.test_html import sample, sections
 from tests.reports.test_linkage import guess, linkage
 from unmask.cases.tables.case import PROSECUTOR
-from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
 from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import AnonymityLink, CertaintyBin, DegreeRisk, SeparationPoint

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from unmask.cases.tables.case import PROSECUTOR
-from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
 from unmask.reports import headlines, render, sentences
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.summary import summary

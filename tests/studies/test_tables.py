@@ -7,7 +7,8 @@ import pytest
 
 from unmask import UnmaskError
 from unmask.cases.price import Motive
-from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
 from unmask.economics import Attacker
 from unmask.reports import headlines, render, sentences
 from unmask.reports.words import percent

@@ -15,7 +15,8 @@ from tests.engines import QUIET, opened
 from tests.envelopes import parsed
 from unmask import FailedError, UnmaskError, audit, protect
 from unmask.cases.price import Motive
-from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
 from unmask.economics import Attacker
 from unmask.engines import open_engine

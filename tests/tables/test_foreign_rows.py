@@ -9,7 +9,8 @@ from scipy.optimize import linear_sum_assignment
 
 from tests.envelopes import parsed
 from unmask.cases.price import Motive
-from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
 from unmask.economics import read_attacker
 from unmask.reports import render

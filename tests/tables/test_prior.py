@@ -5,7 +5,8 @@ import pytest
 
 from unmask.audit import audit
 from unmask.cases.tables.case import OWN_PRIOR
-from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, criteria

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from unmask import Truth, UnmaskError, audit
-from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
 from unmask.engines import open_engine
 from unmask.reports import sentences
 from unmask.reports.words import percent

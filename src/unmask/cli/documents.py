@@ -114,7 +114,8 @@ class OfDomain(AsPlan):
 
     def document(self, ctx: click.Context) -> str:
         """What was typed, and what a document said beside it."""
-        from unmask.document import policy_of, section, whole_text
+        from unmask.document import policy_of
+        from unmask.toml_text import section, whole_text
 
         typed = {name: one for name, one in ctx.obj.items() if isinstance(one, str | bool | list)}
         said = {**(ctx.default_map or {}), **typed, self.argument: _texts(ctx.params.get(self.argument))}

@@ -85,7 +85,8 @@ def audit_in_engine(
     **room: Any,
 ) -> ReportData | None:
     """Audit the releases where they are; None after a dry run. room : of the engine, see `tables.counting.counted`."""
-    from unmask.cases.tables.standard import Evidence, audit_tables
+    from unmask.cases.tables.evidence import Evidence
+    from unmask.cases.tables.standard import audit_tables
     from unmask.cli.files import read_motive
     from unmask.tables.counting import counted
 

@@ -60,7 +60,8 @@ def _document(
     facts: tuple[ColumnFacts, ...],
     columns: tuple[Column, ...],
 ) -> str:
-    from unmask.document import READING, section, whole_text
+    from unmask.document import READING
+    from unmask.toml_text import section, whole_text
 
     place = os.path.relpath(file.resolve(), output.resolve().parent)
     said = {key: reading[key] for key in READING if reading[key] not in (None, "own", "any")}
@@ -84,7 +85,7 @@ def _document(
 
 
 def _adversaries(secrets: list[str]) -> Iterator[str]:
-    from unmask.document import section
+    from unmask.toml_text import section
 
     yield section("[[adversaries]]", {"name": "neighbor", "use": "tables.ClassAttack"})
     for name in secrets:

@@ -4,9 +4,10 @@ Mondrian need of it, whoever counted them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,17 @@ from unmask.errors import UnmaskError
 from unmask.tables.column import Classes, Column, Rows
 from unmask.tables.release import Table
 
-if TYPE_CHECKING:
-    from unmask.tables.counting.reduce import Reduced
+
+class Whole(Protocol):
+    """The table of which combinations are parts, see `tables.counting.Reduced`."""
+
+    @property
+    def n_complete(self) -> int:
+        """Rows that take part."""
+
+    @property
+    def totals(self) -> Mapping[str, NDArray[np.int64]]:
+        """How many rows have each value of a sensitive column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +44,7 @@ class Combinations(Table):
 
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     histograms: tuple[csr_array[Any, Any], ...] = ()
-    whole: Reduced | None = None
+    whole: Whole | None = None
 
     def __post_init__(self) -> None:
         n = len(self.counts)

@@ -96,7 +96,7 @@ class Table:
         """
         with scratch(None) as folder:
             path = Path(folder) / "table.parquet"
-            write_parquet(self, path)
+            write_parquet(self.written, path)
             return frame_of_parquet(str(path), library=library)
 
     @property
@@ -303,7 +303,7 @@ class Table:
         ...     file.read_text().splitlines()
         ['age', '"[20, 29]"', '*']
         """
-        write_table(self, Path(path), force=force)
+        write_table(self.written, Path(path), force=force)
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,10 @@ from unmask.writing import whole
 
 if TYPE_CHECKING:
     from unmask.tables.column import Column
-    from unmask.tables.release import Table
 
 
-def write_table(table: Table, target: Path, *, force: bool) -> None:
-    """See `Table.write`."""
+def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None:
+    """A table of these columns as a file, see `Table.write`."""
     name = target.name.lower()
     if not name.removesuffix(".gz").endswith((".csv", ".tsv", ".parquet", ".pq")) or name.endswith(".parquet.gz"):
         raise UnmaskError(f"output {target.name!r} has an unknown suffix; expected .csv, .tsv (.gz) or .parquet")
@@ -31,26 +31,26 @@ def write_table(table: Table, target: Path, *, force: bool) -> None:
             f"output {target.name!r} exists; choose another name or overwrite it (--force, or force=True)"
         )
     with whole(target) as place:
-        write_parquet(table, place) if name.endswith((".parquet", ".pq")) else _text(table, place)
+        write_parquet(columns, place) if name.endswith((".parquet", ".pq")) else _text(columns, place)
 
 
-def _text(table: Table, path: Path) -> None:
-    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in table.written]
+def _text(columns: Sequence[Column], path: Path) -> None:
+    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in columns]
     tabs = ".tsv" in path.name.lower()
     with path.open("wb") as raw:
         packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if path.name.lower().endswith(".gz") else raw
         with io.TextIOWrapper(packed, encoding="utf-8", newline="") as text:
             writer = csv.writer(text, delimiter="\t" if tabs else ",", lineterminator="\n")
-            writer.writerow([column.name for column in table.written])
+            writer.writerow([column.name for column in columns])
             writer.writerows(zip(*cells, strict=True))
 
 
-def write_parquet(table: Table, path: Path) -> None:
-    """A Parquet file of the table, its columns in the types that they had in the source."""
-    types = [stored_type(column) for column in table.written]
-    names = [column.name for column in table.written]
+def write_parquet(columns: Sequence[Column], path: Path) -> None:
+    """A Parquet file of these columns, in the types that they had in the source."""
+    types = [stored_type(column) for column in columns]
+    names = [column.name for column in columns]
     plain = path.with_suffix(".csv")
-    _text(table, plain)
+    _text(columns, plain)
     with engine() as (connection, _):
         texts = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
         chosen = ", ".join(

@@ -19,7 +19,8 @@ from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
 from unmask.cases.rows import plain_row
 from unmask.cases.tables.case import Scene
-from unmask.cases.tables.standard import Evidence, audit_tables
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
@@ -94,6 +95,8 @@ def audit(
     needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
     if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
         raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
+    if register is None and coverage != 1:
+        raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
     evidence = Evidence(
         original=original,
         origins=origins,

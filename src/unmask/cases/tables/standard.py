@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.audit import STANDARD, price_measures
 from unmask.cases.at_risk import Watched
@@ -15,6 +14,7 @@ from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
 from unmask.cases.tables.case import PROSECUTOR, REGISTER, Case, Scene
 from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
+from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
@@ -28,34 +28,7 @@ from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, OrderAttack, RegisterAttack
 from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
-from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.release import Table
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What the auditor has besides the releases, see `unmask.cases.tables.audit`; origins : by release."""
-
-    original: Table | None = None
-    origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
-    register: Table | None = None
-    coverage: float = 1.0
-    register_origin: NDArray[np.int64] | None = None
-    control: Table | None = None
-    targets: int | None = None
-    seed: int = 0
-
-    @cached_property
-    def known(self) -> Known | None:
-        """The people attacked; drawn once, so that releases are compared on the same targets."""
-        if self.original is None:
-            return None
-        return Knowledge(self.targets)(self.original, rng=np.random.default_rng(self.seed))
-
-    @cached_property
-    def aside(self) -> Known | None:
-        """The control people, all of them."""
-        return None if self.control is None else Knowledge(None)(self.control, rng=np.random.default_rng(self.seed))
 
 
 def audit_tables(

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from unmask.cases.tables.case import PROSECUTOR, REGISTER
+from unmask.cases.tables.evidence import Evidence
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
-
-if TYPE_CHECKING:
-    from unmask.cases.tables.standard import Evidence
 
 
 def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -33,13 +33,12 @@ from unmask.tables.criteria.wildcards import Meetings, meetings_of, merge
 from unmask.tables.sensitive import hierarchy_paths, rank_order
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from unmask.tables.cells import Missing
     from unmask.tables.column import Column
-    from unmask.tables.counting import Reduced
     from unmask.tables.criteria.histograms import Floats
     from unmask.tables.release import Table
 
@@ -127,8 +126,23 @@ class Criteria:
     columns: Mapping[str, Disclosure]
 
 
+class Parted(Protocol):
+    """A table, whole or taken part by part."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all parts."""
+
+    @property
+    def missing(self) -> Missing:
+        """What a missing quasi-identifier is."""
+
+    def parts(self) -> Iterator[Table]:
+        """The parts, no class in two of them."""
+
+
 def evaluate(
-    table: Table | Reduced,
+    table: Parted,
     *,
     sensitive: str | Sequence[str] | None = None,
     population: Table | None = None,

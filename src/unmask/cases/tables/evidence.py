@@ -1,0 +1,39 @@
+"""What the auditor of tables has besides the releases, and whom the adversaries look for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.tables.knowledge import Knowledge, Known
+from unmask.tables.release import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the auditor has besides the releases, see `unmask.cases.tables.audit`; origins : by release."""
+
+    original: Table | None = None
+    origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    register: Table | None = None
+    coverage: float = 1.0
+    register_origin: NDArray[np.int64] | None = None
+    control: Table | None = None
+    targets: int | None = None
+    seed: int = 0
+
+    @cached_property
+    def known(self) -> Known | None:
+        """The people attacked; drawn once, so that releases are compared on the same targets."""
+        if self.original is None:
+            return None
+        return Knowledge(self.targets)(self.original, rng=np.random.default_rng(self.seed))
+
+    @cached_property
+    def aside(self) -> Known | None:
+        """The control people, all of them."""
+        return None if self.control is None else Knowledge(None)(self.control, rng=np.random.default_rng(self.seed))
