@@ -14,6 +14,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from unmask.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from unmask import channels, economics, graphs, measures, pseudonyms, tables
     from unmask.audit import Audit
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from unmask.results import Row
     from unmask.truth import ABSENT, UNKNOWN, Truth
     from unmask.view import Partition, View
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ABSENT",

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from unmask import __version__
 from unmask.errors import nearest
+from unmask.version import __version__
 
 PLACES: Final = ("file", "hierarchies")
 """Settings that are paths; beside each stands its digest, under its name with "_sha256"."""

@@ -6,8 +6,9 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
-from importlib import import_module
 from typing import Any, Literal
+
+from unmask.version import __version__
 
 SCHEMA = 1
 """Version of the JSON that `envelope` makes, described by the JSON Schema in `envelope.schema.json`."""
@@ -111,7 +112,7 @@ def envelope(
     listed = {name: list(rows) for name, rows in (tables or {}).items()}
     return {
         "schema": SCHEMA,
-        "unmask": import_module("unmask").__version__,
+        "unmask": __version__,
         "command": command,
         "inputs": plain(list(inputs)),
         "results": plain(list(results)),

@@ -347,6 +347,6 @@ def say_secret(path: Path, *, beside: Path, why: str = UNDOES) -> None:
 
 def provenance() -> dict[str, object]:
     """What a page says of how it was made: no path, no seed and no digest, which could confirm a guess of the data."""
-    from unmask import __version__
+    from unmask.version import __version__
 
     return {"Version": f"unmask {__version__}"}

@@ -11,7 +11,6 @@ from itertools import product
 from pathlib import Path, PurePath
 from typing import Any
 
-from unmask import __version__
 from unmask.engines.sql import exact_path
 from unmask.files import engine, text_of
 from unmask.plan import NOTHING
@@ -29,6 +28,7 @@ from unmask.reports.facts.study import (
 from unmask.results import Row
 from unmask.studies.run import PLAN, RESULTS
 from unmask.studies.summary import Results, Summary, read_results, undominated
+from unmask.version import __version__
 
 FILES = frozenset({"file", "hierarchies", "attacker"})
 """Settings of a plan that name files."""
