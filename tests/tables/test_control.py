@@ -118,6 +118,8 @@ def test_the_command_line_says_the_same(tmp_path):
     printed = json.loads(run.stdout)
     row = next(r for r in printed["results"] if r["release"] == "release" and r["measure"] == "rank" and r["control"])
     assert row["control"] == pytest.approx(row_of(found, "rank").control)
+    run = CliRunner().invoke(main, ["audit", *given, "--control", str(tmp_path / "others.csv")])
+    assert "to people being in the table" in run.output
     role = next(one for one in printed["inputs"] if one["role"] == "control")
     assert role["sha256"] is None
     engine = CliRunner().invoke(

@@ -67,9 +67,12 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
 
 
 def beside(data: ReportData) -> list[str]:
-    """The findings that the table cannot hold: of columns, of missing cells, of the rational attacker."""
+    """The findings that the table cannot hold: of columns, of missing cells, of the rational attacker, of what being in
+    the table added.
+    """
     scope = Scope(data)
-    return [one for one in sentences(data) if one not in findings(scope, leading(scope.heads))]
+    held = {key: row for key, row in leading(scope.heads).items() if row.excess is None}
+    return [one for one in sentences(data) if one not in findings(scope, held)]
 
 
 def _judged(data: ReportData) -> list[tuple[str, dict[str, Value]]]:
