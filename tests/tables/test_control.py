@@ -149,3 +149,36 @@ def adult(name, kept):
         rows = [row for row in csv.reader(lines, skipinitialspace=True) if len(row) == 15 and "?" not in row]
     columns = dict(zip(datasets.ADULT_COLUMNS, np.array(rows).T, strict=True))
     return {column: columns[column] for column in kept}
+
+
+def test_a_synthetic_release_has_no_row_of_anybody():
+    before, others, release, _ = audited()
+    found = unmask.audit(release, original=before, control=others, synthetic=True)
+    rows = [row for row in found.rows if row.release == "release"]
+    assert {row.target for row in rows} == {"ill"}
+    assert {row.status for row in rows} <= {"model", "refuted"}
+    assert row_of(found).control is not None
+    assert ("Whose record is whose in release", "it is synthetic: no released row is a person's") in found.not_run
+    assert found.criteria["release"]["prosecutor_average"] is None
+
+
+def test_rows_that_are_nobodys_are_not_somebodys_too():
+    before, _, release, _ = audited()
+    with pytest.raises(UnmaskError, match="no original was given"):
+        unmask.audit(release, synthetic=True)
+    with pytest.raises(UnmaskError, match="an origin says whose"):
+        unmask.audit(release, original=before, origin=np.arange(release.n_rows), synthetic=True)
+
+
+def test_the_command_line_takes_a_release_for_synthetic(tmp_path):
+    before, _, release, _ = audited()
+    before.write(tmp_path / "people.csv")
+    release.write(tmp_path / "release.csv")
+    given = [str(tmp_path / "release.csv"), "-q", "age,sex", "-s", "ill", "--synthetic"]
+    run = CliRunner().invoke(main, ["audit", *given, "--original", str(tmp_path / "people.csv"), "--json"])
+    assert run.exit_code == 0, run.output
+    assert not any(
+        (row["release"], row["target"]) == ("release", "identity") for row in json.loads(run.stdout)["results"]
+    )
+    engine = CliRunner().invoke(main, ["audit", *given, "--engine", "duckdb"])
+    assert (engine.exit_code, "--synthetic" in engine.output) == (2, True)

@@ -73,7 +73,7 @@ def main() -> None:
 ROOM = ("memory_limit", "temp_directory", "dry_run")
 """Options of an engine."""
 
-ASKED = ("coverage", "targets", "attacker", "seed")
+ASKED = ("coverage", "synthetic", "targets", "attacker", "seed")
 
 ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
 
@@ -85,7 +85,7 @@ ORIGINS = "CSV with the row of the original behind each record; repeat it for ea
     "unmask.cases.tables:audit",
     original={"type": FILE},
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
-    register={"metavar": "PATH"}, control={"type": FILE}, coverage={}, targets={}, seed={}, attacker={},
+    register={"metavar": "PATH"}, control={"type": FILE}, synthetic={}, coverage={}, targets={}, seed={}, attacker={},
 )  # fmt: skip
 @engine_options
 @at_risk_option
@@ -121,7 +121,7 @@ def audit(
         outside = (register, control)
         found, unused = _audit_in_memory(files, original, origins, outside, given, **asked, watched=watched)
     else:
-        refuse_in_engine(original=original, control=control, targets=asked["targets"])
+        refuse_in_engine(original=original, control=control, **taken(asked, ("synthetic", "targets")))
         known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
         if kept is None:  # a dry run

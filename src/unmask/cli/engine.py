@@ -50,9 +50,9 @@ def refuse_without_engine(*, dry_run: bool, temp_directory: Path | None) -> None
     refuse(given, "is for tables that stay in an engine; add --engine duckdb, or leave it out")
 
 
-def refuse_in_engine(*, original: Path | None, control: Path | None, targets: int | None) -> None:
-    """Refuse the options of an audit that need every row."""
-    given = {"--original": original is not None, "--control": control is not None, "--targets": targets is not None}
+def refuse_in_engine(**needed: object) -> None:
+    """Refuse the options of an audit that need every row; needed : by name, None or False where they are left out."""
+    given = {f"--{name}": value is not None and value is not False for name, value in needed.items()}
     refuse(given, "needs the table in memory; leave it or --engine out")
 
 

@@ -69,6 +69,7 @@ def audit(
     register_origin: ArrayLike | None = None,
     coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
     control: Table | None = None,
+    synthetic: bool = False,
     targets: Annotated[int, Range(1)] | None = None,
     attacker: str | Attacker | None = None,
     seed: Annotated[int, Range(0)] = 0,
@@ -83,6 +84,7 @@ def audit(
     register_origin : (n_register,) the row of the original that each of them is, below 0 for others
     coverage : probability that the person behind a record is in the register
     control  : table of people like those of the original, none of whom is in it: tells what being in the table added
+    synthetic : the rows of the releases are nobody's: no record is anybody's, and what they tell about values is asked
     targets  : number of people attacked, drawn from the original; all when left out
     attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     seed     : random seed of every draw
@@ -95,6 +97,9 @@ def audit(
     needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
     if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
         raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
+    if synthetic and (original is None or origins):
+        why = "no original was given, whose people it may tell about" if original is None else "an origin says whose"
+        raise UnmaskError(f"synthetic says that no row is anybody's, but {why}; give the original and no origin")
     if register is None and coverage != 1:
         raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
     evidence = Evidence(
@@ -104,6 +109,7 @@ def audit(
         coverage=coverage,
         register_origin=None if register_origin is None else _rows("register_origin", register_origin, register),
         control=control,
+        synthetic=synthetic,
         targets=targets,
         seed=seed,
     )

@@ -23,6 +23,7 @@ class Evidence:
     coverage: float = 1.0
     register_origin: NDArray[np.int64] | None = None
     control: Table | None = None
+    synthetic: bool = False
     targets: int | None = None
     seed: int = 0
 

@@ -65,7 +65,9 @@ def audit_tables(
     if tables and isinstance(evidence.register, Combinations):
         raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
     notes = [said for name, table in releases.items() if name not in tables for said in overlaps(name, table)]
-    foreign = facts.foreign(tables, original, evidence.origins)
+    foreign: Mapping[str, float | None] = facts.foreign(tables, original, evidence.origins)
+    if evidence.synthetic:
+        foreign = dict.fromkeys(tables)
     everything = releases if original is None else {ORIGINAL: original, **releases}
     counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
     found = _Found(None if motive is None else facing(motive, evidence), evidence, watched)
@@ -88,7 +90,7 @@ def audit_tables(
         assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes),
         not_run=(
             *words.nobodys(foreign),
-            *(words.missing_evidence(evidence, tables) if tables else ()),
+            *(words.missing_evidence(evidence, () if evidence.synthetic else tables) if tables else ()),
             *(words.NEED_ROWS if len(tables) < len(releases) else ()),
             *([words.NO_REGISTER] if evidence.register is None else []),
             *([words.NO_CONTROL] if original is not None and evidence.control is None and first.sensitive else []),

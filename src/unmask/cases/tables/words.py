@@ -132,14 +132,20 @@ def of_nobody(foreign: Iterable[str]) -> Iterator[str]:
         yield f"The rows of {names} are not people of the original, so nobody asks there which record is theirs."
 
 
-def nobodys(foreign: Mapping[str, float]) -> Iterator[tuple[str, str]]:
-    """What is not run of such releases, and why. foreign : release -> share of rows that may be people's."""
+def nobodys(foreign: Mapping[str, float | None]) -> Iterator[tuple[str, str]]:
+    """What is not run of such releases, and why. foreign : release -> share of rows that may be people's; None of one
+    that is stated to be synthetic.
+    """
     for name, share in foreign.items():
-        why = (
-            f"its rows are not people of the original: at most {share:.1%} of them can be, by the quasi-identifiers. "
-            "They are synthetic, perturbed or other people's; if each is somebody's all the same, say whose (--origin)"
-        )
-        yield f"Whose record is whose in {name}", why
+        yield f"Whose record is whose in {name}", _SYNTHETIC if share is None else _OTHERS.format(share)
+
+
+_SYNTHETIC = "it is synthetic: no released row is a person's"
+
+_OTHERS = (
+    "its rows are not people of the original: at most {:.1%} of them can be, by the quasi-identifiers. They are "
+    "synthetic (--synthetic), perturbed or other people's; if each is somebody's all the same, say whose (--origin)"
+)
 
 
 def grouped(not_run: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
