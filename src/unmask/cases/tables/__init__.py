@@ -84,7 +84,7 @@ def audit(
     register_origin : (n_register,) the row of the original that each of them is, below 0 for others
     coverage : probability that the person behind a record is in the register
     control  : table of people like those of the original, none of whom is in it: tells what being in the table added
-    synthetic : the rows of the releases are nobody's: no record is anybody's, and what they tell about values is asked
+    synthetic : no row of the releases is anybody's; only what they tell about values is asked
     targets  : number of people attacked, drawn from the original; all when left out
     attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     seed     : random seed of every draw
