@@ -101,9 +101,11 @@ def test_u1_overlapping_boxes_are_the_sum_over_all_matchings(drawn):
     table = matchings(one_by_one)[np.cumsum(n) - 1][:, np.cumsum(people) - 1]
     assert sum_matchings(n, people, weight.astype(float)) == pytest.approx(table, abs=1e-12)
     row, klass = np.nonzero(weight.astype(float))
-    if len(row):  # approximate, and not used in the smallest boxes: 0.0701 is the worst that was drawn
+    if len(row):  # approximate, and not used in boxes so small
         by_messages = propagate(n, people, row, klass, weight.astype(float)[row, klass])
-        assert by_messages == pytest.approx(table[row, klass], abs=0.1)
+        assert by_messages == pytest.approx(table[row, klass], abs=0.2)
+        assert np.bincount(row, people[klass] * by_messages).max() <= 1 + 1e-9
+        assert np.bincount(klass, n[row] * by_messages).max() <= 1 + 1e-9
 
 
 def test_u1_messages_are_right_on_trees():
