@@ -27,6 +27,7 @@ from show import Section, Verdict, run
 from synthesizers import Bootstrap, Independent, Trees
 
 from unmask import Posterior, Truth
+from unmask.cases.tables.case import boxes_of
 from unmask.measures import realized_success
 from unmask.measures.excess import Excess, People, excess
 from unmask.measures.membership import told
@@ -76,14 +77,6 @@ def _rows(name: str, *, complete: bool = True) -> Iterator[list[str]]:
                 yield [cell.rstrip(".") for cell in row]
 
 
-def boxes(link: Posterior) -> NDArray[np.int64]:
-    """(n_targets,) the box of each target, by its first record; those of no box share one."""
-    first = np.full(link.n_observations, -1)
-    filled = link.row_length > 0
-    first[filled] = link.candidate[link.indptr[:-1][filled]]
-    return np.unique(first[link.observation], return_inverse=True)[1]
-
-
 def classes() -> Section:
     """Members, control people and excess at three sizes of classes."""
     columns, n = adult()
@@ -101,7 +94,7 @@ def classes() -> Section:
         link = ClassAttack()(release, told_of)
         belief = AttributeInference("occupation").through(link, release, told_of)
         truth = attribute_truth(everybody, np.arange(everybody.n_rows), belief, "occupation")
-        found = _added(belief, truth, inside, boxes(link))
+        found = _added(belief, truth, inside, boxes_of(link))
         rows.append((f"k = {k}", *_told(found)))
         for who, one, other in zip(("members", "control people"), expected, found[:2], strict=True):
             verdicts.append(Verdict(f"k = {k}: {who}", f"{one:.4f}", f"{other:.4f}", abs(one - other) < 5e-4))

@@ -36,7 +36,8 @@ class Row:
                          what a reader must know about this number
     linked_to          : the other data about people that names are taken from, such as "register"; "" for none
     control            : what the same attack reaches on control people, who are not in the release; None without any
-    excess, excess_low, excess_high : what members have more, as the adversary profits, and its 95 % interval
+    excess, excess_low, excess_high : what members have more, as the adversary profits, and its 95 % interval, which is
+                         for members and control people like these
     """
 
     release: str

@@ -134,6 +134,7 @@ class _Column:
 
     @classmethod
     def of(cls, name: str, encoded: Encoded, declared: Declared, na: Sequence[str] | None) -> _Column:
+        """What was read; na : texts that are missing cells, None for the usual ones but the column's own values."""
         texts = tuple(None if text is None else unicodedata.normalize("NFC", text) for text in encoded.texts)
         rows = np.bincount(encoded.codes, minlength=len(texts)).tolist()
         if na is not None:

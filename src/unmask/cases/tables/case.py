@@ -169,14 +169,14 @@ class Scene:
         case = self._of_people(adversary, column, belief, truth, note)
         if truth is None or self.control is None:
             return case
-        return replace(case, boxes=_boxes(link), control=self._of_control(self.control, attack, more))
+        return replace(case, boxes=boxes_of(link), control=self._of_control(self.control, attack, more))
 
     def _of_control(self, control: Known, attack: AttributeInference, more: Sequence[Column]) -> Case:
         """The same attack on people who are not in the release; what was believed before is the same, too."""
         link = replace(self, known=control).link(more)
         belief = attack.through(link, self.table, self.background)
         truth = attribute_truth(control.population, control.person, belief, attack.sensitive)
-        return Case(self.release, "control", attack.sensitive, belief, truth, boxes=_boxes(link))
+        return Case(self.release, "control", attack.sensitive, belief, truth, boxes=boxes_of(link))
 
     def order(self, adversary: str, attack: OrderAttack) -> Case:
         """Which record is theirs, by the order of the rows? The adversary has the population in its order."""
@@ -216,7 +216,7 @@ class Scene:
         return ClassAttack()(_with(self.table, more), Background(_with(self.known.people, people)))
 
 
-def _boxes(link: Posterior) -> NDArray[np.int64]:
+def boxes_of(link: Posterior) -> NDArray[np.int64]:
     """(n_targets,) the box of the release that each target is in, by its first record; 0 for none."""
     first = np.zeros(link.n_observations, dtype=np.int64)
     held = link.row_length > 0

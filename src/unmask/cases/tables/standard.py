@@ -65,9 +65,9 @@ def audit_tables(
     if tables and isinstance(evidence.register, Combinations):
         raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
     notes = [said for name, table in releases.items() if name not in tables for said in overlaps(name, table)]
-    foreign: Mapping[str, float | None] = facts.foreign(tables, original, evidence.origins)
-    if evidence.synthetic:
-        foreign = dict.fromkeys(tables)
+    foreign: Mapping[str, float | None] = (
+        dict.fromkeys(tables) if evidence.synthetic else facts.foreign(tables, original, evidence.origins)
+    )
     everything = releases if original is None else {ORIGINAL: original, **releases}
     counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
     found = _Found(None if motive is None else facing(motive, evidence), evidence, watched)

@@ -80,7 +80,8 @@ def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str
 
 ADDED = (
     "Control people are like those of the table and not in it. What the same adversary reaches on them holds for "
-    "everybody; the rest is what being in the table added. Dots are the people in it, the black tick is control people."
+    "everybody; the rest is what being in the table added, with a 95 % interval for people like these. "
+    "Dots are the people in it, the black tick is control people."
 )
 
 
