@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from unmask.audit import STANDARD, price_measures
+from unmask.audit import STANDARD, Audit, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
@@ -16,6 +16,7 @@ from unmask.cases.tables.case import PROSECUTOR, REGISTER, Case, Scene
 from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
+from unmask.cases.tables.questions import QUESTIONS
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.posterior import Posterior
@@ -94,6 +95,7 @@ def audit_tables(
             *(words.NEED_ROWS if len(tables) < len(releases) else ()),
             *([words.NO_REGISTER] if evidence.register is None else []),
             *([words.NO_CONTROL] if original is not None and evidence.control is None and first.sensitive else []),
+            *found.unasked,
             *words.grouped(found.not_run),
             *campaigns_not_run(price),
         ),
@@ -113,14 +115,18 @@ def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: E
     return facts.exposure(own, evidence.original, evidence.origins)
 
 
-def _cases(count: Counts, evidence: Evidence) -> Iterator[Case]:
-    """What adversaries believe of a release, part by part; no part is held when the next is made."""
+def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
+    """What adversaries believe of a release, part by part, and what else is asked of one in memory; no part is held
+    when the next is made.
+    """
     name, table = count.release, count.table
     origin = np.arange(table.n_rows) if name == ORIGINAL else evidence.origins.get(name)
     for part in table.parts():
         scene = replace(Scene.of(name, part, origin, evidence.known), foreign=count.foreign, control=evidence.aside)
         count.see(part, scene.table)
         yield from standard(scene, evidence)
+        if isinstance(table, Table) and name != ORIGINAL:
+            yield from (question(scene, evidence) for question in QUESTIONS)
         del part, scene
     if isinstance(table, Reduced):
         yield Case(name, PROSECUTOR, "identity", count.by_size(), people=0)
@@ -178,14 +184,19 @@ class _Found:
     watched: Watched | None
     rows: list[Row] = field(default_factory=list)
     not_run: list[tuple[str, str, str]] = field(default_factory=list)
+    unasked: dict[tuple[str, str], None] = field(default_factory=dict)
     spread: list[Distribution] = field(default_factory=list)
     values: list[ValueRisk] = field(default_factory=list)
     priced: dict[str, Posterior] = field(default_factory=dict)
 
-    def take(self, cases: Iterator[Case]) -> None:
+    def take(self, cases: Iterator[Case | Audit]) -> None:
         """All cases of a release; those of one adversary and target add up."""
         sums: dict[tuple[str, str], Sums] = {}
         for case in cases:
+            if isinstance(case, Audit):
+                self.rows += case.rows
+                self.unasked.update(dict.fromkeys(case.not_run))
+                continue
             if self._is_priced(case) and not case.people:
                 self.priced[case.release] = case.belief
             if case.people is None:

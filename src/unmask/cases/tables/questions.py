@@ -1,0 +1,15 @@
+"""What is asked of a release besides whose record is whose and who has which value: a module for each question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from unmask.audit import Audit
+from unmask.cases.tables.case import Scene
+from unmask.cases.tables.evidence import Evidence
+
+Question = Callable[[Scene, Evidence], Audit]
+"""Rows of one release in memory, which is not the original, and what was not run, each with its reason."""
+
+QUESTIONS: tuple[Question, ...] = ()
+"""The questions, in the order of the page."""
