@@ -7,7 +7,7 @@ import click
 import pytest
 
 from unmask import UnmaskError
-from unmask.cli.gates import EXIT_ABOVE, broken_gates, exit_above, fail_above
+from unmask.cli.gates import EXIT_ABOVE, exit_unless_acceptable, fail_above, verdicts
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import INSIDER
 from unmask.results import Row
@@ -37,7 +37,7 @@ def code(*texts, rows=ROWS, criteria=None):
     gates = command.make_context("audit", [f"--fail-above={text}" for text in texts]).params["gates"]
     found = ReportData("t", "w", tuple(rows), criteria={"r": CRITERIA} if criteria is None else criteria)
     try:
-        exit_above(broken_gates(found, gates))
+        exit_unless_acceptable(verdicts(found, (), gates))
     except click.exceptions.Exit as done:
         return done.exit_code
     return 0
@@ -78,8 +78,9 @@ def test_a_gate_takes_any_field_of_any_row_and_every_criterion(gate, broken):
 def test_what_breaks_a_gate_is_named_with_its_value_and_its_bound(capsys):
     assert code("diagnosis:success_probability.worst>0.5", "k<11") == EXIT_ABOVE
     assert capsys.readouterr().err.splitlines() == [
-        "too risky: r: prosecutor, diagnosis: success_probability.worst is 1 (diagnosis:success_probability.worst>0.5)",
-        "too risky: r: k is 5 (k<11)",
+        "too risky: r: prosecutor, diagnosis, success_probability.worst is 1 "
+        "(diagnosis:success_probability.worst<=0.5 is required)",
+        "too risky: r: k is 5 (k>=11 is required)",
     ]
 
 

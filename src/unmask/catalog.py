@@ -23,6 +23,7 @@ from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
 from unmask.errors import UnmaskError, nearest
 from unmask.measures import Quantity, registry
+from unmask.policy.policies import shipped
 
 Kind = Literal["attacks", "protections", "datasets"]
 
@@ -59,7 +60,8 @@ def listed() -> dict[str, dict[str, str]]:
         kind, line = _of_plugin(name)
         found.setdefault(kind, {})[name] = line
     words = {"measures": MEASURES, "criteria": registry.CRITERIA, "utilities": registry.UTILITIES}
-    return found | {kind: {name: one.meaning for name, one in of_kind.items()} for kind, of_kind in words.items()}
+    meanings = {kind: {name: one.meaning for name, one in of_kind.items()} for kind, of_kind in words.items()}
+    return found | meanings | {"policies": {name: one.title for name, one in shipped().items()}}
 
 
 def sentence(thing: object) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import text_of
 from unmask.plan import NOTHING, unknown
+from unmask.policy import Requirement
 from unmask.toml_text import key_of, section, whole_text
 
 KEYS: Final = (
@@ -50,12 +50,10 @@ USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": 
 """What holds of a table where nothing is said."""
 
 HELD: Final = frozenset(
-    {"releases", "data", "original", "origins", "register", "control", "coverage", "gates", "k", "l_", "t", "relaxed"}
-    | {*READING, *ROLES.values(), *MEANINGS.values()}
+    {"releases", "data", "original", "origins", "register", "control", "coverage", "gates", "policies"}
+    | {"k", "l_", "t", "relaxed", *READING, *ROLES.values(), *MEANINGS.values()}
 )
 """Options of `unmask audit` and `unmask protect` that a document says."""
-
-OPPOSITE: Final = {"<=": ">", ">=": "<", "<": ">=", ">": "<="}
 
 Settings = Mapping[str, Any]
 
@@ -132,34 +130,6 @@ def _check_column(name: str, given: Any) -> None:
     for key in given:
         if key not in ("role", *MEANINGS):
             raise UnmaskError(unknown(key, ("role", *MEANINGS), f"column {name!r}"))
-
-
-@dataclass(frozen=True)
-class Policy:
-    """What is acceptable.
-
-    require : a condition such as "success_probability.worst <= 0.09"
-    source  : who asks for it
-    """
-
-    require: str
-    source: str = ""
-
-    @property
-    def refused(self) -> str:
-        """The opposite condition, which a gate of a pipeline is made of."""
-        for sign in OPPOSITE:  # the longer signs stand first
-            if sign in self.require:
-                return self.require.replace(sign, OPPOSITE[sign])
-        raise UnmaskError(f"policy requires {self.require!r}, expected for example success_probability.worst <= 0.09")
-
-
-def policies(given: Settings) -> list[Policy]:
-    """The conditions of a document."""
-    return [
-        Policy(_text(one, "require", "policy"), str(one.get("source", "")))
-        for one in _tables(given, "policy", ("require", "source"))
-    ]
 
 
 # --- what a document says to one command ------------------------------------------------------------------------------
@@ -267,8 +237,8 @@ def _ordered(name: str, values: Any) -> str:
 
 
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
-    """The register, the control people and the gates of an audit."""
-    found: dict[str, Any] = {"gates": [policy.refused for policy in policies(given)]}
+    """The register and the control people of an audit."""
+    found: dict[str, Any] = {}
     for name, known in (("register", ("file", "coverage")), ("control", ("file",))):
         said = given.get(name, {})
         if not isinstance(said, dict):
@@ -334,15 +304,17 @@ def of_options(options: Settings) -> str:
             section("[columns]", _roles(options)),
             *(section(f"[{name}]", _said(said)) for name, said in outside.items() if said["file"]),
             *(section(f"[[{key}]]", _said(one)) for key, entries in lists.items() for one in entries),
-            *policy_of(options.get("gates", ())),
+            *said_policy(options),
         ),
     )
 
 
-def policy_of(gates: Iterable[Any]) -> Iterator[str]:
-    """The policy that conditions refuse the opposite of."""
-    for gate in gates:
-        yield section("[[policy]]", {"require": str(replace(gate, sign=OPPOSITE[gate.sign]))})
+def said_policy(options: Settings) -> Iterator[str]:
+    """The policies and the conditions of an audit, as entries of a document."""
+    asked = [one for policy in options.get("policies", ()) for one in policy.requirements]
+    typed = [Requirement(gate) for gate in options.get("gates", ())]
+    for one in (*asked, *typed):
+        yield section("[[policy]]", {name: str(value) for name, value in vars(one).items() if value})
 
 
 def _protection(options: Settings) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.reports.test_html import row, sections, single
 from tests.test_gates import command
-from unmask.cli.gates import broken_gates
+from unmask.cli.gates import verdicts
 from unmask.reports import render, sentences
 from unmask.reports.export import export
 from unmask.reports.parts import Section, grid, lead, parts
@@ -99,7 +99,8 @@ def test_a_summary_asks_it_whether_an_attack_pays():
 
 def test_a_gate_may_be_set_on_its_criteria():
     gates = command.make_context("audit", ["--fail-above=places>1"]).params["gates"]
-    assert len(broken_gates(data(), gates)) == 1
+    (verdict,) = verdicts(data(), (), gates)
+    assert verdict.state == "not acceptable"
 
 
 def test_a_subject_must_say_what_it_shows_of_few_people():

@@ -9,27 +9,39 @@ import click
 
 from unmask.cli.documents import FromDocument
 from unmask.cli.files import read, say_json
-from unmask.cli.generated import FILE
+from unmask.cli.generated import FILE, parsed
 from unmask.cli.options import Input, first_argument, table_options
 from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
+    from unmask.policy import Condition
     from unmask.studies.choice import Verdict
 
 EXIT_NONE = 1
 """Exit code where no protection meets the requirements."""
 
 
+def _required(values: tuple[str, ...]) -> tuple[Condition, ...]:
+    """Conditions, and those of policies."""
+    from unmask.policy import Condition, read_policy
+
+    found: list[Condition] = []
+    for text in values:
+        bare = not any(sign in text for sign in "<>")
+        found += [one.require for one in read_policy(text).requirements] if bare else [Condition.parse(text)]
+    return tuple(found)
+
+
 @click.command("choose")
 @click.argument("run", type=FILE, shell_complete=first_argument)
 @click.option(
-    "--require", "required", multiple=True,
-    help="Bound [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, as in success_probability.worst<=0.09; repeatable. The "
-    "policy of the study's document when left out.",
+    "--require", "required", multiple=True, callback=parsed(_required),
+    help="Bound [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, as in success_probability.worst<=0.09, or a policy: a "
+    "name that `unmask list` shows, or a TOML file. Repeatable. The policy of the study's document when left out.",
 )  # fmt: skip
 @click.option("--maximize", default="utility", show_default=True, help="Measure that decides among those that pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -> None:
+def choose(run: Path, required: tuple[Condition, ...], maximize: str, as_json: bool) -> None:
     r"""Name the protections of a study that meet all requirements, the best one, and why the others fail.
 
     Exit code 1 where a dataset that is judged has none.
@@ -39,11 +51,9 @@ def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -
     unmask choose results --require "success_probability<=0.05" --require "employer:information_gain_bits<=0.2"
     """
     from unmask.studies.choice import choose as judge
-    from unmask.studies.conditions import Condition
     from unmask.studies.summary import read_results
 
-    summaries, conditions = read_results(run), required or _policy(run)
-    verdicts = judge(summaries, [Condition.parse(text) for text in conditions], maximize=maximize)
+    verdicts = judge(read_results(run), required or _policy(run), maximize=maximize)
     chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts if verdict.judged)
     for verdict in reversed(verdicts):  # the best one comes first
         if verdict.satisfied:
@@ -64,15 +74,15 @@ def choose(run: Path, required: tuple[str, ...], maximize: str, as_json: bool) -
         raise click.exceptions.Exit(EXIT_NONE)
 
 
-def _policy(run: Path) -> list[str]:
+def _policy(run: Path) -> tuple[Condition, ...]:
     """What the document of a study requires."""
-    from unmask.document import load, policies
+    from unmask.policy import read_policy
     from unmask.studies.run import PLAN
 
-    found = [one.require for one in policies(load(run / PLAN))]
+    found = read_policy(run / PLAN).requirements
     if not found:
         raise UnmaskError(f"0 requirements: the study has no [[policy]]; give --require, or state one in {PLAN}")
-    return found
+    return tuple(one.require for one in found)
 
 
 def _say(verdict: Verdict, maximize: str) -> None:

@@ -30,7 +30,9 @@ class FromDocument(Command):
         from unmask import document
 
         path = Path(texts[0])
-        files, ctx.default_map = self.said(document.load(path), path.parent)
+        given = document.load(path)
+        files, said = self.said(given, path.parent)
+        ctx.default_map = said | ({"policies": [str(path)]} if "policy" in given else {})
         ctx.meta[NAME] = str(path)
         rest = super().parse_args(ctx, args)
         if files:
@@ -99,30 +101,29 @@ class OfDomain(AsPlan):
 
     def said(self, given: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
         """The argument and the options of the table."""
-        from unmask.document import for_domain, policies
+        from unmask.document import for_domain
 
         mine = {str(one.name): one for one in self.params if one.expose_value and self.holds(str(one.name))}
-        del mine["gates"]  # a document says them as its policy
+        del mine["gates"], mine["policies"]  # a document says them as its policy
         files = {name: getattr(one.type, "names", ()) for name, one in mine.items() if one.type.name == "path"}
         found = for_domain(given, folder, self.word, list(mine), files)
         said = {name: _typed(value, mine[name]) for name, value in found.items()}
         released = said.pop(self.argument, [])
         if not released and any(one.required for one in self.params if one.name == self.argument):
             raise UnmaskError(f"[{self.word}] has no {self.argument}; expected a path beside the document")
-        gates = [policy.refused for policy in policies(given)]
-        return [released] if isinstance(released, str) else released, {**said, "gates": gates}
+        return [released] if isinstance(released, str) else released, said
 
     def document(self, ctx: click.Context) -> str:
         """What was typed, and what a document said beside it."""
-        from unmask.document import policy_of
+        from unmask.document import said_policy
         from unmask.toml_text import section, whole_text
 
         typed = {name: one for name, one in ctx.obj.items() if isinstance(one, str | bool | list)}
         said = {**(ctx.default_map or {}), **typed, self.argument: _texts(ctx.params.get(self.argument))}
         numbers = {name: ctx.params[name] for name in said if isinstance(ctx.params.get(name), int | float)}
         said = {name: one for name, one in (said | numbers).items() if one is not None and self.holds(name)}
-        kept = {name: one for name, one in said.items() if name != "gates"}
-        return whole_text(f"unmask {self.name}", [section(f"[{self.word}]", kept), *policy_of(ctx.params["gates"])])
+        kept = {name: one for name, one in said.items() if name not in ("gates", "policies")}
+        return whole_text(f"unmask {self.name}", [section(f"[{self.word}]", kept), *said_policy(ctx.params)])
 
     def holds(self, name: str) -> bool:
         """Whether it is about more than one run."""

@@ -1,36 +1,35 @@
-"""Gates of a pipeline: an audit whose risk is too high ends with an exit code of its own."""
+"""Policies and gates of a pipeline: an audit that is not acceptable ends with an exit code of its own."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from unmask.cli.generated import parsed
-from unmask.errors import UnmaskError, nearest, visible
+from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
+    from unmask.policy import Condition, Judged, Policy, Verdict
     from unmask.reports import ReportData
-    from unmask.results import Row
-    from unmask.studies.conditions import Condition
 
 EXIT_ABOVE = 3
-"""Exit code of an audit whose risk is above --fail-above."""
+"""Exit code of an audit that a policy or --fail-above does not accept."""
 
-CRITERION = "criterion"
-"""What stands before the name of a criterion where a measure has the same."""
+TYPED = "the conditions given"
+"""The title of what --fail-above asks for."""
 
 
 def _gates(values: tuple[str, ...]) -> tuple[Condition, ...]:
-    """Each a condition such as success_probability.worst>0.09; a plain share is one of people re-identified."""
-    return tuple(map(_gate, values))
+    """What must hold: the opposite of each condition, such as success_probability.worst>0.09; a plain share is one of
+    people re-identified.
+    """
+    return tuple(_gate(text).opposite for text in values)
 
 
 def _gate(text: str) -> Condition:
-    from unmask.studies.conditions import Condition
+    from unmask.policy import Condition
 
     try:
         share = float(text)
@@ -41,132 +40,73 @@ def _gate(text: str) -> Condition:
     return Condition("success_probability", ">", share, whom="identity")
 
 
+def _policies(values: tuple[str, ...]) -> tuple[Policy, ...]:
+    from unmask.policy import read_policy
+
+    return tuple(map(read_policy, values))
+
+
 fail_above = click.option(
     "--fail-above", "gates", multiple=True, metavar="CONDITION", callback=parsed(_gates),
     help="Exit 3 on [ADVERSARY:][TARGET:]MEASURE[.FIELD]>NUMBER, such as success_probability.worst>0.09 or k<11; a "
     "plain share is one of people re-identified. Repeatable.",
 )  # fmt: skip
 
-
-@dataclass(frozen=True)
-class Criterion:
-    """A criterion of a release in the place of a measure; nan where it was not run."""
-
-    release: str
-    measure: str
-    posterior: float
-    adversary: str = CRITERION
-    target: str = ""
+policy = click.option(
+    "--policy", "policies", multiple=True, metavar="NAME|FILE", callback=parsed(_policies),
+    help="Exit 3 unless the release is acceptable under this policy: one that `unmask list` names, or a TOML file with "
+    "[[policy]]. Repeatable.",
+)  # fmt: skip
 
 
-Item = TypeVar("Item", "Row", Criterion)
+def verdicts(found: ReportData, policies: Sequence[Policy], gates: Sequence[Condition]) -> tuple[Verdict, ...]:
+    """The verdicts of all policies on every release; the conditions that were typed are one.
 
-
-def broken_gates(found: ReportData, gates: tuple[Condition, ...]) -> list[str]:
-    """A line for every gate that a release breaks; the table before protection is no release.
-
-    A gate about nothing that the audit has is an error. What it is about and is not known, because it is undefined or
-    its adversary failed on the release, breaks it: what is not known is not safe.
+    A typed condition about nothing that the audit has is an error; one of a policy could not be tested.
     """
-    from unmask.reports import ORIGINAL
+    from unmask.policy import Policy
 
-    rows = [row for row in found.rows if row.release != ORIGINAL]
-    criteria = list(_criteria(found))
-    return [line for gate in gates for line in _broken(_meant(gate, rows, criteria), rows, criteria)]
+    judged = found.judged(policies)
+    typed = found.judged([Policy.of(gates, title=TYPED)]) if gates else ()
+    for one in (one for verdict in typed for one in verdict.judged if one.why):
+        raise UnmaskError(f"--fail-above {one.requirement.require.opposite}: {one.why} ({_known(found)})")
+    return (*judged, *typed)
 
 
-def exit_above(broken: Sequence[str]) -> None:
-    """Exit 3 where a gate is broken, and say which."""
-    for line in broken:
+def exit_unless_acceptable(verdicts: Sequence[Verdict]) -> None:
+    """Exit 3 where a release is not acceptable, and say which conditions it misses, or could not be tested."""
+    lines = [line for verdict in verdicts for one in verdict.judged for line in _broken(verdict.release, one)]
+    for line in lines:
         click.echo(visible(f"too risky: {line}"), err=True)
-    if broken:
+    if lines:
         raise click.exceptions.Exit(EXIT_ABOVE)
 
 
-def _criteria(found: ReportData) -> Iterator[Criterion]:
-    """The criteria that are numbers in some release, in every release, and those of the subjects."""
-    from unmask.reports import ORIGINAL
+def _broken(release: str, judged: Judged) -> Iterator[str]:
+    """A line for everything that breaks a condition."""
+    from unmask.policy.verdict import spoken
 
-    own = {name: values for name, values in found.criteria.items() if name != ORIGINAL}
-    numbers = {name for values in own.values() for name, value in values.items() if isinstance(value, int | float)}
-    for release, values in own.items():
-        for name in (name for name in values if name in numbers):
-            value = values[name]
-            yield Criterion(release, name, float(value) if isinstance(value, int | float) else math.nan)
-    for one in found.subjects:
-        yield from (Criterion(*told) for told in one.criteria())
+    condition = judged.requirement.require
+    for one in judged.missed:
+        field = "" if condition.field is None else f".{condition.field}"
+        yield f"{release}: {spoken(one.item)}{field} is {one.value:.6g} ({condition} is required)"
+    if judged.unknown:
+        yield f"{release}: {judged.unknown}, and what is not known is not safe ({condition} is required)"
 
 
-def _meant(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) -> Condition:
-    """The gate, its names resolved; an error where there is nothing that it could be about, or two things."""
-    try:
-        meant = gate.named([*rows, *criteria])
-    except UnmaskError as error:
-        raise UnmaskError(f"--fail-above {gate}: {error} ({_known(rows, criteria)})") from None
-    of_rows, of_criteria = bool(_asked(meant, rows)), bool(_asked(meant, criteria))
-    if not of_rows and not of_criteria:
-        raise UnmaskError(f"--fail-above {gate}: nobody took this measure{_words(gate)} ({_known(rows, criteria)})")
-    if of_rows and of_criteria:
-        raise UnmaskError(
-            f"--fail-above {gate}: {gate.measure} is a measure and a criterion; write ADVERSARY:{gate.measure} or "
-            f"{CRITERION}:{gate.measure}"
-        )
-    if of_criteria and gate.field is not None:
-        raise UnmaskError(f"--fail-above {gate}: a criterion is one number; leave .{gate.field} out")
-    return meant
+def _known(found: ReportData) -> str:
+    """What a condition on this audit may be about."""
+    from unmask.policy.condition import FIELDS
+    from unmask.policy.verdict import Criterion
 
-
-def _words(gate: Condition) -> str:
-    """What the measure of a gate is, if it is one, or the one whose name is nearest."""
-    from unmask.measures.registry import CRITERIA, MEASURES, described
-
-    known = described(gate.measure) or CRITERIA.get(gate.measure)
-    hint = nearest(gate.measure, [*MEASURES, *CRITERIA])
-    return f", {known.meaning}" if known else f"; {hint}" if hint.startswith("did") else ""
-
-
-def _known(rows: Sequence[Row], criteria: Sequence[Criterion]) -> str:
-    """What a gate of this audit may be about."""
-    from unmask.studies.conditions import FIELDS
-
+    items = list(found.stated())
+    rows = [one for one in items if not isinstance(one, Criterion)]
     there: dict[str, Sequence[str]] = {
         "the measures": [row.measure for row in rows],
         "each with the fields": FIELDS,
         "the adversaries": [row.adversary for row in rows],
         "the targets": [row.target for row in rows],
-        "the criteria": [one.measure for one in criteria],
+        "the criteria": [one.measure for one in items if isinstance(one, Criterion)],
     }
     listed = (f"{what} {', '.join(dict.fromkeys(names))}" for what, names in there.items() if names)
     return f"the audit has {'; '.join(listed)}"
-
-
-def _broken(gate: Condition, rows: Sequence[Row], criteria: Sequence[Criterion]) -> Iterator[str]:
-    """A line for everything that breaks a gate."""
-    asked: list[Row | Criterion] = [*_asked(gate, rows), *_asked(gate, criteria)]
-    for item in asked:
-        value = gate.value(item)
-        if math.isnan(value):
-            yield f"{_spoken(gate, item)} is not known, and what is not known is not safe ({gate})"
-        elif gate.holds(value):
-            yield f"{_spoken(gate, item)} is {value:.6g} ({gate})"
-    for release, adversary in _without_result(rows, {row.adversary for row in _asked(gate, rows)}):
-        yield f"{release}: {adversary} has no result, and what is not known is not safe ({gate})"
-
-
-def _asked(gate: Condition, items: Sequence[Item]) -> list[Item]:
-    """What a gate is about; adversaries who know what others are to learn are asked about where they are named."""
-    from unmask.reports.data import APART
-
-    return [item for item in items if gate.about(item) and (gate.adversary or item.adversary not in APART)]
-
-
-def _spoken(gate: Condition, item: Row | Criterion) -> str:
-    if isinstance(item, Criterion):
-        return f"{item.release}: {item.measure}"
-    return f"{item.release}: {item.adversary}, {item.target}: {item.measure}.{gate.field or 'posterior'}"
-
-
-def _without_result(rows: Sequence[Row], adversaries: set[str]) -> list[tuple[str, str]]:
-    """Releases, and who of these adversaries failed on them."""
-    attacked = {(row.release, row.adversary) for row in rows}
-    return sorted({(release, adversary) for release, _ in attacked for adversary in adversaries} - attacked)

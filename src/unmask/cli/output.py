@@ -23,13 +23,13 @@ from unmask.cli.files import (
     write_report,
     write_secret,
 )
-from unmask.cli.gates import broken_gates, exit_above, fail_above
+from unmask.cli.gates import exit_unless_acceptable, fail_above, policy, verdicts
 from unmask.cli.generated import FILE, taken
 
 if TYPE_CHECKING:
     from unmask.cases.at_risk import Watched
+    from unmask.policy import Condition, Policy
     from unmask.reports import ReportData
-    from unmask.studies.conditions import Condition
 
 
 class Output(NamedTuple):
@@ -42,6 +42,7 @@ class Output(NamedTuple):
     force: bool
     smallest_shown: int
     gates: tuple[Condition, ...]
+    policies: tuple[Policy, ...] = ()
     at_risk: Path | None = None
 
     def check(self) -> None:
@@ -57,9 +58,9 @@ class Output(NamedTuple):
     def give(
         self, found: ReportData, *, rows: Mapping[str, Sequence[Any]] | None = None, warnings: Sequence[str] = ()
     ) -> None:
-        """Write, print, and exit 3 where a gate is broken; rows : of the files read, see `inputs`."""
-        broken = broken_gates(found, self.gates)  # before anything is written: a gate about nothing is an error
-        shown = replace(found, least=self.smallest_shown, reproduce=provenance())
+        """Write, print, and exit 3 unless all is acceptable; rows : of the files read, see `inputs`."""
+        judged = verdicts(found, self.policies, self.gates)  # before anything is written: it may be an error
+        shown = replace(found, verdicts=judged, least=self.smallest_shown, reproduce=provenance())
         with writing.together(self.report) as places:  # which takes its name once all is said and exported
             if self.report is not None:
                 write_report(shown, places[self.report])
@@ -76,7 +77,7 @@ class Output(NamedTuple):
                 click.echo(f"wrote {path}", err=True)
         if command_name() == "audit" and not self.as_json:
             say_next(*self._next(shown))
-        exit_above(broken)
+        exit_unless_acceptable(judged)
 
     def _say(self, shown: ReportData) -> None:
         if self.in_short:
@@ -132,6 +133,7 @@ def audit_output(command: Any) -> Any:
     wrapped: Any = with_output
     for option in (
         fail_above,
+        policy,
         click.option("--force", is_flag=True, help="Overwrite the report and the exported files."),
         click.option(
             "--smallest-shown", default=10, show_default=True, type=click.IntRange(min=1),

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from unmask.errors import UnmaskError
+from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.reports.facts.study import Measured
 from unmask.reports.facts.study import headlines as preferred
 from unmask.reports.facts.tables import ColumnRisk, Distribution, ValueRisk, common_values
@@ -62,6 +63,7 @@ class ReportData(Result):
     adversaries  : adversary -> words that complete "an adversary who ..."; by default the name in `Row.adversary`
     success      : the measures that findings and charts speak about, the preferred one first
     subjects     : what else there is to show, such as the attacked network, in the order of the page
+    verdicts     : on each release under each policy, of the figures before few people are left out
     least        : the fewest people that may stand for a cell of a page, see `without_small`
     """
 
@@ -79,6 +81,7 @@ class ReportData(Result):
     adversaries: Mapping[str, str] = field(default_factory=dict)
     success: tuple[str, ...] = ("realized_success", "success_probability")
     subjects: tuple[Subject, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     least: int = FEWEST
 
     command: ClassVar = "audit"
@@ -87,6 +90,24 @@ class ReportData(Result):
         """Refuse a report about nothing."""
         if not self.rows:
             raise UnmaskError("the report has 0 rows, expected at least 1; run an audit first")
+
+    def stated(self) -> Iterator[Row | Criterion]:
+        """What policies are about: rows and criteria of releases; the table before protection is none.
+
+        Of criteria those that are numbers in some release, in every release; and those of the subjects.
+        """
+        yield from (row for row in self.rows if row.release != ORIGINAL)
+        own = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
+        numbers = {name for values in own.values() for name, value in values.items() if isinstance(value, int | float)}
+        for release, values in own.items():
+            for name in (name for name in values if name in numbers):
+                value = values[name]
+                yield Criterion(release, name, float(value) if isinstance(value, int | float) else math.nan)
+        yield from (Criterion(*told) for one in self.subjects for told in one.criteria())
+
+    def judged(self, policies: Iterable[Policy]) -> tuple[Verdict, ...]:
+        """The verdicts of policies on every release."""
+        return tuple(verdict for one in policies for verdict in judge(one, self.stated(), apart=APART))
 
     def without_small(self) -> ReportData:
         """The same without what tells about fewer than `least` people; doing it again changes nothing.
@@ -112,6 +133,7 @@ class ReportData(Result):
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Every field that holds facts, and every subject, by name."""
         yield from super().facts()
+        yield "verdicts", tuple(line for verdict in self.verdicts for line in verdict.lines())
         yield from ((one.name, one) for one in self.subjects)
 
     @property

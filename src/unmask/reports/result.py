@@ -144,7 +144,7 @@ def plain_row(row: Row) -> dict[str, Any]:
 
 OTHERS = frozenset(
     {"title", "who", "rows", "missing", "not_run", "words", "reproduce", "adversaries", "success", "least", "planes"}
-    | {"unprotected", "seeds", "subjects"}
+    | {"unprotected", "seeds", "subjects", "verdicts"}
 )
 """Fields that are no tables: settings of the page, and what has a place of its own."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unmask.errors import UnmaskError, nearest
-from unmask.studies.conditions import QUANTILES, Condition
+from unmask.policy.condition import QUANTILES, Condition
 from unmask.studies.summary import Results, Summary
 
 

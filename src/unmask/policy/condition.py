@@ -1,4 +1,4 @@
-"""Conditions on what was found: one grammar, for the gates of an audit and the requirements of a choice."""
+"""Conditions on what was found: one grammar, for policies, gates of pipelines and requirements of a choice."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from unmask.errors import UnmaskError, nearest
 
 QUANTILES = {"q05": 0, "q25": 1, "q50": 2, "q75": 3, "q95": 4}
 """Field of a quantile over targets -> its place in `Row.quantiles`."""
 
-FIELDS = ("posterior", "prior", "gain", "low", "high", "worst", *QUANTILES)
+FIELDS = (
+    "posterior", "prior", "gain", "low", "high", "worst", "control", "excess", "excess_low", "excess_high", *QUANTILES
+)  # fmt: skip
+
+Sign = Literal["<=", ">=", "<", ">"]
+
+OPPOSITE: Final[dict[Sign, Sign]] = {"<=": ">", ">=": "<", "<": ">=", ">": "<="}
 
 SAME = 1e-9
 """Values that differ by no more than this part are one value: 1 / 10 is not above 0.1."""
@@ -56,7 +62,7 @@ class Condition:
     """
 
     measure: str
-    sign: Literal["<=", ">=", "<", ">"]
+    sign: Sign
     bound: float
     whom: str | None = None
     field: str | None = None
@@ -109,7 +115,7 @@ class Condition:
         if self.field in QUANTILES:
             quantiles = getattr(item, "quantiles", ())
             return quantiles[QUANTILES[self.field]] if quantiles else math.nan
-        value: Any = getattr(item, self.field or "posterior")
+        value: Any = getattr(item, self.field or "posterior", None)
         if value is None and self.field in ("low", "high"):  # exact, or unbounded: the value is its own end
             value = getattr(item, "posterior", None)
         return math.nan if value is None else float(value)
@@ -123,6 +129,11 @@ class Condition:
         if math.isclose(value, self.bound, rel_tol=SAME, abs_tol=SAME * SAME):
             return self.sign in ("<=", ">=")
         return value < self.bound if self.sign[0] == "<" else value > self.bound
+
+    @property
+    def opposite(self) -> Condition:
+        """What holds exactly where this does not, of a value that is known."""
+        return replace(self, sign=OPPOSITE[self.sign])
 
     def __str__(self) -> str:
         whom = "" if self.whom is None else f"{self.whom}:"
