@@ -78,8 +78,10 @@ def test_a_gate_takes_any_field_of_any_row_and_every_criterion(gate, broken):
 def test_what_breaks_a_gate_is_named_with_its_value_and_its_bound(capsys):
     assert code("diagnosis:success_probability.worst>0.5", "k<11") == EXIT_ABOVE
     assert capsys.readouterr().err.splitlines() == [
-        "too risky: r: prosecutor, diagnosis, success_probability.worst is 1 "
-        "(diagnosis:success_probability.worst<=0.5 is required)",
+        (
+            "too risky: r: prosecutor, diagnosis, success_probability.worst is 1 "
+            "(diagnosis:success_probability.worst<=0.5 is required)"
+        ),
         "too risky: r: k is 5 (k>=11 is required)",
     ]
 

@@ -5,10 +5,10 @@ import math
 import pytest
 
 from unmask.errors import FailedError, UnmaskError
+from unmask.policy import Condition
 from unmask.reports.facts.study import Missing
 from unmask.reports.findings.study import findings
 from unmask.studies.choice import choose
-from unmask.policy import Condition
 from unmask.studies.journal import Journal, Result
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
