@@ -91,7 +91,7 @@ def _broken(release: str, judged: Judged) -> Iterator[str]:
         field = "" if condition.field is None else f".{condition.field}"
         yield f"{release}: {spoken(one.item)}{field} is {one.value:.6g} ({condition} is required)"
     if judged.unknown:
-        yield f"{release}: {judged.unknown}, and what is not known is not safe ({condition} is required)"
+        yield f"{release}: {condition} could not be tested, and what is not known is not safe: {judged.unknown}"
 
 
 def _known(found: ReportData) -> str:

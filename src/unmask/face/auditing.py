@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, overload
 
@@ -13,6 +14,7 @@ from unmask.audit import audit as measured
 from unmask.domains import DOMAINS, cases_of, domain_of
 from unmask.errors import UnmaskError
 from unmask.face.misuse import check_keywords
+from unmask.policy import Policy, read_policy
 from unmask.posterior import Posterior
 from unmask.ranges import Range, check_type, check_types, spoken
 
@@ -41,7 +43,8 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     a belief   : measures, target, drawn_from, note; the answer is an `Audit`: its rows, and what was not run
 
     All but a belief take `smallest_shown`, the fewest people that a count or a class of the output may stand for, and
-    return a result with `.to_frame()`, `.summary()`, `.chart(name)`, `.to_html()`, `.to_json()`; a notebook shows it.
+    `policy`, one or several, each a `policy.Policy`, the name of one that is shipped or a TOML file. They return a
+    result with `.to_frame()`, `.summary()`, `.chart(name)`, `.to_html()`, `.to_json()`; a notebook shows it.
 
     >>> import unmask
     >>> table = unmask.read_table(
@@ -55,8 +58,17 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
         return _asked(measured, release, truth, evidence)
     domain, least = _domain(release), evidence.pop("smallest_shown", None)
     check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
+    policies = _policies(evidence.pop("policy", ()))
     found = _asked(cases_of(domain).audit, release, truth, evidence)
+    found = replace(found, verdicts=found.judged(policies))
     return found if least is None else replace(found, least=least)
+
+
+def _policies(given: Any) -> list[Policy]:
+    listed = given if isinstance(given, list | tuple) else [given]
+    for one in listed:
+        check_type("policy", one, Policy | str | Path)
+    return [one if isinstance(one, Policy) else read_policy(one) for one in listed]
 
 
 def _asked(run: Callable[..., Any], release: object, truth: object, evidence: Mapping[str, Any]) -> Any:
@@ -92,4 +104,5 @@ class _EveryKeyword(inspect.Signature):
 
 _OWN = inspect.Signature.from_callable(audit).parameters
 _LEAST = inspect.Parameter("smallest_shown", inspect.Parameter.KEYWORD_ONLY, default=10)
-audit.__signature__ = _EveryKeyword([_OWN["release"], _OWN["truth"], _LEAST])  # type: ignore[attr-defined]
+_POLICY = inspect.Parameter("policy", inspect.Parameter.KEYWORD_ONLY, default=())
+audit.__signature__ = _EveryKeyword([_OWN["release"], _OWN["truth"], _LEAST, _POLICY])  # type: ignore[attr-defined]

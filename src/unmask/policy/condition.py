@@ -17,6 +17,9 @@ FIELDS = (
     "posterior", "prior", "gain", "low", "high", "worst", "control", "excess", "excess_low", "excess_high", *QUANTILES
 )  # fmt: skip
 
+BESIDE_CONTROL = frozenset({"control", "excess", "excess_low", "excess_high"})
+"""Fields that only what control people stand beside has."""
+
 Sign = Literal["<=", ">=", "<", ">"]
 
 OPPOSITE: Final[dict[Sign, Sign]] = {"<=": ">", ">=": "<", "<": ">=", ">": "<="}
@@ -107,8 +110,9 @@ class Condition:
         return self.adversary in (None, item.adversary) and self.target in (None, item.target)
 
     def about(self, item: Stated) -> bool:
-        """Whether it is about this very item."""
-        return self.measure == item.measure and self.concerns(item)
+        """Whether it is about this very item; what no control people stand beside has no excess to ask for."""
+        has = self.field not in BESIDE_CONTROL or getattr(item, self.field, None) is not None
+        return self.measure == item.measure and self.concerns(item) and has
 
     def value(self, item: Stated) -> float:
         """The field of what it is about; nan where that has none. Without an interval both ends are the value."""

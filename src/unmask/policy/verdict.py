@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
 
 from unmask.errors import UnmaskError, nearest
 from unmask.measures.registry import CRITERIA, MEASURES, described
-from unmask.policy.condition import Condition, Stated
+from unmask.policy.condition import BESIDE_CONTROL, Condition, Stated
 from unmask.policy.policies import Policy, Requirement
 
 State = Literal["met", "missed", "untested"]
@@ -204,6 +204,8 @@ def _asked(requirement: Requirement, items: Sequence[Found], apart: frozenset[st
     except UnmaskError as error:
         return _Asked(requirement, [], str(error))
     about = [one for one in items if meant.about(one) and (meant.adversary or one.adversary not in apart)]
+    if not about and meant.field in BESIDE_CONTROL and any(replace(meant, field=None).about(one) for one in items):
+        return _Asked(requirement, [], "it needs control people, and none were given")
     return _Asked(requirement, *_checked(meant, about))
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from unmask.errors import UnmaskError
 from unmask.policy import Criterion, Policy, Verdict, judge
+from unmask.policy.verdict import Line
 from unmask.reports.facts.study import Measured
 from unmask.reports.facts.study import headlines as preferred
 from unmask.reports.facts.tables import ColumnRisk, Distribution, ValueRisk, common_values
@@ -133,7 +134,7 @@ class ReportData(Result):
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Every field that holds facts, and every subject, by name."""
         yield from super().facts()
-        yield "verdicts", tuple(line for verdict in self.verdicts for line in verdict.lines())
+        yield "verdicts", tuple(_line(line, self.least) for verdict in self.verdicts for line in verdict.lines())
         yield from ((one.name, one) for one in self.subjects)
 
     @property
@@ -151,6 +152,12 @@ def _row(row: Row, least: int) -> Row:
         return row
     posterior = rounded_up(row.posterior, row.n, least)
     return replace(row, posterior=posterior, gain=posterior - row.prior, low=None, high=None)
+
+
+def _line(line: Line, least: int) -> Line:
+    """A condition of a verdict without the count of few people."""
+    told = line.condition.split("<")[0].split(">")[0] in COUNTS and 0 < (line.value or 0) < least
+    return replace(line, value=None, times=None) if told else line
 
 
 def _criterion(name: str, value: Value, least: int) -> Value:

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from unmask.errors import visible
 from unmask.measures.registry import SHARES
+from unmask.policy import Judged
 from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope, headlines
 from unmask.reports.facts.study import StudyData
 from unmask.reports.findings.rows import findings, leading, sentences
+from unmask.reports.findings.verdict import STATE, amount, called, sentence
 from unmask.reports.words import IDENTITY, SPACE, Value, number, percent, row_value
 from unmask.results import Row
 
@@ -19,7 +21,10 @@ CRITERIA = {"rows": "rows", "classes": "classes", "k": "k", "l_distinct": "l"}
 CLOSENESS = ("t_hierarchical", "t_ordered", "t_equal")
 """The distances of t-closeness, that which knows most of the values first."""
 
-WIDEST = 32
+NAMES = frozenset({"", "condition", "release", "adversary", "target", "measure", "unit"})
+"""Heads of columns of words."""
+
+WIDEST = 40
 """Characters of a name."""
 
 
@@ -48,6 +53,7 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
             f"{data.seeds} seeds: {len(data.rows):,} rows, {len(data.missing):,} gaps"
         )
         return
+    yield from _verdicts(data)
     yield from _grid(("release", *CRITERIA.values(), "t"), [(_criteria(*item), "") for item in _judged(data)])
     heads = list(headlines(data).values())
     several = len({row.release for row in heads}) > 1
@@ -64,6 +70,21 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
     if not heads:
         columns = ("release", "adversary", "measure", "value", "before", "unit")
         yield from _grid(columns, [(_measured(row), "") for row in data.rows[:MOST]])
+
+
+def _verdicts(data: ReportData) -> Iterator[Line]:
+    """Each verdict in a sentence, and a line for each of its conditions."""
+    for verdict in data.verdicts:
+        yield Line("")
+        where = f"{verdict.release}: " if len({one.release for one in data.verdicts}) > 1 else ""
+        yield Line(visible(where + sentence(verdict)), "risk" if verdict.state != "acceptable" else "head")
+        rows = [(_condition(one), "" if one.state == "met" else "risk") for one in verdict.judged]
+        yield from _grid(("", "condition", "value", "limit"), rows)
+
+
+def _condition(one: Judged) -> tuple[str, ...]:
+    value = "-" if one.nearest is None else amount(one, one.nearest.value)
+    return STATE[one.state], called(one.requirement), value, amount(one, one.requirement.require.bound)
 
 
 def beside(data: ReportData) -> list[str]:
@@ -114,7 +135,11 @@ def _grid(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> Ite
         return
     cells = [head, *([_cut(cell) for cell in row] for row, _ in rows)]
     widths = [max(len(row[at]) for row in cells) for at in range(len(head))]
-    names = {at for at, one in enumerate(head) if one in ("release", "adversary", "target", "measure", "unit")}
+    names = {
+        at
+        for at, one in enumerate(head)
+        if one in ("", "release", "adversary", "target", "measure", "unit", "condition")
+    }
     kinds = ("head", *(kind for _, kind in rows))
     yield Line("")
     for row, kind in zip(cells, kinds, strict=True):

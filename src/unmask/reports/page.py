@@ -19,6 +19,7 @@ from unmask.reports.sections import tables, utility
 from unmask.reports.sections.closing import closing, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.study import study_page
+from unmask.reports.sections.verdict import verdict_parts
 from unmask.reports.svg import FONT, swatch
 from unmask.reports.words import letter
 
@@ -72,6 +73,7 @@ def _audit_page(data: ReportData) -> Page:
         *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
     )
     head = parts(
+        verdict_parts(scope),
         Words(data.who, "who"),
         Words(handed_on(data.least, cases=scope.cases), "note"),
         Bullets(tuple(sentences(data)), "findings"),

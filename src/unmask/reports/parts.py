@@ -83,6 +83,39 @@ class Figures:
 
 
 @dataclass(frozen=True)
+class Checked:
+    """A condition of a policy: its state, its name, how far it is off or why it is open, who asks for it, its value,
+    its limit, and a drawing of the distance between them.
+    """
+
+    state: str
+    name: str
+    told: str
+    source: str
+    value: str
+    limit: str
+    drawing: str
+
+
+@dataclass(frozen=True)
+class Acceptable:
+    """A verdict on a release: its sentence from the first words on, its conditions, and who is at risk.
+
+    strip : people by their risk, as a drawing; facts : names and figures below it
+    """
+
+    form: ClassVar = "acceptable"
+    state: str
+    first: str
+    rest: str
+    items: tuple[Checked, ...]
+    big: str = ""
+    people: str = ""
+    strip: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class Fold:
     """Tables that are folded away under a line."""
 
@@ -91,7 +124,7 @@ class Fold:
     items: tuple[Grid, ...]
 
 
-Part = Heading | Words | Bullets | Terms | Grid | Figures | Fold
+Part = Heading | Words | Bullets | Terms | Grid | Figures | Fold | Acceptable
 
 
 @dataclass(frozen=True)
@@ -145,7 +178,7 @@ def _flat(item: Loose) -> Iterator[Part]:
         yield from (Words(item),) if item else ()
     elif isinstance(item, Heading | Words):
         yield from (item,) if item.text else ()
-    elif isinstance(item, Bullets | Terms | Figures | Fold):
+    elif isinstance(item, Bullets | Terms | Figures | Fold | Acceptable):
         yield from (item,) if item.items else ()
     elif isinstance(item, Grid):
         yield from (item,) if item.rows else ()

@@ -1,0 +1,86 @@
+"""Verdicts in words: one sentence for a policy, a name and a distance for each of its conditions."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from unmask.measures.registry import CRITERIA, SHARES, described
+from unmask.policy import Judged, Requirement, Verdict
+from unmask.policy.condition import BESIDE_CONTROL
+from unmask.policy.verdict import State, times
+from unmask.reports.words import SPACE, listed, number, percent, plural
+from unmask.results import Row
+
+STATES = {"acceptable": "Acceptable", "not acceptable": "Not acceptable", "not decided": "Not decided"}
+
+STATE: Final[dict[State, str]] = {"met": "met", "missed": "missed", "untested": "not tested"}
+"""A state of a condition, as a reader is told."""
+
+OF_FIELD = {
+    "worst": "of the worst-off",
+    "prior": "before the release",
+    "gain": "gained",
+    "low": "at least",
+    "high": "at most",
+    "control": "of control people",
+    "excess": "beyond control people",
+    "excess_low": "beyond control people, at least",
+    "excess_high": "beyond control people, at most",
+    "q05": "of the best-off 5 %",
+    "q25": "of the best-off quarter",
+    "q50": "of half of people",
+    "q75": "of the worst-off quarter",
+    "q95": "of the worst-off 5 %",
+}
+"""Field of a condition -> the words for it."""
+
+
+def sentence(verdict: Verdict) -> str:
+    """The verdict with its policy and its count of conditions, as one sentence."""
+    return f"{STATES[verdict.state]} {rest(verdict)}"
+
+
+def rest(verdict: Verdict) -> str:
+    """The sentence after its first words, which are the verdict."""
+    n, missed, untested = len(verdict.judged), verdict.count("missed"), verdict.count("untested")
+    told = [f"{missed:,} of {plural(n, 'condition')} {'is' if missed == 1 else 'are'} missed"] if missed else []
+    told += [f"{untested:,} could not be tested"] if untested else []
+    every = f"all {n:,} conditions are met" if n > 1 else "its condition is met"
+    return f"under {verdict.policy.title}: {listed(told) if told else every}."
+
+
+def called(one: Requirement) -> str:
+    """What a reader calls a condition: its name, or what its measure is called."""
+    if one.name:
+        return one.name
+    asked = one.require
+    known = described(asked.measure) or CRITERIA.get(asked.measure)
+    label = (known.label if known else "") or asked.measure.replace("_", " ")
+    words = " ".join(filter(None, (label, OF_FIELD.get(asked.field or ""))))
+    return f"{words}, {asked.whom}" if asked.whom else words
+
+
+def amount(one: Judged, value: float) -> str:
+    """A value or a limit as the measure of the condition is written; differences of shares in points."""
+    asked = one.requirement.require
+    known = described(asked.measure) or CRITERIA.get(asked.measure)
+    unit = next((found.item.unit for found in one.values if isinstance(found.item, Row)), known.unit if known else "")
+    if unit not in SHARES:
+        return number(value)
+    if asked.field in BESIDE_CONTROL - {"control"} or asked.field == "gain":
+        return f"{number(100 * value, 1)}{SPACE}points"
+    return percent(value)
+
+
+def distance(one: Judged) -> str:
+    """How far a missed condition is off; "" for one that is not missed."""
+    if not one.missed:
+        return ""
+    asked, value = one.requirement.require, one.missed[0].value
+    factor = times(value, asked)
+    if asked.sign[0] == ">":
+        return f"short by {amount(one, asked.bound - value)}"
+    if factor is None or asked.field in BESIDE_CONTROL or not math.isfinite(factor):
+        return f"over by {amount(one, value - asked.bound)}"
+    return f"{number(factor, 1)} times the limit"

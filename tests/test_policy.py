@@ -1,0 +1,175 @@
+"""Policies are read with their sources, and verdicts say of each condition: met, missed, or not tested."""
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import unmask
+from tests.test_gates import CRITERIA, ROW
+from unmask import UnmaskError
+from unmask.policy import Condition, Policy, judge, read_policy
+from unmask.policy.policies import policy_of, shipped
+from unmask.policy.verdict import times
+from unmask.reports import ReportData, render
+from unmask.reports.findings.verdict import called, distance, sentence
+
+PEOPLE = {"age": [30, 30, 41, 41, 52, 52], "ill": ["a", "b", "a", "a", "b", "b"]}
+
+
+def found(*rows, **criteria):
+    return ReportData("t", "w", rows or (ROW,), criteria={"r": {**CRITERIA, **criteria}})
+
+
+def states(data, *conditions):
+    (verdict,) = data.judged([Policy.of(conditions, title="Ours")])
+    return verdict.state, [one.state for one in verdict.judged]
+
+
+def test_a_release_is_acceptable_where_every_condition_is_met():
+    assert states(found(), "k >= 5", "success_probability <= 0.05") == ("acceptable", ["met", "met"])
+    assert states(found(), "k >= 5", "success_probability.worst <= 0.09") == ("not acceptable", ["met", "missed"])
+
+
+def test_what_could_not_be_tested_is_no_pass_and_no_miss():
+    assert states(found(), "k >= 5", "rank >= 3") == ("not decided", ["met", "untested"])
+    assert states(found(), "k >= 6", "rank >= 3") == ("not acceptable", ["missed", "untested"])
+    assert states(found(ROW, replace(ROW, adversary="register", posterior=math.nan)), "success_probability<=1") == (
+        "not decided",
+        ["untested"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        ("rank >= 3", "nobody took this measure, place of the truth"),
+        ("sucess_probability <= 1", "did you mean 'success_probability'?"),
+        ("burglar:success_probability <= 1", "'burglar' is no adversary and no target"),
+        ("success_probability.excess <= 0", "it needs control people, and none were given"),
+        ("delta_up <= 2", "a measure and a criterion"),
+    ],
+)
+def test_why_a_condition_could_not_be_tested_is_said(condition, why):
+    rows = (ROW, replace(ROW, measure="delta_up"))
+    (verdict,) = found(*rows).judged([Policy.of([condition], title="Ours")])
+    assert why in verdict.judged[0].unknown
+
+
+def test_an_excess_is_asked_of_those_who_have_control_people_beside_them():
+    beside = replace(ROW, target="ill", control=0.02, excess=0.03, excess_low=0.01, excess_high=0.05)
+    assert states(found(ROW, beside), "success_probability.excess <= 0.03") == ("acceptable", ["met"])
+    assert states(found(ROW, beside), "success_probability.excess_high <= 0.03") == ("not acceptable", ["missed"])
+    assert states(found(ROW, beside), "success_probability.control <= 0.01")[0] == "not acceptable"
+
+
+def test_each_release_has_a_verdict_and_what_breaks_most_comes_first():
+    rows = (ROW, replace(ROW, adversary="register", worst=0.9), replace(ROW, release="s", worst=0.01))
+    first, second = found(*rows).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])
+    assert (first.release, first.state, second.release, second.state) == ("r", "not acceptable", "s", "not decided")
+    assert [one.item.adversary for one in first.judged[0].missed] == ["register", "prosecutor"]
+    assert second.judged[0].unknown == "register has no result"
+
+
+def test_lines_of_a_verdict_have_value_limit_and_factor():
+    (verdict,) = found().judged([Policy.of(["success_probability.worst <= 0.1", "k >= 10"], title="Ours")])
+    worst, k = verdict.lines()
+    assert (worst.state, worst.value, worst.limit, worst.times, worst.adversary) == (
+        "missed",
+        0.5,
+        0.1,
+        5,
+        "prosecutor",
+    )
+    assert (k.value, k.times, k.adversary) == (5, 2, "")
+    assert times(0, Condition.parse("k <= 1")) is None
+    assert [distance(one) for one in verdict.judged] == ["5.0 times the limit", "short by 5"]
+    assert sentence(verdict) == "Not acceptable under Ours: 2 of 2 conditions are missed."
+
+
+def test_a_count_of_few_people_is_in_no_line():
+    data = found(unique_rows=3)
+    data = replace(data, verdicts=data.judged([Policy.of(["unique_rows <= 0"], title="Ours")]))
+    (line,) = data.tables["verdicts"]
+    assert (line["state"], line["value"]) == ("missed", None)
+    assert "fewer than 10" in render(data)
+
+
+def test_a_policy_is_read_with_its_sources(tmp_path: Path):
+    path = tmp_path / "house.toml"
+    path.write_text(
+        'title = "House"\n[[policy]]\nrequire = "k >= 7"\nname = "People alike"\nsource = "board"\npurpose = "study"\n'
+    )
+    (asked,) = read_policy(path).requirements
+    assert (asked.name, asked.source, asked.purpose, str(asked.require)) == (
+        "People alike",
+        "board",
+        "study",
+        "k>=7",
+    )
+    both = policy_of(
+        {"policy": [{"use": "house.toml"}, {"require": "t_equal <= 0.5"}], "title": "Mine"}, tmp_path, title=""
+    )
+    assert (both.title, len(both.requirements)) == ("House and Mine", 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[policy]\nrequire = 3\n", "policy is no list of tables"),
+        ("[[policy]]\nname = 'x'\n", "policy has no require"),
+        ("[[policy]]\nrequire = 3\n", "require of policy is 3, expected a text"),
+        ("[[policy]]\nrequire = 'k > x'\n", "the condition is 'k > x'"),
+        ("[[policy]]\nrequire = 'k > 3'\nsauce = 'a'\n", "policy has no key 'sauce'; did you mean 'source'?"),
+        ("[[policy]]\nuse = 'stric'\n", "no policy is called 'stric'; did you mean 'strict'?"),
+        ("[[policy]]\nuse = 'strict'\nrequire = 'k > 3'\n", "says use and more"),
+        ("[[policy]]\nuse = 'gone.toml'\n", "cannot be read"),
+        ("[[policy", "is no TOML file"),
+    ],
+)
+def test_a_policy_that_is_none_is_refused_in_a_sentence(tmp_path: Path, text, said):
+    (tmp_path / "p.toml").write_text(text)
+    with pytest.raises(UnmaskError, match=re.escape(said)):
+        read_policy(tmp_path / "p.toml")
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_shipped_policy_has_names_sources_and_purposes_and_can_turn_out_both_ways(name):
+    policy = read_policy(name)
+    assert all(one.name and one.source and one.purpose for one in policy.requirements)
+    table = unmask.read_table(PEOPLE, quasi_identifiers="age", sensitive="ill")
+    assert unmask.audit(table, policy=name).verdicts[0].state == "not acceptable"
+    same = {"age": [1] * 1000, "ill": [str(i % 10) for i in range(1000)]}
+    wide = unmask.audit(unmask.read_table(same, quasi_identifiers="age", sensitive="ill"), policy=policy)
+    assert wide.verdicts[0].count("missed") == 0
+
+
+def test_the_verdict_leads_page_terminal_and_json():
+    table = unmask.read_table(PEOPLE, quasi_identifiers="age", sensitive="ill")
+    result = unmask.audit(table, policy=["strict", Policy.of(["k >= 2"], title="Ours")])
+    page = render(result)
+    assert page.index("Is it acceptable?") < page.index("How often the adversary is right")
+    assert "Not acceptable under Strict" in repr(result)
+    assert "Acceptable under Ours: its condition is met." in repr(result)
+    told = json.loads(result.to_json())["tables"]["verdicts"]
+    assert {one["policy"] for one in told} == {"Strict", "Ours"}
+    with pytest.raises(UnmaskError, match="policy is 3, expected a Policy"):
+        unmask.audit(table, policy=3)
+
+
+def test_a_condition_without_a_name_is_called_by_its_measure():
+    (one,) = Policy.of(["register:success_probability.worst <= 1"], title="Ours").requirements
+    assert called(one) == "Success of the worst-off, register"
+    (other,) = Policy.of(["my_own <= 1"], title="Ours").requirements
+    assert called(other) == "my own"
+
+
+def test_those_apart_are_judged_where_they_are_named():
+    rows = [ROW, replace(ROW, adversary="insider", posterior=0.9)]
+    (verdict,) = judge(Policy.of(["success_probability<=0.1"], title="x"), rows, apart=frozenset({"insider"}))
+    assert verdict.state == "acceptable"
+    (verdict,) = judge(Policy.of(["insider:success_probability<=0.1"], title="x"), rows, apart=frozenset({"insider"}))
+    assert verdict.state == "not acceptable"
