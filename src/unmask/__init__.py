@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from unmask.face.protecting import Protected, protect
     from unmask.face.reading import read_channel, read_graph, read_items, read_table
     from unmask.face.studying import study
+    from unmask.face.suggesting import suggest
     from unmask.posterior import Posterior
     from unmask.results import Row
     from unmask.truth import ABSENT, UNKNOWN, Truth
@@ -53,6 +54,7 @@ __all__ = [
     "read_items",
     "read_table",
     "study",
+    "suggest",
     "tables",
 ]
 
@@ -63,6 +65,7 @@ _HOMES = {
     "face.protecting": ("Protected", "protect"),
     "face.reading": ("read_channel", "read_graph", "read_items", "read_table"),
     "face.studying": ("study",),
+    "face.suggesting": ("suggest",),
     "posterior": ("Posterior",),
     "results": ("Row",),
     "truth": ("ABSENT", "UNKNOWN", "Truth"),

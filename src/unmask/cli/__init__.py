@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +54,16 @@ from unmask.errors import UnmaskError
 from unmask.writing import STANDARD_OUTPUT, together
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unmask.cases.at_risk import Watched
+    from unmask.policy import Policy
     from unmask.reports import ReportData
+    from unmask.reports.facts.tables import Change
     from unmask.tables import Mondrian, Table
     from unmask.tables.formulas import Formulas
+
+    Suggest = Callable[[ReportData, list[Policy]], tuple[Change, ...]]
 
 
 @click.group(cls=Sentences, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -119,17 +127,18 @@ def audit(
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
         files = dict(zip(names, paths, strict=True))
         outside = (register, control)
-        found, unused = _audit_in_memory(files, original, origins, outside, given, **asked, watched=watched)
+        found, unused, suggest = _audit_in_memory(files, original, origins, outside, given, asked, watched)
     else:
         refuse_in_engine(original=original, control=control, **taken(asked, ("synthetic", "targets")))
         known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
         if kept is None:  # a dry run
             return
-        found, unused = kept, set()
+        found, unused, suggest = kept, set(), None
     output.keep(watched, paths)
     warnings = [f"released columns without a role, taken as known: {', '.join(sorted(unused))}"] * bool(unused)
-    output.give(found, rows={"releases": [found.criteria[name]["rows"] for name in names]}, warnings=warnings)
+    rows = {"releases": [found.criteria[name]["rows"] for name in names]}
+    output.give(found, rows=rows, warnings=warnings, suggest=suggest)
 
 
 def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, ...]) -> None:
@@ -156,9 +165,12 @@ def _audit_in_memory(
     origins: tuple[Path, ...],
     outside: tuple[str | None, Path | None],
     reading: dict[str, Any],
-    **asked: Any,
-) -> tuple[ReportData, set[str]]:
-    """The audit, and the released columns without a role. outside : files of a register and of control people"""
+    asked: dict[str, Any],
+    watched: Watched | None,
+) -> tuple[ReportData, set[str], Suggest | None]:
+    """The audit, the released columns without a role, and what tries changes of the one release, if its original is
+    there. outside : files of a register and of control people
+    """
     from unmask.cases.tables import audit as audit_tables
 
     register, control = outside
@@ -176,7 +188,22 @@ def _audit_in_memory(
     }
     others = None if control is None else read_original(control, {**reading, "like": before}, tuple(files.values()))
     unused = {column for _, without_role in read.values() for column in without_role}
-    return audit_tables(tables, original=before, origin=rows, register=people, control=others, **asked), unused
+    known = {"register": people, "control": others, **asked}
+    found = audit_tables(tables, original=before, origin=rows, watched=watched, **known)
+    if before is None or len(tables) > 1 or asked["synthetic"]:
+        return found, unused, None
+    return found, unused, partial(_suggest, before, known)
+
+
+def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: list[Policy]) -> tuple[Change, ...]:
+    """The one release, and changes of it that were tried."""
+    from unmask.face.suggesting import present, suggest
+
+    click.echo("not acceptable: trying other protections for the page", err=True)
+    (name,) = (one.release for one in found.verdicts[:1])
+    told = {option: value for option, value in known.items() if value is not None}
+    k = found.criteria[name]["k"]
+    return (present(found, name), *suggest(table, policies, k=k if isinstance(k, int) else 1, **told))
 
 
 @main.command(cls=AsPlan)

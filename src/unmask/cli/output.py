@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from unmask.cases.at_risk import Watched
     from unmask.policy import Condition, Policy
     from unmask.reports import ReportData
+    from unmask.reports.facts.tables import Change
 
 
 class Output(NamedTuple):
@@ -56,11 +57,22 @@ class Output(NamedTuple):
         refuse_to_overwrite(self.report, self.export, self.at_risk, force=self.force)
 
     def give(
-        self, found: ReportData, *, rows: Mapping[str, Sequence[Any]] | None = None, warnings: Sequence[str] = ()
+        self,
+        found: ReportData,
+        *,
+        rows: Mapping[str, Sequence[Any]] | None = None,
+        warnings: Sequence[str] = (),
+        suggest: Callable[[ReportData, list[Policy]], tuple[Change, ...]] | None = None,
     ) -> None:
-        """Write, print, and exit 3 unless all is acceptable; rows : of the files read, see `inputs`."""
+        """Write, print, and exit 3 unless all is acceptable.
+
+        rows    : of the files read, see `inputs`
+        suggest : tries what may be done about a release that is not acceptable, for the page
+        """
         judged = verdicts(found, self.policies, self.gates)  # before anything is written: it may be an error
         shown = replace(found, verdicts=judged, least=self.smallest_shown, reproduce=provenance())
+        if suggest and self.report and any(one.state == "not acceptable" for one in judged):
+            shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
         with writing.together(self.report) as places:  # which takes its name once all is said and exported
             if self.report is not None:
                 write_report(shown, places[self.report])

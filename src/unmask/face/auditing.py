@@ -58,13 +58,14 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
         return _asked(measured, release, truth, evidence)
     domain, least = _domain(release), evidence.pop("smallest_shown", None)
     check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
-    policies = _policies(evidence.pop("policy", ()))
+    policies = policies_of(evidence.pop("policy", ()))
     found = _asked(cases_of(domain).audit, release, truth, evidence)
     found = replace(found, verdicts=found.judged(policies))
     return found if least is None else replace(found, least=least)
 
 
-def _policies(given: Any) -> list[Policy]:
+def policies_of(given: Any) -> list[Policy]:
+    """Policies that were given one or several, by name, as a file, or as they are."""
     listed = given if isinstance(given, list | tuple) else [given]
     for one in listed:
         check_type("policy", one, Policy | str | Path)

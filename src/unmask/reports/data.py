@@ -13,7 +13,7 @@ from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.verdict import Line
 from unmask.reports.facts.study import Measured
 from unmask.reports.facts.study import headlines as preferred
-from unmask.reports.facts.tables import ColumnRisk, Distribution, ValueRisk, common_values
+from unmask.reports.facts.tables import Change, ColumnRisk, Distribution, ValueRisk, common_values
 from unmask.reports.few import FEWEST, few, rounded_up
 from unmask.reports.result import Result
 from unmask.reports.subject import Subject
@@ -65,6 +65,7 @@ class ReportData(Result):
     success      : the measures that findings and charts speak about, the preferred one first
     subjects     : what else there is to show, such as the attacked network, in the order of the page
     verdicts     : on each release under each policy, of the figures before few people are left out
+    changes      : of a release that is not acceptable, itself first: what other protections would do
     least        : the fewest people that may stand for a cell of a page, see `without_small`
     """
 
@@ -83,6 +84,7 @@ class ReportData(Result):
     success: tuple[str, ...] = ("realized_success", "success_probability")
     subjects: tuple[Subject, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    changes: tuple[Change, ...] = ()
     least: int = FEWEST
 
     command: ClassVar = "audit"
@@ -122,6 +124,7 @@ class ReportData(Result):
             rows=tuple(_row(row, least) for row in self.rows if row.target != ADOPTERS or row.n >= least),
             criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in criteria},
             values=tuple(common_values(self.values, least)),
+            changes=tuple(one.without_small(least) for one in self.changes),
             distribution=tuple(item.without_small(least) for item in self.distribution),
             subjects=tuple(one.without_small(least) for one in self.subjects),
         )

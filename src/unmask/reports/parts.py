@@ -102,6 +102,8 @@ class Acceptable:
     """A verdict on a release: its sentence from the first words on, its conditions, and who is at risk.
 
     strip : people by their risk, as a drawing; facts : names and figures below it
+    changes : what other protections would do, the release itself first: a name, an outcome, its state, and figures
+    advice  : how the first of them is made
     """
 
     form: ClassVar = "acceptable"
@@ -113,6 +115,18 @@ class Acceptable:
     people: str = ""
     strip: str = ""
     facts: tuple[tuple[str, str], ...] = ()
+    changes: tuple[Tried, ...] = ()
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A change as a line: its name, what came of it in words and as a state, and its figures."""
+
+    name: str
+    told: str
+    state: str
+    figures: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,31 @@ class Distribution:
 
 
 @dataclass(frozen=True)
+class Change:
+    """A change of how a release is made, tried: protected again, and audited again.
+
+    missed, untested : conditions of the policy
+    above, people    : people whom the strongest adversary re-identifies with more than the limit, and of how many
+    utility          : 1 - global certainty penalty; a column that is left out counts as lost
+    k, l, without    : what `protect` is told: least rows and values of a class, and the column left out
+    """
+
+    name: str
+    missed: int
+    untested: int
+    above: Count | None
+    people: int
+    utility: float | None
+    k: int | None = None
+    l: int | None = None  # noqa: E741  # the field's letter
+    without: str = ""
+
+    def without_small(self, least: int) -> Change:
+        """The same without a count of few people."""
+        return self if self.above is None else replace(self, above=in_steps(self.above, least))
+
+
+@dataclass(frozen=True)
 class ColumnRisk:
     """What one quasi-identifier contributes: the adversary's success with all they know, and without it."""
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from unmask.measures.registry import SHARES, needs_truth
 from unmask.reports.data import APART, ORDER, ORIGINAL, Heads, ReportData, Scope
 from unmask.reports.facts.study import OTHERWISE, RATIONAL
+from unmask.reports.facts.tables import Distribution
 from unmask.reports.words import (
     IDENTITY,
     SECRET,
@@ -114,6 +115,14 @@ def leading(heads: Heads) -> Heads:
         return adversary == ORDER and row.posterior > strongest.get(release, 0.0)
 
     return {key: row for key, row in heads.items() if key in others or leads(key[0], key[1], row)}
+
+
+def at_risk(release: str, scope: Scope) -> Distribution | None:
+    """The people of a release by what the strongest adversary reaches: about whose record it is, if anybody asks."""
+    spread = {(one.release, one.adversary, one.target): one for one in scope.data.distribution}
+    own = [(key, row) for key, row in leading(scope.heads).items() if key[0] == release and key in spread]
+    named = [item for item in own if item[0][2] == IDENTITY] or own
+    return spread[max(named, key=lambda item: item[1].posterior)[0]] if named else None
 
 
 def findings(scope: Scope, heads: Heads) -> list[str]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from unmask.policy import Judged, Verdict
 from unmask.policy.verdict import times
 from unmask.reports.bars import bars
 from unmask.reports.data import COUNTS, LIMITS, ReportData, Scope
-from unmask.reports.facts.tables import Distribution
+from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.few import few
-from unmask.reports.findings.rows import leading
+from unmask.reports.findings.rows import at_risk
 from unmask.reports.findings.verdict import STATE, STATES, amount, called, distance, rest
-from unmask.reports.parts import Acceptable, Checked, Grid, Part, grid
+from unmask.reports.parts import Acceptable, Checked, Grid, Part, Tried, grid
 from unmask.reports.svg import number as place
-from unmask.reports.words import IDENTITY, SPACE, percent
+from unmask.reports.words import IDENTITY, SPACE, percent, plural, rate
 
 FARTHEST = 8.0
 """How many times the limit, or part of it, the strip of a condition reaches."""
@@ -45,8 +45,31 @@ def _block(verdict: Verdict, scope: Scope) -> Acceptable:
     items = tuple(_checked(one, scope.data) for one in verdict.judged)
     state = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}[verdict.state]
     first = f"{verdict.release}: {STATES[verdict.state].lower()}" if several else STATES[verdict.state]
-    risk = _at_risk(verdict.release, scope)
-    return Acceptable(state, first, rest(verdict), items, **({} if risk is None else _who(risk, scope)))
+    risk = at_risk(verdict.release, scope)
+    who = {} if risk is None else _who(risk, scope)
+    changes = scope.data.changes if verdict is scope.data.verdicts[0] else ()
+    return Acceptable(
+        state, first, rest(verdict), items, **who, changes=tuple(map(_tried, changes)), advice=_advice(changes)
+    )
+
+
+def _tried(change: Change) -> Tried:
+    above = (
+        rate(None) if change.above is None else change.above if isinstance(change.above, str) else f"{change.above:,}"
+    )
+    told = f"{plural(change.missed, 'condition')} missed" if change.missed else "every tested condition met"
+    kept = rate(change.utility)
+    return Tried(change.name, told, "missed" if change.missed else "met", (above, kept))
+
+
+def _advice(changes: Sequence[Change]) -> str:
+    """How the change is made that misses fewest conditions, the first of them."""
+    made = sorted((one for one in changes if one.k is not None), key=lambda one: one.missed)
+    if not made:
+        return ""
+    best = made[0]
+    asked = f"unmask protect \u2026 --k {best.k}" + (f" --l {best.l}" if best.l else "")
+    return asked + (f", without {best.without} in -q" if best.without else "")
 
 
 def _checked(one: Judged, data: ReportData) -> Checked:
@@ -76,15 +99,6 @@ def _strip(factor: float | None, state: str) -> str:
         drawn += [f'<path class="off" d="M38,10H{x}"/>', f'<circle cx="{x}" cy="10" r="4.5"/>']
     look = f'class="dist {state}" width="76" height="20" viewBox="0 0 76 20" aria-hidden="true"'
     return f"<svg {look}>{''.join(drawn)}</svg>"
-
-
-def _at_risk(release: str, scope: Scope) -> Distribution | None:
-    """The people of a release by what the strongest adversary reaches; identity where somebody is re-identified."""
-    heads = leading(scope.heads)
-    spread = {(one.release, one.adversary, one.target): one for one in scope.data.distribution}
-    own = [(key, row) for key, row in heads.items() if key[0] == release and key in spread]
-    named = [item for item in own if item[0][2] == IDENTITY] or own
-    return spread[max(named, key=lambda item: item[1].posterior)[0]] if named else None
 
 
 def _who(risk: Distribution, scope: Scope) -> dict[str, Any]:

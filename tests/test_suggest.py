@@ -1,0 +1,102 @@
+"""What a suggested change announces is what protecting and auditing again gives."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import unmask
+from unmask import UnmaskError
+from unmask.cli import main
+from unmask.policy import Policy
+from unmask.tables import Table, datasets
+
+ROLES = ("-q", "age,sex,zip", "-s", "diagnosis")
+
+
+def census(n: int = 1500) -> dict[str, np.ndarray]:
+    return datasets.synthetic_census(n, rng=np.random.default_rng(5))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    made = census()
+    lines = [",".join(made), *(",".join(map(str, row)) for row in zip(*made.values(), strict=True))]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, list(words))
+    return result.exit_code, result.stdout, result.stderr
+
+
+def released(*more: str) -> dict[str, object]:
+    """The JSON of an audit of people.csv protected with these options, with its page."""
+    roles = [*(more[i + 1] if word == "-q" else "" for i, word in enumerate(more) if word == "-q")] or [ROLES[1]]
+    asked = [word for i, word in enumerate(more) if word != "-q" and (i == 0 or more[i - 1] != "-q")]
+    told = ("-q", roles[0], "-s", "diagnosis")
+    assert run("protect", "people.csv", *told, *asked, "-o", "r.csv", "--origin", "o.csv", "--force")[0] == 0
+    given = ("--original", "people.csv", "--origin", "o.csv", "--policy", "strict", "--policy", "ema-0.09")
+    code, text, _ = run("audit", "r.csv", *told, *given, "--report", "page.html", "--force", "--json")
+    assert code == 3  # control people are missing, so that nothing is acceptable
+    return json.loads(text)["tables"]
+
+
+def test_protecting_as_suggested_gives_what_was_announced(folder: Path) -> None:
+    tables = released("--k", "2")
+    present, *changes = tables["changes"]
+    assert present["name"] == "This release"
+    assert present["missed"] == sum(one["state"] == "missed" for one in tables["verdicts"]) > 0
+    assert len(changes) >= 2
+    assert "What next?" in (folder / "page.html").read_text()
+    for change in changes:
+        kept = ",".join(name for name in ("age", "sex", "zip") if name != change["without"])
+        again = released("-q", kept, "--k", str(change["k"]), *(["--l", str(change["l"])] if change["l"] else []))
+        found = [one["state"] for one in again["verdicts"]]
+        assert (found.count("missed"), found.count("untested")) == (change["missed"], change["untested"])
+        if "changes" in again:
+            assert again["changes"][0]["above"] == change["above"]
+        else:
+            assert change["missed"] == 0
+
+
+def test_the_smallest_k_that_keeps_the_policy_is_suggested() -> None:
+    table = unmask.read_table(census(), quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis")
+    changes = unmask.suggest(table, Policy.of(["k >= 8"], title="Ours"))
+    assert (changes[0].k, changes[0].missed, changes[0].name) == (10, 0, "Protect with k = 10")
+    assert unmask.suggest(table, Policy.of(["k >= 8"], title="Ours"), k=20)[0].k == 30
+    for one in changes:
+        for other in changes:
+            better = (other.missed <= one.missed, other.above <= one.above, other.utility > one.utility)
+            assert not all(better)
+
+
+def test_where_no_k_is_enough_the_one_that_misses_least_is_told() -> None:
+    table = unmask.read_table(census(300), quasi_identifiers=["age", "sex"], sensitive="diagnosis")
+    changes = unmask.suggest(table, Policy.of(["k >= 5", "k >= 1000000"], title="Ours"))
+    assert changes
+    assert changes[0].missed == 1
+
+
+def test_a_table_with_one_column_has_none_to_leave_out() -> None:
+    table = unmask.read_table({"age": list(range(40)) * 5}, quasi_identifiers="age")
+    assert {one.without for one in unmask.suggest(table, "ema-0.09")} == {""}
+
+
+def test_utility_counts_a_column_that_is_left_out_as_lost() -> None:
+    columns = {"a": list(range(60)), "b": ["x"] * 30 + ["y"] * 30}
+    table = Table.read(columns, quasi_identifiers=["a", "b"], sensitive=())
+    changes = unmask.suggest(table, Policy.of(["k >= 30", "gcp <= 1"], title="Ours"))
+    whole = [one for one in changes if not one.without]
+    assert all(one.utility <= 0.5 for one in changes if one.without)
+    assert whole[0].utility == pytest.approx(1 - unmask.protect(table, k=30).facts["gcp"])
+
+
+def test_no_policy_is_refused() -> None:
+    table = unmask.read_table({"age": [1, 2]}, quasi_identifiers="age")
+    with pytest.raises(UnmaskError, match="no policy is called"):
+        unmask.suggest(table, "gone")
