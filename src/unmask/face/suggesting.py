@@ -133,11 +133,13 @@ def _undominated(changes: Sequence[Change]) -> list[Change]:
     """Changes than which no other is at least as good in everything and better in something, the fewest conditions
     missed first, then the fewest people at risk.
     """
-    costs = {one: (one.missed, one.untested, one.above or 0, -(one.utility or 0)) for one in changes}
+    by_cost = {}
+    for one in sorted(changes, key=lambda one: -(one.k or 0)):  # of equal ones that with the smallest k
+        by_cost[one.missed, one.untested, one.above or 0, -(one.utility or 0)] = one
     kept = [
         one
-        for one, cost in costs.items()
-        if not any(other != cost and all(map(le, other, cost)) for other in costs.values())
+        for cost, one in by_cost.items()
+        if not any(other != cost and all(map(le, other, cost)) for other in by_cost)
     ]
     return sorted(kept, key=lambda one: (one.missed, one.above or 0, -(one.utility or 0)))
 
