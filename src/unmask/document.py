@@ -17,11 +17,12 @@ from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import text_of
 from unmask.plan import NOTHING, unknown
 from unmask.policy import Requirement
+from unmask.reports.certificate import ASKED
 from unmask.toml_text import key_of, section, whole_text
 
 KEYS: Final = (
-    "title", "data", "columns", "releases", "register", "control", "protections", "adversaries", "policy", "seeds",
-    "measures", "budget",
+    "title", "data", "columns", "releases", "register", "control", "protections", "adversaries", "policy",
+    "certificate", "seeds", "measures", "budget",
 )  # fmt: skip
 """What a document may say, besides a table for each domain."""
 
@@ -130,6 +131,17 @@ def _check_column(name: str, given: Any) -> None:
     for key in given:
         if key not in ("role", *MEANINGS):
             raise UnmaskError(unknown(key, ("role", *MEANINGS), f"column {name!r}"))
+
+
+def certificate_of(given: Settings) -> dict[str, str]:
+    """What the owner says of the release: by whom, to whom, what for."""
+    said = given.get("certificate", {})
+    if not isinstance(said, dict):
+        raise UnmaskError("certificate is no table; expected [certificate] and below it for example purpose")
+    for key in said:
+        if key not in ASKED:
+            raise UnmaskError(unknown(key, tuple(ASKED), "certificate"))
+    return {key: str(value) for key, value in said.items()}
 
 
 # --- what a document says to one command ------------------------------------------------------------------------------

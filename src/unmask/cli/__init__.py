@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.advise import advise
+from unmask.cli.certify import certify
 from unmask.cli.channel import audit_channel, design
 from unmask.cli.check import check
 from unmask.cli.choose import choose, choose_columns
@@ -296,8 +297,8 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None
 
 
 for command in (
-    init, advise, columns, audit_channel, design, price, study, report_command, check, choose, choose_columns,
-    audit_graph, protect_graph, advise_identity, audit_linkage,
+    init, advise, columns, audit_channel, design, price, study, report_command, certify, check, choose,
+    choose_columns, audit_graph, protect_graph, advise_identity, audit_linkage,
 ):  # fmt: skip
     main.add_command(command)
 

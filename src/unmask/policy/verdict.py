@@ -11,6 +11,7 @@ from unmask.errors import UnmaskError, nearest
 from unmask.measures.registry import CRITERIA, MEASURES, described
 from unmask.policy.condition import BESIDE_CONTROL, Condition, Stated
 from unmask.policy.policies import Policy, Requirement
+from unmask.results import Row
 
 State = Literal["met", "missed", "untested"]
 
@@ -77,6 +78,14 @@ class Judged:
         return next((one for one in self.values if not math.isnan(one.value)), None)
 
     @property
+    def unit(self) -> str:
+        """The unit of its values and of its limit."""
+        measure = self.requirement.require.measure
+        known = described(measure) or CRITERIA.get(measure)
+        units = (str(item.unit) for item, _ in self.values if isinstance(item, Row))
+        return next(units, known.unit if known else "")
+
+    @property
     def unknown(self) -> str:
         """What is not known and would have to be, in words; "" where all is."""
         nan = [spoken(one.item) for one in self.values if math.isnan(one.value)]
@@ -114,6 +123,7 @@ class Line:
     """A condition of a verdict, as a table has it.
 
     value  : of what breaks it most, or is nearest to breaking it; None where nothing is known
+    unit   : of the value and of the limit
     times  : how many times the limit that is, above 1 where the condition is missed; None where that says nothing
     adversary, target : whose value it is; "" of a criterion
     why    : what is not known and would have to be
@@ -126,6 +136,7 @@ class Line:
     state: State
     value: float | None
     limit: float
+    unit: str
     times: float | None
     adversary: str
     target: str
@@ -146,6 +157,7 @@ def line_of(release: str, policy: Policy, one: Judged) -> Line:
         one.state,
         None if found is None else found.value,
         asked.require.bound,
+        one.unit,
         None if found is None else times(found.value, asked.require),
         found.item.adversary if found and named else "",
         found.item.target if found and named else "",

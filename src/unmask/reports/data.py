@@ -137,6 +137,7 @@ class ReportData(Result):
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Every field that holds facts, and every subject, by name."""
         yield from super().facts()
+        yield "known", tuple({"adversary": name, "knows": words} for name, words in self.adversaries.items())
         yield "verdicts", tuple(_line(line, self.least) for verdict in self.verdicts for line in verdict.lines())
         yield from ((one.name, one) for one in self.subjects)
 

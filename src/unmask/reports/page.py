@@ -34,6 +34,11 @@ def render(data: ReportData | StudyData) -> str:
     >>> "out of memory" in render(StudyData("Example", (), (gap,)))
     True
     """
+    return written(page_of(data))
+
+
+def written(page: Page) -> str:
+    """A page as HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -46,7 +51,7 @@ def render(data: ReportData | StudyData) -> str:
     )
     environment.filters["safe_svg"] = Markup
     template = environment.get_template("page.html.j2")
-    shown = template.render(page=page_of(data), swatch=swatch, font=FONT)
+    shown = template.render(page=page, swatch=swatch, font=FONT)
     return "\n".join(map(visible, shown.split("\n")))
 
 

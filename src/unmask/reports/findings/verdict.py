@@ -10,7 +10,6 @@ from unmask.policy import Judged, Requirement, Verdict
 from unmask.policy.condition import BESIDE_CONTROL
 from unmask.policy.verdict import State, times
 from unmask.reports.words import SPACE, listed, number, percent, plural
-from unmask.results import Row
 
 STATES = {"acceptable": "Acceptable", "not acceptable": "Not acceptable", "not decided": "Not decided"}
 
@@ -62,13 +61,19 @@ def called(one: Requirement) -> str:
 
 
 def amount(one: Judged, value: float) -> str:
-    """A value or a limit as the measure of the condition is written; differences of shares in points."""
-    asked = one.requirement.require
-    known = described(asked.measure) or CRITERIA.get(asked.measure)
-    unit = next((found.item.unit for found in one.values if isinstance(found.item, Row)), known.unit if known else "")
+    """A value or a limit of a condition."""
+    return with_unit(value, one.unit, one.requirement.require.field)
+
+
+def with_unit(value: float, unit: str, field: str | None) -> str:
+    """A value as its measure is written; differences of shares in points.
+
+    >>> with_unit(0.13, "share", "excess").replace(SPACE, " "), with_unit(0.13, "share", None).replace(SPACE, " ")
+    ('13.0 points', '13.0 %')
+    """
     if unit not in SHARES:
         return number(value)
-    if asked.field in BESIDE_CONTROL - {"control"} or asked.field == "gain":
+    if field in BESIDE_CONTROL - {"control"} or field == "gain":
         return f"{number(100 * value, 1)}{SPACE}points"
     return percent(value)
 

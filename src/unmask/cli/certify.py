@@ -1,0 +1,129 @@
+"""`unmask certify`: the audit of a document as a certificate, and whether it still comes out the same."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unmask.cli.files import refuse_to_overwrite, write_texts
+from unmask.cli.gates import EXIT_ABOVE
+from unmask.cli.generated import FILE, Command
+from unmask.errors import FailedError, UnmaskError, visible
+
+CLOSE = 1e-9
+"""Numbers that differ by no more than this part are the same: another processor may round the last digits otherwise."""
+
+EXIT_DIFFERS = 1
+"""Exit code of a check that finds anything changed."""
+
+
+@click.command("certify", cls=Command)
+@click.argument("document", type=FILE)
+@click.option("--output", "-o", type=FILE, help="Write the certificate: JSON, and a page to sign beside it, as .html.")
+@click.option("--check", "earlier", type=FILE, help="Run the audit again and compare it with this certificate.")
+@click.option(
+    "--of", "word", metavar="AUDIT", help="Which audit of the document, such as graph; its only one if left out."
+)
+@click.option("--force", is_flag=True, help="Overwrite the certificate and its page.")
+def certify(document: Path, output: Path | None, earlier: Path | None, word: str | None, force: bool) -> None:
+    r"""Run the audit of a document, and write what can be signed and checked; or check what was written.
+
+    What [certificate] of the document says of the release stands on the page; what it leaves out is left to be written.
+    A check exits with 1 where a digest, a condition, the version or a number is not the same.
+
+    \b
+    unmask certify unmask.toml -o certificate.json
+    unmask certify unmask.toml --check certificate.json
+    """
+    if (output is None) == (earlier is None):
+        raise click.UsageError("give --output to write a certificate, or --check to compare with one")
+    if output is not None and output.suffix != ".json":
+        raise click.UsageError(f"{output} is no name of a JSON file; a certificate ends with .json")
+    page = output and output.with_suffix(".html")
+    refuse_to_overwrite(output, page, force=force)
+    text = _audited(document, word)
+    if earlier is not None:
+        _check(_read(earlier), json.loads(text))
+    elif output is not None and page is not None:
+        from unmask.reports.certificate import certificate
+
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        write_texts({output: text, page: certificate(json.loads(text), digest)})
+        click.echo(f"wrote {output}\nwrote {page}", err=True)
+
+
+def _audited(document: Path, word: str | None) -> str:
+    """The JSON of the audit, with what the document says of the release."""
+    from unmask.document import certificate_of, load
+
+    given = load(document)
+    said = certificate_of(given)
+    printed, command = io.StringIO(), click.get_current_context().find_root().command
+    asked = [*_command(given, word), str(document), "--json"]
+    with redirect_stdout(printed):
+        code = command.main(asked, prog_name="unmask", standalone_mode=False)
+    if code not in (None, 0, EXIT_ABOVE):
+        raise click.exceptions.Exit(code)
+    found = json.loads(printed.getvalue())
+    if said:
+        found["tables"]["certificate"] = [{"what": key, "said": value} for key, value in said.items()]
+    return json.dumps(found, indent=1) + "\n"
+
+
+def _command(given: Mapping[str, Any], word: str | None) -> list[str]:
+    """The words of the audit that a document asks for."""
+    from unmask.domains import DOMAINS
+
+    words = [one.word or name for name, one in DOMAINS.items()]
+    there = [name for name in words if name in given] + (["table"] if "data" in given or "releases" in given else [])
+    if word is not None:
+        there = [name for name in there if name == word]
+    if len(there) != 1:
+        raise UnmaskError(
+            f"the document asks for {len(there)} audits{f' called {word}' if word else ''}, expected one; say --of "
+            f"{' or '.join(there or ['table', *words])}"
+        )
+    return ["audit"] if there == ["table"] else ["audit", there[0]]
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FailedError(f"certificate {path.name!r} cannot be read: {error.strerror}; check the path") from None
+    except ValueError:
+        raise UnmaskError(f"certificate {path.name!r} is no JSON; expected what `unmask certify -o` wrote") from None
+
+
+def _check(earlier: Any, now: Any) -> None:
+    """Say what is the same and what is not; exit 1 where anything is not."""
+    compared = list(_compared("", earlier, now))
+    differs = [line for line in compared if line]
+    for line in differs:
+        click.echo(visible(line))
+    click.echo(f"{len(compared) - len(differs):,} values are the same, {len(differs):,} are not")
+    if differs:
+        raise click.exceptions.Exit(EXIT_DIFFERS)
+
+
+def _compared(place: str, one: Any, other: Any) -> Iterator[str]:
+    """For each value of two certificates "", or a line that says where they differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in dict.fromkeys([*one, *other]):
+            yield from _compared(f"{place}.{key}".lstrip("."), one.get(key), other.get(key))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for at, (left, right) in enumerate(zip(one, other, strict=True)):
+            yield from _compared(f"{place}[{at}]", left, right)
+    elif isinstance(one, float) and isinstance(other, int | float):
+        same = math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE * CLOSE)
+        yield "" if same else f"{place}: {one:.6g} is {other:.6g}"
+    else:
+        yield "" if one == other and type(one) is type(other) else f"{place}: not the same"

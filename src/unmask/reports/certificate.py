@@ -1,0 +1,158 @@
+"""A certificate: what an audit found, as one page to sign, made of the JSON that can be checked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from unmask.policy import Condition
+from unmask.reports.data import ORIGINAL
+from unmask.reports.findings.verdict import STATE, with_unit
+from unmask.reports.page import written
+from unmask.reports.parts import Grid, Page, Section, Terms, grid, lead, parts
+from unmask.reports.sections.closing import not_run_section
+from unmask.reports.words import SPACE, estimate, percent
+
+ASKED = {
+    "released_by": "Released by",
+    "recipient": "Released to",
+    "purpose": "Purpose",
+    "access": "Access and contract",
+    "method": "How it was made",
+    "contact": "Contact",
+    "review": "To be reviewed by",
+}
+"""What the owner says in [certificate] of the document -> the words for it; what is not said is left to be written."""
+
+BLANK = "\u2026" * 30
+
+CLAUSES = (
+    ("ISO/IEC 27559, 8.2.3", "adversarial testing", "what each adversary reaches"),
+    ("WP216 (Opinion 05/2014)", "singling out, linkability, inference", "conditions; what each adversary reaches"),
+    (
+        "ICO, anonymisation guidance",
+        "motivated intruder test",
+        "the strongest adversary, and what they are taken to know",
+    ),
+    ("EMA policy 0070, anonymisation report", "threshold, risk measured, utility", "conditions; the audit's page"),
+    (
+        "HIPAA, 45 CFR 164.514(b)(1)",
+        "methods and results documented by an expert",
+        "all of this page, with a signature",
+    ),
+)
+"""What a rule asks for, and where this page answers it."""
+
+Table = Sequence[Mapping[str, Any]]
+
+
+def certificate(found: Mapping[str, Any], digest: str) -> str:
+    """The page of an audit's JSON; digest : the SHA-256 of the file that holds it."""
+    return written(Page(f"Certificate: {_table(found, 'about')[0]['title']}", (), tuple(_sections(found, digest))))
+
+
+def _sections(found: Mapping[str, Any], digest: str) -> Iterator[Section]:
+    yield Section("verdict", "Is it acceptable?", parts(_verdict(found), _conditions(found)))
+    yield Section("release", "What was released", parts(_released(found), _said(found)))
+    yield Section("adversaries", "Who attacked, and what they reach", parts(_known(found), _reached(found)))
+    not_run = not_run_section([(one["what"], one["why"]) for one in found["not_run"]])
+    if not_run:
+        yield not_run
+    yield Section("clauses", "Which rules this answers", parts(lead(NO_LAW), _clauses()))
+    yield Section("signed", "Signatures", (Terms((("Date", (BLANK,)), ("Name", (BLANK,)), ("Signature", (BLANK,)))),))
+    yield Section("check", "How to check this certificate", (Terms(tuple(_check(found, digest)), "reproduce"),))
+
+
+NO_LAW = "These are measurements of the attacks named here. Whether they are enough is for people to decide."
+
+
+def _table(found: Mapping[str, Any], name: str) -> Table:
+    table: Table = found["tables"].get(name, ())
+    return table
+
+
+def _verdict(found: Mapping[str, Any]) -> str:
+    """The verdict on each release in a sentence."""
+    lines = _table(found, "verdicts")
+    groups = dict.fromkeys((line["release"], line["policy"]) for line in lines)
+    if not groups:
+        return "No policy was given: nothing is said to be acceptable."
+    return " ".join(_sentence(*group, lines) for group in groups)
+
+
+def _sentence(release: str, policy: str, lines: Table) -> str:
+    states = [line["state"] for line in lines if (line["release"], line["policy"]) == (release, policy)]
+    missed, untested = states.count("missed"), states.count("untested")
+    state = "not acceptable" if missed else "not decided" if untested else "acceptable"
+    told = f"{missed} of {len(states)} conditions missed, {untested} not tested"
+    return f"{release} is {state} under {policy}: {told}."
+
+
+def _conditions(found: Mapping[str, Any]) -> Grid:
+    head = ("Condition", "Asked for by", "Verdict", "Value", "Limit")
+    return grid(head, map(_condition, _table(found, "verdicts")), text=3)
+
+
+def _condition(line: Mapping[str, Any]) -> tuple[str, ...]:
+    field, value = Condition.parse(line["condition"]).field, line["value"]
+    shown = "\u2013" if value is None else with_unit(float(value), line["unit"], field)
+    limit = with_unit(float(line["limit"]), line["unit"], field)
+    return line["name"], line["source"] or "\u2013", STATE[line["state"]], shown, limit
+
+
+def _released(found: Mapping[str, Any]) -> Grid:
+    """Files that may be shown, with their digests; of the owner's own only that they were read."""
+    head = ("File", "Role", "Rows", "SHA-256")
+    rows = (
+        (
+            one["name"],
+            one["role"],
+            f"{one['rows']:,}" if one["rows"] else "\u2013",
+            one["sha256"] or "kept by the owner",
+        )
+        for one in found["inputs"]
+    )
+    return grid(head, rows, text=2, listed=True)
+
+
+def _said(found: Mapping[str, Any]) -> Terms:
+    said = {one["what"]: one["said"] for one in _table(found, "certificate")}
+    return Terms(tuple((words, (said.get(key, BLANK),)) for key, words in ASKED.items()))
+
+
+def _known(found: Mapping[str, Any]) -> Terms:
+    return Terms(tuple((one["adversary"], (one["knows"],)) for one in _table(found, "known")))
+
+
+def _reached(found: Mapping[str, Any]) -> Grid:
+    """The success of each adversary: realized where the truth is known, else as they announce it."""
+    best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+    for measure in ("success_probability", "realized_success", "recall"):
+        best |= {_key(row): row for row in found["results"] if row["measure"] == measure and _is_number(row)}
+    head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Worst-off")
+    return grid(head, (_reach(row) for row in best.values() if row["release"] != ORIGINAL), text=3)
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return row["release"], row["adversary"], row["target"]
+
+
+def _is_number(row: Mapping[str, Any]) -> bool:
+    return isinstance(row["posterior"], int | float)
+
+
+def _reach(row: Mapping[str, Any]) -> tuple[str, ...]:
+    control = "\u2013" if row.get("control") is None else percent(row["control"])
+    reached = estimate(row["posterior"], row["unit"], row["low"], row["high"])
+    worst = percent(row["worst"]) if isinstance(row["worst"], int | float) else "\u2013"
+    return (*_key(row), reached, percent(row["prior"]), control, worst)
+
+
+def _clauses() -> Grid:
+    return grid(("Rule", "Asks for", "Here"), CLAUSES, text=3)
+
+
+def _check(found: Mapping[str, Any], digest: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    yield "Version", (f"unmask{SPACE}{found['unmask']}",)
+    yield "Command", ("unmask certify unmask.toml --check certificate.json",)
+    yield "SHA-256 of the JSON", (digest,)

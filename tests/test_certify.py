@@ -1,0 +1,133 @@
+"""A certificate comes out the same where nothing changed, and fails for a release, a policy, a version or a number."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from unmask.cli import main
+
+TABLE = """
+[data]
+file = "people.csv"
+[columns]
+age = "quasi-identifier"
+ill = "sensitive"
+[[releases]]
+file = "release.csv"
+origin = "origin.csv"
+[[policy]]
+use = "ema-0.09"
+[certificate]
+released_by = "St. Mary"
+purpose = "research"
+"""
+
+GRAPH = """
+[graph]
+release = "ring.txt"
+overlaps = "0.9,0.9"
+runs = 2
+seeds = "random:5"
+attacks = ["Nar09"]
+[[policy]]
+require = "recall <= 0.9"
+"""
+
+LINKAGE = """
+[linkage]
+truth = "truth.csv"
+guesses = "guess.csv"
+[[policy]]
+require = "breached <= 0.5"
+"""
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, list(words))
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{30 + i // 4},{'ab'[i % 2]}\n" for i in range(40))
+    (tmp_path / "people.csv").write_text("age,ill\n" + rows)
+    (tmp_path / "truth.csv").write_text("item,subject\n" + "".join(f"i{n},s{n // 3}\n" for n in range(12)))
+    (tmp_path / "guess.csv").write_text("item,cluster\n" + "".join(f"i{n},c{n // 4}\n" for n in range(12)))
+    (tmp_path / "ring.txt").write_text("".join(f"{i} {(i + step) % 40}\n" for i in range(40) for step in (1, 2, 5)))
+    roles = ("-q", "age", "-s", "ill")
+    assert run("protect", "people.csv", *roles, "--k", "4", "-o", "release.csv", "--origin", "origin.csv")[0] == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("text", [TABLE, GRAPH, LINKAGE], ids=["table", "graph", "linkage"])
+def test_a_certificate_checks_in_another_folder(folder: Path, text: str, tmp_path_factory, monkeypatch) -> None:
+    (folder / "unmask.toml").write_text(text)
+    assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
+    page = (folder / "certificate.html").read_text()
+    assert "Signatures" in page
+    other = tmp_path_factory.mktemp("other") / "place"
+    shutil.copytree(folder, other)
+    monkeypatch.chdir(other)
+    code, told, _ = run("certify", "unmask.toml", "--check", "certificate.json")
+    assert (code, told.split(", ")[-1]) == (0, "0 are not\n")
+
+
+def test_the_page_shows_digests_verdict_and_what_is_left_to_write(folder: Path) -> None:
+    (folder / "unmask.toml").write_text(TABLE)
+    assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
+    found, page = json.loads((folder / "certificate.json").read_text()), (folder / "certificate.html").read_text()
+    (digest,) = (one["sha256"] for one in found["inputs"] if one["name"] == "release.csv")
+    assert digest in page
+    assert [one["sha256"] for one in found["inputs"] if one["name"] == "people.csv"] == [None]
+    assert "not acceptable under EMA 0.09: 1 of 1 conditions missed, 0 not tested" in page
+    assert "St. Mary" in page
+    assert "\u2026\u2026" in page
+
+
+CHANGES = {
+    "release": lambda folder, _: (folder / "release.csv").write_text((folder / "release.csv").read_text() + "\n"),
+    "policy": lambda folder, _: (folder / "unmask.toml").write_text(TABLE + '[[policy]]\nrequire = "k >= 3"\n'),
+    "purpose": lambda folder, _: (folder / "unmask.toml").write_text(TABLE.replace("research", "advertising")),
+    "version": lambda _, found: found.update(unmask="9.9.9"),
+    "number": lambda _, found: found["results"][0].update(posterior=found["results"][0]["posterior"] + 1e-6),
+    "state": lambda _, found: found["tables"]["verdicts"][0].update(state="met"),
+    "left out": lambda _, found: found["results"].pop(),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_one_change_fails_the_check(folder: Path, what: str) -> None:
+    (folder / "unmask.toml").write_text(TABLE)
+    assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
+    found = json.loads((folder / "certificate.json").read_text())
+    CHANGES[what](folder, found)
+    (folder / "certificate.json").write_text(json.dumps(found))
+    code, told, _ = run("certify", "unmask.toml", "--check", "certificate.json")
+    assert code == 1
+    assert "0 are not" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "said"),
+    [
+        (["-o", "c.json"], TABLE + GRAPH.partition("[[policy]]")[0], "asks for 2 audits"),
+        (["-o", "c.json", "--of", "channel"], TABLE, "asks for 0 audits called channel"),
+        (["-o", "c.json"], TABLE.replace("people.csv", "gone.csv"), "gone.csv"),
+        (["-o", "c.json"], TABLE.replace("purpose", "purpos"), "did you mean 'purpose'?"),
+        ([], TABLE, "give --output to write a certificate"),
+        (["--check", "gone.json"], TABLE, "cannot be read"),
+        (["--check", "people.csv"], TABLE, "is no JSON"),
+        (["-o", "people.csv", "--force"], TABLE, "people.csv is no name of a JSON file"),
+    ],
+)
+def test_what_cannot_be_certified_is_refused_in_a_sentence(folder: Path, words, text, said) -> None:
+    (folder / "unmask.toml").write_text(text)
+    before = (folder / "people.csv").read_text()
+    code, told, error = run("certify", "unmask.toml", *words)
+    assert code not in (0, 3)
+    assert said in error + told
+    assert (folder / "people.csv").read_text() == before
