@@ -58,13 +58,15 @@ class Output(NamedTuple):
         self, found: ReportData, *, rows: Mapping[str, Sequence[Any]] | None = None, warnings: Sequence[str] = ()
     ) -> None:
         """Write, print, and exit 3 where a gate is broken; rows : of the files read, see `inputs`."""
+        from unmask.reports.result import Result
+
         broken = broken_gates(found, self.gates)  # before anything is written: a gate about nothing is an error
         shown = replace(found, least=self.smallest_shown, reproduce=provenance())
         with writing.together(self.report) as places:  # which takes its name once all is said and exported
             if self.report is not None:
                 write_report(shown, places[self.report])
             if self.as_json:  # no file is there where the standard output is full
-                click.echo(shown.to_json(command_name(), inputs=inputs(rows), warnings=warnings))
+                click.echo(Result(shown).to_json(command_name(), inputs=inputs(rows), warnings=warnings))
             else:
                 self._say(shown)
             if self.export is not None:
@@ -80,7 +82,9 @@ class Output(NamedTuple):
 
     def _say(self, shown: ReportData) -> None:
         if self.in_short:
-            click.echo(shown.summary())
+            from unmask.reports.result import Result
+
+            click.echo(Result(shown).summary())
             return
         told = shown.without_small()
         if command_name() != "audit":

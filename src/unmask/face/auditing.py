@@ -17,14 +17,14 @@ from unmask.posterior import Posterior
 from unmask.ranges import Range, check_type, check_types, spoken
 
 if TYPE_CHECKING:
-    from unmask.reports import ReportData
+    from unmask.reports.result import Result
     from unmask.truth import Truth
 
 
 @overload
 def audit(release: Posterior, truth: Truth | None = None, **evidence: Any) -> Audit: ...
 @overload
-def audit(release: Any, truth: Any = None, **evidence: Any) -> ReportData: ...
+def audit(release: Any, truth: Any = None, **evidence: Any) -> Result: ...
 def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     """Attack a release as `unmask audit` does, and say what adversaries get; or measure a belief that an attack gave.
 
@@ -51,12 +51,14 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     >>> [row["posterior"] for row in found.results if row["measure"] == "success_probability"][:1]
     [0.666666]
     """
+    from unmask.reports.result import Result
+
     if isinstance(release, Posterior):
         return _asked(measured, release, truth, evidence)
     domain, least = _domain(release), evidence.pop("smallest_shown", None)
     check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
     found = _asked(cases_of(domain).audit, release, truth, evidence)
-    return found if least is None else replace(found, least=least)
+    return Result(found if least is None else replace(found, least=least))
 
 
 def _asked(run: Callable[..., Any], release: object, truth: object, evidence: Mapping[str, Any]) -> Any:
