@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ from unmask.measures import estimation_error, realized_error
 from unmask.measures.bounds import bounds
 from unmask.measures.differential import channel_epsilon
 from unmask.measures.error import BayesError, bayes, gibbs
-from unmask.measures.losses import LossName
+from unmask.measures.losses import LOSS_NAMES, LossName
 from unmask.plan import Cell, Part
 from unmask.posterior import Posterior
 from unmask.reports import ReportData
@@ -55,6 +55,7 @@ ANSWERS: Mapping[str, str] = {
     "squared": "The adversary may answer with any point: the best is the mean of the posterior.",
     "absolute": "The adversary may answer with any point: the best is the median of the posterior in each coordinate.",
     "euclidean": "The adversary may answer with any point: the best is the geometric median of the posterior.",
+    "haversine": "The adversary may answer with any place on the globe: the best is the posterior's geometric median.",
 }
 """What the best adversary may answer under each named loss."""
 
@@ -113,7 +114,8 @@ def audit(
 ) -> ReportData:
     """Attack channels of the same secrets: what the best adversary can still estimate.
 
-    loss        : loss: hamming, absolute, squared, euclidean, or a CSV. Or an array, see `stakes.stakes_of`
+    loss        : loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.
+                  Or an array, see `stakes.stakes_of`
     coordinates : CSV of secret and coordinates; else the secrets are numbers. Or an array
     answers     : names of the lines of a loss that is an array; the secrets when left out
     distortion  : CSV of what an output costs the user; the loss when left out. Or an array, secrets x outputs
@@ -308,10 +310,7 @@ class Secrets(NamedTuple):
 
     def stakes(self, loss: LossName) -> Stakes:
         """The loss between places, or between numbers, which is the distortion too."""
-        distance = "m" if self.meters else "distance"
-        square = "m²" if self.meters else "squared distance"
-        unit = "probability" if loss == "hamming" else square if loss == "squared" else distance
-        return Stakes(loss, None if loss == "hamming" else self.points, name=loss, unit=unit, distortion_unit=unit)
+        return Stakes.named(loss, self.points, "m" if self.meters else None)
 
 
 def check(adversary: Part) -> None:
@@ -319,8 +318,8 @@ def check(adversary: Part) -> None:
     if adversary.use != (only := f"channels.{BayesChannelAttack.__name__}"):
         raise UnmaskError(f"{adversary.use} needs knowledge that no plan gives; use {only}, or call it from Python")
     loss = adversary.settings.get("loss", "hamming")
-    if loss not in get_args(LossName):
-        raise UnmaskError(f"the loss is {loss!r}, expected one of {', '.join(get_args(LossName))}")
+    if loss not in LOSS_NAMES:
+        raise UnmaskError(f"the loss is {loss!r}, expected one of {', '.join(LOSS_NAMES)}")
     for key in ("observations", "targets"):
         value = adversary.settings.get(key, 1)
         if type(value) is not int or value < 1:

@@ -33,9 +33,9 @@ class NamedLoss(click.ParamType[str]):
     @property
     def names(self) -> tuple[str, ...]:
         """The losses that have a name."""
-        from unmask.channels.matrices import NAMED_LOSSES
+        from unmask.measures.losses import LOSS_NAMES
 
-        return NAMED_LOSSES
+        return LOSS_NAMES
 
 
 @click.command("audit channel", cls=OfDomain)
@@ -102,8 +102,9 @@ def design(
 
     from unmask.cases.stakes import stakes_of
     from unmask.channels import optimal_mechanism
-    from unmask.channels.matrices import NAMED_LOSSES, read_named, read_prior
+    from unmask.channels.matrices import read_named, read_prior
     from unmask.measures.error import bayes
+    from unmask.measures.losses import LOSS_NAMES
     from unmask.posterior import Posterior
 
     refuse_to_overwrite(curve, force=force, stream=output)
@@ -116,7 +117,7 @@ def design(
     shown = secrets
     if distortion is None:
         cost, shown = stakes.matrix(len(secrets)).T, stakes.answers or secrets
-    elif distortion in NAMED_LOSSES:
+    elif distortion in LOSS_NAMES:
         cost = stakes_of(distortion, secrets, coordinates=coordinates).matrix(len(secrets)).T
     else:
         cost = read_named(Path(distortion), secrets, secrets)
