@@ -20,8 +20,8 @@ from unmask.plan import NOTHING, unknown
 from unmask.toml_text import key_of, section, whole_text
 
 KEYS: Final = (
-    "title", "data", "columns", "releases", "register", "control", "protections", "adversaries", "policy", "seeds",
-    "measures", "budget",
+    "title", "data", "columns", "releases", "register", "control", "audit", "protections", "adversaries", "policy",
+    "seeds", "measures", "budget",
 )  # fmt: skip
 """What a document may say, besides a table for each domain."""
 
@@ -46,14 +46,22 @@ OF_TABLE: Final = (
 )  # fmt: skip
 """What `data` says of a table in a file."""
 
-USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": ("any",)}
+USUAL: Final[Mapping[str, tuple[object, ...]]] = {
+    "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "synthetic": (False,), "seed": (0,)
+}  # fmt: skip
 """What holds of a table where nothing is said."""
+
+AUDITED: Final = ("synthetic", "targets", "attacker", "seed")
+"""What `audit` says of the audit of a table, besides what is about its files."""
+
+OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {"register": (), "control": (), "attacker": ("case-study",)}
+"""Options of an audit whose values are files beside the document -> values that are none."""
 
 HELD: Final = frozenset(
     {"releases", "data", "original", "origins", "register", "control", "coverage", "gates", "k", "l_", "t", "relaxed"}
     | {*READING, *ROLES.values(), *MEANINGS.values()}
 )
-"""Options of `unmask audit` and `unmask protect` that a document says."""
+"""Options of `unmask audit` and `unmask protect` that a document says, besides those of `AUDITED`."""
 
 OPPOSITE: Final = {"<=": ">", ">=": "<", "<": ">=", ">": "<="}
 
@@ -140,10 +148,12 @@ class Policy:
 
     require : a condition such as "success_probability.worst <= 0.09"
     source  : who asks for it
+    domain  : the audit that it is about, such as "graphs"; "" for every one that the document is given to
     """
 
     require: str
     source: str = ""
+    domain: str = ""
 
     @property
     def refused(self) -> str:
@@ -156,10 +166,19 @@ class Policy:
 
 def policies(given: Settings) -> list[Policy]:
     """The conditions of a document."""
-    return [
-        Policy(_text(one, "require", "policy"), str(one.get("source", "")))
-        for one in _tables(given, "policy", ("require", "source"))
+    found = [
+        Policy(_text(one, "require", "policy"), str(one.get("source", "")), str(one.get("domain", "")))
+        for one in _tables(given, "policy", ("require", "source", "domain"))
     ]
+    for one in found:
+        if one.domain and one.domain not in DOMAINS:
+            raise UnmaskError(f"policy is about the domain {one.domain!r}; {nearest(one.domain, list(DOMAINS))}")
+    return found
+
+
+def gates_of(given: Settings, domain: str) -> list[str]:
+    """What the policy of a document refuses in the audit of a domain."""
+    return [policy.refused for policy in policies(given) if policy.domain in ("", domain)]
 
 
 # --- what a document says to one command ------------------------------------------------------------------------------
@@ -267,20 +286,19 @@ def _ordered(name: str, values: Any) -> str:
 
 
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
-    """The register, the control people and the gates of an audit."""
-    found: dict[str, Any] = {"gates": [policy.refused for policy in policies(given)]}
-    for name, known in (("register", ("file", "coverage")), ("control", ("file",))):
+    """The register, the control people, the gates of an audit, and what else it is asked."""
+    found: dict[str, Any] = {"gates": gates_of(given, "tables")}
+    for name, known in (("register", ("file", "coverage")), ("control", ("file",)), ("audit", AUDITED)):
         said = given.get(name, {})
         if not isinstance(said, dict):
-            raise UnmaskError(f"{name} is no table; expected [{name}] and below it a file")
+            raise UnmaskError(f"{name} is no table; expected [{name}] and below it {known[0]}")
         for key in said:
             if key not in known:
                 raise UnmaskError(unknown(key, known, name))
-        if "file" in said:
-            found[name] = _place(folder, said["file"])
-        if "coverage" in said:
-            found["coverage"] = said["coverage"]
-    return found
+        found |= {name if key == "file" else key: value for key, value in said.items()}
+    return {
+        key: _place(folder, value) if value not in OUTSIDE.get(key, (value,)) else value for key, value in found.items()
+    }
 
 
 def _place(folder: Path, name: Any) -> str:
@@ -326,13 +344,14 @@ def of_options(options: Settings) -> str:
     outside = {
         "register": {"file": options.get("register"), "coverage": options.get("coverage")},
         "control": {"file": options.get("control")},
+        "audit": {key: options.get(key) for key in AUDITED},
     }
     return whole_text(
         "Release of a table",
         (
             section("[data]", _said(data)),
             section("[columns]", _roles(options)),
-            *(section(f"[{name}]", _said(said)) for name, said in outside.items() if said["file"]),
+            *(section(f"[{name}]", kept) for name, said in outside.items() if (kept := _said(said))),
             *(section(f"[[{key}]]", _said(one)) for key, entries in lists.items() for one in entries),
             *policy_of(options.get("gates", ())),
         ),

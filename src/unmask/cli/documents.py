@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.generated import Command
+from unmask.domains import DOMAINS
 from unmask.errors import UnmaskError
 
 NAME = "unmask.toml"
@@ -72,9 +73,9 @@ class AsPlan(FromDocument):
 
     def holds(self, name: str) -> bool:
         """Whether a document says such an option."""
-        from unmask.document import HELD
+        from unmask.document import AUDITED, HELD
 
-        return name in HELD
+        return name in HELD or (name in AUDITED and self.name == "audit")
 
 
 class OfDomain(AsPlan):
@@ -93,13 +94,18 @@ class OfDomain(AsPlan):
         return str(self.name).rpartition(" ")[2]
 
     @property
+    def domain(self) -> str:
+        """The name of the domain."""
+        return next(name for name, one in DOMAINS.items() if (name if one.word is None else one.word) == self.word)
+
+    @property
     def argument(self) -> str:
         """The name of its argument."""
         return next(str(one.name) for one in self.params if isinstance(one, click.Argument))
 
     def said(self, given: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
         """The argument and the options of the table."""
-        from unmask.document import for_domain, policies
+        from unmask.document import for_domain, gates_of
 
         mine = {str(one.name): one for one in self.params if one.expose_value and self.holds(str(one.name))}
         del mine["gates"]  # a document says them as its policy
@@ -109,8 +115,8 @@ class OfDomain(AsPlan):
         released = said.pop(self.argument, [])
         if not released and any(one.required for one in self.params if one.name == self.argument):
             raise UnmaskError(f"[{self.word}] has no {self.argument}; expected a path beside the document")
-        gates = [policy.refused for policy in policies(given)]
-        return [released] if isinstance(released, str) else released, {**said, "gates": gates}
+        said["gates"] = gates_of(given, self.domain)
+        return [released] if isinstance(released, str) else released, said
 
     def document(self, ctx: click.Context) -> str:
         """What was typed, and what a document said beside it."""
