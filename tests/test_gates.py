@@ -7,10 +7,11 @@ import click
 import pytest
 
 from unmask import UnmaskError
-from unmask.cli.gates import EXIT_ABOVE, broken_gates, exit_above, fail_above
+from unmask.cli.gates import EXIT_ABOVE, exit_above, fail_above
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import INSIDER
 from unmask.results import Row
+from unmask.studies.gates import broken_gates
 
 ROW = Row(
     "r", "prosecutor", "identity", "success_probability", "probability", "high", 0.01, 0.05, 0.04, 0.03, 0.07, "people",

@@ -8,12 +8,12 @@ import pytest
 
 from tests.reports.test_html import row, sections, single
 from tests.test_gates import command
-from unmask.cli.gates import broken_gates
 from unmask.reports import render, sentences
 from unmask.reports.export import export
 from unmask.reports.parts import Section, grid, lead, parts
 from unmask.reports.result import Result
 from unmask.reports.subject import Subject
+from unmask.studies.gates import broken_gates
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from unmask.cli.files import (
     write_report,
     write_secret,
 )
-from unmask.cli.gates import broken_gates, exit_above, fail_above
+from unmask.cli.gates import exit_above, fail_above
 from unmask.cli.generated import FILE, taken
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Output(NamedTuple):
     ) -> None:
         """Write, print, and exit 3 where a gate is broken; rows : of the files read, see `inputs`."""
         from unmask.reports.result import Result
+        from unmask.studies.gates import broken_gates
 
         broken = broken_gates(found, self.gates)  # before anything is written: a gate about nothing is an error
         shown = replace(found, least=self.smallest_shown, reproduce=provenance())
