@@ -7,7 +7,7 @@ import numpy as np
 from unmask.errors import UnmaskError
 
 
-def secret_unless(rng: np.random.Generator | None) -> np.random.Generator:
+def secret_unless(rng: object) -> np.random.Generator:
     """The given generator, or one that nobody can guess. A seed is refused: no release is drawn by one unawares.
 
     The secret generator is Philox 4x64-10 under a key of 128 bits from the operating system. NumPy's default, PCG64,

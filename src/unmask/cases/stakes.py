@@ -6,7 +6,6 @@ import math
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,11 +95,14 @@ def stakes_of(
     answers     : names of the lines of a matrix; the secrets when left out
     unit        : of the loss, such as m or km
     """
+    if loss == "hamming":
+        return Stakes()
     if isinstance(loss, str) and loss in LOSS_NAMES:
-        points = None if loss == "hamming" else _points(loss, secrets, coordinates)
-        found = Stakes.named(cast(LossName, loss), points, unit)
-        medoid = points is not None and loss.endswith("_medoid")  # the answers are the same at every output
-        return replace(found, loss=found.matrix(len(points))) if medoid else found
+        points = _points(loss, secrets, coordinates)
+        found = Stakes.named(loss, points, unit)
+        if points is None or not loss.endswith("_medoid"):
+            return found
+        return replace(found, loss=found.matrix(len(points)))  # the answers are the same at every output
     if isinstance(loss, str | os.PathLike):
         found, name = _of_file(Path(loss), secrets or ()), Path(loss).stem
     else:
