@@ -19,7 +19,7 @@ from unmask.channels import Channel, Coin, PlanarLaplace, RandomizedResponse, op
 from unmask.channels.datasets import grid
 from unmask.cli import main
 from unmask.measures.error import bayes
-from unmask.measures.losses import as_matrix
+from unmask.measures.losses import LOSS_NAMES, as_matrix
 
 PRIOR = {"1": 0.2, "2": 0.5, "3": 0.3}
 
@@ -48,6 +48,18 @@ def write(path, table, names=tuple(PRIOR), columns=None):
 def read(path):
     rows = list(csv.reader(path.read_text().splitlines()))
     return np.array([[float(cell) for cell in row[1:]] for row in rows[1:]])
+
+
+@pytest.mark.parametrize("loss", LOSS_NAMES)
+def test_an_audit_takes_every_loss_that_has_a_name(tmp_path, loss):
+    channel, places = np.array([[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]), [[48, 11], [49, 12], [50, 10.5]]
+    written = write(tmp_path / "channel.csv", channel)
+    where = write(tmp_path / "places.csv", places)
+    done = unmask("audit", "channel", written, "--loss", loss, "--coordinates", where, "--json", "--no-limit")
+    (row,) = (row for row in parsed(done.stdout)["results"] if row["measure"] == "estimation_error")
+    known = bayes(Channel(channel).posterior(), loss, coordinates=np.array(places, dtype=float))
+    assert row["posterior"] == pytest.approx(known.average, rel=1e-9)
+    assert row["unit"] == ("probability" if loss == "hamming" else "m" if "haversine" in loss else row["unit"])
 
 
 def test_an_audit_tells_what_the_library_says(tmp_path, prior):

@@ -71,7 +71,7 @@ def test_the_result_is_the_one_in_memory(world, files):
         belief = adversary(target, Auxiliary(source, seeds))
         right = rates(belief.mapping, image, seeds[0])
         assert attack["names"] == right.matches > 20
-        told = [attack[name] for name in ("recall", "precision", "error")]
+        told = [attack[name] for name in ("recall", "precision", "named_wrongly")]
         results = parsed(done.stdout)["results"]
         rows = {row["measure"]: row for row in results if row["adversary"] == attack["attack"]}
         taken = unmask_audit(belief, pair.to_truth(SeedPairs(*seeds)), measures=RATES)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from unmask import Posterior, Truth, audit
+from unmask import Posterior, Truth, UnmaskError, audit
 from unmask.catalog import MEASURES, examples
 from unmask.checks import (
     ATTACK_LAWS,
@@ -18,6 +18,7 @@ from unmask.checks import (
     word_broken,
 )
 from unmask.checks.grounds import ATTACKS as GROUNDS
+from unmask.checks.grounds import PROTECTIONS as PROTECTION_GROUNDS
 from unmask.checks.grounds import Scene
 from unmask.cli import main
 from unmask.graphs import Auxiliary, Rematch, SocialGraph
@@ -62,6 +63,22 @@ def test_a_law_says_what_it_asks(law):
 @pytest.mark.parametrize("name", ATTACKS)
 def test_our_attacks_are_documented_at_length(name):
     assert len(type(ATTACKS[name]).__doc__.split()) > 30
+
+
+DRAWING = [*PROTECTIONS, *(name for name in ATTACKS if not name.startswith(("graphs.", "pseudonyms.")))]
+"""Attacks on graphs and linkers draw nothing from `rng`."""
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_a_seed_in_the_place_of_a_generator_is_refused_in_one_sentence_by_all_that_draw(name):
+    one, grounds = (ATTACKS[name], GROUNDS) if name in ATTACKS else (PROTECTIONS[name], PROTECTION_GROUNDS)
+    ground = grounds[name.partition(".")[0]]
+    if not ground.poses(one):
+        pytest.skip("there is no problem for it")
+    try:
+        ground.call(one, ground.given(), 1)
+    except UnmaskError as error:
+        assert str(error).startswith("rng is of type int, expected a generator of NumPy, or None")  # noqa: PT017  # not all draw
 
 
 # --- what ours can do, which nobody else's has to ------------------------------------------------------------------

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unmask import economics
 from unmask.cli import main
 from unmask.document import by_role, for_audit, for_protect, load, populations
 from unmask.errors import UnmaskError
@@ -100,10 +101,47 @@ def test_what_a_command_was_asked_for_is_a_document_that_asks_for_the_same(folde
 
 
 def test_what_no_document_says_of_a_command_is_named(folder: Path) -> None:
-    code, told, said = run("audit", "people.csv", *OPTIONS, "--attacker", "case-study", "--json", "--as-plan")
+    code, _, said = run("audit", "people.csv", *OPTIONS, "--seed", "1", "--engine", "duckdb", "--json", "--as-plan")
     assert code == 0
-    assert "case-study" not in told
-    assert "no document says --attacker, --json: give that again" in said
+    assert "no document says --engine, --json: give that again" in said
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--targets", "3", "--seed", "7"),
+        ("--attacker", "case-study", "--targets", "2"),
+        ("--attacker", "attacker.toml"),
+        ("--synthetic", "--fail-above", "ill:realized_success>0.5"),
+    ],
+    ids=" ".join,
+)
+def test_what_an_audit_of_a_table_is_asked_besides_its_files_stands_in_its_document(folder: Path, asked) -> None:
+    (folder / "attacker.toml").write_text(Path(economics.__file__).with_name("case-study.toml").read_text())
+    (folder / "r.csv").write_text("age,zip,ill\n30,01067,flu\n31,01067,none\n30,01069,flu\n31,01069,flu\n")
+    roles = [word for word in OPTIONS if word not in ("--identifiers", "id")]
+    given = ["audit", "r.csv", *roles, "--original", "people.csv", *asked]
+    code, text, said = run(*given, "--as-plan")
+    assert (code, said) == (0, "")
+    (folder / "again.toml").write_text(text)
+    again, first = run("audit", "again.toml", "--json"), run(*given, "--json")
+    assert (again[0], again[1].replace("Release of a table", "the conditions given")) == first[:2]
+    assert run("audit", "again.toml", "--as-plan")[1] == text
+    assert f"{asked[0].removeprefix('--')} = " in text
+
+
+def test_a_policy_may_be_about_one_audit_of_several(folder: Path) -> None:
+    (folder / "ring.txt").write_text(RING)
+    graph = '[graph]\nrelease = "ring.txt"\noverlaps = ["1.0,0.8"]\nattacks = ["Nar09"]\nruns = 1\nseeds = "random:5"\n'
+    policy = '[[policy]]\nrequire = "recall <= 1"\ndomain = "graphs"\n'
+    (folder / "unmask.toml").write_text(DOCUMENT + graph + policy)
+    assert run("audit", "unmask.toml")[0] == 3  # by the policy of tables, which it has
+    assert "nobody took this measure" in run("audit", "graph", "unmask.toml")[2]  # that of tables is about every audit
+    (folder / "unmask.toml").write_text(DOCUMENT + 'domain = "tables"\n' + graph + policy)
+    assert run("audit", "unmask.toml")[0] == 3
+    assert run("audit", "graph", "unmask.toml")[0] == 0
+    (folder / "unmask.toml").write_text(DOCUMENT + 'domain = "graph"\n')
+    assert "policy is about the domain 'graph'; did you mean 'graphs'?" in run("audit", "unmask.toml")[2]
 
 
 RING = "".join(f"{a} {(a + step) % 30}\n" for a in range(30) for step in (1, 2, 5, 9))

@@ -93,7 +93,7 @@ def test_lines_of_a_verdict_have_value_limit_and_factor():
 def test_a_count_of_few_people_is_in_no_line():
     data = found(unique_rows=3)
     data = replace(data, verdicts=data.judged([Policy.of(["unique_rows <= 0"], title="Ours")]))
-    (line,) = data.tables["verdicts"]
+    (line,) = data.tables()["verdicts"]
     assert (line["state"], line["value"]) == ("missed", None)
     assert "fewer than 10" in render(data)
 
@@ -150,7 +150,7 @@ def test_every_shipped_policy_has_names_sources_and_purposes_and_can_turn_out_bo
 def test_the_verdict_leads_page_terminal_and_json():
     table = unmask.read_table(PEOPLE, quasi_identifiers="age", sensitive="ill")
     result = unmask.audit(table, policy=["strict", Policy.of(["k >= 2"], title="Ours")])
-    page = render(result)
+    page = result.to_html()
     assert page.index("Is it acceptable?") < page.index("How often the adversary is right")
     assert "Not acceptable under Strict" in repr(result)
     assert "Acceptable under Ours: its condition is met." in repr(result)

@@ -21,7 +21,7 @@ from unmask.reports.certificate import ASKED
 from unmask.toml_text import key_of, section, whole_text
 
 KEYS: Final = (
-    "title", "data", "columns", "releases", "register", "control", "protections", "adversaries", "policy",
+    "title", "data", "columns", "releases", "register", "control", "audit", "protections", "adversaries", "policy",
     "certificate", "seeds", "measures", "budget",
 )  # fmt: skip
 """What a document may say, besides a table for each domain."""
@@ -47,14 +47,22 @@ OF_TABLE: Final = (
 )  # fmt: skip
 """What `data` says of a table in a file."""
 
-USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": ("any",)}
+USUAL: Final[Mapping[str, tuple[object, ...]]] = {
+    "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "synthetic": (False,), "seed": (0,)
+}  # fmt: skip
 """What holds of a table where nothing is said."""
+
+AUDITED: Final = ("synthetic", "targets", "attacker", "seed")
+"""What `audit` says of the audit of a table, besides what is about its files."""
+
+OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {"register": (), "control": (), "attacker": ("case-study",)}
+"""Options of an audit whose values are files beside the document -> values that are none."""
 
 HELD: Final = frozenset(
     {"releases", "data", "original", "origins", "register", "control", "coverage", "gates", "policies"}
     | {"k", "l_", "t", "relaxed", *READING, *ROLES.values(), *MEANINGS.values()}
 )
-"""Options of `unmask audit` and `unmask protect` that a document says."""
+"""Options of `unmask audit` and `unmask protect` that a document says, besides those of `AUDITED`."""
 
 Settings = Mapping[str, Any]
 
@@ -249,20 +257,19 @@ def _ordered(name: str, values: Any) -> str:
 
 
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
-    """The register and the control people of an audit."""
+    """The register and the control people of an audit, and what else it is asked."""
     found: dict[str, Any] = {}
-    for name, known in (("register", ("file", "coverage")), ("control", ("file",))):
+    for name, known in (("register", ("file", "coverage")), ("control", ("file",)), ("audit", AUDITED)):
         said = given.get(name, {})
         if not isinstance(said, dict):
-            raise UnmaskError(f"{name} is no table; expected [{name}] and below it a file")
+            raise UnmaskError(f"{name} is no table; expected [{name}] and below it {known[0]}")
         for key in said:
             if key not in known:
                 raise UnmaskError(unknown(key, known, name))
-        if "file" in said:
-            found[name] = _place(folder, said["file"])
-        if "coverage" in said:
-            found["coverage"] = said["coverage"]
-    return found
+        found |= {name if key == "file" else key: value for key, value in said.items()}
+    return {
+        key: _place(folder, value) if value not in OUTSIDE.get(key, (value,)) else value for key, value in found.items()
+    }
 
 
 def _place(folder: Path, name: Any) -> str:
@@ -308,13 +315,14 @@ def of_options(options: Settings) -> str:
     outside = {
         "register": {"file": options.get("register"), "coverage": options.get("coverage")},
         "control": {"file": options.get("control")},
+        "audit": {key: options.get(key) for key in AUDITED},
     }
     return whole_text(
         "Release of a table",
         (
             section("[data]", _said(data)),
             section("[columns]", _roles(options)),
-            *(section(f"[{name}]", _said(said)) for name, said in outside.items() if said["file"]),
+            *(section(f"[{name}]", kept) for name, said in outside.items() if (kept := _said(said))),
             *(section(f"[[{key}]]", _said(one)) for key, entries in lists.items() for one in entries),
             *said_policy(options),
         ),

@@ -5,17 +5,20 @@ A domain is a package (of releases, attacks, protections, datasets, with `exampl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from unmask.errors import UnmaskError, nearest
+
 if TYPE_CHECKING:
     import numpy as np
 
     from unmask.plan import Cell, Part
+    from unmask.policy import Policy
     from unmask.reports import ReportData
     from unmask.results import Row
 
@@ -110,6 +113,24 @@ def _home(kind: type) -> str:
         if f"{kind.__module__}.".startswith(f"{package}.")
     )
     return next(within, "")
+
+
+def audited_by(word: str) -> str:
+    """The domain whose audit is `unmask audit WORD`; that of tables has no word.
+
+    >>> audited_by("graph"), audited_by("")
+    ('graphs', 'tables')
+    """
+    return next(name for name, one in DOMAINS.items() if (name if one.word is None else one.word) == word)
+
+
+def known_domains(policies: Iterable[Policy]) -> tuple[Policy, ...]:
+    """Policies whose requirements are about domains that exist."""
+    listed = tuple(policies)
+    for one in (one for policy in listed for one in policy.requirements):
+        if one.domain and one.domain not in DOMAINS:
+            raise UnmaskError(f"policy is about the domain {one.domain!r}; {nearest(one.domain, list(DOMAINS))}")
+    return listed
 
 
 def with_fields(kind: type) -> Callable[[Call], Call]:

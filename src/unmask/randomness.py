@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from unmask.errors import UnmaskError
 
-def secret_unless(rng: np.random.Generator | None) -> np.random.Generator:
-    """The given generator, or one that nobody can guess.
+
+def secret_unless(rng: object) -> np.random.Generator:
+    """The given generator, or one that nobody can guess. A seed is refused: no release is drawn by one unawares.
 
     The secret generator is Philox 4x64-10 under a key of 128 bits from the operating system. NumPy's default, PCG64,
     would not do: its state was recovered from its output (C. Bouillaguet, F. Martinez, J. Sauvage, "Practical
@@ -15,4 +17,10 @@ def secret_unless(rng: np.random.Generator | None) -> np.random.Generator:
     >>> bool(secret_unless(None).integers(2**62) == secret_unless(None).integers(2**62))
     False
     """
-    return np.random.Generator(np.random.Philox()) if rng is None else rng
+    if rng is None:
+        return np.random.Generator(np.random.Philox())
+    if not isinstance(rng, np.random.Generator):
+        wanted = "a generator of NumPy, or None for a draw that nobody can guess"
+        repeat = "numpy.random.default_rng(seed) repeats a draw, and whoever guesses the seed can, too"
+        raise UnmaskError(f"rng is of type {type(rng).__name__}, expected {wanted}; {repeat}")
+    return rng

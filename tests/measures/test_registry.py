@@ -1,5 +1,8 @@
 """One registry: the name of a number is the same in a row, in Python and in a plan."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -51,3 +54,22 @@ def test_a_measure_of_ones_own_is_declared_the_same_way(monkeypatch):
     monkeypatch.setitem(MEASURES, "my_own", None)
     own = Measure("my_own", "My own", "what I count", self_assessed=lambda belief: belief.unlisted)
     assert declare(own) is described("my_own")
+
+
+WALK = """
+import importlib, pkgutil
+from unmask.measures import registry
+
+kinds = [registry.MEASURES, registry.CRITERIA, registry.UTILITIES, registry.FAMILIES]
+known = [{*kind} for kind in kinds]
+for domain in ("tables", "graphs", "pseudonyms", "channels", "cases"):
+    package = importlib.import_module(f"unmask.{domain}")
+    for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(one.name)
+assert known == [{*kind} for kind in kinds], [{*kind} - before for kind, before in zip(kinds, known)]
+"""
+
+
+def test_a_report_knows_every_measure_without_the_domain_that_takes_it():
+    """It reads the rows of a study in a process of its own: what is declared elsewhere would have no words there."""
+    subprocess.run([sys.executable, "-c", WALK], check=True)

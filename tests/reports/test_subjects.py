@@ -12,6 +12,7 @@ from unmask.cli.gates import verdicts
 from unmask.reports import render, sentences
 from unmask.reports.export import export
 from unmask.reports.parts import Section, grid, lead, parts
+from unmask.reports.result import Result
 from unmask.reports.subject import Subject
 
 
@@ -77,14 +78,14 @@ def test_its_findings_follow_where_it_stands_before_utility(monkeypatch):
 
 
 def test_its_facts_are_tables_of_the_json_with_its_warnings_and_without_few_people():
-    found = json.loads(data().to_json())
+    found = json.loads(Result(data()).to_json())
     assert found["tables"]["toy"] == [{"places": 2, "warnings": ["Toys are no data."]}]
     assert found["tables"]["toy_cells"] == [{"place": "here", "people": 40}]
     assert found["warnings"] == ["Toys are no data."]
 
 
 def test_its_facts_are_frames():
-    frame = data(least=1).to_frame("toy_cells", library="pandas")
+    frame = Result(data(least=1)).to_frame("toy_cells", library="pandas")
     assert list(frame["people"]) == [40, 3]
 
 
@@ -94,7 +95,7 @@ def test_its_tables_are_exported(tmp_path):
 
 
 def test_a_summary_asks_it_whether_an_attack_pays():
-    assert "  Nobody attacks a toy." in data().summary()
+    assert "  Nobody attacks a toy." in Result(data()).summary()
 
 
 def test_a_gate_may_be_set_on_its_criteria():

@@ -77,7 +77,7 @@ def test_rates_are_those_of_the_evaluation():
     assert measure(found, "false_positives").posterior == pytest.approx(expected.false_positives / expected.matches)
     assert measure(found, "recall").n == expected.findable
     (attack,) = found.subject("graph").attacks
-    assert (attack.recall, attack.error) == (pytest.approx(expected.recall), pytest.approx(expected.error))
+    assert (attack.recall, attack.named_wrongly) == (pytest.approx(expected.recall), pytest.approx(expected.error))
     assert sum(item.people for item in attack.by_degree) == expected.findable
     assert found.subject("graph").common == len(pair.common)
     assert expected.recall > 0.3
@@ -104,7 +104,7 @@ def test_g9_rates_are_means_over_all_runs_and_the_share_that_spread_stands_besid
     found = summed([trial(60, 10), trial(50, 20), trial(0, 1)])
     assert (found.runs, found.spread_in) == (3, 2)
     assert found.recall == pytest.approx(1.1 / 3)
-    assert found.error == pytest.approx(0.31 / 3)
+    assert found.named_wrongly == pytest.approx(0.31 / 3)
     half = 4.303 * np.std([0.6, 0.5, 0.0], ddof=1) / np.sqrt(3)  # Student's t, two degrees of freedom
     assert found.recall_low == max(0, 1.1 / 3 - half)
     assert found.recall_high == pytest.approx(min(1, 1.1 / 3 + half), abs=1e-4)
@@ -214,7 +214,7 @@ def test_g5_without_truth_nothing_is_called_right():
     assert {row.measure for row in found.rows}.isdisjoint({"recall", "precision", "realized_success"})
     assert measure(found, "coverage").posterior == pytest.approx(found.subject("graph").attacks[0].coverage)
     (attack,) = found.subject("graph").attacks
-    assert (attack.recall, attack.precision, attack.error, attack.false_positives) == (None,) * 4
+    assert (attack.recall, attack.precision, attack.named_wrongly, attack.false_positives) == (None,) * 4
     assert (attack.by_degree, attack.certainty) == ((), ())
     assert {person.probability for person in watched.found} == {None}
     assert len(watched.found) == attack.names

@@ -68,7 +68,7 @@ def test_the_same_people_twice_have_no_excess():
         row = row_of(found, measure)
         assert row.control == pytest.approx(row.posterior)
         assert row.excess == pytest.approx(0, abs=1e-12)
-    assert "nothing that shows" in " ".join(sentences(found))
+    assert "nothing that shows" in " ".join(sentences(found.data))
 
 
 def test_an_error_that_control_people_have_more_of_is_an_excess():
@@ -88,8 +88,8 @@ def test_identity_has_no_control_people_and_beliefs_none():
 
 def test_the_page_says_what_being_in_it_added():
     _, _, _, found = audited(k=2)
-    assert any("to people being in the table" in said for said in sentences(found))
-    assert "What being in the table added" in render(found)
+    assert any("to people being in the table" in said for said in sentences(found.data))
+    assert "What being in the table added" in render(found.data)
     assert "control" in repr(found)
 
 
@@ -159,7 +159,7 @@ def test_a_synthetic_release_has_no_row_of_anybody():
     assert {row.status for row in rows} <= {"model", "refuted"}
     assert row_of(found).control is not None
     assert ("Whose record is whose in release", "it is synthetic: no released row is a person's") in found.not_run
-    assert found.criteria["release"]["prosecutor_average"] is None
+    assert found.data.criteria["release"]["prosecutor_average"] is None
 
 
 def test_rows_that_are_nobodys_are_not_somebodys_too():

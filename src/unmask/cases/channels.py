@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ from unmask.measures import estimation_error, realized_error
 from unmask.measures.bounds import bounds
 from unmask.measures.differential import channel_epsilon
 from unmask.measures.error import BayesError, bayes, gibbs
-from unmask.measures.losses import LossName
+from unmask.measures.losses import LOSS_NAMES, LossName
 from unmask.plan import Cell, Part
 from unmask.posterior import Posterior
 from unmask.reports import ReportData
@@ -55,8 +55,12 @@ ANSWERS: Mapping[str, str] = {
     "squared": "The adversary may answer with any point: the best is the mean of the posterior.",
     "absolute": "The adversary may answer with any point: the best is the median of the posterior in each coordinate.",
     "euclidean": "The adversary may answer with any point: the best is the geometric median of the posterior.",
+    "haversine": "The adversary may answer with any place on the globe: the best is the posterior's geometric median.",
 }
 """What the best adversary may answer under each named loss."""
+
+LINES = "The adversary answers with a line of the loss; with answers between the lines they would err less."
+"""The same where the loss is a matrix."""
 
 
 def run_case(
@@ -113,7 +117,8 @@ def audit(
 ) -> ReportData:
     """Attack channels of the same secrets: what the best adversary can still estimate.
 
-    loss        : loss: hamming, absolute, squared, euclidean, or a CSV. Or an array, see `stakes.stakes_of`
+    loss        : loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.
+                  Or an array, see `stakes.stakes_of`
     coordinates : CSV of secret and coordinates; else the secrets are numbers. Or an array
     answers     : names of the lines of a loss that is an array; the secrets when left out
     distortion  : CSV of what an output costs the user; the loss when left out. Or an array, secrets x outputs
@@ -147,63 +152,85 @@ def audit_channels(
     The channels have the same secrets and the same prior. limit: False leaves the curve out, which may take minutes.
     assumptions: sentences to add to those of every audit.
     """
-    if not channels:
-        raise UnmaskError("0 channels were given, expected at least 1")
     stakes = stakes or Stakes()
-    first = next(iter(channels.values()))
-    for name, channel in channels.items():
-        same = channel.n_x == first.n_x and alike(channel.x_labels, first.x_labels)
-        if not same or not np.allclose(channel.prior, first.prior):
-            raise UnmaskError(f"channel {name!r} has other secrets or another prior than the first, expected the same")
-    beliefs = {name: channel.posterior() for name, channel in channels.items()}
-    errors = {name: bayes(one, stakes.loss, coordinates=stakes.coordinates) for name, one in beliefs.items()}
-    rows = [row for name, belief in beliefs.items() for row in run_case(belief, stakes, release=name)]
-    mechanisms = tuple(
-        _mechanism(name, channel, beliefs[name], errors[name], stakes) for name, channel in channels.items()
-    )
-    curve: tuple[tuple[float, float], ...] = ()
-    why, cost = "it was not asked for", stakes.cost(first)
-    if limit and cost is None:
-        why = "no distortion is known: the outputs are no secrets, and none was given"
-    elif limit and cost is not None:
-        farthest = max(one.distortion for one in mechanisms)
-        curve, why = limit_curve(first.prior, stakes.loss, cost, coordinates=stakes.coordinates, beyond=farthest)
-    detail = next(iter(channels))
+    _check_alike(channels)
+    cases = [_Case.of(name, channel, stakes) for name, channel in channels.items()]
+    risk, why = _risk(cases, stakes, limit=limit)
     return ReportData(
         title=title,
-        who=f"An adversary sees what a channel shows of one of {first.n_x:,} secrets, and estimates the secret.",
-        rows=tuple(rows),
+        who=f"An adversary sees what a channel shows of one of {risk.secrets:,} secrets, and estimates the secret.",
+        rows=tuple(row for case in cases for row in run_case(case.belief, stakes, release=case.name)),
         assumptions=(
             "The adversary knows the channel and the prior, and decides best under the loss.",
-            ANSWERS.get(stakes.loss, stakes.loss)
-            if isinstance(stakes.loss, str)
-            else "The adversary answers with a line of the loss; with answers between the lines they would err less.",
+            ANSWERS[stakes.loss] if isinstance(stakes.loss, str) else LINES,
             "The adversary gibbs answers with a draw from the posterior, map with the likeliest secret.",
             *assumptions,
         ),
         not_run=(("The limit of privacy at a distortion", why),) if why else (),
         adversaries={BAYES: "knows the channel and the prior"},
         success=(),
-        subjects=(
-            ChannelRisk(
-                secrets=first.n_x,
-                observations=beliefs[detail].n_observations,
-                loss=stakes.name,
-                unit=stakes.unit,
-                distortion_unit=stakes.distortion_unit,
-                prior_error=errors[detail].prior,
-                mechanisms=mechanisms,
-                limit=curve,
-                detail=detail,
-                per_observation=_observations(first, beliefs[detail], errors[detail], stakes),
-                spread=_spread(beliefs[detail], errors[detail]),
-                bounds=_bounds(beliefs[detail], stakes),
-            ),
-        ),
+        subjects=(risk,),
     )
 
 
-def _mechanism(name: str, channel: Channel, belief: Posterior, error: BayesError, stakes: Stakes) -> MechanismRisk:
+class _Case(NamedTuple):
+    """A channel, what its adversary believes, and what that costs them."""
+
+    name: str
+    channel: Channel
+    belief: Posterior
+    error: BayesError
+
+    @classmethod
+    def of(cls, name: str, channel: Channel, stakes: Stakes) -> _Case:
+        """The best adversary under the loss."""
+        belief = channel.posterior()
+        return cls(name, channel, belief, bayes(belief, stakes.loss, coordinates=stakes.coordinates))
+
+
+def _check_alike(channels: Mapping[str, Channel]) -> None:
+    """Refuse channels of different secrets or priors."""
+    if not channels:
+        raise UnmaskError("0 channels were given, expected at least 1")
+    first = next(iter(channels.values()))
+    for name, channel in channels.items():
+        same = channel.n_x == first.n_x and alike(channel.x_labels, first.x_labels)
+        if not same or not np.allclose(channel.prior, first.prior):
+            raise UnmaskError(f"channel {name!r} has other secrets or another prior than the first, expected the same")
+
+
+def _risk(cases: Sequence[_Case], stakes: Stakes, *, limit: bool) -> tuple[ChannelRisk, str]:
+    """What a page shows of channels, the first in detail; why the limit was not run, "" where it was."""
+    first, mechanisms = cases[0], tuple(_mechanism(case, stakes) for case in cases)
+    farthest = max(one.distortion for one in mechanisms)
+    curve, why = _limit(first.channel, stakes, farthest) if limit else ((), "it was not asked for")
+    risk = ChannelRisk(
+        secrets=first.channel.n_x,
+        observations=first.belief.n_observations,
+        loss=stakes.name,
+        unit=stakes.unit,
+        distortion_unit=stakes.distortion_unit,
+        prior_error=first.error.prior,
+        mechanisms=mechanisms,
+        limit=curve,
+        detail=first.name,
+        per_observation=_observations(first, stakes),
+        spread=_spread(first),
+        bounds=_bounds(first.belief, stakes),
+    )
+    return risk, why
+
+
+def _limit(channel: Channel, stakes: Stakes, farthest: float) -> tuple[tuple[tuple[float, float], ...], str]:
+    """The limit that no mechanism passes, up to the largest distortion at hand, or why there is none."""
+    cost = stakes.cost(channel)
+    if cost is None:
+        return (), "no distortion is known: the outputs are no secrets, and none was given"
+    return limit_curve(channel.prior, stakes.loss, cost, coordinates=stakes.coordinates, beyond=farthest)
+
+
+def _mechanism(case: _Case, stakes: Stakes) -> MechanismRisk:
+    name, channel, belief, error = case
     joint = channel.dense() * channel.prior[:, None]
     loss = stakes.matrix(channel.n_x)
     secrets = stakes.answers is None and len(loss) == channel.n_x  # whether a secret is an answer
@@ -220,10 +247,9 @@ def _mechanism(name: str, channel: Channel, belief: Posterior, error: BayesError
     )
 
 
-def _observations(
-    channel: Channel, belief: Posterior, error: BayesError, stakes: Stakes
-) -> tuple[ObservationRisk, ...]:
+def _observations(case: _Case, stakes: Stakes) -> tuple[ObservationRisk, ...]:
     """The observations that give most away first."""
+    _, channel, belief, error = case
     weight = belief.observation_weight
     order = np.lexsort((-weight, error.conditional))
     secrets = channel.x_labels or tuple(map(str, range(channel.n_x)))
@@ -256,45 +282,33 @@ def _answer(answer: Any, secrets: tuple[str, ...], stakes: Stakes) -> str:
     return secrets[int(there[0])] if there.size else ", ".join(f"{value:.6g}" for value in at)
 
 
-def _spread(belief: Posterior, error: BayesError) -> tuple[tuple[float, float], ...]:
+def _spread(case: _Case) -> tuple[tuple[float, float], ...]:
     """(error, share of observations, by weight, with at most that error), rising."""
-    value, place = np.unique(error.conditional, return_inverse=True)
-    share = np.cumsum(np.bincount(place, weights=belief.observation_weight))
+    value, place = np.unique(case.error.conditional, return_inverse=True)
+    share = np.cumsum(np.bincount(place, weights=case.belief.observation_weight))
     return tuple(zip(value.tolist(), np.minimum(share, 1.0).tolist(), strict=True))
 
 
 def _bounds(belief: Posterior, stakes: Stakes) -> tuple[BoundRow, ...]:
     found = bounds(belief, stakes.loss, coordinates=stakes.coordinates)
     worst = int(np.argmax(found.regret))
-    return (
-        BoundRow(
-            "Privacy lost on average, by total variation",
-            float(found.weight @ found.gap_by_variation),
-            found.average_gap,
-            stakes.unit,
-            "largest loss times the average shift of belief",
-        ),
-        BoundRow(
-            "Privacy lost on average, by divergence",
-            float(found.weight @ found.gap_by_divergence),
-            found.average_gap,
-            stakes.unit,
-            "largest loss times the average root of D / 2, D in nats",
-        ),
-        BoundRow(
-            "What ignoring one observation costs, by total variation",
-            float(found.regret_by_variation[worst]),
-            float(found.regret[worst]),
-            stakes.unit,
-            "at the observation that is worth most: twice the largest loss times the shift of belief there",
-        ),
-        BoundRow(
-            "Mean square of that cost, by mutual information",
-            found.mean_square_by_information,
-            found.mean_square_regret,
-            f"{stakes.unit} squared",
-            "twice the squared largest loss times the information in nats",
-        ),
+    by_variation, by_divergence = (found.weight @ gap for gap in (found.gap_by_variation, found.gap_by_divergence))
+    told = (
+        ("Privacy lost on average, by total variation", by_variation, found.average_gap,
+         "largest loss times the average shift of belief"),
+        ("Privacy lost on average, by divergence", by_divergence, found.average_gap,
+         "largest loss times the average root of D / 2, D in nats"),
+        ("What ignoring one observation costs, by total variation",
+         found.regret_by_variation[worst], found.regret[worst],
+         "at the observation that is worth most: twice the largest loss times the shift of belief there"),
+        ("Mean square of that cost, by mutual information",
+         found.mean_square_by_information, found.mean_square_regret,
+         "twice the squared largest loss times the information in nats"),
+    )  # fmt: skip
+    units = (stakes.unit,) * 3 + (f"{stakes.unit} squared",)
+    return tuple(
+        BoundRow(name, float(bound), float(value), unit, how)
+        for (name, bound, value, how), unit in zip(told, units, strict=True)
     )
 
 
@@ -308,10 +322,7 @@ class Secrets(NamedTuple):
 
     def stakes(self, loss: LossName) -> Stakes:
         """The loss between places, or between numbers, which is the distortion too."""
-        distance = "m" if self.meters else "distance"
-        square = "m²" if self.meters else "squared distance"
-        unit = "probability" if loss == "hamming" else square if loss == "squared" else distance
-        return Stakes(loss, None if loss == "hamming" else self.points, name=loss, unit=unit, distortion_unit=unit)
+        return Stakes.named(loss, self.points, "m" if self.meters else None)
 
 
 def check(adversary: Part) -> None:
@@ -319,8 +330,8 @@ def check(adversary: Part) -> None:
     if adversary.use != (only := f"channels.{BayesChannelAttack.__name__}"):
         raise UnmaskError(f"{adversary.use} needs knowledge that no plan gives; use {only}, or call it from Python")
     loss = adversary.settings.get("loss", "hamming")
-    if loss not in get_args(LossName):
-        raise UnmaskError(f"the loss is {loss!r}, expected one of {', '.join(get_args(LossName))}")
+    if loss not in LOSS_NAMES:
+        raise UnmaskError(f"the loss is {loss!r}, expected one of {', '.join(LOSS_NAMES)}")
     for key in ("observations", "targets"):
         value = adversary.settings.get(key, 1)
         if type(value) is not int or value < 1:

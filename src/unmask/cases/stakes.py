@@ -6,15 +6,14 @@ import math
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.channels import Channel
-from unmask.channels.matrices import NAMED_LOSSES, places, read_matrix, read_named
+from unmask.channels.matrices import places, read_matrix, read_named
 from unmask.errors import UnmaskError
-from unmask.measures.losses import Loss, LossName, as_matrix
+from unmask.measures.losses import LOSS_NAMES, Loss, LossName, as_matrix
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +39,16 @@ class Stakes:
     name: str = "hamming"
     unit: str = "probability"
     distortion_unit: str = "probability"
+
+    @classmethod
+    def named(cls, loss: LossName, points: Floats | None, unit: str | None = None) -> Stakes:
+        """Those of a loss by its name; unit : of the coordinates, m for degrees when left out."""
+        if loss == "hamming":
+            return cls()
+        unit = unit or ("m" if loss.startswith("haversine") else None)
+        of = {"squared": f"{unit}²" if unit else "squared distance"}
+        measured = of.get(loss, unit or "distance")
+        return cls(loss, points, name=loss, unit=measured, distortion_unit=measured)
 
     def matrix(self, n_x: int) -> Floats:
         """(n_answers, n_x) the loss, checked; of a named loss the answers are the secrets, which is not all of them."""
@@ -80,14 +89,20 @@ def stakes_of(
 ) -> Stakes:
     """What a loss says of secrets.
 
-    loss        : hamming, absolute, squared, euclidean; a CSV whose columns are the secrets and whose lines are the
-                  answers, both by name; or (n_answers, n_secrets) itself
+    loss        : a name, see `unmask.measures.losses.decision_problem`; a CSV whose columns are the secrets and whose
+                  lines are the answers, both by name; or (n_answers, n_secrets) itself
     coordinates : where the secrets lie, or a CSV of it; the numbers that they are when left out
     answers     : names of the lines of a matrix; the secrets when left out
     unit        : of the loss, such as m or km
     """
-    if isinstance(loss, str) and loss in NAMED_LOSSES:
-        return _of_name(cast(LossName, loss), secrets, coordinates, unit)
+    if loss == "hamming":
+        return Stakes()
+    if isinstance(loss, str) and loss in LOSS_NAMES:
+        points = _points(loss, secrets, coordinates)
+        found = Stakes.named(loss, points, unit)
+        if points is None or not loss.endswith("_medoid"):
+            return found
+        return replace(found, loss=found.matrix(len(points)))  # the answers are the same at every output
     if isinstance(loss, str | os.PathLike):
         found, name = _of_file(Path(loss), secrets or ()), Path(loss).stem
     else:
@@ -95,20 +110,9 @@ def stakes_of(
     return replace(found, name=name, unit=unit or "loss", distortion_unit=unit or "loss")
 
 
-def _of_name(
-    loss: LossName, secrets: tuple[str, ...] | None, coordinates: os.PathLike[str] | ArrayLike | None, unit: str | None
-) -> Stakes:
-    if loss == "hamming":
-        return Stakes()
-    measured = unit or "distance"
-    if loss == "squared":
-        measured = f"{unit}²" if unit else "squared distance"
-    return Stakes(loss, _points(loss, secrets, coordinates), name=loss, unit=measured, distortion_unit=measured)
-
-
 def _of_file(path: Path, secrets: tuple[str, ...]) -> Stakes:
     if not path.suffix and not path.exists():
-        raise UnmaskError(f"the loss {str(path)!r} is neither a file nor one of {', '.join(NAMED_LOSSES)}")
+        raise UnmaskError(f"the loss {str(path)!r} is neither a file nor one of {', '.join(LOSS_NAMES)}")
     columns, lines, table, _ = read_matrix(path)
     table = table[:, places(secrets, columns, path, "secrets")]
     same = set(lines) == set(secrets)

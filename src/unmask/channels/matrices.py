@@ -22,8 +22,6 @@ from unmask.files import engine
 
 _log = logging.getLogger(__name__)
 
-NAMED_LOSSES = ("hamming", "absolute", "squared", "euclidean")
-
 ROUNDED = 1e-3
 """Rows that sum to 1 within this are numbers that were rounded: they are divided by their sum, which is said."""
 

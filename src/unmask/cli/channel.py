@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from unmask.cases.stakes import Stakes
+    from unmask.channels.design import Design
+
 CURVE_POINTS = 12
 """Budgets at which `design` solves the trade-off curve."""
 
@@ -33,9 +36,9 @@ class NamedLoss(click.ParamType[str]):
     @property
     def names(self) -> tuple[str, ...]:
         """The losses that have a name."""
-        from unmask.channels.matrices import NAMED_LOSSES
+        from unmask.measures.losses import LOSS_NAMES
 
-        return NAMED_LOSSES
+        return LOSS_NAMES
 
 
 @click.command("audit channel", cls=OfDomain)
@@ -98,13 +101,8 @@ def design(
     """
     from functools import partial
 
-    import numpy as np
-
-    from unmask.cases.stakes import stakes_of
     from unmask.channels import optimal_mechanism
-    from unmask.channels.matrices import NAMED_LOSSES, read_named, read_prior
-    from unmask.measures.error import bayes
-    from unmask.posterior import Posterior
+    from unmask.channels.matrices import read_prior
 
     refuse_to_overwrite(curve, force=force, stream=output)
     if as_json and output == STANDARD_OUTPUT:
@@ -112,41 +110,51 @@ def design(
     _check_names(output, curve)
     secrets, p, note = read_prior(prior)
     say_notes([note] if note else [])
-    stakes = stakes_of(loss, secrets, coordinates=coordinates)
-    shown = secrets
-    if distortion is None:
-        cost, shown = stakes.matrix(len(secrets)).T, stakes.answers or secrets
-    elif distortion in NAMED_LOSSES:
-        cost = stakes_of(distortion, secrets, coordinates=coordinates).matrix(len(secrets)).T
-    else:
-        cost = read_named(Path(distortion), secrets, secrets)
+    stakes, cost, shown = _minded(loss, distortion, coordinates, secrets)
     solve: Any = partial(optimal_mechanism, p, stakes.loss, cost, coordinates=stakes.coordinates, **bounds)
     found = solve(budget)
-    result = {
-        "privacy": found.privacy,
-        "worst": found.worst,
-        "distortion": found.distortion,
-        "leakage_bits": found.leakage / math.log(2),
-        "method": found.method,
-        "gap": found.gap,
-        "prior_error": bayes(Posterior.from_dense(p[None]), stakes.loss, coordinates=stakes.coordinates).average,
-    }
-    most = min(2 * budget, float(cost.max()))  # what costs more than any output is not bounded at all
-    least = min(budget, most)
-    budgets = np.linspace(least / CURVE_POINTS, most, CURVE_POINTS) if budget > 0 else np.zeros(1)
     texts = {output: _written(secrets, shown, found.channel.dense())}
     if curve is not None:
-        texts[curve] = _curve(solve, budgets)
+        texts[curve] = _curve(solve, budget, float(cost.max()))
     write_texts(texts)
+    _say_design(found, _guessing(p, stakes), output, as_json=as_json)
+    if not as_json and output != STANDARD_OUTPUT:
+        say_next("audit", "channel", output, "--prior", prior)
+
+
+def _minded(
+    loss: str, distortion: str | None, coordinates: Path | None, secrets: tuple[str, ...]
+) -> tuple[Stakes, NDArray[np.float64], tuple[str, ...]]:
+    """What errors cost the adversary, what outputs cost the user, and the names of the outputs."""
+    from unmask.cases.stakes import stakes_of
+    from unmask.channels.matrices import read_named
+    from unmask.measures.losses import LOSS_NAMES
+
+    stakes = stakes_of(loss, secrets, coordinates=coordinates)
+    if distortion is None:
+        return stakes, stakes.matrix(len(secrets)).T, stakes.answers or secrets
+    if distortion in LOSS_NAMES:
+        return stakes, stakes_of(distortion, secrets, coordinates=coordinates).matrix(len(secrets)).T, secrets
+    return stakes, read_named(Path(distortion), secrets, secrets), secrets
+
+
+def _guessing(p: NDArray[np.float64], stakes: Stakes) -> float:
+    """What the adversary loses who sees nothing."""
+    from unmask.measures.error import bayes
+    from unmask.posterior import Posterior
+
+    return bayes(Posterior.from_dense(p[None]), stakes.loss, coordinates=stakes.coordinates).average
+
+
+def _say_design(found: Design, prior_error: float, output: Path, *, as_json: bool) -> None:
     if as_json:
-        say_json(results=[result])
+        told = {name: getattr(found, name) for name in ("privacy", "worst", "distortion", "method", "gap")}
+        say_json(results=[{**told, "leakage_bits": found.leakage / math.log(2), "prior_error": prior_error}])
     click.echo(
-        f"wrote {output}: privacy {found.privacy:.6g} of at most {result['prior_error']:.6g}, worst case "
+        f"wrote {output}: privacy {found.privacy:.6g} of at most {prior_error:.6g}, worst case "
         f"{found.worst:.6g}, distortion {found.distortion:.6g} ({found.method})",
         err=True,
     )
-    if not as_json and output != STANDARD_OUTPUT:
-        say_next("audit", "channel", output, "--prior", prior)
 
 
 def _check_names(*outputs: Path | None) -> None:
@@ -158,12 +166,17 @@ def _check_names(*outputs: Path | None) -> None:
             raise UnmaskError(f"output {path.name!r} has the name of another format, expected a CSV; call it .csv")
 
 
-def _curve(solve: Any, budgets: NDArray[np.float64]) -> str:
-    """The trade-off as CSV; budgets that the constraints do not allow are left out."""
+def _curve(solve: Any, budget: float, largest: float) -> str:
+    """The trade-off about a budget as CSV; budgets that the constraints do not allow are left out."""
+    import numpy as np
+
+    most = min(2 * budget, largest)  # what costs more than any output is not bounded at all
+    least = min(budget, most) / CURVE_POINTS
+    steps = np.linspace(least, most, CURVE_POINTS).tolist() if budget > 0 else [0.0]
     lines = ["distortion,privacy,worst,leakage_bits"]
-    for budget in budgets.tolist():
+    for step in steps:
         try:
-            point = solve(budget)
+            point = solve(step)
         except UnmaskError:  # below the least feasible budget
             continue
         lines.append(f"{point.distortion!r},{point.privacy!r},{point.worst!r},{point.leakage / math.log(2)!r}")

@@ -74,9 +74,9 @@ class AsPlan(FromDocument):
 
     def holds(self, name: str) -> bool:
         """Whether a document says such an option."""
-        from unmask.document import HELD
+        from unmask.document import AUDITED, HELD
 
-        return name in HELD
+        return name in HELD or (name in AUDITED and self.name == "audit")
 
 
 class OfDomain(AsPlan):

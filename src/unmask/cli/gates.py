@@ -41,9 +41,10 @@ def _gate(text: str) -> Condition:
 
 
 def _policies(values: tuple[str, ...]) -> tuple[Policy, ...]:
+    from unmask.domains import known_domains
     from unmask.policy import read_policy
 
-    return tuple(map(read_policy, values))
+    return known_domains(map(read_policy, values))
 
 
 fail_above = click.option(
@@ -59,14 +60,17 @@ policy = click.option(
 )  # fmt: skip
 
 
-def verdicts(found: ReportData, policies: Sequence[Policy], gates: Sequence[Condition]) -> tuple[Verdict, ...]:
+def verdicts(
+    found: ReportData, policies: Sequence[Policy], gates: Sequence[Condition], *, domain: str = ""
+) -> tuple[Verdict, ...]:
     """The verdicts of all policies on every release; the conditions that were typed are one.
 
-    A typed condition about nothing that the audit has is an error; one of a policy could not be tested.
+    A typed condition about nothing that the audit has is an error; one of a policy could not be tested. Conditions of
+    policies about other domains than this one are left out.
     """
     from unmask.policy import Policy
 
-    judged = found.judged(policies)
+    judged = found.judged([one.about(domain) for one in policies])
     typed = found.judged([Policy.of(gates, title=TYPED)]) if gates else ()
     for one in (one for verdict in typed for one in verdict.judged if one.why):
         raise UnmaskError(f"--fail-above {one.requirement.require.opposite}: {one.why} ({_known(found)})")

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.engine import refuse, refuse_without_engine
-from unmask.cli.files import provenance, refuse_to_overwrite
+from unmask.cli.files import refuse_to_overwrite
 
 if TYPE_CHECKING:
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
@@ -60,7 +60,7 @@ def audit_graph_in_engine(
                 click.echo(f"wrote {pairs}", err=True)
 
         kept = _checkpoint(given["checkpoint"], stored.networks, adversaries)
-        about: dict[str, Any] = {"title": title, "reproduce": provenance(), "checkpoint": kept, "each": keep}
+        about: dict[str, Any] = {"title": title, "checkpoint": kept, "each": keep}
         return audit_stored(stored, adversaries, release=name, **about)
 
 

@@ -69,7 +69,11 @@ class Output(NamedTuple):
         rows    : of the files read, see `inputs`
         suggest : tries what may be done about a release that is not acceptable, for the page
         """
-        judged = verdicts(found, self.policies, self.gates)  # before anything is written: it may be an error
+        from unmask.domains import audited_by
+        from unmask.reports.result import Result
+
+        domain = audited_by(command_name().removeprefix("audit").strip())
+        judged = verdicts(found, self.policies, self.gates, domain=domain)  # before anything is written: it may fail
         shown = replace(found, verdicts=judged, least=self.smallest_shown, reproduce=provenance())
         if suggest and self.report and any(one.state == "not acceptable" for one in judged):
             shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
@@ -77,7 +81,7 @@ class Output(NamedTuple):
             if self.report is not None:
                 write_report(shown, places[self.report])
             if self.as_json:  # no file is there where the standard output is full
-                click.echo(shown.to_json(command_name(), inputs=inputs(rows), warnings=warnings))
+                click.echo(Result(shown).to_json(command_name(), inputs=inputs(rows), warnings=warnings))
             else:
                 self._say(shown)
             if self.export is not None:
@@ -93,7 +97,9 @@ class Output(NamedTuple):
 
     def _say(self, shown: ReportData) -> None:
         if self.in_short:
-            click.echo(shown.summary())
+            from unmask.reports.result import Result
+
+            click.echo(Result(shown).summary())
             return
         told = shown.without_small()
         if command_name() != "audit":

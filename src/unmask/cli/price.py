@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unmask.economics import Attacker
+    from unmask.economics.prices import Prices
 
 MOST_SIZES = 10_000_000
 """Groups that a list on the command line may stand for."""
@@ -43,31 +44,34 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
     unmask price 1-100 --attacker attacker.toml
     unmask price release.csv -q age,sex,zip --attacker case-study --json
     """
+    from unmask.economics import read_attacker
+    from unmask.economics.profile import EMBEDDED
+
+    planner = read_attacker(attacker or EMBEDDED)
+    listed = bool(re.fullmatch(r"[\d,\s-]+", target)) and not Path(target).exists()
+    sizes = _listed(target) if listed else _of_release(target, reading)
+    about = {"attacker": EMBEDDED if attacker is None else Path(attacker).name, "assumed": attacker in (None, EMBEDDED)}
+    result = {**about, **_priced(planner, sizes, exact=listed)}
+    if as_json:
+        say_json(results=result["sizes"], tables=_tables(result), warnings=planner.warnings)
+    else:
+        click.echo(_said(result, planner))
+    if result["assumed"]:
+        click.echo(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
+
+
+def _priced(planner: Attacker, sizes: NDArray[np.int64], *, exact: bool) -> dict[str, Any]:
+    """What attacks on targets in groups of these sizes are worth: in one campaign, one by one, and by size."""
     import numpy as np
 
     from unmask.cases.price import reach
-    from unmask.economics import break_even, exploitation_table, price_records, read_attacker
-    from unmask.economics.profile import EMBEDDED
-    from unmask.reports.few import FEWEST, few
+    from unmask.economics import exploitation_table, price_records
 
-    planner = read_attacker(attacker or EMBEDDED)
-    listed = re.fullmatch(r"[\d,\s-]+", target) and not Path(target).exists()
-    sizes = _listed(target) if listed else _of_release(target, reading)
     prices = price_records(planner, sizes)
-    groups, first, records = np.unique(sizes, return_index=True, return_counts=True)
-    columns = {
-        "size": groups,
-        "records": records if listed else np.array([few(n, FEWEST) for n in records.tolist()], dtype=object),
-        **vars(prices.take(first)),
-        "break_even_fine": break_even(planner, groups),
-    }
-    rows = [
-        dict(zip(columns, values, strict=True)) for values in zip(*(c.tolist() for c in columns.values()), strict=True)
-    ]
+    groups, first = np.unique(sizes, return_index=True)
+    rows = _by_size(planner, prices.take(first), sizes, exact=exact)
     known = exploitation_table(planner, reach(planner, [int(groups[prices.access[first]].max(initial=1))]))
-    result = {
-        "attacker": EMBEDDED if attacker is None else Path(attacker).name,
-        "assumed": attacker in (None, EMBEDDED),
+    return {
         "records": len(sizes),
         "campaign": _campaign(planner, sizes),
         "one_by_one": {
@@ -80,12 +84,23 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
         "sizes": rows,
         "warnings": list(planner.warnings),
     }
-    if as_json:
-        say_json(results=rows, tables=_tables(result), warnings=planner.warnings)
-    else:
-        click.echo(_said(result, planner))
-    if result["assumed"]:
-        click.echo(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
+
+
+def _by_size(planner: Attacker, prices: Prices, sizes: NDArray[np.int64], *, exact: bool) -> list[dict[str, Any]]:
+    """A row for each size; prices : of one target of each. exact : whether it is told how many few are."""
+    import numpy as np
+
+    from unmask.economics import break_even
+    from unmask.reports.few import FEWEST, few
+
+    groups, counts = np.unique(sizes, return_counts=True)
+    columns: dict[str, Any] = {
+        "size": groups.tolist(),
+        "records": [n if exact else few(n, FEWEST) for n in counts.tolist()],
+        **{name: column.tolist() for name, column in vars(prices).items()},
+        "break_even_fine": break_even(planner, groups).tolist(),
+    }
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def _tables(result: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

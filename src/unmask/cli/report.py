@@ -34,6 +34,7 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     unmask report results --export figures --summary
     """
     from unmask.reports import render
+    from unmask.reports.result import Result
     from unmask.studies.page import study_page
 
     if as_json and in_words:
@@ -51,9 +52,9 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     if output is not None:
         click.echo(f"wrote {output}", err=True)
     if as_json:
-        click.echo(found.to_json(command_name(), inputs=inputs()))
+        click.echo(Result(found).to_json(command_name(), inputs=inputs()))
     elif in_words:
-        click.echo(found.summary())
+        click.echo(Result(found).summary())
     else:
         _say(found)
 

@@ -7,89 +7,19 @@ An engine holds named tables that may exceed memory; what is small comes out as 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
 
-from numpy.typing import NDArray
-
+from unmask.engines.base import Engine, Kind
 from unmask.errors import UnmaskError
 
 __all__ = ["MEMORY_LIMIT", "Engine", "Kind", "in_bytes", "open_engine"]
-
-Kind: TypeAlias = Literal["integer", "real", "text", "untyped"]
-"""What a column of an engine holds: 64-bit whole numbers, doubles, text that the source stores as text, or the text of
-something else: of a cell of a text file, a date, a decimal, a boolean.
-"""
-
-Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 MEMORY_LIMIT = 4 << 30
 """Bytes an engine may use unless told otherwise."""
 
 _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-
-
-class Engine(Protocol):
-    """Tables by name, out of core.
-
-    A number that is NULL or NaN comes out as nan (whole numbers then as doubles), a text that is NULL as None.
-    """
-
-    @property
-    def notes(self) -> list[str]:
-        """A sentence for whatever was guessed of the files met so far."""
-        ...
-
-    def names(self, source: str) -> list[str]:
-        """The column names of a source: Parquet or CSV files, a folder of Parquet, a sheet, or `DATABASE::TABLE`.
-
-        A path that exists is that file or folder; only one that does not is a pattern for several files.
-
-        All files of a source have the same columns, Parquet of the same types; others are an error, here or when read.
-        """
-        ...
-
-    def table(self, name: str, source: str, columns: Mapping[str, str]) -> dict[str, Kind]:
-        """Make columns of a source readable as table `name`, under new plain names; says what each holds.
-
-        columns : new name -> name in the source. Blanks around a text are removed; an empty text, and a number that is
-            NaN, is NULL. Nothing is read before the table is used.
-        """
-        ...
-
-    def keep(self, name: str, sql: str, *, cut: bool = False) -> int:
-        """Run a query and keep its rows as table `name`, in memory and beyond it on disk; returns their number.
-
-        cut : forget what the rows came from, so that tables made of tables, round by round, do not drag a plan along
-            that doubles with each; they then take more memory.
-        """
-        ...
-
-    def view(self, name: str, sql: str) -> None:
-        """Give a query a name; it is run again wherever it is used."""
-        ...
-
-    def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Bring arrays in as table `name`: small ones, such as dictionaries. int32, int64, float64 or text."""
-        ...
-
-    def drop(self, name: str) -> None:
-        """Forget a table and what it occupies."""
-        ...
-
-    def rows(self, sql: str) -> Arrays:
-        """The rows of a query as one array per column; in no order unless the query asks for one."""
-        ...
-
-    def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
-        """Write the rows of a query to `path`, whole or not at all, sorted by its columns `order`.
-
-        names : column of the query -> name in the file.
-        """
-        ...
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.engines import Arrays, Kind
+from unmask.engines.base import Arrays, Kind
 from unmask.engines.given import SUFFIXES, form_of, given, sheet_of
 from unmask.engines.room import scratch
 from unmask.engines.sql import clean, exact_path, literal, quoted, renamed

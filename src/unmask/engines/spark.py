@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from unmask.engines import Arrays, Kind
+from unmask.engines.base import Arrays, Kind
 from unmask.engines.given import SUFFIXES, TEXT_FILES, Given, given, sheet_of
 from unmask.engines.room import scratch
 from unmask.engines.sql import clean, quoted, renamed

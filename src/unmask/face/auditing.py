@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from unmask.audit import Audit
 from unmask.audit import audit as measured
-from unmask.domains import DOMAINS, cases_of, domain_of
+from unmask.domains import DOMAINS, cases_of, domain_of, known_domains
 from unmask.errors import UnmaskError
 from unmask.face.misuse import check_keywords
 from unmask.policy import Policy, read_policy
@@ -19,14 +19,14 @@ from unmask.posterior import Posterior
 from unmask.ranges import Range, check_type, check_types, spoken
 
 if TYPE_CHECKING:
-    from unmask.reports import ReportData
+    from unmask.reports.result import Result
     from unmask.truth import Truth
 
 
 @overload
 def audit(release: Posterior, truth: Truth | None = None, **evidence: Any) -> Audit: ...
 @overload
-def audit(release: Any, truth: Any = None, **evidence: Any) -> ReportData: ...
+def audit(release: Any, truth: Any = None, **evidence: Any) -> Result: ...
 def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     """Attack a release as `unmask audit` does, and say what adversaries get; or measure a belief that an attack gave.
 
@@ -54,14 +54,16 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     >>> [row["posterior"] for row in found.results if row["measure"] == "success_probability"][:1]
     [0.666666]
     """
+    from unmask.reports.result import Result
+
     if isinstance(release, Posterior):
         return _asked(measured, release, truth, evidence)
     domain, least = _domain(release), evidence.pop("smallest_shown", None)
     check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
     policies = policies_of(evidence.pop("policy", ()))
     found = _asked(cases_of(domain).audit, release, truth, evidence)
-    found = replace(found, verdicts=found.judged(policies))
-    return found if least is None else replace(found, least=least)
+    found = replace(found, verdicts=found.judged([one.about(domain) for one in policies]))
+    return Result(found if least is None else replace(found, least=least))
 
 
 def policies_of(given: Any) -> list[Policy]:
@@ -69,7 +71,7 @@ def policies_of(given: Any) -> list[Policy]:
     listed = given if isinstance(given, list | tuple) else [given]
     for one in listed:
         check_type("policy", one, Policy | str | Path)
-    return [one if isinstance(one, Policy) else read_policy(one) for one in listed]
+    return list(known_domains(one if isinstance(one, Policy) else read_policy(one) for one in listed))
 
 
 def _asked(run: Callable[..., Any], release: object, truth: object, evidence: Mapping[str, Any]) -> Any:

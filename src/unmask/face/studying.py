@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unmask.reports.facts.study import StudyData
+    from unmask.reports.result import Result
 
 
 def study(
@@ -17,12 +17,13 @@ def study(
     *,
     workers: int = 1,
     retry: bool = False,
-) -> StudyData:
+) -> Result:
     """Run every protection against every adversary of a plan, as `unmask study` does, and return what was found.
 
     plan   : the file of the plan, see the reference
     output : folder of the results; what it holds already is not run again. Without it nothing is kept on disk.
     """
+    from unmask.reports.result import Result
     from unmask.studies.page import study_page
     from unmask.studies.reading import read_plan
     from unmask.studies.run import run_study
@@ -31,4 +32,4 @@ def study(
     with tempfile.TemporaryDirectory(prefix="unmask-") as scratch:
         folder = Path(scratch) / "results" if output is None else Path(output)
         run_study(read_plan(source), folder, workers=workers, retry=retry, source=source)
-        return study_page(folder)
+        return Result(study_page(folder))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from operator import le
 from typing import Any
 
+from unmask.cases.tables import audit
 from unmask.errors import UnmaskError
-from unmask.face.auditing import audit, policies_of
+from unmask.face.auditing import policies_of
 from unmask.face.protecting import protect
 from unmask.policy import Policy, Verdict
 from unmask.reports import ReportData
@@ -91,7 +92,8 @@ class _Trial:
             made = protect(table, Mondrian(k=k, l=l))
         except UnmaskError:
             return None
-        found = audit(made.release, original=table, origin=made.origin, policy=self.policies, **self.evidence)
+        found = audit(made.release, original=table, origin=made.origin, **self.evidence)
+        found = replace(found, verdicts=found.judged([one.about("tables") for one in self.policies]))
         left = (1 - made.facts["gcp"]) * len(kept) / len(self.table.quasi_identifiers)
         change = _measured(_name(k, l, without), found, "release", found.verdicts, left)
         self.made.append(replace(change, k=k, l=l, without=without))
@@ -131,7 +133,7 @@ def _least(try_: _Trial, steps: Sequence[int], *, without: str = "") -> Change |
 
 def _undominated(changes: Sequence[Change]) -> list[Change]:
     """Changes than which no other is at least as good in everything and better in something, the fewest conditions
-    missed first, then the fewest people at risk.
+    missed first, then the most utility.
     """
     by_cost = {}
     for one in sorted(changes, key=lambda one: -(one.k or 0)):  # of equal ones that with the smallest k
@@ -141,7 +143,7 @@ def _undominated(changes: Sequence[Change]) -> list[Change]:
         for cost, one in by_cost.items()
         if not any(other != cost and all(map(le, other, cost)) for other in by_cost)
     ]
-    return sorted(kept, key=lambda one: (one.missed, one.above or 0, -(one.utility or 0)))
+    return sorted(kept, key=lambda one: (one.missed, -(one.utility or 0)))
 
 
 def _worst_columns(table: Table) -> list[str]:

@@ -16,7 +16,10 @@ from unmask.measures import (
     linkage,
     losses,
     matching,
+    membership,
+    rates,
     rational,
+    singling,
 )
 from unmask.measures.base import Measure, evaluate
 from unmask.measures.entropy import (
@@ -98,10 +101,12 @@ __all__ = [
     "log_loss_bits",
     "losses",
     "matching",
+    "membership",
     "min_entropy_bits",
     "min_entropy_smith",
     "mutual_information",
     "rank",
+    "rates",
     "rational",
     "realized_bayes",
     "realized_error",
@@ -111,6 +116,7 @@ __all__ = [
     "renyi_entropy",
     "sampling_error",
     "shannon_entropy_bits",
+    "singling",
     "success_probability",
     "total_variation",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,14 @@ class Requirement:
     name    : what a reader calls it; the condition itself when left out
     source  : who asks for it: the law, the guidance or the paper, with its section
     purpose : what it is for, in a few words
+    domain  : the domain whose audits it is about, such as "graphs"; "" for every one
     """
 
     require: Condition
     name: str = ""
     source: str = ""
     purpose: str = ""
+    domain: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,10 @@ class Policy:
         """A policy of conditions that no source is given for."""
         asked = (Condition.parse(one) if isinstance(one, str) else one for one in conditions)
         return cls(title, tuple(map(Requirement, asked)))
+
+    def about(self, domain: str) -> Policy:
+        """What it requires in audits of a domain."""
+        return replace(self, requirements=tuple(one for one in self.requirements if one.domain in ("", domain)))
 
 
 def read_policy(which: str | Path) -> Policy:
@@ -89,7 +95,7 @@ def policy_of(given: Mapping[str, Any], folder: Path, *, title: str) -> Policy:
     return Policy(" and ".join(map(str, titles)) or title, tuple(asked))
 
 
-KEYS = ("require", "name", "source", "purpose")
+KEYS = ("require", "name", "source", "purpose", "domain")
 
 
 def _entries(entry: Mapping[str, Any], used: list[Policy]) -> Iterator[Requirement]:

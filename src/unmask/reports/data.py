@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 from unmask.errors import UnmaskError
 from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.verdict import Line
+from unmask.reports.facts.found import Found, plain_row
 from unmask.reports.facts.study import Measured
 from unmask.reports.facts.study import headlines as preferred
 from unmask.reports.facts.tables import Change, ColumnRisk, Distribution, ValueRisk, common_values
 from unmask.reports.few import FEWEST, few, rounded_up
-from unmask.reports.result import Result
 from unmask.reports.subject import Subject
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter
 from unmask.results import Row
@@ -47,9 +47,9 @@ ATTACKED = frozenset({"rational_access"})
 """Measures whose mean is a share of people with something in common."""
 
 
-@dataclass(frozen=True, repr=False)
-class ReportData(Result):
-    """All that a report shows, as values; `Result` has what programs do with them.
+@dataclass(frozen=True)
+class ReportData(Found):
+    """All that a report shows, as values; `unmask.reports.result.Result` has what programs do with them.
 
     title, who   : heading; one sentence that says who attacks what, knowing what
     rows         : the measures, of one or several releases (told apart by `Row.release`)
@@ -69,7 +69,6 @@ class ReportData(Result):
     least        : the fewest people that may stand for a cell of a page, see `without_small`
     """
 
-    title: str
     who: str
     rows: tuple[Row, ...]
     criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
@@ -133,6 +132,10 @@ class ReportData(Result):
         """The same without what tells of few people, and without the exact criteria of the original."""
         exact = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
         return replace(self.without_small(), criteria=exact)
+
+    def plain_rows(self) -> list[dict[str, Any]]:
+        """The rows as plain values."""
+        return [plain_row(row) for row in self.rows]
 
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Every field that holds facts, and every subject, by name."""

@@ -20,6 +20,7 @@ from unmask.reports.sections.closing import closing, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.study import study_page
 from unmask.reports.sections.verdict import verdict_parts
+from unmask.reports.showing import showing
 from unmask.reports.svg import FONT, swatch
 from unmask.reports.words import letter
 
@@ -89,7 +90,7 @@ def _audit_page(data: ReportData) -> Page:
 
 def _before(name: str, scope: Scope) -> Iterator[Section | None]:
     """The sections of subjects that come before the one of this name."""
-    return (one.showing.section(one, scope) for one in scope.data.subjects if one.before == name)
+    return (showing(one).section(one, scope) for one in scope.data.subjects if one.before == name)
 
 
 def _key(scope: Scope) -> Section | None:

@@ -3,23 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, cast
-
-if TYPE_CHECKING:
-    from unmask.reports.data import Scope
-    from unmask.reports.parts import Section
-
-
-class Showing(Protocol):
-    """A module that shows a subject; scope : the report, and what there is to tell apart in it."""
-
-    def section(self, facts: Any, scope: Scope) -> Section | None:
-        """Its section of the page."""
-
-    def findings(self, facts: Any, scope: Scope) -> list[str]:
-        """Its findings, a sentence each, the most important first."""
-        ...
+from typing import ClassVar, Literal, Self
 
 
 class Subject:
@@ -27,7 +11,7 @@ class Subject:
 
     name     : of its tables: a field `attacks` that holds dataclasses is the table `graph_attacks` of the subject
                `graph`, whose single values are the one row of the table `graph`
-    shown_by : the module that shows it, a `Showing`, by its dotted name; it is imported where a page is made
+    shown_by : the module that shows it, by its dotted name, see `unmask.reports.showing`; imported where a page is made
     before   : which section of every page its own comes before; unless that is "utility", its findings lead
     personal : whether it is about people; if not, and nobody is re-identified, the page speaks of cases
     told     : measures that its findings speak about, so that the findings of rows leave them out
@@ -38,11 +22,6 @@ class Subject:
     before: ClassVar[Literal["success", "measures", "utility"]] = "measures"
     personal: ClassVar[bool] = True
     told: ClassVar[frozenset[str]] = frozenset()
-
-    @property
-    def showing(self) -> Showing:
-        """The module that shows it."""
-        return cast(Showing, import_module(self.shown_by))
 
     @property
     def warnings(self) -> tuple[str, ...]:

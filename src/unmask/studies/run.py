@@ -49,6 +49,22 @@ class Outcome:
     interrupted: bool
     reasons: tuple[tuple[str, int], ...] = ()
 
+    @classmethod
+    def of(cls, keys: Sequence[str], journal: Journal, *, interrupted: bool) -> Outcome:
+        """What a journal has of the cells of these keys."""
+        found = [journal.results[key] for key in keys if key in journal.results]
+        status = Counter(one.status for one in found)
+        return cls(
+            cells=len(keys),
+            done=status["done"],
+            failed=status["failed"],
+            timed_out=status["timed out"],
+            skipped=len(keys) - len(found),
+            damaged=journal.damaged,
+            interrupted=interrupted,
+            reasons=tuple(Counter(one.reason for one in found if one.reason).most_common()),
+        )
+
     @property
     def complete(self) -> bool:
         """Whether every cell has a result."""
@@ -81,45 +97,53 @@ def run_study(
     if workers < 1:
         raise UnmaskError(f"workers is {workers}, expected at least 1")
     cells = _distinct(plan)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FailedError(f"folder {folder} cannot be made: {error.strerror}; choose another one") from None
-    _refuse_others(folder)
-    journal, interrupted = Journal(folder / JOURNAL), False
-    start = time.monotonic()
+    _make(folder)
+    journal = Journal(folder / JOURNAL)
     with journal.appending():
         if source is not None:
             _keep_plan(source, folder)
         kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
         missing = [cell for cell in cells.values() if cell.key not in kept]
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
-        try:
-            for number, result in enumerate(results, 1):
-                journal.add(result)
-                spent = time.monotonic() - start
-                if watch is not None:
-                    watch(len(cells) - len(missing) + number, len(cells), spent / number * (len(missing) - number))
-                if plan.budget.seconds is not None and spent > plan.budget.seconds:
-                    break
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            if hasattr(results, "close"):
-                results.close()
+        told = None if watch is None else _progress(watch, len(cells), len(missing))
+        interrupted = _file(results, journal, told, limit=plan.budget.seconds)
         _export(plan, journal, folder / RESULTS)
-    found = [journal.results[key].status if key in journal.results else "skipped" for key in cells]
-    reasons = [journal.results[key].reason for key in cells if key in journal.results and journal.results[key].reason]
-    return Outcome(
-        cells=len(cells),
-        done=found.count("done"),
-        failed=found.count("failed"),
-        timed_out=found.count("timed out"),
-        skipped=found.count("skipped"),
-        damaged=journal.damaged,
-        interrupted=interrupted,
-        reasons=tuple(Counter(reasons).most_common()),
-    )
+    return Outcome.of(list(cells), journal, interrupted=interrupted)
+
+
+def _file(
+    results: Iterator[Result], journal: Journal, told: Callable[[int, float], None] | None, *, limit: float | None
+) -> bool:
+    """Put results into the journal as they come, up to so many seconds; whether that was interrupted."""
+    start = time.monotonic()
+    try:
+        for number, result in enumerate(results, 1):
+            journal.add(result)
+            spent = time.monotonic() - start
+            if told is not None:
+                told(number, spent)
+            if limit is not None and spent > limit:
+                break
+    except KeyboardInterrupt:
+        return True
+    finally:
+        if hasattr(results, "close"):
+            results.close()
+    return False
+
+
+def _progress(watch: Watcher, cells: int, missing: int) -> Callable[[int, float], None]:
+    """Told how many of the missing cells have run, and in how many seconds."""
+    return lambda number, spent: watch(cells - missing + number, cells, spent / number * (missing - number))
+
+
+def _make(folder: Path) -> None:
+    """The folder of a study: a new one, or one that a study wrote."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FailedError(f"folder {folder} cannot be made: {error.strerror}; choose another one") from None
+    _refuse_others(folder)
 
 
 def _refuse_others(folder: Path) -> None:

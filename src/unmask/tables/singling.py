@@ -9,24 +9,11 @@ import numpy as np
 from unmask.errors import UnmaskError
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
-from unmask.measures.registry import Quantity, declare
 from unmask.tables.attacks.predicates import Predicate, matching
 from unmask.tables.release import Table
 
 NEGLIGIBLE = 10
 """A predicate counts if it holds for at most one of this many times the people: its weight is at most 1 / (10 N)."""
-
-singled_out = declare(
-    Quantity(
-        "singled_out",
-        "Singled out",
-        "share of the adversary's predicates that exactly one person of the release satisfies",
-        "share",
-        range=(0.0, 1.0),
-        source='A. Cohen & K. Nissim, "Towards formalizing the GDPR\'s notion of singling out", PNAS 2020',
-        needs_truth=True,
-    )
-)
 
 
 class SingledOut(NamedTuple):

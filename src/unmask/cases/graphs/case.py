@@ -206,7 +206,7 @@ def summary(
         recall_high=high,
         precision=rate.get("precision"),
         precision_at_least=mean_of(run.precision_at_least for run in runs),
-        error=rate.get("named_wrongly"),
+        named_wrongly=rate.get("named_wrongly"),
         false_positives=rate.get("false_positives"),
         coverage=mean_of(run.rate("coverage") for run in runs) or 0.0,
         names=round(float(np.mean([run.named.sum() for run in runs]))),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import stats
 
 from unmask.cases.at_risk import SURER, AtRisk, Watched
 from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, rows, separation_point, summary
+from unmask.cases.graphs.report import report
 from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene
 from unmask.errors import UnmaskError
 from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
@@ -21,7 +22,6 @@ from unmask.reports import ReportData
 from unmask.reports.data import LIMITS
 from unmask.reports.facts.graph import (
     AnonymityLink,
-    GraphRisk,
     OverlapPoint,
     SeparationPoint,
     StructureAttack,
@@ -209,37 +209,25 @@ def _page(
         )
         for (on, name), runs in ledger.runs.items()
     )  # fmt: skip
-    unrun = tuple(_unrun(ledger, plan).items())
-    guessed = "guessed" if scene.seeds_name(plan) in BLIND else "leaked"
-    return ReportData(
+    known = scene.truth_known
+    return report(
+        (pair.source, pair.target),
+        attacks,
+        [*(row for found in filed.values() for row in found), *ledger.standard],
+        names=list(plan.attacks),
+        unrun=_unrun(ledger, plan),
         title=title,
-        who=who(list(plan.attacks), guessed, truth_known=scene.truth_known),
-        rows=(*(row for found in filed.values() for row in found), *ledger.standard),
-        assumptions=tuple(_assumptions(scenes, plan)),
-        not_run=(
-            *ledger.not_run.items(),
-            *((f"the attack {name}", why) for name, why in unrun if name not in plan.attacks),
-        ),
-        adversaries={name: f"runs {name}" for name in plan.attacks},
-        success=("recall",) if scene.truth_known else (),
-        subjects=(
-            GraphRisk(
-                source_nodes=pair.source.n_nodes,
-                source_edges=pair.source.n_edges,
-                target_nodes=pair.target.n_nodes,
-                target_edges=pair.target.n_edges,
-                common=len(pair.common) if scene.truth_known else None,
-                truth_known=scene.truth_known,
-                truth_partial=scene.truth_partial,
-                not_run=unrun,
-                most_recall=_bound(ledger, attacks) if scene.truth_known else None,
-                attacks=attacks,
-                transition=transition,
-                overlaps=tuple(_overlaps(attacks, scenes)),
-                anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if scene.truth_known else (),
-                separations=tuple(_separations(ledger, scenes)),
-            ),
-        ),
+        assumptions=list(_assumptions(scenes, plan)),
+        not_run=list(ledger.not_run.items()),
+        seeds="guessed" if scene.seeds_name(plan) in BLIND else "leaked",
+        common=len(pair.common) if known else None,
+        truth_known=known,
+        truth_partial=scene.truth_partial,
+        most_recall=_bound(ledger, attacks) if known else None,
+        transition=transition,
+        overlaps=tuple(_overlaps(attacks, scenes)),
+        anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if known else (),
+        separations=tuple(_separations(ledger, scenes)),
     )
 
 
@@ -247,16 +235,6 @@ def _bound(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | Non
     """Upper bound on recall in the first run of the release that the first finding is about."""
     pair, seeds = ledger.drawn[strongest_first(attacks)[0].release]
     return most_recall(pair, seeds) if pair.origin is None else None  # a bound where everybody has one identity
-
-
-def who(names: Sequence[str], seeds: str, *, truth_known: bool) -> str:
-    """Who attacks what, knowing what; seeds : "leaked" or "guessed"."""
-    truth = "" if truth_known else " Nothing is checked: the truth is not known."
-    attacks = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    return (
-        f"An adversary who has their own network and a few {seeds} identities re-identifies people of a released "
-        f"network, by {attacks}.{truth}"
-    )
 
 
 def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
@@ -285,8 +263,8 @@ def _overlaps(attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene])
     for attack in attacks if len(plain) > 1 else ():
         if overlap := plain.get(attack.release):
             share = attack.spread_in / attack.runs
-            recall, error = attack.recall or 0.0, attack.error or 0.0  # known: the pair was made
-            yield OverlapPoint(attack.attack, *overlap, recall, error, attack.precision, share)
+            recall, wrong = attack.recall or 0.0, attack.named_wrongly or 0.0  # known: the pair was made
+            yield OverlapPoint(attack.attack, *overlap, recall, wrong, attack.precision, share)
 
 
 def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[SeparationPoint]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from unmask.cases.graphs.report import report
 from unmask.cases.graphs.scenes import STANDARD
-from unmask.cases.graphs.standard import who
 from unmask.engines import Engine
 from unmask.errors import UnmaskError
 from unmask.graphs import KorulaLattanzi, Nar09, Rematch
@@ -24,7 +24,7 @@ from unmask.measures.rates import (
     spread,
 )
 from unmask.reports import ReportData
-from unmask.reports.facts.graph import DegreeRisk, GraphRisk, StructureAttack
+from unmask.reports.facts.graph import DegreeRisk, StructureAttack
 from unmask.results import Row
 
 IN_ENGINE = ("Nar09", "KorulaLattanzi", "Rematch")
@@ -69,7 +69,6 @@ def audit_stored(
     *,
     release: str,
     title: str = "Audit of a network",
-    reproduce: Mapping[str, object] | None = None,
     checkpoint: Checkpoint | None = None,
     each: Callable[[Mapped], None] = lambda _: None,
 ) -> ReportData:
@@ -85,42 +84,29 @@ def audit_stored(
         filed += _rows(stored, mapped, found, release=release, adversary=name)
         attacks.append(_summary(stored, mapped, found, release=release, name=name))
         each(mapped)
-    unrun = tuple(
-        (name, "it was not asked for" if name in IN_ENGINE else "it needs the networks in memory")
+    unrun = {
+        name: "it was not asked for" if name in IN_ENGINE else "it needs the networks in memory"
         for name in STANDARD
         if name not in {type(one).__name__ for one in adversaries.values()}
-    )
+    }
     known = stored.common is not None
     reached = "can be found" if known else "are no seeds"
-    return ReportData(
+    return report(
+        stored.networks,
+        attacks,
+        filed,
+        names=list(adversaries),
+        unrun=unrun,
         title=title,
-        who=who(list(adversaries), "leaked", truth_known=known),
-        rows=tuple(filed),
         assumptions=(
             "Leaked identities are those of the file, and there is one run.",
             f"An attack has spread when it names at least {SPREADS:.0%} of the people who {reached}.",
             "Seeds are left out of all rates.",
         ),
-        not_run=(
-            ("Scores of names, distances and criteria", "they need the networks in memory"),
-            *((f"the attack {name}", why) for name, why in unrun),
-        ),
-        reproduce=reproduce or {},
-        adversaries={name: f"runs {name}" for name in adversaries},
-        success=("recall",) if known else (),
-        subjects=(
-            GraphRisk(
-                source_nodes=stored.auxiliary.n_nodes,
-                source_edges=stored.auxiliary.n_edges,
-                target_nodes=stored.released.n_nodes,
-                target_edges=stored.released.n_edges,
-                common=stored.common,
-                truth_known=known,
-                most_recall=None,
-                attacks=tuple(attacks),
-                not_run=unrun,
-            ),
-        ),
+        not_run=[("Scores of names, distances and criteria", "they need the networks in memory")],
+        common=stored.common,
+        truth_known=known,
+        most_recall=None,
     )
 
 
@@ -168,7 +154,7 @@ def _summary(stored: Stored, mapped: Mapped, found: Found | None, *, release: st
         recall_low=None,
         recall_high=None,
         precision=None if rates is None else rates.precision,
-        error=None if rates is None else rates.error,
+        named_wrongly=None if rates is None else rates.error,
         false_positives=None if rates is None else rates.false_positive_share,
         coverage=covered,
         names=names,

@@ -76,6 +76,8 @@ class Answers:
         The distortion is the loss, so that no channel leaves more on average, see `matched_optimum`; where the risk is
         the budget at every output, none leaves more at the worst one either.
         """
+        if self.loss == "haversine":  # the slopes of distances on a sphere are not worked out
+            return None
         budget = program.budget or 0.0
         found = None if average_alone else self._own(program, budget, floor=budget)
         if found is not None:

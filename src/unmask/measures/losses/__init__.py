@@ -15,10 +15,12 @@ from unmask.measures.losses.discrete import NOBODY, Hamming, Listed, Matrix
 from unmask.measures.losses.distances import EARTH_RADIUS_M, Distance, Earth
 from unmask.measures.losses.problem import PAIRS, Problem
 
-__all__ = ["EARTH_RADIUS_M", "NOBODY", "Loss", "LossName", "Problem", "as_matrix", "decision_problem"]
+__all__ = ["EARTH_RADIUS_M", "LOSS_NAMES", "NOBODY", "Loss", "LossName", "Problem", "as_matrix", "decision_problem"]
 
 LossName = Literal["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
 """Losses that go by a name; what each needs is said in `decision_problem`."""
+
+LOSS_NAMES: tuple[LossName, ...] = get_args(LossName)
 
 Loss = LossName | ArrayLike | Callable[[Ints, Ints], ArrayLike]
 """A name, an (n_answers, n_candidates) matrix d[answer, truth], or a callable of candidate numbers."""
@@ -59,10 +61,8 @@ def decision_problem(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | 
 
 
 def _named(name: str, n: int, coordinates: ArrayLike | None) -> Problem:
-    if name not in get_args(LossName):
-        raise UnmaskError(
-            f"the loss is {name!r}, expected one of {', '.join(get_args(LossName))}, a matrix or a callable"
-        )
+    if name not in LOSS_NAMES:
+        raise UnmaskError(f"the loss is {name!r}, expected one of {', '.join(LOSS_NAMES)}, a matrix or a callable")
     if name == "hamming":
         return Hamming(n)
     points, flat = _checked_points(name, coordinates, n)

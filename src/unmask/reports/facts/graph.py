@@ -53,7 +53,7 @@ class StructureAttack:
                       with an entry in it. None where none was given
     precision_at_least : where the truth is partial, share right of all names given if nobody without an entry is in
                       the target
-    error           : share of the people in both graphs, seeds out, who are given a wrong name
+    named_wrongly   : share of the people in both graphs, seeds out, who are given a wrong name
     false_positives : share of all names given that are of people who are not in the target; None where not known
     coverage, names : share of the free nodes of the source that are given a name, and how many are, on average
     by_degree       : the people by degree class, the lowest first
@@ -73,7 +73,7 @@ class StructureAttack:
     recall_low: float | None
     recall_high: float | None
     precision: float | None
-    error: float | None
+    named_wrongly: float | None
     false_positives: float | None
     coverage: float
     names: int
@@ -115,7 +115,7 @@ class OverlapPoint:
     node_overlap: float
     edge_overlap: float
     recall: float
-    error: float
+    named_wrongly: float
     precision: float | None
     spread: float
 

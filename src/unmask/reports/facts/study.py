@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from unmask.errors import UnmaskError
 from unmask.measures.registry import SHARES
-from unmask.reports.result import Result, plain_row
+from unmask.reports.facts.found import Found, plain_row
 from unmask.results import Row
 
 
@@ -106,9 +106,9 @@ class Plane:
         return judged(self.spots)
 
 
-@dataclass(frozen=True, repr=False)
-class StudyData(Result):
-    """All that the page of a study shows; `Result` has what programs do with it.
+@dataclass(frozen=True)
+class StudyData(Found):
+    """All that the page of a study shows, as values.
 
     title       : heading
     rows        : what was measured, in the order of the plan
@@ -121,7 +121,6 @@ class StudyData(Result):
     reproduce   : command, version, digests ...
     """
 
-    title: str
     rows: tuple[Measured, ...]
     missing: tuple[Missing, ...] = ()
     planes: tuple[Plane, ...] = ()

@@ -9,6 +9,7 @@ from unmask.measures.registry import SHARES, needs_truth
 from unmask.reports.data import APART, ORDER, ORIGINAL, Heads, ReportData, Scope
 from unmask.reports.facts.study import OTHERWISE, RATIONAL
 from unmask.reports.facts.tables import Distribution
+from unmask.reports.showing import showing
 from unmask.reports.words import (
     IDENTITY,
     SECRET,
@@ -97,7 +98,7 @@ def sentences(data: ReportData) -> list[str]:
     scope = Scope(data)
     told = frozenset[str]().union(*(one.told for one in data.subjects))
     rows = findings(scope, leading({key: row for key, row in scope.heads.items() if row.measure not in told}))
-    found = [(one, one.showing.findings(one, scope)) for one in data.subjects]
+    found = [(one, showing(one).findings(one, scope)) for one in data.subjects]
     first = [sentence for one, own in found if one.before != "utility" for sentence in own]
     last = [sentence for one, own in found if one.before == "utility" for sentence in own]
     return [*first, *rows, *wildcard_findings(scope), *last]

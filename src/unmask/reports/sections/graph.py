@@ -35,7 +35,7 @@ COLUMNS: Mapping[str, tuple[str, Callable[[StructureAttack], str]]] = {
         "the same of all matches, if nobody without an entry in the truth is in the release",
         lambda item: rate(item.precision_at_least),
     ),
-    "Wrong": ("share of the people in both networks whom they match wrongly", lambda item: rate(item.error)),
+    "Wrong": ("share of the people in both networks whom they match wrongly", lambda item: rate(item.named_wrongly)),
     "False positives": (
         "share of the matches that are of people who are not in the release at all",
         lambda item: rate(item.false_positives),
@@ -324,7 +324,7 @@ def _overlap_figures(
         ]
         return looks.lines(named, shade=shade)
 
-    x, wrong = shares("Overlap of edges" if by_edges else "Overlap of people"), over("error")
+    x, wrong = shares("Overlap of edges" if by_edges else "Overlap of people"), over("named_wrongly")
     yield from figure(f"People re-identified{caption}", over("recall"), x)
     yield from figure(f"People matched wrongly{caption}", wrong, x, y=linear(top(wrong) or 0.01, pads=(0, 0.04)))
 
@@ -333,7 +333,7 @@ def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
     def cells(p: OverlapPoint) -> Iterator[str]:
         yield looks.said(p.attack, p.attack)
         yield from (percent(share, 0) for share in (p.node_overlap, p.edge_overlap))
-        yield from (rate(value) for value in (p.recall, p.precision, p.error, p.spread))
+        yield from (rate(value) for value in (p.recall, p.precision, p.named_wrongly, p.spread))
 
     head = ("Attack", "Overlap of people", "Overlap of edges", "Recall", "Precision", "Wrong", "Runs that spread")
     return grouped(head, ((p.attack, cells(p)) for p in points), named=False)
