@@ -9,7 +9,7 @@ from unmask.measures.registry import CRITERIA, SHARES, described
 from unmask.policy import Judged, Requirement, Verdict
 from unmask.policy.condition import BESIDE_CONTROL
 from unmask.policy.verdict import State, times
-from unmask.reports.words import SPACE, listed, number, percent, plural
+from unmask.reports.words import SPACE, listed, number, percent
 
 STATES = {"acceptable": "Acceptable", "not acceptable": "Not acceptable", "not decided": "Not decided"}
 
@@ -43,10 +43,13 @@ def sentence(verdict: Verdict) -> str:
 def rest(verdict: Verdict) -> str:
     """The sentence after its first words, which are the verdict."""
     n, missed, untested = len(verdict.judged), verdict.count("missed"), verdict.count("untested")
-    told = [f"{missed:,} of {plural(n, 'condition')} {'is' if missed == 1 else 'are'} missed"] if missed else []
-    told += [f"{untested:,} could not be tested"] if untested else []
+    if n == 1:
+        told = ["its condition is missed" if missed else "its condition could not be tested" if untested else ""]
+    else:
+        told = [f"{missed:,} of {n:,} conditions {'is' if missed == 1 else 'are'} missed"] if missed else []
+        told += [f"{untested:,} could not be tested"] if untested else []
     every = f"all {n:,} conditions are met" if n > 1 else "its condition is met"
-    return f"under {verdict.policy.title}: {listed(told) if told else every}."
+    return f"under {verdict.policy.title}: {listed(told) if any(told) else every}."
 
 
 def called(one: Requirement) -> str:
