@@ -130,7 +130,7 @@ def our_pass() -> Step:
 
     pair, seeds = problem("epinions")
     graphs = (pair.source, pair.target)
-    images = seeded(*graphs, converged(pair, seeds))
+    images = seeded(pair.target, Auxiliary(pair.source, converged(pair, seeds)))
     sides = [
         side(graph, image, weight=np.ones(len(image), np.float32), size=np.sqrt(positive_degree(graph)))
         for graph, image in zip(graphs, images, strict=True)

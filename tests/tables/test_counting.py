@@ -281,7 +281,7 @@ def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
     assert {adversary for adversary, *_ in of["counted"]} == {"prosecutor", "register"}
     for whom, row in of["counted"].items():
         assert alike(row.posterior, of["read"][whom].posterior), whom
-    assert [one.n for one in found.subject("price").releases] == [700, 700]
+    assert [one.n for one in found.data.subject("price").releases] == [700, 700]
     assert "Which values are inferred" in dict(found.not_run)
 
 

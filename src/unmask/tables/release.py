@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
-from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,13 @@ from scipy.sparse import csr_array
 from unmask.engines.room import scratch
 from unmask.errors import UnmaskError
 from unmask.frames import frame_of_parquet
-from unmask.tables.cells import Missing, plain_levels, read_levels
+from unmask.tables.cells import Missing, read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
 from unmask.tables.counts import class_counts, group
 from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.meanings import Meanings, trees, weights_of
 from unmask.tables.numerals import Decimal
-from unmask.tables.reading import Encoded, check_columns, read_encoded
-from unmask.tables.types import Declared, Recognized, recognized, told
+from unmask.tables.reading import check_columns, read_encoded
 from unmask.tables.writing import write_parquet, write_table
 
 
@@ -260,7 +259,8 @@ class Table:
         check_roles(roles)
         asked = [name for role, names in roles.items() if role != "identifiers" for name in names]
         codes = None if na is None else _names(na)
-        meanings = Meanings(types or {}, orders or {}, trees(hierarchies or {}), cells, codes, decimal, like)
+        alike = {column.name: column for column in (like.columns if like else ())}
+        meanings = Meanings(types or {}, orders or {}, trees(hierarchies or {}), cells, codes, decimal, alike)
         idle = [name for name in meanings.said if name not in asked]
         dropped = (*roles["identifiers"], *idle)
         found = read_encoded(
@@ -271,10 +271,8 @@ class Table:
                 f"the type, order or hierarchy of column {idle[0]!r} was given, and the column is dropped; make it a "
                 "quasi-identifier, sensitive or kept, or leave that out"
             )
-        plain = {name for name in roles["keep"] if name not in meanings.said}
-        meant = {name: column for name, column in found.columns.items() if name not in plain and name != weight}
-        columns, notes = meanings.read(meant)
-        columns |= {name: _kept(name, found.columns[name], meanings.na or ()) for name in plain}
+        encoded = {name: column for name, column in found.columns.items() if name != weight}
+        columns, notes = meanings.of(encoded, plain=[name for name in roles["keep"] if name not in meanings.said])
 
         def of(role: str) -> tuple[Column, ...]:
             return tuple(columns[name] for name in roles[role])
@@ -283,7 +281,7 @@ class Table:
             of("quasi_identifiers"),
             of("sensitive"),
             of("keep"),
-            weight=_weights(weight, found.columns[weight]) if weight else None,
+            weight=weights_of(weight, found.columns[weight]) if weight else None,
             missing=missing,
             order=tuple(found.columns),
             notes=(*found.notes, *notes),
@@ -321,79 +319,3 @@ def check_roles(roles: Mapping[str, tuple[str, ...]]) -> None:
             seen[name] = role
     if not roles["quasi_identifiers"]:
         raise UnmaskError("0 quasi-identifiers given, expected at least 1; name what an adversary may know")
-
-
-def trees(given: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
-    """Hierarchies by column; those given as a path are read."""
-    return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in given.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class Meanings:
-    """How the cells of a table are read; the arguments are those of `Table.read`."""
-
-    types: Mapping[str, str]
-    orders: Mapping[str, Sequence[str]]
-    hierarchies: Mapping[str, Hierarchy]
-    cells: CellsOf = "any"
-    na: tuple[str, ...] | None = None
-    decimal: Decimal | None = None
-    like: Table | None = None
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """Names of the columns of which something is said."""
-        return (*self.types, *self.orders, *self.hierarchies)
-
-    def read(
-        self, encoded: Mapping[str, Encoded], *, counted: bool = True
-    ) -> tuple[dict[str, Column], tuple[str, ...]]:
-        """The columns by name, and what is to be said of how they were read. counted : see `types.recognized`."""
-        declared = {name: self._declared(name) for name in encoded}
-        found = recognized(encoded, declared, na=self.na, decimal=self.decimal, counted=counted)
-        columns = {name: self._column(name, column, declared[name], found[name]) for name, column in encoded.items()}
-        return columns, tuple(note for name in encoded for note in found[name].notes)
-
-    def _declared(self, name: str) -> Declared:
-        of_type, days = told(name, self.types[name]) if name in self.types else (None, None)
-        like = next((column for column in self.like.columns if column.name == name), None) if self.like else None
-        order, tree = _order(name, self.orders.get(name)), self.hierarchies.get(name)
-        if like is not None and of_type is None and order is None and tree is None:
-            order, tree = like.levels.domain if like.type == "ordinal" else None, like.hierarchy
-        if tree is not None and order is not None:
-            tree = tree.reorder(order)  # its leaves and the domain of the levels have one numbering
-        return Declared(of_type, days, order, tree, like)
-
-    def _column(self, name: str, encoded: Encoded, declared: Declared, found: Recognized) -> Column:
-        known = () if declared.like is None else declared.like.levels.domain
-        levels, code = read_levels(
-            found.texts,
-            as_type=found.type,
-            column=name,
-            order=declared.order,
-            hierarchy=declared.hierarchy,
-            known=known,
-        )
-        return Column(name, code[encoded.codes], levels, declared.hierarchy, encoded.stored, self.cells)
-
-
-def _order(name: str, given: object) -> tuple[str, ...] | None:
-    if isinstance(given, str) or not isinstance(given, Iterable | None):
-        raise UnmaskError(f"the order of column {name!r} is {given!r}, expected a list of its values, lowest first")
-    return None if given is None else tuple(normalize("NFC", str(value)) for value in given)
-
-
-def _kept(name: str, encoded: Encoded, na: Sequence[str]) -> Column:
-    levels, code = plain_levels([None if text in na else text for text in encoded.texts])
-    return Column(name, code[encoded.codes], levels, None, encoded.stored)
-
-
-def _weights(name: str, encoded: Encoded) -> NDArray[np.float64]:
-    levels, code = read_levels(encoded.texts, as_type="number", column=name)
-    good = (levels.low == levels.high) & (levels.low > 0)
-    if not good.all():
-        bad = int((~good)[code[encoded.codes]].sum())
-        raise UnmaskError(
-            f"weight {name!r} is missing, not positive or no number in {bad} rows; expected weights above 0"
-        )
-    return levels.low[code[encoded.codes]]

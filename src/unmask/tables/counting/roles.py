@@ -13,9 +13,10 @@ from unmask.errors import UnmaskError
 from unmask.tables.cells import Missing
 from unmask.tables.column import CellsOf, Column
 from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.meanings import Meanings, trees
 from unmask.tables.numerals import Decimal
 from unmask.tables.reading import check_columns, read_encoded
-from unmask.tables.release import Meanings, check_roles, trees
+from unmask.tables.release import check_roles
 
 
 @dataclass(frozen=True, eq=False)

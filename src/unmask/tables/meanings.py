@@ -1,0 +1,103 @@
+"""What the cells of a table mean: from texts to columns, by what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from unicodedata import normalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.tables.cells import plain_levels, read_levels
+from unmask.tables.column import CellsOf, Column
+from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.numerals import Decimal
+from unmask.tables.reading import Encoded
+from unmask.tables.types import Declared, Recognized, recognized, told
+
+
+def trees(given: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
+    """Hierarchies by column; those given as a path are read."""
+    return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in given.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Meanings:
+    """How the cells of a table are read; the arguments are those of `Table.read`. like : by name."""
+
+    types: Mapping[str, str]
+    orders: Mapping[str, Sequence[str]]
+    hierarchies: Mapping[str, Hierarchy]
+    cells: CellsOf = "any"
+    na: tuple[str, ...] | None = None
+    decimal: Decimal | None = None
+    like: Mapping[str, Column] = field(default_factory=dict)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Names of the columns of which something is said."""
+        return (*self.types, *self.orders, *self.hierarchies)
+
+    def of(
+        self, encoded: Mapping[str, Encoded], *, plain: Collection[str] = ()
+    ) -> tuple[dict[str, Column], tuple[str, ...]]:
+        """The columns by name, and what is to be said of how they were read. plain : names of those kept as texts."""
+        columns, notes = self.read({name: column for name, column in encoded.items() if name not in plain})
+        return columns | {name: _kept(name, encoded[name], self.na or ()) for name in plain}, notes
+
+    def read(
+        self, encoded: Mapping[str, Encoded], *, counted: bool = True
+    ) -> tuple[dict[str, Column], tuple[str, ...]]:
+        """The columns by name, and what is to be said of how they were read. counted : see `types.recognized`."""
+        declared = {name: self._declared(name) for name in encoded}
+        found = recognized(encoded, declared, na=self.na, decimal=self.decimal, counted=counted)
+        columns = {name: self._column(name, column, declared[name], found[name]) for name, column in encoded.items()}
+        return columns, tuple(note for name in encoded for note in found[name].notes)
+
+    def _declared(self, name: str) -> Declared:
+        of_type, days = told(name, self.types[name]) if name in self.types else (None, None)
+        like = self.like.get(name)
+        order, tree = _order(name, self.orders.get(name)), self.hierarchies.get(name)
+        if like is not None and of_type is None and order is None and tree is None:
+            order, tree = like.levels.domain if like.type == "ordinal" else None, like.hierarchy
+        if tree is not None and order is not None:
+            tree = tree.reorder(order)  # its leaves and the domain of the levels have one numbering
+        return Declared(of_type, days, order, tree, like)
+
+    def _column(self, name: str, encoded: Encoded, declared: Declared, found: Recognized) -> Column:
+        known = () if declared.like is None else declared.like.levels.domain
+        levels, code = read_levels(
+            found.texts,
+            as_type=found.type,
+            column=name,
+            order=declared.order,
+            hierarchy=declared.hierarchy,
+            known=known,
+        )
+        return Column(name, code[encoded.codes], levels, declared.hierarchy, encoded.stored, self.cells)
+
+
+def _order(name: str, given: object) -> tuple[str, ...] | None:
+    if isinstance(given, str) or not isinstance(given, Iterable | None):
+        raise UnmaskError(f"the order of column {name!r} is {given!r}, expected a list of its values, lowest first")
+    return None if given is None else tuple(normalize("NFC", str(value)) for value in given)
+
+
+def _kept(name: str, encoded: Encoded, na: Sequence[str]) -> Column:
+    levels, code = plain_levels([None if text in na else text for text in encoded.texts])
+    return Column(name, code[encoded.codes], levels, None, encoded.stored)
+
+
+def weights_of(name: str, encoded: Encoded) -> NDArray[np.float64]:
+    """(n_rows,) positive numbers."""
+    levels, code = read_levels(encoded.texts, as_type="number", column=name)
+    good = (levels.low == levels.high) & (levels.low > 0)
+    if not good.all():
+        bad = int((~good)[code[encoded.codes]].sum())
+        raise UnmaskError(
+            f"weight {name!r} is missing, not positive or no number in {bad} rows; expected weights above 0"
+        )
+    return levels.low[code[encoded.codes]]
