@@ -68,7 +68,7 @@ def test_our_attacks_are_documented_at_length(name):
 
 LINKS = [name for name in ATTACKS if name.startswith("tables.")]
 OTHERS = ("RegisterAttack", "OrderAttack", "AttributeInference", "MarginalRatio", "ClosestRecord")
-OTHERS += ("ShadowMembership", "Linkability")
+OTHERS += ("ShadowMembership", "Linkability", "BackOff", "ModelAttribute")
 LINKS = [name for name in LINKS if not name.endswith(OTHERS)]
 OF_TABLES = [name for name in PROTECTIONS if name.startswith("tables.")]
 OF_GRAPHS = [name for name in ATTACKS if name.startswith("graphs.") and GROUNDS["graphs"].poses(ATTACKS[name])]

@@ -3,6 +3,7 @@
 from unmask.tables import criteria, datasets, utility
 from unmask.tables.attacks import (
     AttributeInference,
+    BackOff,
     BayesAttack,
     ClassAttack,
     ClosestRecord,
@@ -24,6 +25,7 @@ from unmask.tables.release import Table
 
 __all__ = [
     "AttributeInference",
+    "BackOff",
     "Background",
     "BayesAttack",
     "ClassAttack",

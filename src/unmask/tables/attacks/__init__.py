@@ -3,6 +3,7 @@
 from unmask.tables.attacks.attribute import AttributeInference
 from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
 from unmask.tables.attacks.fitting import fit_errors
+from unmask.tables.attacks.learned import BackOff
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbor
 from unmask.tables.attacks.order import OrderAttack
@@ -13,6 +14,7 @@ from unmask.tables.attacks.strings import StringLinkage
 
 __all__ = [
     "AttributeInference",
+    "BackOff",
     "BayesAttack",
     "CellError",
     "ClassAttack",

@@ -1,0 +1,147 @@
+"""Learners against loops over rows."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from unmask import UnmaskError
+from unmask.tables import AttributeInference, Background, BackOff, Table
+from unmask.tables.attacks.learned import STRENGTHS
+
+ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill"}
+
+
+def drawn(n, seed, *, boxes=False):
+    rng = np.random.default_rng(seed)
+    age, sex = rng.integers(1, 5, n), rng.choice(["f", "m"], n)
+    ill = np.where(rng.random(n) < age / 6, "flu", rng.choice(["cold", "gout"], n))
+    cells = [f"[{a}, {a + 1}]" if b else str(a) for a, b in zip(age, rng.random(n) < 0.5 * boxes, strict=True)]
+    return {"age": cells, "sex": sex, "ill": ill}
+
+
+def read(columns, **more):
+    return Table.read(columns, **{**ROLES, **more}, types={"age": "number", "sex": "text", "ill": "text"})
+
+
+def values_in(cell):
+    return range(int(cell[1]), int(cell[4]) + 1) if cell.startswith("[") else [int(cell)]
+
+
+def told(one, other):
+    """What two columns say of one another, in nats."""
+    n, pairs = len(one), Counter(zip(one, other, strict=True))
+    (ones, others) = (Counter(side) for side in (one, other))
+    return sum(c / n * np.log(c * n / ones[a] / others[b]) for (a, b), c in pairs.items())
+
+
+def literal(release, people, population):
+    """The formula, row by row; the fraction of a box that is each value, as the population has them."""
+    general = np.bincount([int(one) for one in population["age"]], minlength=6)
+
+    def agrees(cell, known, name):
+        if name == "sex":
+            return float(cell == known)
+        inside = values_in(cell)
+        weight = np.array([general[one] + 1e-9 for one in inside])
+        return float(weight[[one == int(known) for one in inside]].sum() / weight.sum())
+
+    labels = sorted({*release["ill"], *population["ill"]})
+    n, m = len(release["ill"]), len(labels)
+    overall = {s: (np.sum(np.array(release["ill"]) == s) + 0.5) / (n + 0.5 * m) for s in labels}
+
+    def learned(person, strengths, without=None):
+        p, agree = dict(overall), np.ones(n)
+        if without is not None:
+            agree[without] = 0.0
+        for name, a in zip(order, strengths, strict=False):
+            agree = agree * [agrees(cell, person[name], name) for cell in release[name]]
+            own = {s: agree[np.array(release["ill"]) == s].sum() for s in labels}
+            p = {s: (own[s] + a * p[s]) / (agree.sum() + a) for s in labels}
+        return p
+
+    def stands_for(cell):
+        inside = values_in(cell)
+        return inside[int(np.argmax([general[one] for one in inside]))]
+
+    rows = [{"age": stands_for(a), "sex": s} for a, s in zip(release["age"], release["sex"], strict=True)]
+    order = sorted(("age", "sex"), key=lambda name: -told([row[name] for row in rows], release["ill"]))
+    chosen = []
+    for _ in order:
+        said = [
+            sum(np.log(learned(row, [*chosen, a], without=i)[release["ill"][i]]) for i, row in enumerate(rows))
+            for a in STRENGTHS
+        ]
+        chosen.append(STRENGTHS[int(np.argmax(np.round(said, 9)))])
+    prior = {s: np.sum(np.array(population["ill"]) == s) / len(population["ill"]) for s in labels}
+    found = []
+    for person in people:
+        p = learned(person, chosen)
+        p = np.array([p[s] * prior[s] / overall[s] for s in labels])
+        found.append(p / p.sum())
+    return labels, np.array(found)
+
+
+@pytest.mark.parametrize("boxes", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_back_off_against_a_loop(seed, boxes):
+    columns, population = drawn(30, seed, boxes=boxes), drawn(200, seed + 10)
+    release, known = read(columns), read(population)
+    people = [{"age": age, "sex": sex} for age in (1, 2, 3, 4) for sex in ("f", "m")]
+    asked = {name: [str(person[name]) for person in people] for name in ("age", "sex")}
+    belief = BackOff("ill")(release, Background(read({**asked, "ill": ["flu"] * 8}), known))
+    labels, expected = literal(columns, people, population)
+    assert belief.candidate_label == tuple(labels)
+    assert np.abs(belief.to_dense() - expected).max() < 1e-9
+
+
+def test_who_is_known_by_a_useless_column_alone_gets_the_margin():
+    release = Table.read(
+        {"x": list("aabb") * 30, "y": list("cd") * 60, "s": list("uuvv") * 30},
+        quasi_identifiers=("y", "x"),
+        sensitive="s",
+    )
+    people = Table.read({"x": ["a", "?"], "y": ["c", "c"]}, quasi_identifiers=("x", "y"), na="?")
+    belief = BackOff("s")(release, Background(people)).to_dense()
+    assert belief[0, 0] > 0.99
+    assert belief[1] == pytest.approx([0.5, 0.5], abs=1e-9)
+
+
+def test_one_column_by_hand():
+    """4 rows of one cell, a = 1/4: (n + a p) / (n + a), moved from the release's 1/2 to the population's 1/4."""
+    release = Table.read({"q": list("xxyy"), "s": list("uuvv")}, quasi_identifiers="q", sensitive="s")
+    population = Table.read({"q": list("xyyy"), "s": list("uvvv")}, quasi_identifiers="q", sensitive="s")
+    belief = BackOff("s")(release, Background(population.take([0]), population))
+    p = (2 + Fraction(1, 4) * Fraction(1, 2)) / (2 + Fraction(1, 4))
+    moved = p * Fraction(1, 4) / (p * Fraction(1, 4) + (1 - p) * Fraction(3, 4))
+    assert belief.to_dense()[0, 0] == pytest.approx(float(moved))
+    assert (belief.status, belief.provenance["prior"]) == ("model", "population")
+
+
+def test_a_value_that_the_release_lacks_has_its_share_of_the_population():
+    release = Table.read({"q": list("xxyy"), "s": list("uuvv")}, quasi_identifiers="q", sensitive="s")
+    population = Table.read({"q": list("xxyy"), "s": list("uvvw")}, quasi_identifiers="q", sensitive="s")
+    belief = BackOff("s")(release, Background(population, population))
+    assert belief.candidate_label == ("u", "v", "w")
+    assert np.all(belief.to_dense() > 0)
+    stranger = Table.read({"q": ["z"]}, quasi_identifiers="q")  # no row is like them: the population's shares
+    assert BackOff("s")(release, Background(stranger, population)).to_dense()[0] == pytest.approx([0.25, 0.5, 0.25])
+
+
+def test_whom_no_record_fits_is_believed_what_the_release_says_of_people_like_them():
+    columns = drawn(200, 0)
+    release, population = read({name: cells[:100] for name, cells in columns.items()}), read(columns)
+    asked = Table.read({"age": [4, 9], "sex": ["f", "f"]}, quasi_identifiers=("age", "sex"))
+    known = Background(asked, population)
+    found, learned = AttributeInference("ill")(release, known), BackOff("ill")(release, known)
+    assert found.to_dense()[1] == pytest.approx(learned.to_dense()[1])
+    assert found.to_dense()[0] != pytest.approx(learned.to_dense()[0])
+
+
+def test_too_many_probabilities_are_refused():
+    n = 5000
+    release = Table.read({"q": np.arange(n), "s": np.arange(n)}, quasi_identifiers="q", sensitive="s")
+    assert "5,000 different people" in BackOff("s").refusal(release)
+    with pytest.raises(UnmaskError, match="coarsen"):
+        BackOff("s")(release)
