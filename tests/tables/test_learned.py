@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unmask import UnmaskError
-from unmask.tables import AttributeInference, Background, BackOff, Table
+from unmask.tables import AttributeInference, Background, BackOff, Table, criteria
 from unmask.tables.attacks.learned import STRENGTHS
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill"}
@@ -145,3 +145,15 @@ def test_too_many_probabilities_are_refused():
     assert "5,000 different people" in BackOff("s").refusal(release)
     with pytest.raises(UnmaskError, match="coarsen"):
         BackOff("s")(release)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_repeated_against_a_loop(seed):
+    columns, population = drawn(40, seed), drawn(60, seed + 20)
+    release, original = read(columns), read(population)
+    keys, people = (list(zip(side["age"], side["sex"], strict=True)) for side in (columns, population))
+    shown = {key: {columns["ill"][i] for i, k in enumerate(keys) if k == key} for key in keys}
+    alone = [people.count(key) == 1 and keys.count(key) == 1 for key in people]
+    right = [shown.get(key) == {ill} for key, ill in zip(people, population["ill"], strict=True)]
+    assert criteria.replicated_uniques(release, original) == pytest.approx(np.mean(alone))
+    assert criteria.correctly_disclosed(release, original, "ill") == pytest.approx(np.mean(right))

@@ -154,7 +154,9 @@ def _overall(secret: Column, n_values: int) -> Floats:
 
 def _counted(columns: Sequence[Shared], secret: Column, n_values: int) -> tuple[list[Shared], csr_array]:
     """The columns with classes of rows in the place of rows, and (n_classes, n_values) the rows of each."""
-    rows, sizes, levels = group([one.row.astype(np.int32, copy=False) for one in columns], [one.share.shape[0] for one in columns])
+    rows, sizes, levels = group(
+        [one.row.astype(np.int32, copy=False) for one in columns], [one.share.shape[0] for one in columns]
+    )
     counts = class_counts(rows, len(sizes), secret.codes, n_values)
     return [one._replace(row=levels[:, j]) for j, one in enumerate(columns)], counts
 
