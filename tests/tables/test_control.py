@@ -12,6 +12,7 @@ from unmask import UnmaskError
 from unmask.cli import main
 from unmask.reports import render, sentences
 from unmask.tables import Background, BackOff, Mondrian, Table, datasets
+from unmask.tables.shift import shift
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill"}
 
@@ -186,3 +187,53 @@ def test_the_command_line_takes_a_release_for_synthetic(tmp_path):
     )
     engine = CliRunner().invoke(main, ["audit", *given, "--engine", "duckdb"])
     assert (engine.exit_code, "--synthetic" in engine.output) == (2, True)
+
+
+def test_control_people_who_are_unlike_count_by_weight():
+    """Twice as many old people among those attacked: each old control person counts about twice."""
+    rng = np.random.default_rng(0)
+    old = {"few": rng.random(4000) < 0.35, "many": rng.random(4000) < 0.65}
+    age = {who: np.where(one, 50, 20) + rng.integers(0, 5, 4000) for who, one in old.items()}
+    tables = {
+        who: Table.read(
+            {"age": one, "ill": np.where(one > 40, "gout", "flu")}, quasi_identifiers="age", sensitive="ill"
+        )
+        for who, one in age.items()
+    }
+    found = shift(tables["many"], tables["few"])
+    weight, share = found.weight * 4000, {who: one.mean() for who, one in old.items()}
+    assert not found.alike
+    assert found.interval.low < 0.65 < found.interval.high + 0.02
+    assert weight[old["few"]].mean() == pytest.approx(share["many"] / share["few"], rel=0.05)
+    assert weight[~old["few"]].mean() == pytest.approx((1 - share["many"]) / (1 - share["few"]), rel=0.05)
+
+
+@pytest.mark.parametrize(("shared", "state"), [(0.6, "weighted"), (0.02, "refused")])
+def test_an_audit_says_when_control_people_are_unlike(shared, state):
+    rng = np.random.default_rng(0)
+    n = 1500
+    groups = {"before": rng.random(n) < 0.5 + shared / 2 - 0.3, "others": rng.random(n) < shared / 2}
+    groups["before"] |= rng.random(n) < (0.4 if state == "weighted" else 0.95)
+    tables = [
+        Table.read(
+            {"age": np.where(one, 50, 20), "ill": rng.choice(["flu", "gout"], n)},
+            quasi_identifiers="age",
+            sensitive="ill",
+        )
+        for one in groups.values()
+    ]
+    release, origin = Mondrian(k=5)(tables[0], rng=rng)
+    found = unmask.audit(release, original=tables[0], origin=origin, control=tables[1])
+    row = row_of(found)
+    if state == "weighted":
+        assert row.control is not None
+        assert "count by weight" in row.note
+        assert any("unlike those attacked" in said for said in found.assumptions)
+    else:
+        assert row.control is None
+        assert any("draw control people" in why for _, why in found.not_run)
+
+
+def test_people_drawn_alike_are_found_alike():
+    alike = [shift(*(Table.read(people(400, seed + i), **ROLES) for i in (0, 50))).alike for seed in range(20)]
+    assert sum(alike) >= 19

@@ -49,6 +49,7 @@ from unmask.measures.leakage import (
     total_variation,
 )
 from unmask.measures.losses import Loss
+from unmask.measures.rapid import rapid_at
 from unmask.measures.registry import CRITERIA, MEASURES, UTILITIES, Quantity, declare, described
 from unmask.measures.success import (
     bayes_vulnerability,
@@ -102,6 +103,7 @@ __all__ = [
     "min_entropy_smith",
     "mutual_information",
     "rank",
+    "rapid_at",
     "rational",
     "realized_bayes",
     "realized_error",

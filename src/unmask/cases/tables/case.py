@@ -15,7 +15,7 @@ from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
 from unmask.posterior import Posterior, equal_weights
 from unmask.results import Row
-from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, OrderAttack, RegisterAttack
+from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
@@ -30,7 +30,8 @@ REGISTER = "register"
 LEARNER = "learner"
 """The adversary who reads a release as data about people in general."""
 
-Learner = BackOff
+Learner = BackOff | ModelAttribute
+"""Who learns from all rows."""
 
 OWN_PRIOR = (
     "The prior of a value is the release's own share of it: no original says what was believed before, and the gain "

@@ -17,7 +17,8 @@ from unmask.tables.shift import Shift
 def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
     """What holders of quasi-identifiers or of a register know, in words that complete "an adversary who ..."."""
     register = evidence.register
-    words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are in the table"}
+    where = "in the original" if evidence.synthetic else "in the table"
+    words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are {where}"}
     if evidence.original is not None and table.sensitive:
         words[LEARNER] = f"learns from all rows what people with such {_listed(table.quasi_identifiers)} have"
     if register is not None:

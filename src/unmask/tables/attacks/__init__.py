@@ -2,6 +2,7 @@
 
 from unmask.tables.attacks.attribute import AttributeInference
 from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
+from unmask.tables.attacks.estimators import ModelAttribute
 from unmask.tables.attacks.fitting import fit_errors
 from unmask.tables.attacks.learned import BackOff
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
@@ -21,6 +22,7 @@ __all__ = [
     "ClosestRecord",
     "Linkability",
     "MarginalRatio",
+    "ModelAttribute",
     "NearestNeighbor",
     "OrderAttack",
     "Parts",
