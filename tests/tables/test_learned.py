@@ -6,8 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import unmask
 from unmask import UnmaskError
-from unmask.tables import AttributeInference, Background, BackOff, Table, criteria
+from unmask.tables import AttributeInference, Background, BackOff, Mondrian, Table, criteria
 from unmask.tables.attacks.learned import STRENGTHS
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill"}
@@ -157,3 +158,47 @@ def test_what_is_repeated_against_a_loop(seed):
     right = [shown.get(key) == {ill} for key, ill in zip(people, population["ill"], strict=True)]
     assert criteria.replicated_uniques(release, original) == pytest.approx(np.mean(alone))
     assert criteria.correctly_disclosed(release, original, "ill") == pytest.approx(np.mean(right))
+
+
+def synthetic(seed):
+    """People, others like them, and made-up rows; one more column is kept."""
+    both = [drawn(300, seed + i) for i in range(3)]
+    kept = [np.where(np.array(one["ill"]) == "flu", "x", "y") for one in both]
+    return [
+        Table.read({**one, "note": note}, **ROLES, keep="note", types={"age": "number", "note": "text"})
+        for one, note in zip(both, kept, strict=True)
+    ]
+
+
+def test_an_audit_of_a_synthetic_release_asks_only_learners():
+    before, others, release = synthetic(0)
+    found = unmask.audit(release, original=before, control=others, synthetic=True)
+    rows = [row for row in found.rows if row.release == "release"]
+    assert {(row.adversary, row.target) for row in rows} == {("learner", "ill"), ("all columns", "ill")}
+    assert all(np.isfinite(row.posterior) for row in rows if row.measure == "log_loss_bits")
+    assert {one.release for one in found.values} == {"release"}
+    own = {(row.adversary, row.measure): row for row in rows}
+    assert own["all columns", "realized_success"].posterior > own["learner", "realized_success"].posterior
+    assert found.criteria["release"]["replicated_uniques"] is not None
+    assert "original" in found.adversaries["prosecutor"]
+
+
+def test_the_baseline_is_the_best_attack_on_control_people():
+    before, others, _ = synthetic(1)
+    release, origin = Mondrian(k=5)(before, rng=np.random.default_rng(0))
+    found = unmask.audit(release, original=before, origin=origin, control=others)
+    rows = [row for row in found.rows if (row.release, row.target) == ("release", "ill") and row.control is not None]
+    for measure in ("realized_success", "rank"):
+        same = {row.adversary: row for row in rows if row.measure == measure}
+        best = max if same["learner"].direction == "high" else min
+        expected = best(same["learner"].control, same["prosecutor"].control)
+        assert same["learner"].baseline == same["prosecutor"].baseline == expected
+        assert same["all columns"].baseline is None
+
+
+def test_what_is_not_learned_is_said():
+    _, _, release = synthetic(2)
+    assert "What all rows say of people like somebody" in [what for what, _ in unmask.audit(release).not_run]
+    n = 5000
+    wide = Table.read({"q": np.arange(n), "s": np.arange(n)}, quasi_identifiers="q", sensitive="s")
+    assert "What all rows say of s" in [what for what, _ in unmask.audit(wide, original=wide).not_run]

@@ -171,11 +171,12 @@ class Scene:
 
     def value(self, adversary: str, attack: AttributeInference, link: Posterior, more: Sequence[Column] = ()) -> Case:
         """What is their sensitive value? link : the belief about their records, which compares `more` columns."""
+        table = self.learned_from(attack.sensitive, more) if more else self.table
 
         def believed(known: Known | None) -> tuple[Posterior, NDArray[np.int64] | None]:
             linked = link if known is self.known else replace(self, known=known).link(more)
             told = self.told(attack.sensitive, known, more)
-            return attack.through(linked, self.table, told), boxes_of(linked)
+            return attack.through(linked, table, told), boxes_of(linked)
 
         return self._inferred(adversary, attack.sensitive, believed)
 

@@ -72,7 +72,7 @@ def audit_tables(
     )
     everything = releases if original is None else {ORIGINAL: original, **releases}
     counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
-    found = _Found(None if motive is None else facing(motive, evidence), evidence, watched)
+    found = _Found(None if motive is None else facing(motive, evidence), evidence, watched, foreign)
     for count in counts.values():
         found.take(_cases(count, evidence))
     first, price = next(iter(releases.values())), found.price(_people(releases))
@@ -162,19 +162,27 @@ def _values(scene: Scene, column: Column, link: Posterior) -> Iterator[Case | Au
     """What is believed of a value by whose record it may be, and by what all rows say of people like them; the one is
     the baseline of the other. Where no row is anybody's, by the latter alone.
     """
-    attack, told = BackOff(column.name), scene.told(column.name, scene.known)
-    why = "" if told is None else attack.refusal(scene.table, told)
-    if told is None or isinstance(scene.table, Combinations) or why:
-        yield Audit((), ((f"What all rows say of {column.name}", why),) if why else ())
+    why, attack = _unlearned(scene, column), BackOff(column.name)
+    if scene.known is None or isinstance(scene.table, Combinations) or why:
+        yield from why
         yield scene.value(PROSECUTOR, AttributeInference(column.name), link)
         return
-    attack = attack.tuned(scene.table, told)
+    attack = attack.tuned(scene.table, scene.told(column.name, scene.known))
     if not scene.foreign:
         yield scene.value(PROSECUTOR, AttributeInference(column.name, outside=attack), link)
     yield scene.learned(LEARNER, attack)
 
 
-def _by_columns(scene: Scene) -> Iterator[Case]:
+def _unlearned(scene: Scene, column: Column, more: Sequence[Column] = ()) -> list[Audit]:
+    """Why all rows are not asked about a value, if they are not."""
+    if scene.known is None or isinstance(scene.table, Combinations):
+        return []
+    told = scene.told(column.name, scene.known, more)
+    why = BackOff(column.name).refusal(scene.learned_from(column.name, more), told)
+    return [Audit((), ((f"What all rows say of {column.name}", why),))] if why else []
+
+
+def _by_columns(scene: Scene) -> Iterator[Case | Audit]:
     """Adversaries who know more than the quasi-identifiers, where there is more.
 
     Besides the quasi-identifiers, which they compare as everybody does, they know released columns as exact values. An
@@ -187,12 +195,23 @@ def _by_columns(scene: Scene) -> Iterator[Case]:
         if not scene.foreign:
             yield scene.identity(COLUMNS, link)
         for column in scene.table.sensitive:
-            yield scene.value(COLUMNS, AttributeInference(column.name), link, kept)
+            yield from _by_more(scene, COLUMNS, column, link, kept)
     if sensitive and not scene.foreign:
         yield scene.identity(INSIDER, scene.link([*kept, *sensitive]))
     for column in sensitive if len(sensitive) > 1 else ():
         more = [*kept, *(other for other in sensitive if other is not column)]
-        yield scene.value(INSIDER, AttributeInference(column.name), scene.link(more), more)
+        yield from _by_more(scene, INSIDER, column, scene.link(more), more)
+
+
+def _by_more(
+    scene: Scene, adversary: str, column: Column, link: Posterior, more: Sequence[Column]
+) -> Iterator[Case | Audit]:
+    """A value, inferred from more columns: from a record that may be theirs, or where no row is anybody's from all."""
+    if not scene.foreign:
+        yield scene.value(adversary, AttributeInference(column.name), link, more)
+        return
+    why = _unlearned(scene, column, more)
+    yield from why or [scene.learned(adversary, BackOff(column.name), more)]
 
 
 @dataclass(eq=False)
@@ -202,6 +221,7 @@ class _Found:
     motive: Motive | None
     evidence: Evidence
     watched: Watched | None
+    foreign: Collection[str]
     rows: list[Row] = field(default_factory=list)
     not_run: list[tuple[str, str, str]] = field(default_factory=list)
     unasked: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -247,7 +267,7 @@ class _Found:
         self.spread.append(facts.distribution(case))
         if case.release == ORIGINAL:
             return
-        if case.adversary == PROSECUTOR and case.target != "identity":
+        if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
             self.values += facts.by_value(case)
         if self.watched is not None and case.adversary not in APART:
             names = {"release": case.release, "adversary": case.adversary, "target": case.target}

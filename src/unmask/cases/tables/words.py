@@ -141,6 +141,7 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
     without = ", ".join(name for name in releases if name not in evidence.origins)
     if evidence.original is None:
         yield "Realized success", "needs the original table (--original)"
+        yield "What all rows say of people like somebody", "needs the original table (--original)"
         yield "The order of the rows", "needs the original table (--original)"
     if without:
         yield f"Which generalized cells of {without} other columns restore", _NEEDS_ORIGIN
@@ -151,6 +152,7 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
 
 NEED_ROWS = (
     ("Realized success", "needs the original in memory"),
+    ("What all rows say of people like somebody", "needs the original in memory"),
     ("The order of the rows", "needs the original in memory"),
     ("Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"),
     ("Which values are inferred", "needs the table in memory"),
