@@ -35,6 +35,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "tables": (),
     "noisy_release": (),
     "added": (),
+    "learned": (),
     "channels": (),
     "location_study": (),
     "intervals": (),

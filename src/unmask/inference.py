@@ -314,15 +314,17 @@ def compose(
     *,
     labels: tuple[str, ...],
     prior: NDArray[np.float64] | None = None,
+    outside: NDArray[np.float64] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
     """Which value, through who: p(s given y) = sum over candidates x of p(x given y) [s is the value of x], and
-    p(none given y) times the prior of s.
+    p(none given y) times what is believed of one who is none of them.
 
     value_of_candidate : (n_candidates,) the sensitive value of each released record
-    prior              : (n_values,) share of each value among people in general, as known before the release; it is
-                         also what the adversary believes of a target who is none of the candidates. Without it, the
-                         histogram of the release stands in for it.
+    prior              : (n_values,) share of each value among people in general, as known before the release. Without
+                         it, the histogram of the release stands in for it.
+    outside            : (n_observations, n_values) what is believed of a target who is none of the candidates; the
+                         prior when left out
 
     >>> link = from_classes(np.array([0, 1, 1]), np.array([1]))
     >>> belief = compose(link, np.array([0, 0, 1]), labels=("flu", "gout"))
@@ -336,7 +338,8 @@ def compose(
     listed = csr_array((p, value_of_candidate[link.candidate], link.indptr.copy()), shape=shape)
     listed.sum_duplicates()  # in place, hence the copy
     if link.unlisted.any():
-        listed = csr_array(listed + _unlisted_values(link, value_of_candidate, released, prior))
+        of_nobody = prior if outside is None else outside
+        listed = csr_array(listed + _unlisted_values(link, value_of_candidate, released, of_nobody))
         listed.sum_duplicates()
     listed.sort_indices()
     with np.errstate(divide="ignore"):
@@ -364,9 +367,10 @@ def _unlisted_values(
     link: Posterior, value: NDArray[np.int32], released: NDArray[np.int64], prior: NDArray[np.float64]
 ) -> csr_array:
     """(n_observations, n_values) the part of the belief that is not listed: shared by the other candidates where their
-    number is known, otherwise spread like the prior. released : (n_values,) candidates of each value.
+    number is known, otherwise spread like the prior, which may be each observation's own. released : (n_values,)
+    candidates of each value.
     """
-    shape = (link.n_observations, len(prior))
+    shape = (link.n_observations, len(released))
     ones = csr_array((np.ones(len(link.candidate)), value[link.candidate], link.indptr), shape=shape)
     share = np.where(link.n_unlisted > 0, link.unlisted / np.maximum(link.n_unlisted, 1), 0.0)
     lump = np.where(link.n_unlisted > 0, 0.0, link.unlisted)

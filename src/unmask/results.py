@@ -36,6 +36,7 @@ class Row:
                          what a reader must know about this number
     linked_to          : the other data about people that names are taken from, such as "register"; "" for none
     control            : what the same attack reaches on control people, who are not in the release; None without any
+    baseline           : the most that any adversary with the same knowledge reaches on control people
     excess, excess_low, excess_high : what members have more, as the adversary profits, and its 95 % interval, which is
                          for members and control people like these
     """
@@ -61,6 +62,7 @@ class Row:
     note: str = ""
     linked_to: str = ""
     control: float | None = None
+    baseline: float | None = None
     excess: float | None = None
     excess_low: float | None = None
     excess_high: float | None = None

@@ -52,6 +52,7 @@ from unmask.measures.leakage import (
     total_variation,
 )
 from unmask.measures.losses import Loss
+from unmask.measures.rapid import rapid_at
 from unmask.measures.registry import CRITERIA, MEASURES, UTILITIES, Quantity, declare, described
 from unmask.measures.success import (
     bayes_vulnerability,
@@ -106,6 +107,7 @@ __all__ = [
     "min_entropy_smith",
     "mutual_information",
     "rank",
+    "rapid_at",
     "rates",
     "rational",
     "realized_bayes",

@@ -49,6 +49,10 @@ declare_all(
              "how often the commonest value of the class is right", "share"),
     Quantity("prior_error", "Error without the release", "how often the commonest value of the table is wrong",
              "share", "low"),
+    Quantity("replicated_uniques", "Replicated uniques (repU)",
+             "people who are unique in the original and whose combination one synthetic row has", "share"),
+    Quantity("correctly_disclosed", "Correctly disclosed (DiSCO)",
+             "people whose combination is released with one single value, and that value is theirs", "share"),
     Quantity("information_bits", "Information", "bits that the class tells about the value, on average", "bits"),
     among=CRITERIA,
 )  # fmt: skip

@@ -3,11 +3,13 @@
 from unmask.tables import criteria, datasets, utility
 from unmask.tables.attacks import (
     AttributeInference,
+    BackOff,
     BayesAttack,
     ClassAttack,
     ClosestRecord,
     Linkability,
     MarginalRatio,
+    ModelAttribute,
     NearestNeighbor,
     OrderAttack,
     Parts,
@@ -24,6 +26,7 @@ from unmask.tables.release import Table
 
 __all__ = [
     "AttributeInference",
+    "BackOff",
     "Background",
     "BayesAttack",
     "ClassAttack",
@@ -34,6 +37,7 @@ __all__ = [
     "Knowledge",
     "Linkability",
     "MarginalRatio",
+    "ModelAttribute",
     "Mondrian",
     "NearestNeighbor",
     "OrderAttack",

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
+from unmask.tables.column import Column
 from unmask.tables.release import Table
 
 
@@ -57,3 +59,22 @@ def people_of(knowledge: Background | None, attack: Attack) -> Table:
     if people is None:
         raise UnmaskError(f"{attack!r} was told of no people; give Background(people), or use ClassAttack")
     return people
+
+
+def before(released: Column, population: Table | None) -> tuple[tuple[str, ...], NDArray[np.float64], str]:
+    """What may be a person's value, how likely each is before the release, and whose shares these are: "population", or
+    "release" where none is known.
+
+    The values of either column, the released one's first. One that is released and that the population lacks weighs
+    half a person.
+    """
+    if population is None:
+        return released.levels.labels, released.counts / len(released.codes), "release"
+    known = population.column(released.name)
+    labels = tuple(dict.fromkeys(released.levels.labels + known.levels.labels))
+    place = {label: at for at, label in enumerate(labels)}
+    people = np.zeros(len(labels))
+    people[[place[label] for label in known.levels.labels]] = known.counts
+    occurs = np.bincount(released.codes, minlength=len(labels)) > 0
+    people[occurs & (people == 0)] = 0.5
+    return labels, people / people.sum(), "population"

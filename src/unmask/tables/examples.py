@@ -5,6 +5,7 @@ from unmask import tables
 ATTACKS = (
     tables.ClassAttack(), tables.RegisterAttack(coverage=0.2), tables.BayesAttack(), tables.NearestNeighbor(),
     tables.StringLinkage(), tables.OrderAttack(), tables.AttributeInference("diagnosis"),
+    tables.BackOff("diagnosis"), tables.ModelAttribute("diagnosis"),
     tables.MarginalRatio(), tables.ClosestRecord(), tables.ShadowMembership(tables.Mondrian(), shadows=20),
     tables.Linkability(),
 )  # fmt: skip

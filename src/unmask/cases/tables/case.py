@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit, audit
-from unmask.measures import Measure
+from unmask.measures import Measure, realized_success
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
 from unmask.posterior import Posterior, equal_weights
 from unmask.results import Row
-from unmask.tables.attacks import AttributeInference, ClassAttack, OrderAttack, RegisterAttack
+from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
@@ -27,9 +27,19 @@ from unmask.truth import UNKNOWN, Truth
 PROSECUTOR = "prosecutor"
 REGISTER = "register"
 
+LEARNER = "learner"
+"""The adversary who reads a release as data about people in general."""
+
+Learner = BackOff | ModelAttribute
+"""Who learns from all rows."""
+
 OWN_PRIOR = (
     "The prior of a value is the release's own share of it: no original says what was believed before, and the gain "
     "leaves out what suppression or sampling did to the shares."
+)
+
+WEIGHTED = (
+    "Control people are unlike those attacked and count by weight; as they are, {:.1%} of them are right guesses."
 )
 
 ORDERS: Mapping[str, str] = {
@@ -108,7 +118,9 @@ class Scene:
     origin : (n_rows,) the row of the original behind each, or of the release, where that is not known (traced)
     known  : what is known of whom, in which population; None: everybody of the release by their own rows
     drawn_from : as in `Case`
-    control : people of the same population who are not in the release, every one of them
+    control : people of the same population who are not in the release, every one of them; None where nothing can be
+              said beside them
+    weight  : (n_control,) what each of them counts for where they are unlike those attacked, sum 1
     foreign : the rows are not people of the original, so nobody asks whose they are
     """
 
@@ -120,6 +132,7 @@ class Scene:
     drawn_from: float | None = None
     foreign: bool = False
     control: Known | None = None
+    weight: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, release: str, table: Table, origin: NDArray[np.int64] | None, known: Known | None = None) -> Self:
@@ -137,6 +150,8 @@ class Scene:
         """What somebody believes who attacks the people known."""
         if isinstance(attack, AttributeInference):
             return self.value(adversary, attack, attack.link(self.table, self.background))
+        if isinstance(attack, Learner):
+            return self.learned(adversary, attack)
         if isinstance(attack, OrderAttack):
             return self.order(adversary, attack)
         if isinstance(attack, RegisterAttack):
@@ -156,27 +171,59 @@ class Scene:
 
     def value(self, adversary: str, attack: AttributeInference, link: Posterior, more: Sequence[Column] = ()) -> Case:
         """What is their sensitive value? link : the belief about their records, which compares `more` columns."""
-        column, known = attack.sensitive, self.known
-        if known is None or column not in known.population.names:
-            belief, truth = attack.through(link, self.table), None
-        else:
-            belief = attack.through(link, self.table, known.background)
-            truth = attribute_truth(known.population, known.person, belief, column)
+        table = self.learned_from(attack.sensitive, more) if more else self.table
+
+        def believed(known: Known | None) -> tuple[Posterior, NDArray[np.int64] | None]:
+            linked = link if known is self.known else replace(self, known=known).link(more)
+            told = self.told(attack.sensitive, known, more)
+            return attack.through(linked, table, told), boxes_of(linked)
+
+        return self._inferred(adversary, attack.sensitive, believed)
+
+    def learned(self, adversary: str, attack: Learner, more: Sequence[Column] = ()) -> Case:
+        """The same, by somebody who reads the release as data about people in general; more : columns known besides."""
+        table = self.learned_from(attack.sensitive, more)
+
+        def believed(known: Known | None) -> tuple[Posterior, None]:
+            return attack(table, self.told(attack.sensitive, known, more)), None
+
+        return self._inferred(adversary, attack.sensitive, believed)
+
+    def learned_from(self, column: str, more: Sequence[Column] = ()) -> Table:
+        """The release with a sensitive column and all that is compared."""
+        return replace(_with(self.table, more), sensitive=(self.table.column(column),))
+
+    def told(self, column: str, known: Known | None, more: Sequence[Column] = ()) -> Background | None:
+        """What is known of people, and of the population that the original is: of control people the same."""
+        if known is None or self.known is None:
+            return None
+        population = self.known.population
+        return Background(_people(known, more), population if column in population.names else None)
+
+    def _inferred(
+        self,
+        adversary: str,
+        column: str,
+        believed: Callable[[Known | None], tuple[Posterior, NDArray[np.int64] | None]],
+    ) -> Case:
+        """What somebody believes of the people known and, where the truth is known, of control people; `believed` has
+        the boxes in which people share their luck, too.
+        """
+        (belief, boxes), truth = believed(self.known), None
+        if self.known is not None and column in self.known.population.names:
+            truth = attribute_truth(self.known.population, self.known.person, belief, column)
             truth = truth if np.any(truth.candidate != UNKNOWN) else None
-        if self.foreign:
-            belief = replace(belief, status="model")
         note = OWN_PRIOR if belief.provenance["prior"] == "release" else ""
         case = self._of_people(adversary, column, belief, truth, note)
         if truth is None or self.control is None:
             return case
-        return replace(case, boxes=boxes_of(link), control=self._of_control(self.control, attack, more))
-
-    def _of_control(self, control: Known, attack: AttributeInference, more: Sequence[Column]) -> Case:
-        """The same attack on people who are not in the release; what was believed before is the same, too."""
-        link = replace(self, known=control).link(more)
-        belief = attack.through(link, self.table, self.background)
-        truth = attribute_truth(control.population, control.person, belief, attack.sensitive)
-        return Case(self.release, "control", attack.sensitive, belief, truth, boxes=boxes_of(link))
+        other, theirs = believed(self.control)
+        of_other = attribute_truth(self.control.population, self.control.person, other, column)
+        if self.weight is not None:
+            note = "; ".join(filter(None, (note, WEIGHTED.format(_success(other, of_other)))))
+            other = replace(other, weight=self.weight)
+        control = Case(self.release, "control", column, other, of_other, boxes=theirs)
+        return replace(case, boxes=boxes, control=control, note=note)
 
     def order(self, adversary: str, attack: OrderAttack) -> Case:
         """Which record is theirs, by the order of the rows? The adversary has the population in its order."""
@@ -212,8 +259,12 @@ class Scene:
         """Whose record is whose, for those who know quasi-identifiers and compare more columns as exact values."""
         if self.known is None or not more:
             return ClassAttack()(_with(self.table, more) if more else self.table, self.background)
-        people = [self.known.population.column(column.name).take(self.known.person) for column in more]
-        return ClassAttack()(_with(self.table, more), Background(_with(self.known.people, people)))
+        return ClassAttack()(_with(self.table, more), Background(_people(self.known, more)))
+
+
+def _success(belief: Posterior, truth: Truth) -> float:
+    people = People.of(realized_success, belief, truth)
+    return float(people.weight @ people.value / people.weight.sum())
 
 
 def boxes_of(link: Posterior) -> NDArray[np.int64]:
@@ -222,6 +273,11 @@ def boxes_of(link: Posterior) -> NDArray[np.int64]:
     held = link.row_length > 0
     first[held] = link.candidate[link.indptr[:-1][held]] + 1
     return np.asarray(first[link.observation], dtype=np.int64)
+
+
+def _people(known: Known, more: Sequence[Column]) -> Table:
+    """What is known of people, who are known by more columns, too."""
+    return _with(known.people, [known.population.column(column.name).take(known.person) for column in more])
 
 
 def _with(table: Table, more: Sequence[Column]) -> Table:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.release import Table
+from unmask.tables.shift import Shift, shift
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,3 +39,13 @@ class Evidence:
     def aside(self) -> Known | None:
         """The control people, all of them."""
         return None if self.control is None else Knowledge(None)(self.control, rng=np.random.default_rng(self.seed))
+
+    @cached_property
+    def shift(self) -> Shift | None:
+        """Whether control people are like those attacked."""
+        return None if self.known is None or self.aside is None else shift(self.known.people, self.aside.people)
+
+    @property
+    def weight(self) -> NDArray[np.float64] | None:
+        """What each control person counts for, where they are unlike those attacked; None: all alike."""
+        return None if self.shift is None or self.shift.alike else self.shift.weight

@@ -159,7 +159,18 @@ class Counts:
     def criteria(self) -> dict[str, Value]:
         """As a report shows them."""
         told = {item.name: getattr(self._found, item.name) for item in fields(Criteria) if item.name != "columns"}
-        return {name: None if self.foreign and name in _OF_PEOPLE else value for name, value in told.items()}
+        found = {name: None if self.foreign and name in _OF_PEOPLE else value for name, value in told.items()}
+        return found | (dict(self._repeated()) if self.foreign else {})
+
+    def _repeated(self) -> Iterator[tuple[str, Value]]:
+        """What a release whose rows are nobody's repeats of the original."""
+        if self.original is None or not isinstance(self.table, Table):
+            return
+        yield "replicated_uniques", criteria.replicated_uniques(self.table, self.original)
+        for column in self.table.sensitive:
+            if column.name in self.original.names:
+                share = criteria.correctly_disclosed(self.table, self.original, column.name)
+                yield f"correctly_disclosed ({column.name})", share
 
     def by_size(self) -> Posterior:
         """The prosecutor's belief about identity of all parts, classes of one size put together."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from unmask.audit import STANDARD, Audit, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
-from unmask.cases.tables.case import PROSECUTOR, REGISTER, Case, Scene
+from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
 from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
@@ -26,7 +26,8 @@ from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.price import Price
 from unmask.reports.facts.tables import Distribution, ValueRisk
 from unmask.results import Row
-from unmask.tables.attacks import AttributeInference, OrderAttack, RegisterAttack
+from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
+from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
@@ -71,7 +72,7 @@ def audit_tables(
     )
     everything = releases if original is None else {ORIGINAL: original, **releases}
     counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
-    found = _Found(None if motive is None else facing(motive, evidence), evidence, watched)
+    found = _Found(None if motive is None else facing(motive, evidence), evidence, watched, foreign)
     for count in counts.values():
         found.take(_cases(count, evidence))
     first, price = next(iter(releases.values())), found.price(_people(releases))
@@ -94,6 +95,7 @@ def audit_tables(
             *(words.missing_evidence(evidence, () if evidence.synthetic else tables) if tables else ()),
             *(words.NEED_ROWS if len(tables) < len(releases) else ()),
             *([words.NO_REGISTER] if evidence.register is None else []),
+            *words.unlike(evidence),
             *([words.NO_CONTROL] if original is not None and evidence.control is None and first.sensitive else []),
             *found.unasked,
             *words.grouped(found.not_run),
@@ -122,7 +124,9 @@ def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
     name, table = count.release, count.table
     origin = np.arange(table.n_rows) if name == ORIGINAL else evidence.origins.get(name)
     for part in table.parts():
-        scene = replace(Scene.of(name, part, origin, evidence.known), foreign=count.foreign, control=evidence.aside)
+        scene = replace(Scene.of(name, part, origin, evidence.known), foreign=count.foreign)
+        if evidence.shift is not None and not evidence.shift.apart:
+            scene = replace(scene, control=evidence.aside, weight=evidence.weight)
         count.see(part, scene.table)
         yield from standard(scene, evidence)
         if isinstance(table, Table) and name != ORIGINAL:
@@ -135,13 +139,13 @@ def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
             yield from by_register(name, table, evidence.register, evidence.coverage)
 
 
-def standard(scene: Scene, evidence: Evidence) -> Iterator[Case]:
+def standard(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
     """The standard adversaries of a release, or of a part of a counted one: those who need no rows."""
     link = scene.link()
     if not scene.foreign:
         yield scene.identity(PROSECUTOR, link)
     for column in scene.table.sensitive:
-        yield scene.value(PROSECUTOR, AttributeInference(column.name), link)
+        yield from _values(scene, column, link)
     if isinstance(scene.table, Combinations):
         return
     yield from _by_columns(scene)
@@ -154,7 +158,31 @@ def standard(scene: Scene, evidence: Evidence) -> Iterator[Case]:
         yield scene.order(ORDER, OrderAttack())
 
 
-def _by_columns(scene: Scene) -> Iterator[Case]:
+def _values(scene: Scene, column: Column, link: Posterior) -> Iterator[Case | Audit]:
+    """What is believed of a value by whose record it may be, and by what all rows say of people like them; the one is
+    the baseline of the other. Where no row is anybody's, by the latter alone.
+    """
+    why, attack = _unlearned(scene, column), BackOff(column.name)
+    if scene.known is None or isinstance(scene.table, Combinations) or why:
+        yield from why
+        yield scene.value(PROSECUTOR, AttributeInference(column.name), link)
+        return
+    attack = attack.tuned(scene.table, scene.told(column.name, scene.known))
+    if not scene.foreign:
+        yield scene.value(PROSECUTOR, AttributeInference(column.name, outside=attack), link)
+    yield scene.learned(LEARNER, attack)
+
+
+def _unlearned(scene: Scene, column: Column, more: Sequence[Column] = ()) -> list[Audit]:
+    """Why all rows are not asked about a value, if they are not."""
+    if scene.known is None or isinstance(scene.table, Combinations):
+        return []
+    told = scene.told(column.name, scene.known, more)
+    why = BackOff(column.name).refusal(scene.learned_from(column.name, more), told)
+    return [Audit((), ((f"What all rows say of {column.name}", why),))] if why else []
+
+
+def _by_columns(scene: Scene) -> Iterator[Case | Audit]:
     """Adversaries who know more than the quasi-identifiers, where there is more.
 
     Besides the quasi-identifiers, which they compare as everybody does, they know released columns as exact values. An
@@ -167,12 +195,25 @@ def _by_columns(scene: Scene) -> Iterator[Case]:
         if not scene.foreign:
             yield scene.identity(COLUMNS, link)
         for column in scene.table.sensitive:
-            yield scene.value(COLUMNS, AttributeInference(column.name), link, kept)
+            yield from _by_more(scene, COLUMNS, column, link, kept)
     if sensitive and not scene.foreign:
         yield scene.identity(INSIDER, scene.link([*kept, *sensitive]))
     for column in sensitive if len(sensitive) > 1 else ():
         more = [*kept, *(other for other in sensitive if other is not column)]
-        yield scene.value(INSIDER, AttributeInference(column.name), scene.link(more), more)
+        yield from _by_more(scene, INSIDER, column, scene.link(more), more)
+
+
+def _by_more(
+    scene: Scene, adversary: str, column: Column, link: Posterior, more: Sequence[Column]
+) -> Iterator[Case | Audit]:
+    """A value, inferred from more columns: from a record that may be theirs, or where no row is anybody's from all."""
+    if not scene.foreign:
+        yield scene.value(adversary, AttributeInference(column.name), link, more)
+        return
+    if why := _unlearned(scene, column, more):
+        yield from why
+    else:
+        yield scene.learned(adversary, BackOff(column.name), more)
 
 
 @dataclass(eq=False)
@@ -182,6 +223,7 @@ class _Found:
     motive: Motive | None
     evidence: Evidence
     watched: Watched | None
+    foreign: Collection[str]
     rows: list[Row] = field(default_factory=list)
     not_run: list[tuple[str, str, str]] = field(default_factory=list)
     unasked: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -205,7 +247,7 @@ class _Found:
                 whom, said = (case.adversary, case.target), Sums.of(case, self._measures(case))
                 sums[whom] = sums[whom] + said if whom in sums else said
             del case  # before the next is made
-        self.rows += [row for said in sums.values() for row in said.rows()]
+        self.rows = list(beside_best(self.rows + [row for said in sums.values() for row in said.rows()]))
         self.spread += [said.distribution for said in sums.values()]
 
     @cached_property
@@ -227,7 +269,7 @@ class _Found:
         self.spread.append(facts.distribution(case))
         if case.release == ORIGINAL:
             return
-        if case.adversary == PROSECUTOR and case.target != "identity":
+        if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
             self.values += facts.by_value(case)
         if self.watched is not None and case.adversary not in APART:
             names = {"release": case.release, "adversary": case.adversary, "target": case.target}
@@ -243,6 +285,20 @@ class _Found:
         played = {row.release: row.posterior for row in self.rows if row.measure == "realized_rational_success"}
         whom = priced_adversary(self.evidence)
         return price_releases(self.motive, whom, self.priced, people=people, played=played)
+
+
+def beside_best(rows: Sequence[Row]) -> Iterator[Row]:
+    """The rows, with the most that anybody with the same knowledge reaches on control people."""
+    best: dict[tuple[str, str, str], float] = {}
+    same = {PROSECUTOR, LEARNER}
+    for row in rows:
+        if row.control is not None and row.adversary in same:
+            what = row.release, row.target, row.measure
+            stronger = max if row.direction == "high" else min
+            best[what] = stronger(best.get(what, row.control), row.control)
+    for row in rows:
+        known = row.adversary in same and row.control is not None
+        yield replace(row, baseline=best[row.release, row.target, row.measure]) if known else row
 
 
 def priced_adversary(evidence: Evidence) -> str:

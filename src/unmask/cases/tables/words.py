@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from unmask.cases.tables.case import PROSECUTOR, REGISTER
+from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
+from unmask.tables.shift import Shift
 
 
 def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
     """What holders of quasi-identifiers or of a register know, in words that complete "an adversary who ..."."""
     register = evidence.register
-    words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are in the table"}
+    where = "in the original" if evidence.synthetic else "in the table"
+    words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are {where}"}
+    if evidence.original is not None and table.sensitive:
+        words[LEARNER] = f"learns from all rows what people with such {_listed(table.quasi_identifiers)} have"
     if register is not None:
         shared = [column for column in table.quasi_identifiers if column.name in register.names]
         words[REGISTER] = f"holds a register of {register.n_rows:,} people with {_listed(shared)}"
@@ -50,8 +54,10 @@ def _listed(columns: Sequence[Column]) -> str:
 
 def who(table: Table | Reduced, evidence: Evidence) -> str:
     """The first line of the report: who attacks what, knowing what."""
-    after = " and ".join(["which record is theirs", *(f"what their {column.name} is" for column in table.sensitive)])
-    text = f"An adversary who knows {_listed(table.quasi_identifiers)} of people in the table asks {after}"
+    asked = [*([] if evidence.synthetic else ["which record is theirs"])]
+    after = " and ".join([*asked, *(f"what their {column.name} is" for column in table.sensitive)]) or "nothing"
+    whom = "whom the release was made from" if evidence.synthetic else "in the table"
+    text = f"An adversary who knows {_listed(table.quasi_identifiers)} of people {whom} asks {after}"
     if evidence.register is None:
         return text + "."
     return text + f"; another links every record to a register of {evidence.register.n_rows:,} people."
@@ -61,9 +67,12 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
     """What the numbers take for granted, a sentence each."""
     prior = "the release's own" if evidence.original is None else "the original's"
     yield f"Missing cells: {_MISSING[table.missing]}."
-    yield "The prosecutor knows that the target is in the table and reads generalized cells by containment."
-    yield f"Attribute inference uses the sensitive values of the records that fit; its prior is {prior}."
-    yield _EXCHANGEABLE
+    if not evidence.synthetic:
+        yield "The prosecutor knows that the target is in the table and reads generalized cells by containment."
+        yield f"Attribute inference uses the sensitive values of the records that fit; its prior is {prior}."
+        yield _EXCHANGEABLE
+    if evidence.original is not None and table.sensitive:
+        yield _LEARNED
     if evidence.original is None:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
     if evidence.register is not None:
@@ -71,11 +80,36 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
             f"The person behind a record is in the register with probability {evidence.coverage:g}, on average over "
             "all records; nobody there is behind two of them."
         )
-    if evidence.control is not None:
-        yield (
-            f"The {evidence.control.n_rows:,} control people are like those of the original and none of them is in it; "
-            "they are attacked as if they were."
-        )
+    if evidence.shift is not None:
+        yield from _beside(evidence.shift)
+
+
+def _beside(shift: Shift) -> Iterator[str]:
+    """Who control people are, and how far they are like those attacked."""
+    yield (
+        f"The {len(shift.weight):,} control people took no part in the release and are attacked as if they had. "
+        f"{_told_apart(shift)}."
+    )
+    if shift.alike or shift.apart:
+        return
+    yield (
+        "So control people count as often as people like them are attacked: the weights leave "
+        f"{shift.effective:,.0f} of them. That repairs what the known columns tell, and no other difference."
+    )
+
+
+def _told_apart(shift: Shift) -> str:
+    """How well the two are told apart."""
+    are = "They are like those attacked" if shift.alike else "They are unlike those attacked"
+    ends = (shift.interval.low, shift.interval.high)
+    interval = "" if None in ends else f" [{ends[0]:.3f}, {ends[1]:.3f}]"
+    return f"{are}: what is known of people tells the two apart with an AUC of {shift.auc:.3f}{interval}, 0.5 is chance"
+
+
+def unlike(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """Control people who are so unlike those attacked that nothing is said beside them."""
+    if evidence.shift is not None and evidence.shift.apart:
+        yield ADDED, f"{_told_apart(evidence.shift)}; draw control people as the others were drawn"
 
 
 _MISSING = {
@@ -87,6 +121,11 @@ _MISSING = {
 _EXCHANGEABLE = (
     "It is exact for an adversary to whom the people of a class are exchangeable; one who learns from other classes "
     "who of them has which value may do better."
+)
+
+_LEARNED = (
+    "The learner takes real people for people like the rows: the values of rows that agree with a person in column "
+    "after column count, moved to the shares of the original. They are asked about people whom no record fits, too."
 )
 
 KNOWN_COLUMNS = "Every released column may be known; those that leave unchanged are compared as exact values."
@@ -102,6 +141,7 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
     without = ", ".join(name for name in releases if name not in evidence.origins)
     if evidence.original is None:
         yield "Realized success", "needs the original table (--original)"
+        yield "What all rows say of people like somebody", "needs the original table (--original)"
         yield "The order of the rows", "needs the original table (--original)"
     if without:
         yield f"Which generalized cells of {without} other columns restore", _NEEDS_ORIGIN
@@ -112,14 +152,17 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
 
 NEED_ROWS = (
     ("Realized success", "needs the original in memory"),
+    ("What all rows say of people like somebody", "needs the original in memory"),
     ("The order of the rows", "needs the original in memory"),
     ("Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"),
     ("Which values are inferred", "needs the table in memory"),
 )
 """What is not asked of releases that an engine counts, and what it needs."""
 
+ADDED = "What people's own records added"
+
 NO_CONTROL = (
-    "What being in the table added",
+    ADDED,
     "not separated from what holds for everybody: needs control people, who are not in it (--control)",
 )
 

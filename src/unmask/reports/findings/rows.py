@@ -63,14 +63,25 @@ def without(row: Row) -> str:
 
 
 def added(row: Row) -> str:
-    """What being in the release added to an adversary's success with a value, and what that stands beside."""
+    """What people's own records added to an adversary's success with a value, and what that stands beside."""
     assert row.control is not None
     some = "nothing that shows" if _none_shown(row) else points(row)
     why = f" ({points(row)})" if _none_shown(row) else ""
     return (
-        f"owes {some} of their success with {row.target} to people being in the table{why}: they infer it correctly "
-        f"for {row_estimate(row)} of {row.n:,} people, and for {percent(row.control)} of control people, who are not"
+        f"owes {some} of their success with {row.target} to people's own records{why}: they infer it correctly "
+        f"for {row_estimate(row)} of {row.n:,} people, and for {percent(row.control)} of control people, whose records "
+        f"took no part{_by_the_best(row)}"
     )
+
+
+def _by_the_best(row: Row) -> str:
+    """What is left of the excess beside the strongest attack on control people, where that is another."""
+    assert row.control is not None
+    if row.baseline is None or round(row.baseline, 4) <= round(row.control, 4):
+        return ""
+    left = max(row.posterior - row.baseline, 0.0)
+    best = f"; another attack with the same knowledge reaches {percent(row.baseline)} of these"
+    return f"{best}, so that only {number(100 * left, 1)}{SPACE}points need their own records"
 
 
 def _none_shown(row: Row) -> bool:

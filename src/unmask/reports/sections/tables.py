@@ -79,26 +79,41 @@ def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str
 # --- control people --------------------------------------------------------------------------------------------------
 
 ADDED = (
-    "Control people are like those of the table and not in it. What the same adversary reaches on them holds for "
-    "everybody; the rest is what being in the table added, with a 95 % interval for people like these. "
-    "Dots are the people in it, the black tick is control people."
+    "Control people are like those attacked, and their records took no part in the release. What the same adversary "
+    "reaches on them holds for everybody; the rest is what people's own records added, with a 95 % interval for people "
+    "like these. Dots are the people attacked, the black tick is control people."
+)
+
+BEST = (
+    " The best on control people is the most that anybody with the same knowledge reaches there: what exceeds it could "
+    "not be had from other people's data by any attack here."
 )
 
 
 def added_section(scope: Scope) -> Section | None:
-    """What the adversary reaches on people in the release, and what on control people."""
+    """What the adversary reaches on people attacked, and what on control people."""
     own = {key: row for key, row in scope.heads.items() if row.control is not None}
     if not own:
         return None
     figures, tables = [], []
     for target in (target for target in scope.targets if any(key[2] == target for key in own)):
         rows = {key[:2]: row for key, row in own.items() if key[2] == target}
-        label = f"People in the table and control people. {what(target)}. The table below has the figures."
+        label = f"People attacked and control people. {what(target)}. The table below has the figures."
         figures.append(Figure(what(target), dots(_against_control(scope, rows), label=label)))
-        head = (*scope.who_head, "Guessing", "Control people", "People in it", "Added")
+        head = (
+            *scope.who_head,
+            "Guessing",
+            "Control people",
+            "People attacked",
+            "Added",
+            "Best on control",
+            "Above it",
+        )
         lines = [(*scope.who(*key), *_added_cells(row)) for key, row in rows.items()]
         tables.append(grid(head, lines, what(target), text=len(scope.who_head)))
-    return Section("added", "What being in the table added", parts(lead(ADDED), Figures(tuple(figures)), tables))
+    return Section(
+        "added", "What people's own records added", parts(lead(ADDED + BEST), Figures(tuple(figures)), tables)
+    )
 
 
 def _against_control(scope: Scope, rows: Mapping[tuple[str, str], Row]) -> list[tuple[str, list[Dot | Absent]]]:
@@ -117,7 +132,9 @@ def _against_control(scope: Scope, rows: Mapping[tuple[str, str], Row]) -> list[
 
 def _added_cells(row: Row) -> tuple[str, ...]:
     assert row.control is not None
-    return percent(row.prior), percent(row.control), row_estimate(row), points(row)
+    best = row.control if row.baseline is None else row.baseline
+    above = f"{number(100 * (row.posterior - best), 1)}{SPACE}points"
+    return percent(row.prior), percent(row.control), row_estimate(row), points(row), percent(best), above
 
 
 # --- people ----------------------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 from unmask.tables.attacks.attribute import AttributeInference
 from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
+from unmask.tables.attacks.estimators import ModelAttribute
 from unmask.tables.attacks.fitting import fit_errors
+from unmask.tables.attacks.learned import BackOff
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbor
 from unmask.tables.attacks.order import OrderAttack
@@ -13,12 +15,14 @@ from unmask.tables.attacks.strings import StringLinkage
 
 __all__ = [
     "AttributeInference",
+    "BackOff",
     "BayesAttack",
     "CellError",
     "ClassAttack",
     "ClosestRecord",
     "Linkability",
     "MarginalRatio",
+    "ModelAttribute",
     "NearestNeighbor",
     "OrderAttack",
     "Parts",

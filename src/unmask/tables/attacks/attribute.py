@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,8 @@ from unmask.inference import compose
 from unmask.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.attacks.counted import values
-from unmask.tables.background import Attack, Background, Rng
-from unmask.tables.column import Column
+from unmask.tables.attacks.learned import BackOff
+from unmask.tables.background import Attack, Background, Rng, before
 from unmask.tables.counted import Combinations
 from unmask.tables.release import Table
 
@@ -26,13 +26,17 @@ class AttributeInference:
     own histogram, which is exact for an adversary to whom the people of a class are exchangeable: one who learns from
     the other columns who in the class has which value may do better (Kifer 2009).
 
+    Of a target whom no record fits, the release is still data about people like them: what is learned from it is
+    believed. An adversary who gave up there would make what a record adds look larger than it is.
+
     The prior is the histogram of `population`: of the table before protection, of a named population, of people who
-    were not released. It is what is believed of a target who is believed absent, and neither suppression nor sampling
-    moves it. A released value that the population lacks weighs half a person. Without a population the release's own
-    histogram stands in for it, and the provenance says so: `prior` is "population" or "release".
+    were not released. It is what is believed of a target as far as they may be absent, and neither suppression nor
+    sampling moves it. A released value that the population lacks weighs half a person. Without a population the
+    release's own histogram stands in for it, and the provenance says so: `prior` is "population" or "release".
 
     sensitive : the column
     link      : how the adversary finds the target's record
+    outside   : what they believe of those whom no record fits; `BackOff(sensitive)` when left out
 
     >>> AttributeInference("diagnosis")
     AttributeInference(sensitive='diagnosis', link=ClassAttack(prior_present=1.0))
@@ -43,6 +47,7 @@ class AttributeInference:
 
     sensitive: str
     link: Attack = field(default_factory=ClassAttack)
+    outside: BackOff | None = field(default=None, repr=False)
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
         """The belief about the sensitive value of each person known."""
@@ -50,24 +55,24 @@ class AttributeInference:
 
     def through(self, link: Posterior, release: Table, knowledge: Background | None = None) -> Posterior:
         """The belief that follows from one about records that is there already, made by `link`."""
-        column = release.column(self.sensitive)
-        labels, prior = column.levels.labels, None
-        population = Background.of(knowledge).population
-        if population is not None:
-            labels, prior = _before(column, population.column(self.sensitive))
-        source = "release" if prior is None else "population"
+        column, known = release.column(self.sensitive), Background.of(knowledge)
+        labels, prior, source = before(column, known.population)
         provenance = {"attack": repr(self), "prior": source}
         if isinstance(release, Combinations):
-            return values(release, column, labels=labels, prior=prior, provenance=provenance)
-        return compose(link, column.codes, labels=labels, prior=prior, provenance=provenance)
+            given = None if known.population is None else prior
+            return values(release, column, labels=labels, prior=given, provenance=provenance)
+        outside = self._of_nobody(link, release, known, prior)
+        return compose(link, column.codes, labels=labels, prior=prior, outside=outside, provenance=provenance)
 
-
-def _before(released: Column, known: Column) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """The values of either column, the released one's first, and the share of people with each before the release."""
-    labels = tuple(dict.fromkeys(released.levels.labels + known.levels.labels))
-    place = {label: at for at, label in enumerate(labels)}
-    people = np.zeros(len(labels))
-    people[[place[label] for label in known.levels.labels]] = known.counts
-    occurs = np.bincount(released.codes, minlength=len(labels)) > 0
-    people[occurs & (people == 0)] = 0.5
-    return labels, people / people.sum()
+    def _of_nobody(
+        self, link: Posterior, release: Table, known: Background, prior: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        """(n_observations, n_values) what is believed of those whom no record fits; None where there are none."""
+        seen, first = np.unique(link.observation, return_index=True)
+        nobody = (link.row_length[seen] == 0) & (link.n_unlisted[seen] == 0)
+        outside = self.outside or BackOff(self.sensitive)
+        if known.people is None or not nobody.any() or outside.refusal(release, known):
+            return None
+        found = np.tile(prior, (link.n_observations, 1))
+        found[seen[nobody]] = outside(release, replace(known, people=known.people.take(first[nobody]))).to_dense()
+        return found

@@ -33,6 +33,7 @@ from unmask.tables.criteria.risk import (
     prosecutor,
     sample_weight_risk,
 )
+from unmask.tables.criteria.synthetic import correctly_disclosed, replicated_uniques
 
 __all__ = [
     "Contribution",
@@ -45,6 +46,7 @@ __all__ = [
     "beta_basic",
     "beta_likeness",
     "contributions",
+    "correctly_disclosed",
     "delta_disclosure",
     "delta_up",
     "evaluate",
@@ -57,6 +59,7 @@ __all__ = [
     "own_rows",
     "population_sizes",
     "prosecutor",
+    "replicated_uniques",
     "sample_weight_risk",
     "t_equal",
     "t_hierarchical",

@@ -1,0 +1,219 @@
+"""What do people like this one have? An attacker who learns from a release as from any data, whosever its rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, eye_array
+
+from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
+from unmask.ranges import Range, check_ranges
+from unmask.tables.attacks.margins import bins_of, mutual_information, shares
+from unmask.tables.attacks.pairing import shared_columns
+from unmask.tables.background import Background, Rng, before
+from unmask.tables.column import Column, classes_of
+from unmask.tables.counted import Combinations
+from unmask.tables.counts import class_counts, group
+from unmask.tables.release import Table
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.integer]
+
+MOST = 1 << 24
+"""Probabilities that a belief may list: people who differ in what is known of them, times values."""
+
+STRENGTHS = (*(2.0**power for power in range(-2, 15)), 1e12)
+"""How many rows a belief from fewer columns may weigh; the last one leaves a column out."""
+
+
+@dataclass(frozen=True)
+class BackOff:
+    """What do people like this one have? Every row of the release counts, the more the more columns agree.
+
+        p_j(s | x) = (n(x_1 .. x_j, s) + a_j p_(j-1)(s | x)) / (n(x_1 .. x_j) + a_j),  p_0(s) = (n(s) + 1/2) / (n + m/2)
+
+    with n the rows of the release that agree with a person, m the number of values, and columns in the order of their
+    mutual information with the secret. a_j, a power of 2 or so large that the column is left out, makes each row's
+    value likeliest given all other rows. A released cell that holds several values counts in part for each, as
+    `population` has them, or else as the people known; what is not known of a person agrees with every cell.
+
+    A release that has a value too often shall not be believed in that: with q the population's shares, as they are
+    known before, the belief is proportional to p_d(s | x) q(s) / p_0(s). No value of the release or of the population
+    has probability 0. Real people are taken to be like the rows: a `model`.
+
+    sensitive : the column
+    bins      : into how many quantiles of the population numbers are cut
+    strengths : a_j of each column, in the order of the columns; found in the release when left out
+
+    >>> BackOff("diagnosis")
+    BackOff(sensitive='diagnosis', bins=32, strengths=())
+
+    S. M. Katz, "Estimation of probabilities from sparse data", IEEE TASSP 1987 (backing off); D. J. C. MacKay & L. C.
+    B. Peto, "A hierarchical Dirichlet language model", 1995 (this form); M. Saerens, P. Latinne & C. Decaestecker,
+    "Adjusting the outputs of a classifier to new a priori probabilities", Neural Computation 2002, equation 2.4.
+    """
+
+    sensitive: str
+    bins: Annotated[int, Range(1)] = 32
+    strengths: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        object.__setattr__(self, "strengths", tuple(self.strengths))
+
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about the sensitive value of each person known, or of everybody by their own row."""
+        if why := self.refusal(release, knowledge):
+            raise UnmaskError(why)
+        secret, population = release.column(self.sensitive), Background.of(knowledge).population
+        labels, prior, source = before(secret, population)
+        columns, overall = self._columns(release, knowledge), _overall(secret, len(labels))
+        of, p = _learned(columns, secret, overall, self.strengths or _strengths(columns, secret, overall))
+        p *= prior / overall
+        return Posterior.from_dense(
+            p / p.sum(axis=1, keepdims=True),
+            prior=prior,
+            observation=of,
+            status="model",
+            provenance={"attack": repr(self), "prior": source},
+            candidate_label=labels,
+        )
+
+    def tuned(self, release: Table, knowledge: Background | None = None) -> BackOff:
+        """The same with the strengths of a release, for several calls about it."""
+        secret = release.column(self.sensitive)
+        labels, _, _ = before(secret, Background.of(knowledge).population)
+        found = _strengths(self._columns(release, knowledge), secret, _overall(secret, len(labels)))
+        return replace(self, strengths=tuple(found))
+
+    def _columns(self, release: Table, knowledge: Background | None) -> list[Shared]:
+        """Those that say most of the secret first."""
+        known, value = Background.of(knowledge), release.column(self.sensitive).codes.astype(np.int64)
+        people = release if known.people is None else known.people
+        columns = _shared(release, people, known.population, self.bins)
+        return sorted(columns, key=lambda one: -mutual_information(one.itself.asked.astype(np.int64), value))
+
+    def refusal(self, release: Table, knowledge: Background | None = None) -> str:
+        """Why nothing is learned from a release about the people known; "" where it is."""
+        if isinstance(release, Combinations):
+            return "rows are asked what they say of people like others, and this table is counted; read its rows"
+        known = Background.of(knowledge)
+        sides = zip(*shared_columns(release if known.people is None else known.people, release), strict=True)
+        differ = max(len(classes_of(side).sizes) for side in sides)
+        values = len(before(release.column(self.sensitive), known.population)[0])
+        if differ * values <= MOST:
+            return ""
+        return (
+            f"{differ:,} different people and {values:,} values of {self.sensitive!r} are more than {MOST:,} "
+            "probabilities; coarsen it"
+        )
+
+
+class Shared(NamedTuple):
+    """A column that is known and released, in bins.
+
+    row, share   : (n_rows,) level of each released row; (n_levels, n_bins) the share of each level in each bin
+    asked, holds : (n_people,) the number of what is known of each person; (n_numbers, n_bins) 1 where it may be
+    """
+
+    row: Codes
+    share: csr_array
+    asked: Codes
+    holds: csr_array
+
+    @property
+    def itself(self) -> Shared:
+        """The same with the released rows for people, each in the bin that has most of its cell."""
+        return self._replace(asked=bins_of(self.share)[self.row], holds=_each(self.share.shape[1]))
+
+
+def _each(n: int) -> csr_array:
+    return csr_array(eye_array(n))
+
+
+def _shared(release: Table, people: Table, population: Table | None, bins: int) -> Iterator[Shared]:
+    for known, released in shared_columns(people, release):
+        general = known if population is None or known.name not in population.names else population.column(known.name)
+        _, share, own = shares(general, (released, known), bins=bins)
+        if known.levels.missing < 0 and bool(np.all(np.diff(own.indptr) == 1)):
+            yield Shared(released.codes, share, bins_of(own)[known.codes], _each(share.shape[1]))
+        else:
+            holds = own.toarray() > 0
+            holds[known.levels.gaps] = True
+            yield Shared(released.codes, share, known.codes, csr_array(holds.astype(np.float64)))
+
+
+def _overall(secret: Column, n_values: int) -> Floats:
+    return np.asarray((np.bincount(secret.codes, minlength=n_values) + 0.5) / (len(secret.codes) + 0.5 * n_values))
+
+
+def _counted(columns: Sequence[Shared], secret: Column, n_values: int) -> tuple[list[Shared], csr_array]:
+    """The columns with classes of rows in the place of rows, and (n_classes, n_values) the rows of each."""
+    rows, sizes, levels = group(
+        [one.row.astype(np.int32, copy=False) for one in columns], [one.share.shape[0] for one in columns]
+    )
+    counts = class_counts(rows, len(sizes), secret.codes, n_values)
+    return [one._replace(row=levels[:, j]) for j, one in enumerate(columns)], counts
+
+
+def _learned(
+    columns: Sequence[Shared], secret: Column, overall: Floats, strengths: Iterable[float]
+) -> tuple[NDArray[np.int64], Floats]:
+    """(n_people,) the observation that each person is, and (n_observations, n_values) what is believed of it."""
+    classes, counts = _counted(columns, secret, len(overall))
+    p, of = overall[None], np.zeros(len(columns[0].asked), dtype=np.int64)
+    for step, strength in zip(_steps(classes), strengths, strict=True):
+        n = (step.agree.T @ counts).toarray()
+        p, of = (n + strength * p[step.shorter]) / (n.sum(axis=1, keepdims=True) + strength), step.of
+    return of, p
+
+
+class Step(NamedTuple):
+    """People who are alike in the first j columns: what each person is, what that was with one column less, and
+    (n_classes, n_alike) how far each class of rows agrees with them.
+    """
+
+    of: NDArray[np.int64]
+    shorter: Codes
+    agree: csc_array
+
+
+def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
+    of = np.zeros(len(columns[0].asked), dtype=np.int32)
+    agree = csc_array(np.ones((len(columns[0].row), 1)))
+    for one in columns:
+        of, _, both = group([of, one.asked.astype(np.int32)], [agree.shape[1], one.holds.shape[0]])
+        agree = csc_array(agree[:, both[:, 0]])
+        column = np.repeat(both[:, 1], np.diff(agree.indptr))
+        agree.data *= _entries(csr_array(one.share @ one.holds.T), one.row[agree.indices], column)
+        agree.eliminate_zeros()
+        yield Step(of.astype(np.int64), both[:, 0], agree)
+
+
+def _entries(table: csr_array, row: Codes, column: Codes) -> Floats:
+    """The entries of a sparse table at some places."""
+    table.sort_indices()
+    width, rows = table.shape[1], np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    keys, wanted = rows * width + table.indices, row.astype(np.int64) * width + column
+    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return np.asarray(np.where(keys[at] == wanted, table.data[at], 0.0)) if len(keys) else np.zeros(len(wanted))
+
+
+def _strengths(columns: Sequence[Shared], secret: Column, overall: Floats) -> Iterator[float]:
+    """a_j of one column after the other: what makes the values of all rows likeliest, each given the others."""
+    classes, counts = _counted(columns, secret, len(overall))
+    row, value = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices
+    p, own = overall[value], np.ones(counts.shape[0])
+    for one, step in zip(classes, _steps([one.itself for one in classes]), strict=True):
+        own = own * one.share.max(axis=1).toarray().reshape(-1)[one.row]
+        n = (step.agree.T @ counts).toarray()
+        alike, same = n.sum(axis=1)[step.of[row]] - own[row], n[step.of[row], value] - own[row]
+        found = [(same + strength * p) / (alike + strength) for strength in STRENGTHS]
+        best = int(np.argmax([counts.data @ np.log(one) for one in found]))
+        p = found[best]
+        yield STRENGTHS[best]

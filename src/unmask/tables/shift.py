@@ -1,0 +1,97 @@
+"""Are control people like those attacked? If not, what being in a release added is not what the two differ by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.measures.interval import Interval
+from unmask.measures.membership import area
+from unmask.tables.attacks.learned import BackOff
+from unmask.tables.background import Background
+from unmask.tables.release import Table
+
+Floats = NDArray[np.float64]
+
+ALIKE = 0.02
+"""How far from 1/2 the AUC of people who are alike may be."""
+
+APART = 0.9
+"""The AUC above which weights do not help."""
+
+FEWEST = 300
+"""Effective control people below which weights do not help."""
+
+CUT = 0.99
+"""The quantile of the weights above which they are cut."""
+
+SIDES = ("attacked", "control")
+"""Who somebody is, and in this form the name of the column that says so: no column of a table is called so."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shift:
+    """How well the people attacked and control people are told apart by what is known of them.
+
+    auc, interval : of a classifier that took no part in its own judgment, and DeLong's 95 % interval; 1/2: alike
+    weight    : (n_control,) p / (1 - p), p that somebody like them is attacked, cut at the 99th percentile; sum 1
+    effective : (sum w)^2 / sum w^2, the control people that the weights leave
+    """
+
+    auc: float
+    interval: Interval
+    weight: Floats
+
+    @property
+    def effective(self) -> float:
+        """How many control people are left by the weights."""
+        return 1.0 / float(self.weight @ self.weight)
+
+    @property
+    def alike(self) -> bool:
+        """Whether control people may stand for those attacked as they are: nothing shows that the AUC is above 0.52."""
+        return (self.auc if self.interval.low is None else self.interval.low) <= 0.5 + ALIKE
+
+    @property
+    def apart(self) -> bool:
+        """Whether they may not, however they are weighted."""
+        return not self.alike and (self.auc > APART or self.effective < FEWEST)
+
+
+def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
+    """Whether control people are like those attacked, by the columns that both have.
+
+    The people of each fold are told apart by `BackOff`, as it learns from the other folds who is who; the AUC compares
+    the beliefs. With f of everybody attacked, weights are p / (1 - p) (1 - f) / f, up to a factor.
+
+    >>> people = Table.read({"q": list("aabb") * 50}, quasi_identifiers="q")
+    >>> others = Table.read({"q": list("aaab") * 50}, quasi_identifiers="q")
+    >>> found = shift(people, others)
+    >>> round(found.auc, 2), found.alike, found.weight[0] < found.weight[3]
+    (0.62, False, np.True_)
+
+    S. Bickel, M. Brueckner & T. Scheffer, "Discriminative learning for differing training and test distributions", ICML
+    2007: weights; D. Lopez-Paz & M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017: the test.
+    """
+    everybody = _together(people, control)
+    n, attacked = everybody.n_rows, np.arange(everybody.n_rows) < people.n_rows
+    p, fold = np.empty(n), np.random.default_rng(0).permutation(n) % folds
+    for at in range(folds):
+        mine = fold == at
+        belief = BackOff(str(SIDES))(everybody.take(~mine), Background(everybody.take(mine), everybody))
+        assert belief.candidate_label == SIDES
+        p[mine] = belief.to_dense()[:, 0]
+    odds = p / np.maximum(1 - p, 1e-9)
+    auc, interval = area(odds[attacked], odds[~attacked])
+    weight = np.minimum(odds[~attacked], np.quantile(odds[~attacked], CUT))
+    return Shift(auc, interval, weight / weight.sum())
+
+
+def _together(people: Table, control: Table) -> Table:
+    """Everybody, with the columns that both have and one that says who is who."""
+    names = [column.name for column in people.quasi_identifiers if column.name in control.names]
+    columns = {name: np.concatenate([people[name], control[name]]) for name in names}
+    who = np.repeat(np.array(SIDES), [people.n_rows, control.n_rows])
+    return Table.read({**columns, str(SIDES): who}, quasi_identifiers=names, sensitive=str(SIDES), like=people, na=())
