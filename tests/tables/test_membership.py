@@ -138,7 +138,7 @@ def test_the_closest_record_row_by_row():
     table = people(80)
     members, control, _ = cut(table)
     targets, _ = both(members, control, table)
-    span = np.ptp([float(age) for age in table["age"]])
+    span = np.ptp([float(age) for age in members["age"]])  # what was released
 
     def distance(i, j):
         numbers = abs(float(targets["age"][i]) - float(members["age"][j])) / span

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Annotated
 
 import numpy as np
@@ -14,10 +16,11 @@ from unmask.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.margins import bins_of, log_margins, shares, subsets
 from unmask.tables.attacks.noisy import gower
-from unmask.tables.attacks.pairing import pair, shared_columns, sums_over
+from unmask.tables.attacks.pairing import Pairing, pair, shared_columns
 from unmask.tables.background import Attack, Background, Rng, people_of
-from unmask.tables.column import classes_of
+from unmask.tables.column import Column, classes_of
 from unmask.tables.counted import Combinations
+from unmask.tables.counts import group
 from unmask.tables.release import Table
 
 LABELS = ("in", "out")
@@ -88,11 +91,68 @@ class ClosestRecord:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The scores of the people known, as log-odds."""
         pairing = pair(people_of(knowledge, self), release)
-        tables = [gower(*both, wildcard=release.missing == "wildcard") for both in pairing.columns]
-        row, _, distance = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True))
-        score = np.zeros(len(pairing.observed))
-        score[row] = -distance
-        return scored(score, pairing.observation, attack=self)
+        least = _least_distance(pairing, wildcard=release.missing == "wildcard")
+        return scored(-least, pairing.observation, attack=self)
+
+
+PEOPLE, CLASSES, COMBINATIONS = 128, 1 << 11, 1 << 12
+"""How many people and classes of the release are compared at once; combinations of cells up to which columns are put
+together.
+"""
+
+
+def _least_distance(pairing: Pairing, *, wildcard: bool) -> NDArray[np.float64]:
+    """(n_observations,) the least sum of the columns' Gower distances over the classes of the release."""
+    parts = [(columns, *_distinct(pairing.classes[:, columns])) for columns in _together(pairing.classes)]
+    found = []
+    for people in np.array_split(pairing.observed, -(-len(pairing.observed) // PEOPLE)):
+        tables = [
+            _sum(_distances(pairing.columns[j], people[:, j], cells[:, i], wildcard) for i, j in enumerate(columns))
+            for columns, _, cells in parts
+        ]
+        least = np.full(len(people), np.inf)
+        for first in range(0, len(pairing.classes), CLASSES):
+            some = slice(first, first + CLASSES)
+            total = _sum(table[part[some]] for table, (_, part, _) in zip(tables, parts, strict=True))
+            least = np.minimum(least, total.min(axis=0))
+        found.append(least)
+    return np.concatenate(found)
+
+
+def _sum(terms: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+    return reduce(np.add, terms)
+
+
+def _together(classes: NDArray[np.int32]) -> list[list[int]]:
+    """Sets of columns whose cells have few combinations in the classes, which are compared once for all of them."""
+    sets: list[list[int]] = [[]]
+    for j in np.argsort(classes.max(axis=0), kind="stable").tolist():
+        more = [*sets[-1], j]
+        if sets[-1] and len(_distinct(classes[:, more])[1]) > COMBINATIONS:
+            sets.append([j])
+        else:
+            sets[-1] = more
+    return sets
+
+
+def _distinct(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The distinct row that each row is, and these: (n, d) codes."""
+    of_row, _, distinct = group(list(codes.T), (codes.max(axis=0) + 1).tolist())
+    return of_row, distinct
+
+
+def _distances(
+    columns: tuple[Column, Column], people: NDArray[np.int32], cells: NDArray[np.int32], wildcard: bool
+) -> NDArray[np.float64]:
+    """(n_cells, n_people) Gower's distances in a pair of columns; people, cells : levels of the first, the second."""
+    (known, one), (released, other) = (_used(*side) for side in zip(columns, (people, cells), strict=True))
+    return gower(known, released, wildcard=wildcard).T[other][:, one]
+
+
+def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.int64]]:
+    """The column with no other levels than those used, and where each is among them."""
+    used, at = np.unique(codes, return_inverse=True)
+    return replace(column, codes=np.arange(len(used), dtype=np.int32), levels=column.levels.select(used.astype(np.int64))), at
 
 
 def reference_of(knowledge: Background | None, attack: Attack) -> Table:
