@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from unmask.cases.tables.case import PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.membership import TELLING
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
 from unmask.tables.column import Column
@@ -16,7 +17,7 @@ from unmask.tables.release import Table
 def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
     """What holders of quasi-identifiers or of a register know, in words that complete "an adversary who ..."."""
     register = evidence.register
-    words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are in the table"}
+    words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are in the table", **TELLING}
     if register is not None:
         shared = [column for column in table.quasi_identifiers if column.name in register.names]
         words[REGISTER] = f"holds a register of {register.n_rows:,} people with {_listed(shared)}"
@@ -115,6 +116,7 @@ NEED_ROWS = (
     ("The order of the rows", "needs the original in memory"),
     ("Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"),
     ("Which values are inferred", "needs the table in memory"),
+    ("Who is in the table", "needs the table in memory"),
 )
 """What is not asked of releases that an engine counts, and what it needs."""
 

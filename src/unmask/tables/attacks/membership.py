@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Annotated
@@ -60,18 +60,29 @@ class MarginalRatio:
         people, reference = people_of(knowledge, self), reference_of(knowledge, self)
         if isinstance(release, Combinations) or isinstance(reference, Combinations):
             raise UnmaskError("margins are of rows, and one of the tables is counted; read its rows")
-        pairs = shared_columns(people, release)
-        general = [reference.column(known.name) for known, _ in pairs]
-        known, released = ([pair[side] for pair in pairs] for side in (0, 1))
-        columns = zip(general, released, known, strict=True)
-        of_general, of_released, of_known = zip(
-            *(shares(first, rest, bins=self.bins) for first, *rest in columns), strict=True
-        )
-        alike = classes_of(known)
-        at = np.stack([bins_of(one)[alike.levels[:, j]] for j, one in enumerate(of_known)])
-        sets = subsets(general, of_general, largest=self.columns, most=self.sets)
-        score = log_margins(released, of_released, at, sets) - log_margins(general, of_general, at, sets)
-        return scored(score, alike.of_row, attack=self)
+        settings = {"columns": self.columns, "sets": self.sets, "bins": self.bins}
+        of_release, of_reference = log_shares(people, release, reference, **settings)
+        return scored(of_release - of_reference, np.arange(people.n_rows), by=repr(self))
+
+
+def log_shares(
+    people: Table, release: Table, reference: Table, *, columns: int = 3, sets: int = 500, bins: int = 32
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(n_people,) of the release and of the reference: the mean over sets of columns of ln((c + 1/2) / (n + 1)), c of n
+    rows agreeing with a person in them. The settings are those of `MarginalRatio`.
+    """
+    pairs = shared_columns(people, release)
+    general = [reference.column(known.name) for known, _ in pairs]
+    known, released = ([pair[side] for pair in pairs] for side in (0, 1))
+    of_general, of_released, of_known = zip(
+        *(shares(first, rest, bins=bins) for first, *rest in zip(general, released, known, strict=True)), strict=True
+    )
+    distinct = classes_of(known)
+    at = np.stack([bins_of(one)[distinct.levels[:, j]] for j, one in enumerate(of_known)])
+    chosen = subsets(general, of_general, largest=columns, most=sets)
+    found = (log_margins(*side, at, chosen) for side in ((released, of_released), (general, of_general)))
+    of_release, of_reference = (one[distinct.of_row] for one in found)
+    return of_release, of_reference
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,7 @@ class ClosestRecord:
         """The scores of the people known, as log-odds."""
         pairing = pair(people_of(knowledge, self), release)
         least = _least_distance(pairing, wildcard=release.missing == "wildcard")
-        return scored(-least, pairing.observation, attack=self)
+        return scored(-least, pairing.observation, by=repr(self))
 
 
 PEOPLE, CLASSES, COMBINATIONS = 128, 1 << 11, 1 << 12
@@ -152,7 +163,15 @@ def _distances(
 def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.int64]]:
     """The column with no other levels than those used, and where each is among them."""
     used, at = np.unique(codes, return_inverse=True)
-    return replace(column, codes=np.arange(len(used), dtype=np.int32), levels=column.levels.select(used.astype(np.int64))), at
+    levels = column.levels.select(used.astype(np.int64))
+    return replace(column, codes=np.arange(len(used), dtype=np.int32), levels=levels), at
+
+
+def alike(people: Table, others: Table | None, names: Sequence[str]) -> Table:
+    """Some people, and others below them, by columns of these names, which are quasi-identifiers."""
+    sides = [people] if others is None else [people, others]
+    columns = {name: np.concatenate([side[name] for side in sides]) for name in names}
+    return Table.read(columns, quasi_identifiers=tuple(names), like=people, na=(), missing=people.missing)
 
 
 def reference_of(knowledge: Background | None, attack: Attack) -> Table:
@@ -163,8 +182,8 @@ def reference_of(knowledge: Background | None, attack: Attack) -> Table:
     return reference
 
 
-def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, attack: Attack) -> Posterior:
-    """Scores of "in" against "out" as log-odds, with even odds before; score : (n_observations,)."""
+def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, by: str) -> Posterior:
+    """Scores of "in" against "out" as log-odds, with even odds before; score : (n_observations,); by : whose."""
     n = len(score)
     belief = from_scores(
         2 * np.arange(n + 1),
@@ -172,7 +191,7 @@ def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, atta
         np.stack([score, np.zeros(n)], axis=1).reshape(-1),
         n_candidates=2,
         observation=observation.astype(np.int64),
-        provenance={"attack": repr(attack)},
+        provenance={"attack": by},
     )
     return replace(belief, candidate_label=LABELS)
 
@@ -200,3 +219,19 @@ def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArr
     odds = (members + 0.5) / (others + 0.5) * (each[1].sum() + 1) / (each[0].sum() + 1)
     p = isotonic_regression(odds / (1 + odds), weights=members + others).x
     return at, np.repeat(p, np.diff(blocks))
+
+
+def logistic(x: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(1 + n_scores,) the constant and the weights of a logistic regression of membership on scores.
+
+    x : (n, n_scores). A ridge of weight 1 keeps it finite where members are told from others without a mistake.
+    """
+    x, weight = np.insert(x, 0, 1.0, axis=1), np.zeros(x.shape[1] + 1)
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(x @ weight, -700, 700)))
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.eye(len(weight))
+        step = np.linalg.solve(curvature, x.T @ (inside - p) - weight)
+        weight = weight + step
+        if np.abs(step).max() < 1e-9:
+            break
+    return weight

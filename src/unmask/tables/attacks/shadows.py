@@ -13,7 +13,7 @@ from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, Status, log_odds
 from unmask.promise import Check
 from unmask.randomness import secret_unless
-from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, reference_of, rising, scored
+from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, alike, logistic, reference_of, rising, scored
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.release import Table
 
@@ -85,7 +85,7 @@ class ShadowMembership:
         seen = np.stack([self._scores(self.protection(world, rng=rng)[0], knowledge, rng) for world in worlds])
         held, check = _held_out(seen, inside)
         p = _believed(held, inside, _evidence(seen, inside, self._scores(release, knowledge, rng)[None]))[0]
-        belief = scored(np.log(p) - np.log1p(-p), np.arange(people.n_rows), attack=self)
+        belief = scored(np.log(p) - np.log1p(-p), np.arange(people.n_rows), by=repr(self))
         status: Status = "scores" if check.refuted or self.shadows < ENOUGH else "calibrated"
         return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})
 
@@ -100,8 +100,7 @@ def _worlds(
 ) -> Iterator[Table]:
     """For each row of `inside`, a table of n_rows people: those targets, and people of the reference."""
     names = [column.name for column in people.quasi_identifiers if column.name in reference.names]
-    columns = {name: np.concatenate([people[name], reference[name]]) for name in names}
-    everybody = Table.read(columns, quasi_identifiers=names, like=reference, na=(), missing=reference.missing)
+    everybody = alike(people, reference, names)
     for targets in inside:
         others = rng.choice(reference.n_rows, n_rows - np.count_nonzero(targets), replace=False)
         yield everybody.take(np.concatenate([np.flatnonzero(targets), people.n_rows + others]))
@@ -141,21 +140,6 @@ def _believed(evidence: Floats, inside: NDArray[np.bool_], asked: Floats) -> Flo
 
 
 def _joined(evidence: Floats, inside: NDArray[np.bool_], asked: Floats) -> Floats:
-    """(n_asked, n_people) log-odds: logistic regression of who is in on the evidence of all scores.
-
-    A ridge of weight 1 keeps it finite where worlds are told apart without a mistake.
-    """
-    x = np.insert(evidence.reshape(-1, evidence.shape[-1]), 0, 1.0, axis=1)
-    y, weight = inside.reshape(-1), np.zeros(x.shape[1])
-    for _ in range(100):
-        p = _sigmoid(x @ weight)
-        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.eye(len(weight))
-        step = np.linalg.solve(curvature, x.T @ (y - p) - weight)
-        weight = weight + step
-        if np.abs(step).max() < 1e-9:
-            break
-    return np.asarray(weight[0] + asked @ weight[1:])
-
-
-def _sigmoid(x: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-np.clip(x, -700, 700))))
+    """(n_asked, n_people) log-odds: logistic regression of who is in on the evidence of all scores."""
+    constant, *weight = logistic(evidence.reshape(-1, evidence.shape[-1]), inside.reshape(-1))
+    return np.asarray(constant + asked @ np.array(weight))
