@@ -7,12 +7,15 @@ import pytest
 from click.testing import CliRunner
 
 import unmask
+from unmask import UnmaskError
 from unmask.cases.tables.membership import ALONE, CLOSEST, RECORD
 from unmask.cli import main
 from unmask.reports import render, sentences
 from unmask.reports.summary import summary
 from unmask.reports.words import MEMBERSHIP, RARE
-from unmask.tables import Mondrian, Table
+from unmask.studies.cells import run_cell
+from unmask.studies.reading import read_plan
+from unmask.tables import Background, Mondrian, ShadowMembership, Table
 from unmask.tables.membership import Judged, joined, vulnerability
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill", "keep": ("city", "pay")}
@@ -215,3 +218,92 @@ def test_wide_columns_are_compared_too():
     members, control = (Table.read(one, **ROLES) for one in columns)
     found = unmask.audit(members, original=members, control=control)
     assert rows(found)[CLOSEST, "membership_auc"].posterior > 0.99
+
+
+# --- studies ---------------------------------------------------------------------------------------------------------
+
+THIRD = """
+from dataclasses import dataclass
+import numpy as np
+from unmask.tables import Mondrian, Table
+
+@dataclass(frozen=True)
+class Third:
+    "A third of the people, drawn, in boxes of at least k."
+    k: int = 2
+
+    def __call__(self, population: Table, *, rng=None):
+        rows = np.random.default_rng(rng).permutation(population.n_rows)[: population.n_rows // 3]
+        made, origin = Mondrian(k=self.k)(population.take(rows), rng=rng)
+        return made, rows[origin]
+"""
+
+PLAN = """
+title = "Who is in it?"
+[[data]]
+name = "census"
+use = "tables.file"
+file = "people.csv"
+quasi_identifiers = ["age", "sex", "city", "pay"]
+[[protections]]
+name = "third"
+use = "third:Third"
+grid = { k = [1, 20] }
+[[adversaries]]
+name = "margins"
+use = "tables.MarginalRatio"
+knows = { targets = 300 }
+[[adversaries]]
+name = "closest"
+use = "tables.ClosestRecord"
+[[adversaries]]
+name = "shadows"
+use = "tables.ShadowMembership"
+with = { shadows = 40 }
+knows = { targets = 60 }
+"""
+
+
+def planned(tmp_path, plan=PLAN):
+    Table.read(cells(1600), quasi_identifiers=("age", "sex", "city", "pay")).write(tmp_path / "people.csv", force=True)
+    (tmp_path / "third.py").write_text(THIRD)
+    (tmp_path / "plan.toml").write_text(plan)
+    made = read_plan(tmp_path / "plan.toml").cells()
+    return {(cell.protection.name, cell.adversary.name): cell for cell in made}
+
+
+def test_a_study_asks_who_is_in_it_and_says_what_the_audit_says(tmp_path):
+    every = planned(tmp_path)
+    boxes = {k: next(name for name, _ in every if name.endswith(f"{k}")) for k in (1, 20)}
+    found = {key: {row.measure: row for row in run_cell(cell)} for key, cell in every.items() if key[1] != "shadows"}
+    closest = [found[boxes[k], "closest"]["membership_auc"].posterior for k in (1, 20)]
+    assert closest[0] > 0.95 > closest[1]
+    assert {row.target for rows in found.values() for row in rows.values()} >= {MEMBERSHIP}
+    row = found[boxes[1], "margins"]["membership_auc"]
+    everybody = Table.read(str(tmp_path / "people.csv"), quasi_identifiers=("age", "sex", "city", "pay"))
+    order = np.random.default_rng(5).permutation(1600)
+    members, control = everybody.take(order[:533]), everybody.take(order[533:])
+    audited = unmask.audit(members, original=members, control=control, targets=300)
+    alone = rows(audited)["margins alone", "membership_auc"]
+    assert abs(row.posterior - alone.posterior) < (row.high - row.low) / 2 + (alone.high - alone.low) / 2
+    assert row.n == pytest.approx(alone.n, abs=10)
+
+
+def test_a_study_tells_the_adversary_what_made_the_release(tmp_path):
+    every = planned(tmp_path, PLAN.replace("third:Third", "tables.Mondrian"))
+    with pytest.raises(UnmaskError, match="hold people back"):
+        run_cell(next(cell for (_, adversary), cell in every.items() if adversary == "shadows"))
+    every = planned(tmp_path)
+    of_one = next(cell for (name, adversary), cell in every.items() if adversary == "shadows" and name.endswith("1"))
+    row = next(row for row in run_cell(of_one) if row.measure == "realized_success")
+    assert row.low > 0.5  # worlds lose two thirds of their people again, and so does what they teach
+    assert row.status == "calibrated"
+
+
+def test_shadows_need_a_protection():
+    people, others = tables(60, 60)
+    known = Background(people.take(slice(0, 20)), others)
+    with pytest.raises(UnmaskError, match="told of no protection"):
+        ShadowMembership()(people, known)
+    assert ShadowMembership().knowing(Mondrian(k=3)).protection == Mondrian(k=3)
+    assert ShadowMembership(Mondrian(k=2)).knowing(Mondrian(k=3)).protection == Mondrian(k=2)

@@ -12,15 +12,19 @@ from numpy.typing import NDArray
 from unmask.audit import Audit, audit
 from unmask.cases.tables.case import PROSECUTOR, Scene
 from unmask.cases.tables.evidence import Evidence
+from unmask.errors import UnmaskError
 from unmask.measures import calibration_error, log_loss_bits, realized_success, success_probability
 from unmask.measures.base import filed
 from unmask.measures.membership import (
     IN,
     OUT,
+    RATES,
     Told,
+    auc,
     epsilon_at_least,
     rank_correlation,
     told,
+    true_positive_rate,
     vulnerability_correlation,
 )
 from unmask.posterior import Posterior, equal_weights, log_odds
@@ -56,6 +60,9 @@ TELLING = {
 """What they know, in words that complete "an adversary who ..."."""
 
 MEASURES = (success_probability, realized_success, calibration_error, log_loss_bits)
+
+TOLD = (auc.name, *(true_positive_rate(rate).name for rate in RATES), epsilon_at_least.name)
+"""The measures that cells of a study may have besides."""
 
 QUESTION = "Who is in the table"
 
@@ -156,6 +163,22 @@ class _Judgment:
         """The bound by margins."""
         row = told(self.scores[MARGINS], self.judged.truth).rows[-1]
         return replace(row, note=COIN)
+
+
+def asked_of(scene: Scene, adversary: str, judged: Judged, attack: Attack, *, rng: np.random.Generator) -> Audit:
+    """The rows of any attack whose candidates are "in" and "out": its own belief if it announces one, else that which
+    its scores are worth, and how far it tells people apart.
+    """
+    counts = np.bincount(~judged.inside, minlength=2)
+    if counts.min() < FEWEST:
+        said = f"{counts[0]} members and {counts[1]} control people are judged: {TOO_FEW.partition(',')[0]}"
+        raise UnmaskError(f"{said} after doubles are left out; hold more people back from the release")
+    scores = attack(scene.table, Background(judged.people, judged.reference), rng=rng)
+    belief = scores if scores.status != "scores" else cross_fitted(scores, judged.inside)
+    names = {"release": scene.release, "adversary": adversary}
+    found = audit(belief, judged.truth, **names, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
+    of_scores = told(scores, judged.truth, **names)
+    return Audit((*found.rows, *of_scores.rows), (*found.not_run, *of_scores.not_run))
 
 
 def _rates(found: Told) -> Sequence[Row]:

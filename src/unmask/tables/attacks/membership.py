@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ class MarginalRatio:
     B. van Breugel et al., "Membership inference attacks against synthetic data through overfitting detection", AISTATS
     2023 (density ratio); S. Golob et al., "Privacy vulnerabilities in marginals-based synthetic data", 2024 (margins).
     """
+
+    asks: ClassVar = "membership"
 
     columns: Annotated[int, Range(1)] = 3
     sets: Annotated[int, Range(1)] = 500
@@ -98,6 +100,8 @@ class ClosestRecord:
 
     Z. Yao et al., "The DCR delusion: measuring the privacy risk of synthetic data", 2025.
     """
+
+    asks: ClassVar = "membership"
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The scores of the people known, as log-odds."""

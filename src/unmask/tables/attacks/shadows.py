@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,8 @@ class ShadowMembership:
     true, within 3 points, when it was fitted to the other half; with fewer than 40 worlds it is `scores`. No person
     whose truth is known is needed.
 
-    protection : run again on as many people as the release has rows, with the columns that are known of the targets
+    protection : run again on as many people as the release has rows, with the columns that are known of the targets;
+                 None: that which made the release, as a study tells
     scores     : attacks whose candidates are "in" and "out"
     shadows    : worlds; all targets share them
 
@@ -62,7 +63,9 @@ class ShadowMembership:
     Oprisanu & C. Troncoso, "Synthetic data - anonymisation groundhog day", USENIX Security 2022, section 4.
     """
 
-    protection: Protection
+    asks: ClassVar = "membership"
+
+    protection: Protection | None = None
     scores: tuple[Attack, ...] = (MarginalRatio(), ClosestRecord())
     shadows: int = 160
 
@@ -73,6 +76,8 @@ class ShadowMembership:
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
         """The belief about the people known, with even odds before."""
+        if self.protection is None:
+            raise UnmaskError(f"{self!r} was told of no protection; name the one that made the release")
         rng, people, reference = secret_unless(rng), people_of(knowledge, self), reference_of(knowledge, self)
         if not people.n_rows <= release.n_rows <= reference.n_rows:
             raise UnmaskError(
@@ -82,12 +87,17 @@ class ShadowMembership:
             )
         inside = rng.random((self.shadows, people.n_rows)) < 0.5
         worlds = _worlds(people, reference, inside, n_rows=release.n_rows, rng=rng)
-        seen = np.stack([self._scores(self.protection(world, rng=rng)[0], knowledge, rng) for world in worlds])
+        again = (self.protection(world, rng=rng)[0] for world in worlds)
+        seen = np.stack([self._scores(one, knowledge, rng) for one in again])
         held, check = _held_out(seen, inside)
         p = _believed(held, inside, _evidence(seen, inside, self._scores(release, knowledge, rng)[None]))[0]
         belief = scored(np.log(p) - np.log1p(-p), np.arange(people.n_rows), by=repr(self))
         status: Status = "scores" if check.refuted or self.shadows < ENOUGH else "calibrated"
         return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})
+
+    def knowing(self, protection: Protection) -> Self:
+        """The same, told of the protection unless one is named."""
+        return self if self.protection is not None else replace(self, protection=protection)
 
     def _scores(self, release: Table, knowledge: Background | None, rng: np.random.Generator) -> Floats:
         """(n_people, n_scores)."""
