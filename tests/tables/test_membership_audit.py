@@ -78,27 +78,43 @@ def test_control_people_who_are_in_it_are_not_told_from_members():
     found = unmask.audit(members, original=members, control=members)
     row = auc(found)
     assert row.low <= 0.5 <= row.high
-    assert "are alike with one of the other kind" in row.note  # those drawn as both
+    assert "have the same record as one of the other kind" in row.note  # those drawn as both
 
 
-def test_doubles_are_left_out_and_counted():
+def test_doubles_are_left_out_and_counted_and_those_who_are_alike_to_an_adversary_stay():
     members, control = tables(300, 600)
-    judged = Judged.of(members, control, ("age", "sex"), most=1000, rng=np.random.default_rng(0))
-    known = list(zip(judged.people["age"], judged.people["sex"], strict=True))
-    inside = {cell for cell, one in zip(known, judged.inside, strict=True) if one}
-    assert not inside & {cell for cell, one in zip(known, judged.inside, strict=True) if not one}
-    assert judged.twins > 300
-    found = unmask.audit(members, original=members, control=control)
-    why = dict(found.not_run)["Who is in the table (prosecutor)"]
-    assert why.endswith("of those judged are alike with one of the other kind in all that is known of them")
-    assert {adversary for adversary, _ in rows(found)} == {RECORD, *ALONE}
+    doubled = members.take(np.r_[0:300, 0:80])
+    both = Table.read(
+        {name: np.r_[doubled[name][300:], control[name]] for name in members.names}, like=members, **ROLES
+    )
+    judged = Judged.of(doubled, both, most=1000, rng=np.random.default_rng(0))
+    records = list(zip(*(judged.people[name] for name in members.names), strict=True))
+    inside = {cell for cell, one in zip(records, judged.inside, strict=True) if one}
+    assert not inside & {cell for cell, one in zip(records, judged.inside, strict=True) if not one}
+    assert 20 < judged.twins < 200
+    assert len(judged.inside) + judged.twins <= 2 * 340
+    some = judged.known_by(("age", "sex"))
+    known = list(zip(some.people["age"], some.people["sex"], strict=True))
+    inside = {cell for cell, one in zip(known, some.inside, strict=True) if one}
+    assert inside & {cell for cell, one in zip(known, some.inside, strict=True) if not one}
+    found = unmask.audit(members, original=members, control=members.take(np.arange(300) % 100))
+    assert found.rows
+
+
+def test_nothing_is_asked_of_people_who_are_all_double():
+    table = Table.read({"age": np.arange(200) % 2, "sex": ["f"] * 200}, quasi_identifiers=("age", "sex"))
+    found = unmask.audit(table, original=table, control=table)
+    assert (
+        dict(found.not_run)["Who is in the table"]
+        == "200 of those judged have the same record as one of the other kind"
+    )
 
 
 def test_judged_people_and_the_reference_are_disjoint_and_evenly_many():
     numbers = np.arange(900).astype(str)
     people = Table.read({"who": numbers}, quasi_identifiers="who", types={"who": "text"})
     members, control = people.take(slice(0, 400)), people.take(slice(400, 900))
-    judged = Judged.of(members, control, ("who",), most=100, rng=np.random.default_rng(0))
+    judged = Judged.of(members, control, most=100, rng=np.random.default_rng(0))
     asked, general = judged.people["who"], judged.reference["who"]
     assert set(asked[judged.inside]) <= set(members["who"])
     assert set(asked[~judged.inside]) <= set(control["who"])
@@ -156,7 +172,7 @@ def test_each_score_alone_is_a_companion_and_leads_nothing():
 def test_the_rare_are_apart_and_ranked():
     members, control = tables(400, 800)
     found = unmask.audit(members, original=members, control=control)
-    assert set(rows(found, RARE)) == {(RECORD, "membership_auc")}
+    assert set(rows(found, RARE)) == {("prosecutor", "membership_auc"), (RECORD, "membership_auc")}
     assert -1 <= rows(found)[RECORD, "vulnerability_correlation"].posterior <= 1
     assert rows(found)[RECORD, "epsilon_at_least"].posterior > 0.5
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -91,7 +91,11 @@ class Judged:
 
     people : those who are judged, by what is known of them; inside : (n_people,) who is a member
     reference : control people who are not judged
-    twins : how many were left out, as somebody of the other kind is alike in what is known: neither in nor out
+    twins : how many were left out, as somebody of the other kind has the same record: they are neither in nor out
+
+    Who is alike in what an adversary knows, and not in all columns, stays: the two share a score. Without them the rare
+    would be left, the fewer the more are judged (Adult, five columns, k = 10: AUC 0.53 of 1,000 of either kind, 0.57 of
+    8,000, and 0.53 with them).
     """
 
     people: Table
@@ -100,23 +104,30 @@ class Judged:
     twins: int = 0
 
     @classmethod
-    def of(cls, members: Table, control: Table, known: Sequence[str], *, most: int, rng: np.random.Generator) -> Self:
-        """Half of the control people, at most so many, and as many members; who that is depends on nothing but `rng`
-        and how many there are. known : the columns by which the adversary knows them.
-        """
+    def of(cls, members: Table, control: Table, *, most: int, rng: np.random.Generator) -> Self:
+        """Half of the control people, at most so many, and as many members, by the columns that both tables have."""
+        names = [name for name in members.names if name in control.names]
         n = min(most, members.n_rows, control.n_rows // 2)
         drawn, others = rng.permutation(members.n_rows)[:n], rng.permutation(control.n_rows)
-        people = alike(members.take(drawn), control.take(others[:n]), known)
+        people = alike(members.take(drawn), control.take(others[:n]), names)
         inside = np.arange(2 * n) < n
         left = ~twins(people, inside)
         kept = [np.flatnonzero(left & who) for who in (inside, ~inside)]
-        n = min(map(len, kept))
+        m = min(map(len, kept))
         return cls(
-            people=people.take(np.concatenate([rows[:n] for rows in kept])),
-            inside=np.arange(2 * n) < n,
-            reference=alike(control.take(others[len(drawn) :]), None, known),
+            people=people.take(np.concatenate([rows[:m] for rows in kept])),
+            inside=np.arange(2 * m) < m,
+            reference=alike(control.take(others[n:]), None, names),
             twins=int(np.count_nonzero(~left)),
         )
+
+    def known_by(self, names: Sequence[str]) -> Self:
+        """The same people by some of their columns."""
+        tables = (
+            replace(one, quasi_identifiers=tuple(map(one.column, names))) for one in (self.people, self.reference)
+        )
+        people, reference = tables
+        return replace(self, people=people, reference=reference)
 
     @property
     def truth(self) -> Truth:

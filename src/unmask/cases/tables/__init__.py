@@ -220,7 +220,7 @@ def _judged(population: Table, released: Released, knows: Knowledge, rng: np.ran
         )
     names = [column.name for column in released.release.quasi_identifiers] if knows.columns is None else knows.columns
     members, control = population.take(inside), population.take(~inside)
-    return Judged.of(members, control, tuple(names), most=knows.targets or MOST, rng=rng)
+    return Judged.of(members, control, most=knows.targets or MOST, rng=rng).known_by(names)
 
 
 def _known(adversary: Part) -> Knowledge | Register:

@@ -75,12 +75,15 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
     """What adversaries can tell of who is in a release: those who know quasi-identifiers, and whole records."""
     if evidence.original is None or evidence.control is None:
         return Audit((), ((QUESTION, NO_CONTROL),))
-    members, control = _members(scene, evidence.original), evidence.control
-    known = _known(scene.table, evidence.original, control)
-    found = [
-        _asked(scene, adversary, members, control, names, most=evidence.targets or MOST, seed=evidence.seed)
-        for adversary, names in known.items()
-    ]
+    members, control, most = _members(scene, evidence.original), evidence.control, evidence.targets or MOST
+    if min(members.n_rows, control.n_rows // 2, most) < FEWEST:
+        return Audit((), ((QUESTION, TOO_FEW),))
+    judged = Judged.of(members, control, most=most, rng=np.random.default_rng(evidence.seed))
+    if len(judged.inside) < 2 * FEWEST:
+        return Audit(
+            (), ((QUESTION, f"{judged.twins:,} of those judged have the same record as one of the other kind"),)
+        )
+    found = [_asked(scene, adversary, judged.known_by(names)) for adversary, names in _known(scene, judged).items()]
     rows = [row for one in found for row in one.rows if row.adversary not in ALONE or one is found[-1]]
     return Audit(tuple(rows), tuple(line for one in found for line in one.not_run))
 
@@ -91,26 +94,16 @@ def _members(scene: Scene, original: Table) -> Table:
     return original.take(inside) if len(inside) else original
 
 
-def _known(release: Table, *people: Table) -> dict[str, tuple[str, ...]]:
-    """By adversary, the columns by which they know people: those that the release has, and everybody's tables."""
-
-    def shared(names: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for name in names if all(name in table.names for table in people))
-
-    some, every = shared([column.name for column in release.quasi_identifiers]), shared(release.names)
+def _known(scene: Scene, judged: Judged) -> dict[str, list[str]]:
+    """By adversary, the columns by which they know people: of those that are released."""
+    there, table = set(judged.people.names), scene.table
+    some = [column.name for column in table.quasi_identifiers if column.name in there]
+    every = [name for name in table.names if name in there]
     return ({PROSECUTOR: some} if some else {}) | ({RECORD: every} if len(every) > len(some) else {})
 
 
-def _asked(
-    scene: Scene, adversary: str, members: Table, control: Table, known: Sequence[str], *, most: int, seed: int
-) -> Audit:
-    """The rows of an adversary who knows these columns, and what they are too few for."""
-    if min(members.n_rows, control.n_rows // 2, most) < FEWEST:
-        return Audit((), ((QUESTION, TOO_FEW),))
-    judged = Judged.of(members, control, known, most=most, rng=np.random.default_rng(seed))
-    if len(judged.inside) < 2 * FEWEST:
-        why = f"{judged.twins:,} of those judged are alike with one of the other kind in all that is known of them"
-        return Audit((), ((f"{QUESTION} ({adversary})", why),))
+def _asked(scene: Scene, adversary: str, judged: Judged) -> Audit:
+    """The rows of an adversary who knows the columns that people are judged by."""
     told_of = Background(judged.people, judged.reference)
     release = replace(scene.table, quasi_identifiers=scene.table.columns, sensitive=(), kept=(), weight=None)
     scores = {name: attack(release, told_of) for name, attack in ALONE.items()}
@@ -155,7 +148,7 @@ class _Judgment:
             "other control people are the reference"
         )
         if judged.twins:
-            who += f"; {judged.twins:,} people were left out who are alike with one of the other kind"
+            who += f"; {judged.twins:,} people were left out who have the same record as one of the other kind"
         own = "" if row.note.endswith(" control people") else row.note
         return replace(row, release=self.release, note="; ".join(filter(None, (own, who))))
 

@@ -204,14 +204,16 @@ def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArr
     """What scores are worth at even odds: the distinct scores, ascending, and p(in) at each, which rises with them.
 
     Isotonic regression (pool adjacent violators) of membership on the score, members and others of equal weight; a
-    block with m of M members and c of C others has odds (m + 1/2) / (M + 1) : (c + 1/2) / (C + 1) of "in", and is made
-    to rise again. So no p is 0 or 1.
+    block with m of M members and c of C others has odds (m + 2) / (M + 4) : (c + 2) / (C + 4) of "in", and is made to
+    rise again. So no p is 0 or 1, and the few at either end are not believed too much: of four synthesizers of Adult
+    it lowers the log loss of people held out, beside half a person in the place of two.
 
     >>> at, p = rising(np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True]))
     >>> p.round(2)
-    array([0.25, 0.5 , 0.5 , 0.75])
+    array([0.4, 0.5, 0.5, 0.6])
 
-    B. Zadrozny & C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
+    B. Zadrozny & C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002;
+    A. Agresti & B. Coull, "Approximate is better than exact for interval estimation of binomial proportions", 1998.
     """
     from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
 
@@ -220,7 +222,7 @@ def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArr
     weight = each / each.sum(axis=1, keepdims=True)
     blocks = isotonic_regression(weight[0] / weight.sum(axis=0), weights=weight.sum(axis=0)).blocks
     members, others = np.add.reduceat(each, blocks[:-1], axis=1)
-    odds = (members + 0.5) / (others + 0.5) * (each[1].sum() + 1) / (each[0].sum() + 1)
+    odds = (members + 2) / (others + 2) * (each[1].sum() + 4) / (each[0].sum() + 4)
     p = isotonic_regression(odds / (1 + odds), weights=members + others).x
     return at, np.repeat(p, np.diff(blocks))
 
