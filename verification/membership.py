@@ -85,7 +85,7 @@ def synthesizers() -> Section:
 
 NOTES = (
     "True positives at 1 %: equals share what is left of the hundredth; the third number takes all equals or none.",
-    "More than a hundredth of the others have a closest record at Hamming distance 0, so that the cut of the prototype,",
+    "More than a hundredth of the others have a closest record at Hamming distance 0: the prototype's cut, which takes",
     "all equals or none, finds nobody by it. Sharing, or by how far numbers are apart (Gower), it finds members.",
 )
 
