@@ -2,7 +2,7 @@
 
 One registry (`registry`) has the name, label and meaning of everything that is measured; the name is the same in a row,
 a plan, a gate and here. There is more than is named here in the modules `error`, `entropy`, `leakage`, `anonymity`,
-`bounds`, `differential` and `losses`.
+`bounds`, `differential`, `losses` and `membership`.
 """
 
 from unmask.measures import (
@@ -16,6 +16,7 @@ from unmask.measures import (
     linkage,
     losses,
     matching,
+    membership,
     rational,
 )
 from unmask.measures.base import Measure, evaluate
@@ -98,6 +99,7 @@ __all__ = [
     "log_loss_bits",
     "losses",
     "matching",
+    "membership",
     "min_entropy_bits",
     "min_entropy_smith",
     "mutual_information",
