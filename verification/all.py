@@ -36,6 +36,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "noisy_release": (),
     "added": (),
     "learned": (),
+    "membership": (),
     "channels": (),
     "location_study": (),
     "intervals": (),

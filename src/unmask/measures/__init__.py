@@ -2,7 +2,7 @@
 
 One registry (`registry`) has the name, label and meaning of everything that is measured; the name is the same in a row,
 a plan, a gate and here. There is more than is named here in the modules `error`, `entropy`, `leakage`, `anonymity`,
-`bounds`, `differential` and `losses`.
+`bounds`, `differential`, `losses` and `membership`.
 """
 
 from unmask.measures import (

@@ -61,6 +61,19 @@ epsilon_at_least = declare(
 )
 
 
+vulnerability_correlation = declare(
+    Quantity(
+        "vulnerability_correlation",
+        "Vulnerability and belief",
+        "rank correlation (Spearman) of how rare a member is and how far they are told to be in the release",
+        "",
+        range=(-1.0, 1.0),
+        source='M. Meeus et al., "Achilles\u2019 heels", 2023, section 3',
+        needs_truth=True,
+    )
+)
+
+
 def true_positive_rate(fpr: float) -> Quantity:
     """Share of the members told to be in, by an adversary who says so of a share `fpr` of the control people."""
     return Quantity(
@@ -103,6 +116,25 @@ def placed(scores: Floats, among: Floats) -> Floats:
     ordered = np.sort(among)
     below, upto = np.searchsorted(ordered, scores, side="left"), np.searchsorted(ordered, scores, side="right")
     return np.asarray((below + upto) / (2 * len(among)))
+
+
+def rank_correlation(one: Floats, other: Floats) -> tuple[float, Interval]:
+    """Spearman's rho, equals sharing their ranks, with the interval of Bonett & Wright: tanh(artanh rho +- z s) with
+    s^2 = (1 + rho^2 / 2) / (n - 3). 0 and no interval where one of the two never differs, or for fewer than 4.
+
+    >>> rank_correlation(np.arange(4.0), np.array([1.0, 3.0, 2.0, 4.0]))[0]
+    0.8
+
+    D. Bonett & T. Wright, "Sample size requirements for estimating Pearson, Kendall and Spearman correlations",
+    Psychometrika 2000.
+    """
+    ranks = np.stack([placed(values, values) for values in (one, other)])
+    if len(one) < 4 or ranks.std(axis=1).min() == 0:
+        return 0.0, Interval(None, None, "none: no two of the people differ")
+    rho = round(float(np.corrcoef(ranks).flat[1]), 12)
+    middle, half = np.arctanh(np.clip(rho, 1e-12 - 1, 1 - 1e-12)), Z95 * sqrt((1 + rho**2 / 2) / (len(one) - 3))
+    low, high = np.tanh([middle - half, middle + half]).tolist()
+    return rho, Interval(low, high, "people like these (Bonett-Wright)")
 
 
 def told_in(members: Floats, control: Floats, fpr: float) -> Floats:

@@ -18,6 +18,7 @@ from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
 from unmask.reports.sections import tables, utility
 from unmask.reports.sections.closing import closing, not_run_section
 from unmask.reports.sections.measures import measures_section
+from unmask.reports.sections.membership import membership_section
 from unmask.reports.sections.study import study_page
 from unmask.reports.sections.verdict import verdict_parts
 from unmask.reports.showing import showing
@@ -68,6 +69,7 @@ def _audit_page(data: ReportData) -> Page:
         *_before("success", scope),
         tables.success_section(scope),
         tables.added_section(scope),
+        membership_section(scope),
         *_before("measures", scope),
         measures_section(scope),
         tables.people_section(scope),

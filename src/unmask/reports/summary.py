@@ -15,7 +15,7 @@ from unmask.reports.facts.study import SUCCESS, Measured, StudyData, headlines
 from unmask.reports.findings.rows import LINKAGE, did, risky, without
 from unmask.reports.findings.study import spoken, who
 from unmask.reports.sections.closing import not_run_groups
-from unmask.reports.words import IDENTITY, number, percent, release_name, row_estimate
+from unmask.reports.words import IDENTITY, MEMBERSHIP, number, percent, release_name, row_estimate
 from unmask.results import Row
 
 LINES = 25
@@ -41,6 +41,8 @@ ALONE = (
     "  These adversaries put items together; they re-identify nobody and infer no value, so nothing else is asked here."
 )
 """Where that is all they do, the other questions have no answer to miss."""
+
+MEMBERS = "Membership: can somebody tell who is in the table?"
 
 LINKABILITY = "Linkability: can records of one person be linked, with each other or with another data set?"
 
@@ -70,7 +72,8 @@ def summary(data: ReportData | StudyData) -> str:
     told = _study(data) if isinstance(data, StudyData) else _audit(data)
     named = [one for one in told if one.row.target == IDENTITY]
     linked = [one for one in told if one.row.target == LINKAGE or _by_other_data(one)]
-    inferred = [one for one in told if one.row.target not in (IDENTITY, LINKAGE)]
+    inferred = [one for one in told if one.row.target not in (IDENTITY, LINKAGE, MEMBERSHIP)]
+    members = [one for one in told if one.row.target == MEMBERSHIP]
     if told and len(linked) == len(told) and not named:
         answers = [*_question(LINKABILITY, linked, ""), ALONE]
     else:
@@ -79,6 +82,7 @@ def summary(data: ReportData | StudyData) -> str:
             *_worst_off(data),
             *_question(LINKABILITY, linked, "links items, or re-identifies people by a register or a network"),
             *_question(INFERENCE, inferred, "infers"),
+            *(_question(MEMBERS, members, "", most=1) if members else ()),
             *_intruder(data, named),
         ]
     heading = f"{data.title}. {who(data) if isinstance(data, StudyData) else data.who}"
@@ -138,15 +142,15 @@ def _by_other_data(one: _Told) -> bool:
     return one.row.target == IDENTITY and bool(one.row.linked_to or one.row.measure == "recall")
 
 
-def _question(question: str, told: Sequence[_Told], who_would: str) -> Iterator[str]:
+def _question(question: str, told: Sequence[_Told], who_would: str, *, most: int = SHOWN) -> Iterator[str]:
     yield question
     ordered = sorted(told, key=lambda one: -risky(one.row))
     if not ordered:
         yield f"  Not tested: no adversary here {who_would}."
-    for one in ordered[:SHOWN]:
+    for one in ordered[:most]:
         yield _found(one)
-    if len(ordered) > SHOWN:
-        yield f"  And {len(ordered) - SHOWN} more, none of them stronger."
+    if len(ordered) > most > 1:
+        yield f"  And {len(ordered) - most} more, none of them stronger."
 
 
 def _found(one: _Told) -> str:

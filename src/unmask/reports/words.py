@@ -23,6 +23,12 @@ ADOPTERS = "adopters"
 SECRET = "secret"
 """The target of adversaries who look at a channel: nobody's name, and no column."""
 
+MEMBERSHIP = "membership"
+"""The target of those who ask whether somebody is in the table."""
+
+RARE = "membership of the rare"
+"""The same of the most vulnerable people alone."""
+
 BOUNDS = "least and most"
 """How `Row.interval` begins where its ends are no interval but all that is known."""
 
@@ -172,6 +178,8 @@ def what(target: str) -> str:
         return "Linkage: items of a subject linked"
     if target == SECRET:
         return "Secret: guessed right"
+    if target in (MEMBERSHIP, RARE):
+        return f"Membership: {'the rarest people ' if target == RARE else ''}told to be in the table or not"
     if target == ADOPTERS:
         return "Adopters: people with several identities found"
     return "Identity: people re-identified" if target == IDENTITY else f"{target}: value inferred"

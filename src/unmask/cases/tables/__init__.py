@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from unmask.cases.price import Motive
 from unmask.cases.rows import plain_row
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.membership import MOST, TOLD, asked_of
 from unmask.cases.tables.standard import audit_tables
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
@@ -29,9 +30,12 @@ from unmask.measures import Measure
 from unmask.plan import Cell, Part, unknown
 from unmask.ranges import Range
 from unmask.reports import ReportData
+from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
 from unmask.tables import utility
 from unmask.tables.knowledge import Knowledge, Register
+from unmask.tables.membership import Judged
+from unmask.tables.protections import Identity
 from unmask.tables.reading import column_names
 from unmask.tables.release import Table
 
@@ -53,10 +57,17 @@ USEFUL = {
 
 MEASURES = (
     *(measure.name for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))),
+    *TOLD,
     *USEFUL,
 )
 
-Released = tuple[Table, NDArray[np.int64]]
+
+class Released(NamedTuple):
+    """A release, the row of the population behind each of its rows, and what made it."""
+
+    release: Table
+    origin: NDArray[np.int64]
+    protection: Any = None
 
 
 def audit(
@@ -172,15 +183,21 @@ def load(dataset: Part, made: Any) -> Table:
 def protect(population: Table, protection: Any, rng: np.random.Generator) -> Released:
     """The release, and the row of the population behind each of its rows."""
     if protection is None:
-        return population, np.arange(population.n_rows)
+        return Released(population, np.arange(population.n_rows), Identity())
     release, origin = protection(population, rng=rng)
-    return release, origin
+    return Released(release, origin, protection)
 
 
 def attack(cell: Cell, population: Table, released: Released, attack: Any) -> list[Row]:
     """The rows of the belief, and what the protection cost."""
-    scene, knows = Scene.of(cell.protection.name, *released), _known(cell.adversary)
+    scene, knows = Scene.of(cell.protection.name, released.release, released.origin), _known(cell.adversary)
+    useful = _utility(cell, population, released.release, released.origin)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
+    if getattr(attack, "asks", "") == MEMBERSHIP:
+        assert isinstance(knows, Knowledge)
+        judged = _judged(population, released, knows, rng)
+        known = attack.knowing(released.protection) if hasattr(attack, "knowing") else attack
+        return [*asked_of(scene, cell.adversary.name, judged, known, rng=rng).rows, *useful]
     if isinstance(knows, Knowledge) and not knows.outside:  # the same people, whatever the release left out
         known, drawn_from = knows(population, rng=rng), float(population.n_rows)
     else:
@@ -189,7 +206,21 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         attack = replace(attack, coverage=knows.coverage)
     case = replace(scene, known=known, drawn_from=drawn_from).case(cell.adversary.name, attack)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)]
-    return [*case.audited(wanted).rows, *_utility(cell, population, *released)]
+    return [*case.audited(wanted).rows, *useful]
+
+
+def _judged(population: Table, released: Released, knows: Knowledge, rng: np.random.Generator) -> Judged:
+    """Members, and as many people of the population who are not in the release; the others of these are the reference.
+    targets : how many of either kind
+    """
+    inside = np.isin(np.arange(population.n_rows), released.origin)
+    if inside.all():
+        raise UnmaskError(
+            "everybody of the population is in the release, so nobody is told from them; hold people back"
+        )
+    names = [column.name for column in released.release.quasi_identifiers] if knows.columns is None else knows.columns
+    members, control = population.take(inside), population.take(~inside)
+    return Judged.of(members, control, most=knows.targets or MOST, rng=rng).known_by(names)
 
 
 def _known(adversary: Part) -> Knowledge | Register:

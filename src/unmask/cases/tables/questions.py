@@ -7,9 +7,10 @@ from collections.abc import Callable
 from unmask.audit import Audit
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.membership import membership
 
 Question = Callable[[Scene, Evidence], Audit]
 """Rows of one release in memory, which is not the original, and what was not run, each with its reason."""
 
-QUESTIONS: tuple[Question, ...] = ()
+QUESTIONS: tuple[Question, ...] = (membership,)
 """The questions, in the order of the page."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.membership import TELLING
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
 from unmask.tables.column import Column
@@ -18,7 +19,7 @@ def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
     """What holders of quasi-identifiers or of a register know, in words that complete "an adversary who ..."."""
     register = evidence.register
     where = "in the original" if evidence.synthetic else "in the table"
-    words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are {where}"}
+    words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are {where}", **TELLING}
     if evidence.original is not None and table.sensitive:
         words[LEARNER] = f"learns from all rows what people with such {_listed(table.quasi_identifiers)} have"
     if register is not None:
@@ -156,6 +157,7 @@ NEED_ROWS = (
     ("The order of the rows", "needs the original in memory"),
     ("Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"),
     ("Which values are inferred", "needs the table in memory"),
+    ("Who is in the table", "needs the table in memory"),
 )
 """What is not asked of releases that an engine counts, and what it needs."""
 

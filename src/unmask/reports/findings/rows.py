@@ -12,6 +12,7 @@ from unmask.reports.facts.tables import Distribution
 from unmask.reports.showing import showing
 from unmask.reports.words import (
     IDENTITY,
+    MEMBERSHIP,
     SECRET,
     SPACE,
     estimate,
@@ -46,6 +47,9 @@ def did(row: Row) -> str:
         return f"{verb} {value} of {n} people, by as many tries as pay for each of them"
     if row.target == IDENTITY:
         return f"{verb} {value} of {n} people"
+    if row.target == MEMBERSHIP:
+        right = "is" if realized else "expects to be"
+        return f"{right} right about {value} of {n} people, half of whom are in the table, when they say who is in it"
     if row.target == SECRET:
         return f"{hopes}guess{'es' if end else ''} the secret in {value} of cases"
     return f"{hopes}infer{end} {row.target} correctly for {value} of {n} people"
@@ -112,12 +116,14 @@ def sentences(data: ReportData) -> list[str]:
     found = [(one, showing(one).findings(one, scope)) for one in data.subjects]
     first = [sentence for one, own in found if one.before != "utility" for sentence in own]
     last = [sentence for one, own in found if one.before == "utility" for sentence in own]
-    return [*first, *rows, *wildcard_findings(scope), *last]
+    return [*first, *rows, *membership_findings(scope), *wildcard_findings(scope), *last]
 
 
 def leading(heads: Heads) -> Heads:
-    """The rows that may lead the findings: none of an adversary apart, and the order's only where it is strongest."""
-    others = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER}}
+    """The rows that may lead the findings: none of an adversary apart, and the order's only where it is strongest. Of
+    who is in the table `membership_findings` speak.
+    """
+    others = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER} and key[2] != MEMBERSHIP}
     strongest: dict[str, float] = {}
     for (release, _, target), row in others.items():
         if target == IDENTITY:
@@ -151,6 +157,29 @@ def findings(scope: Scope, heads: Heads) -> list[str]:
             original = heads.get((ORIGINAL, rows[0].adversary, target))
             sentences.append(_finding(scope, rows, original if original not in rows else None))
     return sentences
+
+
+def membership_findings(scope: Scope) -> list[str]:
+    """Who is in the table: the adversary who tells most, on the release that gives most away, and whom they recognize
+    while one control person in a hundred, or in ten, is taken for a member.
+    """
+    rows = [
+        row for (release, _, target), row in scope.heads.items() if target == MEMBERSHIP and release in scope.protected
+    ]
+    if not rows:
+        return []
+    best = max(rows, key=lambda row: row.posterior)
+    others = [row for row in rows if row.release != best.release and row.adversary == best.adversary]
+    found = _finding(scope, [best, *sorted(others, key=lambda row: -row.posterior)], None)
+    asked = (best.release, best.adversary, best.target)
+    rates = {row.measure: row for row in scope.data.rows if (row.release, row.adversary, row.target) == asked}
+    for said, measure in (("a hundred", "true_positive_rate_at_0.01"), ("ten", "true_positive_rate_at_0.1")):
+        if measure in rates:
+            told = row_estimate(rates[measure])
+            return [
+                f"{found} While they take one outsider in {said} for a member, they recognize {told} of the members."
+            ]
+    return [found]
 
 
 def wildcard_findings(scope: Scope) -> list[str]:
@@ -194,7 +223,7 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
 def contrasts(scope: Scope) -> list[str]:
     """Where fewer people are re-identified from one release than from another, and nearly as many values inferred."""
     heads, sentences = scope.heads, []
-    for target in (name for name in scope.targets if name != IDENTITY):
+    for target in (name for name in scope.targets if name not in (IDENTITY, MEMBERSHIP)):
         pairs = [
             (heads[one], heads[other])
             for release in scope.protected

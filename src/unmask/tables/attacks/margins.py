@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import combinations
+from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.tables.cells import compatible
-from unmask.tables.column import Column, classes_of
+from unmask.tables.column import Column
 
 COUNTABLE = 1 << 18
 """Cells of a margin up to which all are counted; of a larger one, only those asked for."""
 
-PAIRS = 1 << 22
-"""Pairs of a class of the release and a person that are held at once."""
-
 Subset = tuple[int, ...]
-
-Agreeing = Callable[[Subset], NDArray[np.float64]]
-"""Places of columns -> (n_people,) the rows that agree with each person in them."""
+"""Places of columns."""
 
 
 def shares(reference: Column, others: Sequence[Column], *, bins: int) -> list[csr_array]:
@@ -97,24 +93,47 @@ def log_margins(
     share : of each column, see `shares`; at : (d, n_people) the bins of each person
     """
     n = len(columns[0].codes)
-    return np.concatenate(
-        [
-            np.mean([np.log((agree(one) + 0.5) / (n + 1)) for one in sets], axis=0)
-            for agree in _agreeing(columns, share, at)
-        ]
-    )
+    held = [_Held.of(*pair) for pair in zip(columns, share, strict=True)]
+    return np.asarray(np.mean([np.log((_agreeing(held, at, one) + 0.5) / (n + 1)) for one in sets], axis=0))
 
 
-def _agreeing(columns: Sequence[Column], share: Sequence[csr_array], at: NDArray[np.int64]) -> Iterator[Agreeing]:
-    """For some people after others, how many rows agree with each."""
-    if all(np.all(np.diff(one.indptr) == 1) for one in share):
-        code = [bins_of(one)[column.codes] for column, one in zip(columns, share, strict=True)]
-        yield partial(_equal, code, at, [one.shape[1] for one in share])
-        return
-    classes = classes_of(columns)
-    held = [one[classes.levels[:, j]].tocsc() for j, one in enumerate(share)]
-    for part in np.array_split(at, -(-len(classes.sizes) * at.shape[1] // PAIRS), axis=1):
-        yield partial(_expected, classes.sizes, [one[:, bin_].toarray() for one, bin_ in zip(held, part, strict=True)])
+class _Held(NamedTuple):
+    """A column of rows: the bin of each where every cell has one, and `spread` is None; else the level of each, and
+    (n_bins, n_levels) how far each level is in each bin.
+    """
+
+    code: NDArray[np.int64]
+    size: int
+    bins: int
+    spread: csr_array | None
+
+    @classmethod
+    def of(cls, column: Column, share: csr_array) -> _Held:
+        levels, bins = share.shape
+        if np.all(np.diff(share.indptr) == 1):
+            return cls(bins_of(share)[column.codes], bins, bins, None)
+        return cls(column.codes.astype(np.int64), levels, bins, share.T.tocsr())
+
+
+def _agreeing(held: Sequence[_Held], at: NDArray[np.int64], subset: Subset) -> NDArray[np.float64]:
+    """(n_people,) how many rows agree with each in these columns."""
+    of = [held[j] for j in subset]
+    rows, asked = _key([one.code for one in of], [one.size for one in of]), _key(at[list(subset)], [b.bins for b in of])
+    cells = prod(one.size for one in of)
+    if all(one.spread is None for one in of):
+        return _equal(rows, asked, cells)
+    key, count = np.unique(rows, return_counts=True)
+    weight = count.astype(np.float64)
+    for one in of:  # the first column is read, and goes to the end
+        rest = cells // one.size
+        level, other = np.divmod(key, rest)
+        if one.spread is not None:
+            found = (one.spread @ csr_array((weight, (level, other)), shape=(one.size, rest))).tocoo()
+            level, other, weight = found.row.astype(np.int64), found.col.astype(np.int64), found.data
+        key, cells = other * one.bins + level, rest * one.bins
+    order = np.argsort(key)
+    key, weight = key[order], np.concatenate([[0.0], np.cumsum(weight[order])])
+    return np.asarray(weight[np.searchsorted(key, asked, side="right")] - weight[np.searchsorted(key, asked)])
 
 
 def bins_of(share: csr_array) -> NDArray[np.int64]:
@@ -122,21 +141,16 @@ def bins_of(share: csr_array) -> NDArray[np.int64]:
     return np.asarray(share.argmax(axis=1), dtype=np.int64).reshape(-1)
 
 
-def _expected(sizes: NDArray[np.int64], held: Sequence[NDArray[np.float64]], subset: Subset) -> NDArray[np.float64]:
-    """sizes : (n_classes,) rows; held : of each column (n_classes, n_people) the part of a class that agrees."""
-    product = held[subset[0]]
-    for j in subset[1:]:
-        product = product * held[j]
-    return np.asarray(sizes @ product)
+def _key(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """One number for the codes of some columns, the last one fastest."""
+    key = np.zeros_like(codes[0])
+    for code, size in zip(codes, sizes, strict=True):
+        key = key * size + code
+    return key
 
 
-def _equal(
-    code: Sequence[NDArray[np.int64]], at: NDArray[np.int64], size: Sequence[int], subset: Subset
-) -> NDArray[np.float64]:
-    """code : of each column (n_rows,) bins, of so many."""
-    rows, asked, cells = code[subset[0]], at[subset[0]], size[subset[0]]
-    for j in subset[1:]:
-        rows, asked, cells = rows * size[j] + code[j], asked * size[j] + at[j], cells * size[j]
+def _equal(rows: NDArray[np.int64], asked: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
+    """How many rows have each key asked for, of so many keys."""
     if cells <= COUNTABLE:
         return np.asarray(np.bincount(rows, minlength=cells)[asked], dtype=np.float64)
     rows = np.sort(rows)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from functools import reduce
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +16,11 @@ from unmask.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.margins import bins_of, log_margins, shares, subsets
 from unmask.tables.attacks.noisy import gower
-from unmask.tables.attacks.pairing import pair, shared_columns, sums_over
+from unmask.tables.attacks.pairing import Pairing, pair, shared_columns
 from unmask.tables.background import Attack, Background, Rng, people_of
-from unmask.tables.column import classes_of
+from unmask.tables.column import Column, classes_of
 from unmask.tables.counted import Combinations
+from unmask.tables.counts import group
 from unmask.tables.release import Table
 
 LABELS = ("in", "out")
@@ -45,6 +48,8 @@ class MarginalRatio:
     2023 (density ratio); S. Golob et al., "Privacy vulnerabilities in marginals-based synthetic data", 2024 (margins).
     """
 
+    asks: ClassVar = "membership"
+
     columns: Annotated[int, Range(1)] = 3
     sets: Annotated[int, Range(1)] = 500
     bins: Annotated[int, Range(1)] = 32
@@ -57,18 +62,29 @@ class MarginalRatio:
         people, reference = people_of(knowledge, self), reference_of(knowledge, self)
         if isinstance(release, Combinations) or isinstance(reference, Combinations):
             raise UnmaskError("margins are of rows, and one of the tables is counted; read its rows")
-        pairs = shared_columns(people, release)
-        general = [reference.column(known.name) for known, _ in pairs]
-        known, released = ([pair[side] for pair in pairs] for side in (0, 1))
-        columns = zip(general, released, known, strict=True)
-        of_general, of_released, of_known = zip(
-            *(shares(first, rest, bins=self.bins) for first, *rest in columns), strict=True
-        )
-        alike = classes_of(known)
-        at = np.stack([bins_of(one)[alike.levels[:, j]] for j, one in enumerate(of_known)])
-        sets = subsets(general, of_general, largest=self.columns, most=self.sets)
-        score = log_margins(released, of_released, at, sets) - log_margins(general, of_general, at, sets)
-        return scored(score, alike.of_row, attack=self)
+        settings = {"columns": self.columns, "sets": self.sets, "bins": self.bins}
+        of_release, of_reference = log_shares(people, release, reference, **settings)
+        return scored(of_release - of_reference, np.arange(people.n_rows), by=repr(self))
+
+
+def log_shares(
+    people: Table, release: Table, reference: Table, *, columns: int = 3, sets: int = 500, bins: int = 32
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(n_people,) of the release and of the reference: the mean over sets of columns of ln((c + 1/2) / (n + 1)), c of n
+    rows agreeing with a person in them. The settings are those of `MarginalRatio`.
+    """
+    pairs = shared_columns(people, release)
+    general = [reference.column(known.name) for known, _ in pairs]
+    known, released = ([pair[side] for pair in pairs] for side in (0, 1))
+    of_general, of_released, of_known = zip(
+        *(shares(first, rest, bins=bins) for first, *rest in zip(general, released, known, strict=True)), strict=True
+    )
+    distinct = classes_of(known)
+    at = np.stack([bins_of(one)[distinct.levels[:, j]] for j, one in enumerate(of_known)])
+    chosen = subsets(general, of_general, largest=columns, most=sets)
+    found = (log_margins(*side, at, chosen) for side in ((released, of_released), (general, of_general)))
+    of_release, of_reference = (one[distinct.of_row] for one in found)
+    return of_release, of_reference
 
 
 @dataclass(frozen=True)
@@ -85,14 +101,81 @@ class ClosestRecord:
     Z. Yao et al., "The DCR delusion: measuring the privacy risk of synthetic data", 2025.
     """
 
+    asks: ClassVar = "membership"
+
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The scores of the people known, as log-odds."""
         pairing = pair(people_of(knowledge, self), release)
-        tables = [gower(*both, wildcard=release.missing == "wildcard") for both in pairing.columns]
-        row, _, distance = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True))
-        score = np.zeros(len(pairing.observed))
-        score[row] = -distance
-        return scored(score, pairing.observation, attack=self)
+        least = _least_distance(pairing, wildcard=release.missing == "wildcard")
+        return scored(-least, pairing.observation, by=repr(self))
+
+
+PEOPLE, CLASSES, COMBINATIONS = 128, 1 << 11, 1 << 12
+"""How many people and classes of the release are compared at once; combinations of cells up to which columns are put
+together.
+"""
+
+
+def _least_distance(pairing: Pairing, *, wildcard: bool) -> NDArray[np.float64]:
+    """(n_observations,) the least sum of the columns' Gower distances over the classes of the release."""
+    parts = [(columns, *_distinct(pairing.classes[:, columns])) for columns in _together(pairing.classes)]
+    found = []
+    for people in np.array_split(pairing.observed, -(-len(pairing.observed) // PEOPLE)):
+        tables = [
+            _sum(_distances(pairing.columns[j], people[:, j], cells[:, i], wildcard) for i, j in enumerate(columns))
+            for columns, _, cells in parts
+        ]
+        least = np.full(len(people), np.inf)
+        for first in range(0, len(pairing.classes), CLASSES):
+            some = slice(first, first + CLASSES)
+            total = _sum(table[part[some]] for table, (_, part, _) in zip(tables, parts, strict=True))
+            least = np.minimum(least, total.min(axis=0))
+        found.append(least)
+    return np.concatenate(found)
+
+
+def _sum(terms: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+    return reduce(np.add, terms)
+
+
+def _together(classes: NDArray[np.int32]) -> list[list[int]]:
+    """Sets of columns whose cells have few combinations in the classes, which are compared once for all of them."""
+    sets: list[list[int]] = [[]]
+    for j in np.argsort(classes.max(axis=0), kind="stable").tolist():
+        more = [*sets[-1], j]
+        if sets[-1] and len(_distinct(classes[:, more])[1]) > COMBINATIONS:
+            sets.append([j])
+        else:
+            sets[-1] = more
+    return sets
+
+
+def _distinct(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The distinct row that each row is, and these: (n, d) codes."""
+    of_row, _, distinct = group(list(codes.T), (codes.max(axis=0) + 1).tolist())
+    return of_row, distinct
+
+
+def _distances(
+    columns: tuple[Column, Column], people: NDArray[np.int32], cells: NDArray[np.int32], wildcard: bool
+) -> NDArray[np.float64]:
+    """(n_cells, n_people) Gower's distances in a pair of columns; people, cells : levels of the first, the second."""
+    (known, one), (released, other) = (_used(*side) for side in zip(columns, (people, cells), strict=True))
+    return gower(known, released, wildcard=wildcard).T[other][:, one]
+
+
+def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.int64]]:
+    """The column with no other levels than those used, and where each is among them."""
+    used, at = np.unique(codes, return_inverse=True)
+    levels = column.levels.select(used.astype(np.int64))
+    return replace(column, codes=np.arange(len(used), dtype=np.int32), levels=levels), at
+
+
+def alike(people: Table, others: Table | None, names: Sequence[str]) -> Table:
+    """Some people, and others below them, by columns of these names, which are quasi-identifiers."""
+    sides = [people] if others is None else [people, others]
+    columns = {name: np.concatenate([side[name] for side in sides]) for name in names}
+    return Table.read(columns, quasi_identifiers=tuple(names), like=people, na=(), missing=people.missing)
 
 
 def reference_of(knowledge: Background | None, attack: Attack) -> Table:
@@ -103,8 +186,8 @@ def reference_of(knowledge: Background | None, attack: Attack) -> Table:
     return reference
 
 
-def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, attack: Attack) -> Posterior:
-    """Scores of "in" against "out" as log-odds, with even odds before; score : (n_observations,)."""
+def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, by: str) -> Posterior:
+    """Scores of "in" against "out" as log-odds, with even odds before; score : (n_observations,); by : whose."""
     n = len(score)
     belief = from_scores(
         2 * np.arange(n + 1),
@@ -112,7 +195,7 @@ def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, atta
         np.stack([score, np.zeros(n)], axis=1).reshape(-1),
         n_candidates=2,
         observation=observation.astype(np.int64),
-        provenance={"attack": repr(attack)},
+        provenance={"attack": by},
     )
     return replace(belief, candidate_label=LABELS)
 
@@ -121,14 +204,16 @@ def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArr
     """What scores are worth at even odds: the distinct scores, ascending, and p(in) at each, which rises with them.
 
     Isotonic regression (pool adjacent violators) of membership on the score, members and others of equal weight; a
-    block with m of M members and c of C others has odds (m + 1/2) / (M + 1) : (c + 1/2) / (C + 1) of "in", and is made
-    to rise again. So no p is 0 or 1.
+    block with m of M members and c of C others has odds (m + 2) / (M + 4) : (c + 2) / (C + 4) of "in", and is made to
+    rise again. So no p is 0 or 1, and the few at either end are not believed too much: of four synthesizers of Adult
+    it lowers the log loss of people held out, beside half a person in the place of two.
 
     >>> at, p = rising(np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True]))
     >>> p.round(2)
-    array([0.25, 0.5 , 0.5 , 0.75])
+    array([0.4, 0.5, 0.5, 0.6])
 
-    B. Zadrozny & C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
+    B. Zadrozny & C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002;
+    A. Agresti & B. Coull, "Approximate is better than exact for interval estimation of binomial proportions", 1998.
     """
     from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
 
@@ -137,6 +222,22 @@ def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArr
     weight = each / each.sum(axis=1, keepdims=True)
     blocks = isotonic_regression(weight[0] / weight.sum(axis=0), weights=weight.sum(axis=0)).blocks
     members, others = np.add.reduceat(each, blocks[:-1], axis=1)
-    odds = (members + 0.5) / (others + 0.5) * (each[1].sum() + 1) / (each[0].sum() + 1)
+    odds = (members + 2) / (others + 2) * (each[1].sum() + 4) / (each[0].sum() + 4)
     p = isotonic_regression(odds / (1 + odds), weights=members + others).x
     return at, np.repeat(p, np.diff(blocks))
+
+
+def logistic(x: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(1 + n_scores,) the constant and the weights of a logistic regression of membership on scores.
+
+    x : (n, n_scores). A ridge of weight 1 keeps it finite where members are told from others without a mistake.
+    """
+    x, weight = np.insert(x, 0, 1.0, axis=1), np.zeros(x.shape[1] + 1)
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(x @ weight, -700, 700)))
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.eye(len(weight))
+        step = np.linalg.solve(curvature, x.T @ (inside - p) - weight)
+        weight = weight + step
+        if np.abs(step).max() < 1e-9:
+            break
+    return weight

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, Status, log_odds
 from unmask.promise import Check
 from unmask.randomness import secret_unless
-from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, reference_of, rising, scored
+from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, alike, logistic, reference_of, rising, scored
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.release import Table
 
@@ -52,7 +52,8 @@ class ShadowMembership:
     true, within 3 points, when it was fitted to the other half; with fewer than 40 worlds it is `scores`. No person
     whose truth is known is needed.
 
-    protection : run again on as many people as the release has rows, with the columns that are known of the targets
+    protection : run again on as many people as the release has rows, with the columns that are known of the targets;
+                 None: that which made the release, as a study tells
     scores     : attacks whose candidates are "in" and "out"
     shadows    : worlds; all targets share them
 
@@ -62,7 +63,9 @@ class ShadowMembership:
     Oprisanu & C. Troncoso, "Synthetic data - anonymisation groundhog day", USENIX Security 2022, section 4.
     """
 
-    protection: Protection
+    asks: ClassVar = "membership"
+
+    protection: Protection | None = None
     scores: tuple[Attack, ...] = (MarginalRatio(), ClosestRecord())
     shadows: int = 160
 
@@ -73,6 +76,8 @@ class ShadowMembership:
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
         """The belief about the people known, with even odds before."""
+        if self.protection is None:
+            raise UnmaskError(f"{self!r} was told of no protection; name the one that made the release")
         rng, people, reference = secret_unless(rng), people_of(knowledge, self), reference_of(knowledge, self)
         if not people.n_rows <= release.n_rows <= reference.n_rows:
             raise UnmaskError(
@@ -82,12 +87,17 @@ class ShadowMembership:
             )
         inside = rng.random((self.shadows, people.n_rows)) < 0.5
         worlds = _worlds(people, reference, inside, n_rows=release.n_rows, rng=rng)
-        seen = np.stack([self._scores(self.protection(world, rng=rng)[0], knowledge, rng) for world in worlds])
+        again = (self.protection(world, rng=rng)[0] for world in worlds)
+        seen = np.stack([self._scores(one, knowledge, rng) for one in again])
         held, check = _held_out(seen, inside)
         p = _believed(held, inside, _evidence(seen, inside, self._scores(release, knowledge, rng)[None]))[0]
-        belief = scored(np.log(p) - np.log1p(-p), np.arange(people.n_rows), attack=self)
+        belief = scored(np.log(p) - np.log1p(-p), np.arange(people.n_rows), by=repr(self))
         status: Status = "scores" if check.refuted or self.shadows < ENOUGH else "calibrated"
         return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})
+
+    def knowing(self, protection: Protection) -> Self:
+        """The same, told of the protection unless one is named."""
+        return self if self.protection is not None else replace(self, protection=protection)
 
     def _scores(self, release: Table, knowledge: Background | None, rng: np.random.Generator) -> Floats:
         """(n_people, n_scores)."""
@@ -100,8 +110,7 @@ def _worlds(
 ) -> Iterator[Table]:
     """For each row of `inside`, a table of n_rows people: those targets, and people of the reference."""
     names = [column.name for column in people.quasi_identifiers if column.name in reference.names]
-    columns = {name: np.concatenate([people[name], reference[name]]) for name in names}
-    everybody = Table.read(columns, quasi_identifiers=names, like=reference, na=(), missing=reference.missing)
+    everybody = alike(people, reference, names)
     for targets in inside:
         others = rng.choice(reference.n_rows, n_rows - np.count_nonzero(targets), replace=False)
         yield everybody.take(np.concatenate([np.flatnonzero(targets), people.n_rows + others]))
@@ -141,21 +150,6 @@ def _believed(evidence: Floats, inside: NDArray[np.bool_], asked: Floats) -> Flo
 
 
 def _joined(evidence: Floats, inside: NDArray[np.bool_], asked: Floats) -> Floats:
-    """(n_asked, n_people) log-odds: logistic regression of who is in on the evidence of all scores.
-
-    A ridge of weight 1 keeps it finite where worlds are told apart without a mistake.
-    """
-    x = np.insert(evidence.reshape(-1, evidence.shape[-1]), 0, 1.0, axis=1)
-    y, weight = inside.reshape(-1), np.zeros(x.shape[1])
-    for _ in range(100):
-        p = _sigmoid(x @ weight)
-        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.eye(len(weight))
-        step = np.linalg.solve(curvature, x.T @ (y - p) - weight)
-        weight = weight + step
-        if np.abs(step).max() < 1e-9:
-            break
-    return np.asarray(weight[0] + asked @ weight[1:])
-
-
-def _sigmoid(x: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-np.clip(x, -700, 700))))
+    """(n_asked, n_people) log-odds: logistic regression of who is in on the evidence of all scores."""
+    constant, *weight = logistic(evidence.reshape(-1, evidence.shape[-1]), inside.reshape(-1))
+    return np.asarray(constant + asked @ np.array(weight))

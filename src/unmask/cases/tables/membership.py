@@ -1,0 +1,198 @@
+"""Who is in the table? Members and control people are told apart by adversaries who know some of their columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.audit import Audit, audit
+from unmask.cases.tables.case import PROSECUTOR, Scene
+from unmask.cases.tables.evidence import Evidence
+from unmask.errors import UnmaskError
+from unmask.measures import calibration_error, log_loss_bits, realized_success, success_probability
+from unmask.measures.base import filed
+from unmask.measures.membership import (
+    IN,
+    OUT,
+    RATES,
+    Told,
+    auc,
+    epsilon_at_least,
+    rank_correlation,
+    told,
+    true_positive_rate,
+    vulnerability_correlation,
+)
+from unmask.posterior import Posterior, equal_weights, log_odds
+from unmask.reports.words import MEMBERSHIP, RARE
+from unmask.results import Row
+from unmask.tables.attacks import ClosestRecord, MarginalRatio
+from unmask.tables.background import Attack, Background
+from unmask.tables.membership import Judged, cross_fitted, joined
+from unmask.tables.release import Table
+from unmask.truth import Truth
+
+RECORD = "whole record"
+"""The adversary who knows every released column of people, sensitive ones, too."""
+
+MOST = 1000
+"""Members, and as many control people, who are judged where no number of targets is asked for."""
+
+FEWEST = 50
+"""Of either kind; below, no rate of false alarms is measured."""
+
+MARGINS, CLOSEST = "margins alone", "closest record alone"
+
+ALONE: Mapping[str, Attack] = {MARGINS: MarginalRatio(), CLOSEST: ClosestRecord()}
+"""The scores that are joined, by the name that each has alone: a companion, on which no verdict rests."""
+
+COIN = "a bound only where chance decided, for each person alone, whether they are in the table"
+
+TELLING = {
+    RECORD: "knows every released column of people, even the sensitive ones",
+    MARGINS: "compares nothing but the margins of the release with those of people in general",
+    CLOSEST: "looks at nothing but the distance to the closest record",
+}
+"""What they know, in words that complete "an adversary who ..."."""
+
+MEASURES = (success_probability, realized_success, calibration_error, log_loss_bits)
+
+TOLD = (auc.name, *(true_positive_rate(rate).name for rate in RATES), epsilon_at_least.name)
+"""The measures that cells of a study may have besides."""
+
+QUESTION = "Who is in the table"
+
+TOO_FEW = f"needs {FEWEST} members and {2 * FEWEST} control people, half of whom are the reference"
+
+NO_CONTROL = "needs control people, who are not in it, beside the original (--original, --control)"
+
+
+def membership(scene: Scene, evidence: Evidence) -> Audit:
+    """What adversaries can tell of who is in a release: those who know quasi-identifiers, and whole records."""
+    if evidence.original is None or evidence.control is None:
+        return Audit((), ((QUESTION, NO_CONTROL),))
+    members, control, most = _members(scene, evidence.original), evidence.control, evidence.targets or MOST
+    if min(members.n_rows, control.n_rows // 2, most) < FEWEST:
+        return Audit((), ((QUESTION, TOO_FEW),))
+    judged = Judged.of(members, control, most=most, rng=np.random.default_rng(evidence.seed))
+    if len(judged.inside) < 2 * FEWEST:
+        return Audit(
+            (), ((QUESTION, f"{judged.twins:,} of those judged have the same record as one of the other kind"),)
+        )
+    found = [_asked(scene, adversary, judged.known_by(names)) for adversary, names in _known(scene, judged).items()]
+    rows = [row for one in found for row in one.rows if row.adversary not in ALONE or one is found[-1]]
+    return Audit(tuple(rows), tuple(line for one in found for line in one.not_run))
+
+
+def _members(scene: Scene, original: Table) -> Table:
+    """The people of the original who are in the release, as far as their origin tells who was left out."""
+    inside = np.unique(scene.origin[scene.origin >= 0]) if scene.traced else scene.origin[:0]
+    return original.take(inside) if len(inside) else original
+
+
+def _known(scene: Scene, judged: Judged) -> dict[str, list[str]]:
+    """By adversary, the columns by which they know people: of those that are released."""
+    there, table = set(judged.people.names), scene.table
+    some = [column.name for column in table.quasi_identifiers if column.name in there]
+    every = [name for name in table.names if name in there]
+    return ({PROSECUTOR: some} if some else {}) | ({RECORD: every} if len(every) > len(some) else {})
+
+
+def _asked(scene: Scene, adversary: str, judged: Judged) -> Audit:
+    """The rows of an adversary who knows the columns that people are judged by."""
+    told_of = Background(judged.people, judged.reference)
+    release = replace(scene.table, quasi_identifiers=scene.table.columns, sensitive=(), kept=(), weight=None)
+    scores = {name: attack(release, told_of) for name, attack in ALONE.items()}
+    return _Judgment(scene.release, adversary, judged, scores).audited()
+
+
+@dataclass(frozen=True, eq=False)
+class _Judgment:
+    """What one adversary scores the people who are judged by; scores : by the name that each has alone."""
+
+    release: str
+    adversary: str
+    judged: Judged
+    scores: Mapping[str, Posterior]
+
+    def audited(self) -> Audit:
+        """The rows of all people, of the most vulnerable ones, and of each score alone."""
+        judged, score = self.judged, joined(list(self.scores.values()), self.judged.inside)
+        belief, rare = cross_fitted(score, judged.inside), judged.most_vulnerable
+        found = audit(belief, judged.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
+        of_all = told(score, judged.truth)
+        rows = [*found.rows, *_rates(of_all), self._epsilon(), _correlation(judged, score), *self._rare(score, rare)]
+        alone = [row for name, one in self.scores.items() for row in _rates(told(one, judged.truth, adversary=name))]
+        said = (*(replace(row, adversary=self.adversary) for row in rows), *alone)
+        missing = (*of_all.not_run, *found.not_run)
+        whom = f"({self.adversary}, {MEMBERSHIP})"
+        return Audit(tuple(map(self._filed, said)), tuple((f"{measure} {whom}", why) for measure, why in missing))
+
+    def _rare(self, score: Posterior, rare: NDArray[np.bool_]) -> Sequence[Row]:
+        """How far the most vulnerable ones are told apart; none where they are of one kind."""
+        inside = self.judged.inside[rare]
+        if inside.all() or not inside.any():
+            return ()
+        some = replace(score, observation=score.observation[rare], weight=equal_weights(len(inside)))
+        return [replace(row, target=RARE) for row in _rates(told(some, Truth(np.where(inside, IN, OUT))))]
+
+    def _filed(self, row: Row) -> Row:
+        """Of the release, with who was judged in its note."""
+        judged = self.judged
+        who = (
+            f"{len(judged.inside) // 2:,} members and as many control people are judged; {judged.reference.n_rows:,} "
+            "other control people are the reference"
+        )
+        if judged.twins:
+            who += f"; {judged.twins:,} people were left out who have the same record as one of the other kind"
+        own = "" if row.note.endswith(" control people") else row.note
+        return replace(row, release=self.release, note="; ".join(filter(None, (own, who))))
+
+    def _epsilon(self) -> Row:
+        """The bound by margins."""
+        row = told(self.scores[MARGINS], self.judged.truth).rows[-1]
+        return replace(row, note=COIN)
+
+
+def asked_of(scene: Scene, adversary: str, judged: Judged, attack: Attack, *, rng: np.random.Generator) -> Audit:
+    """The rows of any attack whose candidates are "in" and "out": its own belief if it announces one, else that which
+    its scores are worth, and how far it tells people apart.
+    """
+    counts = np.bincount(~judged.inside, minlength=2)
+    if counts.min() < FEWEST:
+        said = f"{counts[0]} members and {counts[1]} control people are judged: {TOO_FEW.partition(',')[0]}"
+        raise UnmaskError(f"{said} after doubles are left out; hold more people back from the release")
+    scores = attack(scene.table, Background(judged.people, judged.reference), rng=rng)
+    belief = scores if scores.status != "scores" else cross_fitted(scores, judged.inside)
+    names = {"release": scene.release, "adversary": adversary}
+    found = audit(belief, judged.truth, **names, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
+    of_scores = told(scores, judged.truth, **names)
+    return Audit((*found.rows, *of_scores.rows), (*found.not_run, *of_scores.not_run))
+
+
+def _rates(found: Told) -> Sequence[Row]:
+    """Without the bound on epsilon, which only scores bear that are fitted to nobody's truth."""
+    return [row for row in found.rows if row.measure != epsilon_at_least.name]
+
+
+def _correlation(judged: Judged, score: Posterior) -> Row:
+    """Of members: whether those who are rare are told to be in."""
+    value = log_odds(score)[judged.inside]
+    rho, interval = rank_correlation(judged.vulnerability[judged.inside], value)
+    n = len(value)
+    return filed(
+        vulnerability_correlation,
+        (0.0, rho),
+        interval,
+        (np.full(1, rho), np.ones(1)),
+        n=n,
+        n_observations=n,
+        worst=rho,
+        worst_observation=0,
+        names=("", "", MEMBERSHIP, ""),
+        status=score.status,
+    )

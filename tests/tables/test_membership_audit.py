@@ -1,0 +1,324 @@
+"""What an audit with control people says of who is in a release."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import unmask
+from unmask import UnmaskError
+from unmask.cases.tables.membership import ALONE, CLOSEST, RECORD
+from unmask.cli import main
+from unmask.reports import sentences
+from unmask.reports.words import MEMBERSHIP, RARE
+from unmask.studies.cells import run_cell
+from unmask.studies.reading import read_plan
+from unmask.tables import Background, Mondrian, ShadowMembership, Table
+from unmask.tables.membership import Judged, joined, vulnerability
+
+ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill", "keep": ("city", "pay")}
+
+
+def cells(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return {
+        "age": rng.integers(20, 60, n),
+        "sex": rng.choice(["f", "m"], n),
+        "city": rng.choice(list("abcdefghijkl"), n),
+        "pay": rng.integers(10, 99, n),
+        "ill": rng.choice(["flu", "cold", "none"], n),
+    }
+
+
+def tables(*sizes, seed=0):
+    """Tables of people drawn alike."""
+    return [Table.read(cells(n, seed + at), **ROLES) for at, n in enumerate(sizes)]
+
+
+def rows(found, target=MEMBERSHIP, *, release="release"):
+    """(adversary, measure) -> row."""
+    return {(r.adversary, r.measure): r for r in found.rows if (r.release, r.target) == (release, target)}
+
+
+def auc(found, adversary=RECORD, **which):
+    return rows(found, **which)[adversary, "membership_auc"]
+
+
+def test_the_people_themselves_are_told_and_strangers_are_not():
+    members, control, fresh = tables(400, 800, 400)
+    own, other = (rows(unmask.audit(release, original=members, control=control)) for release in (members, fresh))
+    assert own[RECORD, "membership_auc"].posterior > 0.95
+    assert own[RECORD, "realized_success"].posterior > 0.9
+    assert own[RECORD, "realized_success"].status == "calibrated"
+    assert other[RECORD, "membership_auc"].low < 0.5 < other[RECORD, "membership_auc"].high
+    assert other[RECORD, "realized_success"].low < 0.5 < other[RECORD, "realized_success"].high
+    assert not any(measure.startswith("true_positive_rate_at_0.01") for _, measure in own)
+
+
+def test_copies_of_members_give_them_away_whoever_is_copied():
+    members, control = tables(400, 800)
+    release = members.take(np.random.default_rng(0).choice(400, 400))
+    found = auc(unmask.audit(release, original=members, control=control))
+    assert 0.7 < found.low < found.posterior < 0.9  # 63 % of the members are in it
+
+
+def test_of_strangers_there_is_a_finding_in_one_of_twenty():
+    seen = []
+    for seed in range(0, 60, 3):
+        members, control, fresh = tables(150, 300, 150, seed=100 + seed)
+        seen.append(auc(unmask.audit(fresh, original=members, control=control)))
+    assert sum(row.low > 0.5 for row in seen) <= 3  # 2.5 % of them; four of twenty in 1 of 600
+    assert np.mean([row.posterior for row in seen]) == pytest.approx(0.5, abs=0.025)
+
+
+def test_control_people_who_are_in_it_are_not_told_from_members():
+    (members,) = tables(400)
+    found = unmask.audit(members, original=members, control=members)
+    row = auc(found)
+    assert row.low <= 0.5 <= row.high
+    assert "have the same record as one of the other kind" in row.note  # those drawn as both
+
+
+def test_doubles_are_left_out_and_counted_and_those_who_are_alike_to_an_adversary_stay():
+    members, control = tables(300, 600)
+    doubled = members.take(np.r_[0:300, 0:80])
+    both = Table.read(
+        {name: np.r_[doubled[name][300:], control[name]] for name in members.names}, like=members, **ROLES
+    )
+    judged = Judged.of(doubled, both, most=1000, rng=np.random.default_rng(0))
+    records = list(zip(*(judged.people[name] for name in members.names), strict=True))
+    inside = {cell for cell, one in zip(records, judged.inside, strict=True) if one}
+    assert not inside & {cell for cell, one in zip(records, judged.inside, strict=True) if not one}
+    assert 20 < judged.twins < 200
+    assert len(judged.inside) + judged.twins <= 2 * 340
+    some = judged.known_by(("age", "sex"))
+    known = list(zip(some.people["age"], some.people["sex"], strict=True))
+    inside = {cell for cell, one in zip(known, some.inside, strict=True) if one}
+    assert inside & {cell for cell, one in zip(known, some.inside, strict=True) if not one}
+    found = unmask.audit(members, original=members, control=members.take(np.arange(300) % 100))
+    assert found.rows
+
+
+def test_nothing_is_asked_of_people_who_are_all_double():
+    table = Table.read({"age": np.arange(200) % 2, "sex": ["f"] * 200}, quasi_identifiers=("age", "sex"))
+    found = unmask.audit(table, original=table, control=table)
+    assert (
+        dict(found.not_run)["Who is in the table"]
+        == "200 of those judged have the same record as one of the other kind"
+    )
+
+
+def test_judged_people_and_the_reference_are_disjoint_and_evenly_many():
+    numbers = np.arange(900).astype(str)
+    people = Table.read({"who": numbers}, quasi_identifiers="who", types={"who": "text"})
+    members, control = people.take(slice(0, 400)), people.take(slice(400, 900))
+    judged = Judged.of(members, control, most=100, rng=np.random.default_rng(0))
+    asked, general = judged.people["who"], judged.reference["who"]
+    assert set(asked[judged.inside]) <= set(members["who"])
+    assert set(asked[~judged.inside]) <= set(control["who"])
+    assert (len(asked), len(general), np.count_nonzero(judged.inside)) == (200, 400, 100)
+    assert not set(asked) & set(general)
+
+
+def test_the_origin_says_who_was_left_out():
+    everybody, control = tables(600, 600)
+    kept = np.arange(300)
+    found = auc(unmask.audit(everybody.take(kept), original=everybody, origin=kept, control=control))
+    assert found.posterior > 0.95  # of all 600 it would be 0.75
+
+
+def test_too_few_control_people_or_none_or_no_original():
+    members, control = tables(300, 99)
+    needs = dict(unmask.audit(members, original=members, control=control).not_run)["Who is in the table"]
+    assert needs == "needs 50 members and 100 control people, half of whom are the reference"
+    for given in ({}, {"original": members}):
+        found = unmask.audit(members, **given)
+        assert "--control" in dict(found.not_run)["Who is in the table"]
+        assert not rows(found)
+
+
+def test_a_seed_draws_the_same_people_and_another_one_others():
+    members, control = tables(400, 500)
+    release, _ = Mondrian(k=5)(members, rng=np.random.default_rng(0))
+    first, again, other = (
+        rows(unmask.audit(release, original=members, control=control, seed=seed)) for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_targets_say_how_many_are_judged():
+    members, control = tables(400, 800)
+    found = unmask.audit(members, original=members, control=control, targets=120)
+    assert auc(found).n <= 120
+    assert auc(found).note.startswith("120 members") or "people were left out" in auc(found).note
+
+
+def test_each_score_alone_is_a_companion_and_leads_nothing():
+    members, control = tables(400, 800)
+    release, _ = Mondrian(k=5)(members, rng=np.random.default_rng(0))
+    found = unmask.audit(release, original=members, control=control)
+    alone = [row for row in found.rows if row.adversary in ALONE]
+    assert {row.status for row in alone} == {"scores"}
+    assert {row.measure for row in alone} <= {"membership_auc", "true_positive_rate_at_0.1"}
+    assert not any("nothing but" in said for said in sentences(found.data))
+    (said,) = [one for one in sentences(found.data) if "when they say who is in it" in one]
+    assert "knows every released column" in said
+    assert "While they take one outsider in ten for a member" in said
+
+
+def test_the_rare_are_apart_and_ranked():
+    members, control = tables(400, 800)
+    found = unmask.audit(members, original=members, control=control)
+    assert set(rows(found, RARE)) == {("prosecutor", "membership_auc"), (RECORD, "membership_auc")}
+    assert -1 <= rows(found)[RECORD, "vulnerability_correlation"].posterior <= 1
+    assert rows(found)[RECORD, "epsilon_at_least"].posterior > 0.5
+
+
+def test_who_is_rare_is_most_vulnerable():
+    people = Table.read({"a": ["x"] * 5 + ["y"], "b": ["p"] * 6}, quasi_identifiers=("a", "b"))
+    reference = Table.read({"a": ["x"] * 9 + ["y"], "b": ["p"] * 10}, quasi_identifiers=("a", "b"))
+    of_x, of_y = vulnerability(people, reference)[[0, 5]]
+    shares = [[9.5, 10.5, 9.5], [1.5, 10.5, 1.5]]
+    assert [of_x, of_y] == pytest.approx([-np.mean(np.log(np.array(one) / 11)) for one in shares])
+
+
+def test_joined_scores_tell_what_either_tells():
+    rng, inside = np.random.default_rng(0), np.arange(2000) < 1000
+    some = np.arange(2000) % 4 < 2
+    scores = [rng.normal(np.where(inside & half, 2.0, 0.0)) for half in (some, ~some)]
+    beliefs = [
+        unmask.Posterior.from_dense(np.stack([p, 1 - p], axis=1), provenance={"attack": "one"})
+        for p in (1 / (1 + np.exp(-s)) for s in scores)
+    ]
+    aucs = [unmask.measures.membership.area(s[inside], s[~inside])[0] for s in scores]
+    both = unmask.posterior.log_odds(joined(beliefs, inside))
+    assert unmask.measures.membership.area(both[inside], both[~inside])[0] > max(aucs) + 0.05
+
+
+def test_the_page_the_summary_and_the_terminal_say_it():
+    members, control = tables(400, 800)
+    release, _ = Mondrian(k=5)(members, rng=np.random.default_rng(0))
+    found = unmask.audit(release, original=members, control=control)
+    assert "Can they tell who is in the table?" in found.to_html()
+    assert "Membership: can somebody tell who is in the table?" in found.summary()
+    assert "membership" in repr(found)
+    assert "Can they tell" not in unmask.audit(release, original=members).to_html()
+
+
+def test_the_command_line_says_the_same(tmp_path):
+    members, control = tables(300, 400)
+    for name, table in (("people", members), ("others", control), ("release", members)):
+        table.write(tmp_path / f"{name}.csv")
+    given = [str(tmp_path / "release.csv"), "-q", "age,sex", "-s", "ill", "--keep", "city,pay"]
+    given += ["--original", str(tmp_path / "people.csv"), "--control", str(tmp_path / "others.csv")]
+    run = CliRunner().invoke(main, ["audit", *given, "--json"])
+    assert run.exit_code == 0, run.output
+    printed = {
+        (r["adversary"], r["measure"]): r for r in json.loads(run.stdout)["results"] if r["target"] == MEMBERSHIP
+    }
+    expected = auc(unmask.audit(members, original=members, control=control))
+    assert printed[RECORD, "membership_auc"]["posterior"] == pytest.approx(expected.posterior)
+    gate = CliRunner().invoke(main, ["audit", *given, "--fail-above", f"{RECORD}:membership_auc>0.6"])
+    assert (gate.exit_code, "membership_auc" in gate.output) == (3, True)
+    engine = CliRunner().invoke(main, ["audit", *given[:7], "--engine", "duckdb", "--json"])
+    assert "Who is in the table" in {line["what"] for line in json.loads(engine.stdout)["not_run"]}
+
+
+def test_wide_columns_are_compared_too():
+    """A number that nearly everybody has alone: whoever is in it has it exactly."""
+    rng = np.random.default_rng(0)
+    columns = [{**cells(n, seed), "pay": rng.permutation(10**6)[:n]} for seed, n in ((0, 3000), (1, 400))]
+    members, control = (Table.read(one, **ROLES) for one in columns)
+    found = unmask.audit(members, original=members, control=control)
+    assert rows(found)[CLOSEST, "membership_auc"].posterior > 0.99
+
+
+# --- studies ---------------------------------------------------------------------------------------------------------
+
+THIRD = """
+from dataclasses import dataclass
+import numpy as np
+from unmask.tables import Mondrian, Table
+
+@dataclass(frozen=True)
+class Third:
+    "A third of the people, drawn, in boxes of at least k."
+    k: int = 2
+
+    def __call__(self, population: Table, *, rng=None):
+        rows = np.random.default_rng(rng).permutation(population.n_rows)[: population.n_rows // 3]
+        made, origin = Mondrian(k=self.k)(population.take(rows), rng=rng)
+        return made, rows[origin]
+"""
+
+PLAN = """
+title = "Who is in it?"
+[[data]]
+name = "census"
+use = "tables.file"
+file = "people.csv"
+quasi_identifiers = ["age", "sex", "city", "pay"]
+[[protections]]
+name = "third"
+use = "third:Third"
+grid = { k = [1, 20] }
+[[adversaries]]
+name = "margins"
+use = "tables.MarginalRatio"
+knows = { targets = 300 }
+[[adversaries]]
+name = "closest"
+use = "tables.ClosestRecord"
+[[adversaries]]
+name = "shadows"
+use = "tables.ShadowMembership"
+with = { shadows = 40 }
+knows = { targets = 60 }
+"""
+
+
+def planned(tmp_path, plan=PLAN):
+    Table.read(cells(1600), quasi_identifiers=("age", "sex", "city", "pay")).write(tmp_path / "people.csv", force=True)
+    (tmp_path / "third.py").write_text(THIRD)
+    (tmp_path / "plan.toml").write_text(plan)
+    made = read_plan(tmp_path / "plan.toml").cells()
+    return {(cell.protection.name, cell.adversary.name): cell for cell in made}
+
+
+def test_a_study_asks_who_is_in_it_and_says_what_the_audit_says(tmp_path):
+    every = planned(tmp_path)
+    boxes = {k: next(name for name, _ in every if name.endswith(f"{k}")) for k in (1, 20)}
+    found = {key: {row.measure: row for row in run_cell(cell)} for key, cell in every.items() if key[1] != "shadows"}
+    closest = [found[boxes[k], "closest"]["membership_auc"].posterior for k in (1, 20)]
+    assert closest[0] > 0.95 > closest[1]
+    assert {row.target for rows in found.values() for row in rows.values()} >= {MEMBERSHIP}
+    row = found[boxes[1], "margins"]["membership_auc"]
+    everybody = Table.read(str(tmp_path / "people.csv"), quasi_identifiers=("age", "sex", "city", "pay"))
+    order = np.random.default_rng(5).permutation(1600)
+    members, control = everybody.take(order[:533]), everybody.take(order[533:])
+    audited = unmask.audit(members, original=members, control=control, targets=300)
+    alone = rows(audited)["margins alone", "membership_auc"]
+    assert abs(row.posterior - alone.posterior) < (row.high - row.low) / 2 + (alone.high - alone.low) / 2
+    assert row.n == pytest.approx(alone.n, abs=10)
+
+
+def test_a_study_tells_the_adversary_what_made_the_release(tmp_path):
+    every = planned(tmp_path, PLAN.replace("third:Third", "tables.Mondrian"))
+    with pytest.raises(UnmaskError, match="hold people back"):
+        run_cell(next(cell for (_, adversary), cell in every.items() if adversary == "shadows"))
+    every = planned(tmp_path)
+    of_one = next(cell for (name, adversary), cell in every.items() if adversary == "shadows" and name.endswith("1"))
+    row = next(row for row in run_cell(of_one) if row.measure == "realized_success")
+    assert row.low > 0.5  # worlds lose two thirds of their people again, and so does what they teach
+    assert row.status == "calibrated"
+
+
+def test_shadows_need_a_protection():
+    people, others = tables(60, 60)
+    known = Background(people.take(slice(0, 20)), others)
+    with pytest.raises(UnmaskError, match="told of no protection"):
+        ShadowMembership()(people, known)
+    assert ShadowMembership().knowing(Mondrian(k=3)).protection == Mondrian(k=3)
+    assert ShadowMembership(Mondrian(k=2)).knowing(Mondrian(k=3)).protection == Mondrian(k=2)
