@@ -20,8 +20,8 @@ from unmask.plan import NOTHING, unknown
 from unmask.toml_text import key_of, section, whole_text
 
 KEYS: Final = (
-    "title", "data", "columns", "releases", "register", "control", "protections", "adversaries", "policy", "seeds",
-    "measures", "budget",
+    "title", "data", "columns", "releases", "register", "control", "linkability", "protections", "adversaries",
+    "policy", "seeds", "measures", "budget",
 )  # fmt: skip
 """What a document may say, besides a table for each domain."""
 
@@ -50,10 +50,17 @@ USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": 
 """What holds of a table where nothing is said."""
 
 HELD: Final = frozenset(
-    {"releases", "data", "original", "origins", "register", "control", "coverage", "gates", "k", "l_", "t", "relaxed"}
-    | {*READING, *ROLES.values(), *MEANINGS.values()}
+    {"releases", "data", "original", "origins", "register", "control", "coverage", "parts", "gates"}
+    | {"k", "l_", "t", "relaxed", *READING, *ROLES.values(), *MEANINGS.values()}
 )
 """Options of `unmask audit` and `unmask protect` that a document says."""
+
+OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    "register": ("file", "coverage"),
+    "control": ("file",),
+    "linkability": ("parts",),
+}
+"""What a document says of whom and what adversaries know besides, each by what it cannot do without first."""
 
 OPPOSITE: Final = {"<=": ">", ">=": "<", "<": ">=", ">": "<="}
 
@@ -267,19 +274,18 @@ def _ordered(name: str, values: Any) -> str:
 
 
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
-    """The register, the control people and the gates of an audit."""
+    """The register, the control people, the parts that are linked and the gates of an audit."""
     found: dict[str, Any] = {"gates": [policy.refused for policy in policies(given)]}
-    for name, known in (("register", ("file", "coverage")), ("control", ("file",))):
+    for name, known in OUTSIDE.items():
         said = given.get(name, {})
         if not isinstance(said, dict):
-            raise UnmaskError(f"{name} is no table; expected [{name}] and below it a file")
+            raise UnmaskError(f"{name} is no table; expected [{name}] and below it {known[0]}")
         for key in said:
             if key not in known:
                 raise UnmaskError(unknown(key, known, name))
         if "file" in said:
             found[name] = _place(folder, said["file"])
-        if "coverage" in said:
-            found["coverage"] = said["coverage"]
+        found |= {key: said[key] for key in ("coverage", "parts") if key in said}
     return found
 
 
@@ -326,13 +332,14 @@ def of_options(options: Settings) -> str:
     outside = {
         "register": {"file": options.get("register"), "coverage": options.get("coverage")},
         "control": {"file": options.get("control")},
+        "linkability": {"parts": options.get("parts")},
     }
     return whole_text(
         "Release of a table",
         (
             section("[data]", _said(data)),
             section("[columns]", _roles(options)),
-            *(section(f"[{name}]", _said(said)) for name, said in outside.items() if said["file"]),
+            *(section(f"[{name}]", _said(said)) for name, said in outside.items() if said[OUTSIDE[name][0]]),
             *(section(f"[[{key}]]", _said(one)) for key, entries in lists.items() for one in entries),
             *policy_of(options.get("gates", ())),
         ),

@@ -17,6 +17,7 @@ from unmask.measures import (
     losses,
     matching,
     rational,
+    wp216,
 )
 from unmask.measures.base import Measure, evaluate
 from unmask.measures.entropy import (
@@ -113,4 +114,5 @@ __all__ = [
     "shannon_entropy_bits",
     "success_probability",
     "total_variation",
+    "wp216",
 ]

@@ -19,6 +19,7 @@ from unmask.reports.sections import tables, utility
 from unmask.reports.sections.closing import closing, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.study import study_page
+from unmask.reports.sections.wp216 import wp216_section
 from unmask.reports.svg import FONT, swatch
 from unmask.reports.words import letter
 
@@ -61,6 +62,7 @@ def _audit_page(data: ReportData) -> Page:
         *_before("success", scope),
         tables.success_section(scope),
         tables.added_section(scope),
+        wp216_section(scope),
         *_before("measures", scope),
         measures_section(scope),
         tables.people_section(scope),

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from unmask.measures.registry import SHARES, needs_truth
 from unmask.reports.data import APART, ORDER, ORIGINAL, Heads, ReportData, Scope
 from unmask.reports.facts.study import OTHERWISE, RATIONAL
+from unmask.reports.findings.wp216 import asked
 from unmask.reports.words import (
     IDENTITY,
     SECRET,
-    SPACE,
-    estimate,
     number,
     percent,
+    points,
     release_name,
     row_estimate,
     row_value,
@@ -77,14 +77,6 @@ def _none_shown(row: Row) -> bool:
     return low is None or high is None or low <= 0
 
 
-def points(row: Row) -> str:
-    """The excess of a share in percentage points, with its interval."""
-    assert row.excess is not None
-    ends = (None if one is None else 100 * one for one in (row.excess_low, row.excess_high))
-    found, mark, interval = estimate(100 * row.excess, "points", *ends).partition(f"{SPACE}[")
-    return f"{found}{SPACE}points{mark}{interval}"
-
-
 def risky(row: Row) -> float:
     """How bad a value is: the higher the worse, whatever the adversary wants; undefined values are not bad."""
     value = row.posterior if row.direction == "high" else -row.posterior
@@ -99,7 +91,7 @@ def sentences(data: ReportData) -> list[str]:
     found = [(one, one.showing.findings(one, scope)) for one in data.subjects]
     first = [sentence for one, own in found if one.before != "utility" for sentence in own]
     last = [sentence for one, own in found if one.before == "utility" for sentence in own]
-    return [*first, *rows, *wildcard_findings(scope), *last]
+    return [*first, *rows, *wildcard_findings(scope), *asked(data.rows), *last]
 
 
 def leading(heads: Heads) -> Heads:
