@@ -12,6 +12,7 @@ from unmask.cases.tables.evidence import Evidence
 from unmask.measures import wp216
 from unmask.reports.facts.wp216 import LINKER, PARTS
 from unmask.tables.attacks import Linkability, Parts
+from unmask.tables.column import Column
 from unmask.tables.knowledge import Known
 from unmask.tables.release import Table
 from unmask.truth import Truth
@@ -49,5 +50,11 @@ def _linked(scene: Scene, parts: tuple[tuple[str, ...], ...], known: Known, n: i
 
 
 def _with(table: Table, names: tuple[str, ...] | list[str]) -> Table:
-    """The table, of which these columns are known."""
-    return replace(table, quasi_identifiers=tuple(map(table.column, names)), sensitive=(), kept=(), weight=None)
+    """The table, of which these columns are known; of their levels those that a row has."""
+    columns = tuple(_seen(table.column(name)) for name in names)
+    return replace(table, quasi_identifiers=columns, sensitive=(), kept=(), weight=None)
+
+
+def _seen(column: Column) -> Column:
+    there, codes = np.unique(column.codes, return_inverse=True)
+    return replace(column, codes=codes.astype(np.int32), levels=column.levels.select(there))

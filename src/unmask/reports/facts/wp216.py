@@ -7,6 +7,9 @@ from collections.abc import Mapping
 SINGLING, PARTS = "singling out", "linkability"
 """What these adversaries are after."""
 
+ASKED = ("singled_out", "parts_linked")
+"""Measures that say how often they reach it."""
+
 ONE, SOME, WHOLE, BOX = "one value", "some columns", "whole row", "key in a box"
 LINKER = "linker"
 

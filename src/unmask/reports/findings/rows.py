@@ -23,10 +23,15 @@ from unmask.results import Row
 
 LINKAGE = "linkage"
 
+DID = {"singled_out": "singles somebody out with", "parts_linked": "links two parts of the record of"}
+"""Measure -> what those do who are asked about beside inference."""
+
 
 def did(row: Row) -> str:
     """What an adversary does, to how many, as the end of a sentence: "re-identifies 25 % [20, 30] of 300 people"."""
     value, n = row_estimate(row), f"{row.n:,}"
+    if row.measure in DID:
+        return f"{DID[row.measure]} {value} of {n} {'guesses' if row.measure == 'singled_out' else 'people'}"
     if row.excess is not None:
         return added(row)
     if row.measure in OTHERWISE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from unmask.reports.facts.wp216 import BOX, WORDS
+from unmask.reports.facts.wp216 import BOX, PARTS, SINGLING, WORDS
 from unmask.reports.words import percent, points, release_name, row_estimate
 from unmask.results import Row
 
@@ -14,7 +14,7 @@ def asked(rows: Sequence[Row]) -> Iterator[str]:
 
     Each is about the release for which that is most.
     """
-    several = len({row.release for row in rows}) > 1
+    several, rows = len({row.release for row in rows}) > 1, [row for row in rows if row.target in (SINGLING, PARTS)]
     boxes, guesses = ([row for row in rows if _singled(row, box=box)] for box in (True, False))
     linked = [row for row in rows if row.measure == "parts_linked"]
     for found, said in ((guesses, _guessed), (boxes, _in_boxes), (linked, _linked)):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from unmask.reports.bars import Absent, Dot, dots
 from unmask.reports.data import Scope
-from unmask.reports.facts.wp216 import BOX
+from unmask.reports.facts.wp216 import BOX, PARTS, SINGLING
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, parts
 from unmask.reports.words import lettered, percent, points, rate, row_estimate
 from unmask.results import Row
@@ -33,7 +33,7 @@ LINKED = (
 def wp216_section(scope: Scope) -> Section | None:
     """What is asked beside inference: singling out, and linkability of two parts."""
     whole, beside, linked = (
-        [row for row in scope.data.rows if row.measure == measure]
+        [row for row in scope.data.rows if row.measure == measure and row.target in (SINGLING, PARTS)]
         for measure in ("singled_out", "singled_out_of_as_many", "parts_linked")
     )
     boxes = any(row.adversary == BOX for row in whole)

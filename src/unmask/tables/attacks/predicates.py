@@ -48,25 +48,36 @@ Predicate = tuple[Condition, ...]
 """Conditions that all hold."""
 
 
+FEW = 4096
+"""Levels of a column up to which the rows of its conditions are kept: a bit for each row of the table."""
+
+
 def matching(table: Table, predicates: Sequence[Predicate]) -> NDArray[np.int64]:
     """(n_predicates,) how many rows of a table satisfy each."""
-    places = {column.name: {label: at for at, label in enumerate(column.levels.labels)} for column in table.columns}
-    among: dict[Condition, NDArray[np.bool_]] = {}
+    columns = {column.name: column for column in table.columns}
+    places = {name: {label: at for at, label in enumerate(one.levels.labels)} for name, one in columns.items()}
+    kept: dict[Condition, NDArray[np.uint8]] = {}
 
-    def matched(one: Condition, left: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        column = table.column(one.column)
-        if one not in among:
-            among[one] = one.among(column)
-        return np.flatnonzero(among[one][column.codes]) if left is None else left[among[one][column.codes[left]]]
+    def rows(one: Condition) -> NDArray[np.uint8]:
+        if one in kept:
+            return kept[one]
+        column = columns[one.column]
+        if one.relation == "is":
+            found = np.packbits(column.codes == places[one.column].get(one.label, -1))
+        else:
+            found = np.packbits(one.among(column)[column.codes])
+        if len(column.levels) <= FEW:
+            kept[one] = found
+        return found
 
     def count(each: Predicate) -> int:
         if len(each) == 1 and each[0].relation == "is":  # of a column of numbers these are as many as rows
             at = places[each[0].column].get(each[0].label)
-            return 0 if at is None else int(table.column(each[0].column).counts[at])
-        left: NDArray[np.int64] | None = None
-        for one in each:
-            left = matched(one, left)
-        return table.n_rows if left is None else len(left)
+            return 0 if at is None else int(columns[each[0].column].counts[at])
+        every = rows(each[0])
+        for one in each[1:]:
+            every = every & rows(one)
+        return int(np.bitwise_count(every).sum())
 
     return np.array([count(each) for each in predicates], dtype=np.int64)
 
@@ -75,13 +86,14 @@ def matching(table: Table, predicates: Sequence[Predicate]) -> NDArray[np.int64]
 class SinglingOut:
     """Guesses of predicates that single a person out, from the release alone.
 
-    First every value that one released row has, and of numbers the least and the greatest value; at most `guesses` of
-    them, at random. Then, `guesses` times, what a released row drawn at random says of some columns drawn at random:
-    the value, or of a number that it is at least as large if it is above the column's median, else at most, or of a
-    generalized cell that it is one of its values; kept if no other released row may satisfy it. Missing cells and `*`
-    say nothing. No predicate is guessed twice. With as many columns as there are a guess is a whole row.
+    First every value that one released row has, and of numbers the least and the greatest value. Then, `tries` times,
+    what a released row drawn at random says of some columns drawn at random: the value, or of a number that it is at
+    least as large if it is above the column's median, else at most, or of a generalized cell that it is one of its
+    values; kept if no other released row may satisfy it. Missing cells and `*` say nothing. No predicate is guessed
+    twice, and of either kind there are at most `guesses`. With as many columns as there are a guess is a whole row.
 
-    guesses : rows drawn, and the most predicates of one column
+    guesses : the most predicates of one column, and of several
+    tries   : rows drawn
     columns : fewest and most columns of a conjunction
     exact   : a number is said as it is
 
@@ -90,6 +102,7 @@ class SinglingOut:
     """
 
     guesses: int = 2000
+    tries: int = 20_000
     columns: tuple[int, int] = (2, 4)
     exact: bool = False
 
@@ -101,18 +114,19 @@ class SinglingOut:
         """The predicates, those of one column first."""
         chance = secret_unless(rng)
         drawn, single = (tuple(dict.fromkeys(some)) for some in (self._drawn(release, chance), _of_one_column(release)))
-        alone = np.flatnonzero(matching(release, drawn) == 1)
+        alone = np.flatnonzero(matching(release, drawn) == 1)[: self.guesses]
         tried = np.sort(chance.permutation(len(single))[: self.guesses])
         return (*(single[at] for at in tried), *(drawn[at] for at in alone))
 
     def _drawn(self, release: Table, rng: np.random.Generator) -> Iterator[Predicate]:
         columns = release.quasi_identifiers
-        medians = [None if self.exact else _median(column) for column in columns]
-        for row in rng.integers(0, release.n_rows, self.guesses).tolist():
-            n = min(int(rng.integers(self.columns[0], self.columns[1] + 1)), len(columns))
-            chosen = sorted(rng.choice(len(columns), n, replace=False).tolist())
-            said = [_said(columns[j], int(columns[j].codes[row]), medians[j]) for j in chosen]
-            yield tuple(one for one in said if one is not None)
+        said = [_sayings(column, exact=self.exact) for column in columns]
+        rows = rng.integers(0, release.n_rows, self.tries)
+        n = rng.integers(self.columns[0], self.columns[1] + 1, self.tries)
+        for row, some, order in zip(rows, n, rng.random((self.tries, len(columns))).argsort(axis=1), strict=True):
+            each = (said[at][columns[at].codes[row]] for at in sorted(order[:some]))
+            if found := tuple(one for one in each if one is not None):
+                yield found
 
 
 def _of_one_column(release: Table) -> Iterator[Predicate]:
@@ -127,6 +141,12 @@ def _of_one_column(release: Table) -> Iterator[Predicate]:
             yield (Condition(column.name, "at least", labels[there[low.argmax()]]),)
 
 
+def _sayings(column: Column, *, exact: bool) -> list[Condition | None]:
+    """What a cell of each level says; None for a missing one, and for one that may be anything."""
+    median = None if exact else _median(column)
+    return [_said(column, at, median) for at in range(len(column.levels))]
+
+
 def _median(column: Column) -> float | None:
     if column.levels.kind != "numeric":
         return None
@@ -135,7 +155,6 @@ def _median(column: Column) -> float | None:
 
 
 def _said(column: Column, at: int, median: float | None) -> Condition | None:
-    """What a cell says; None for a missing one, and for one that may be anything."""
     levels, label = column.levels, column.levels.labels[at]
     if at == levels.missing or label == EVERYTHING:
         return None
