@@ -57,4 +57,4 @@ def _with(table: Table, names: tuple[str, ...] | list[str]) -> Table:
 
 def _seen(column: Column) -> Column:
     there, codes = np.unique(column.codes, return_inverse=True)
-    return replace(column, codes=codes.astype(np.int32), levels=column.levels.select(there))
+    return replace(column, codes=codes.astype(np.int32), levels=column.levels.select(there.tolist()))
