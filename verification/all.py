@@ -37,6 +37,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "added": (),
     "learned": (),
     "membership": (),
+    "wp216": (),
     "channels": (),
     "location_study": (),
     "intervals": (),

@@ -21,8 +21,8 @@ from unmask.reports.certificate import ASKED
 from unmask.toml_text import key_of, section, whole_text
 
 KEYS: Final = (
-    "title", "data", "columns", "releases", "register", "control", "audit", "protections", "adversaries", "policy",
-    "certificate", "seeds", "measures", "budget",
+    "title", "data", "columns", "releases", "register", "control", "linkability", "audit", "protections", "adversaries",
+    "policy", "certificate", "seeds", "measures", "budget",
 )  # fmt: skip
 """What a document may say, besides a table for each domain."""
 
@@ -58,8 +58,13 @@ AUDITED: Final = ("synthetic", "targets", "attacker", "seed")
 OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {"register": (), "control": (), "attacker": ("case-study",)}
 """Options of an audit whose values are files beside the document -> values that are none."""
 
+BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
+    "register": ("file", "coverage"), "control": ("file",), "linkability": ("parts",), "audit": AUDITED
+}  # fmt: skip
+"""What a document says besides the data and the releases, for the audit of a table."""
+
 HELD: Final = frozenset(
-    {"releases", "data", "original", "origins", "register", "control", "coverage", "gates", "policies"}
+    {"releases", "data", "original", "origins", "register", "control", "coverage", "parts", "gates", "policies"}
     | {"k", "l_", "t", "relaxed", *READING, *ROLES.values(), *MEANINGS.values()}
 )
 """Options of `unmask audit` and `unmask protect` that a document says, besides those of `AUDITED`."""
@@ -259,7 +264,7 @@ def _ordered(name: str, values: Any) -> str:
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
     """The register and the control people of an audit, and what else it is asked."""
     found: dict[str, Any] = {}
-    for name, known in (("register", ("file", "coverage")), ("control", ("file",)), ("audit", AUDITED)):
+    for name, known in BESIDES.items():
         said = given.get(name, {})
         if not isinstance(said, dict):
             raise UnmaskError(f"{name} is no table; expected [{name}] and below it {known[0]}")
@@ -315,6 +320,7 @@ def of_options(options: Settings) -> str:
     outside = {
         "register": {"file": options.get("register"), "coverage": options.get("coverage")},
         "control": {"file": options.get("control")},
+        "linkability": {"parts": options.get("parts")},
         "audit": {key: options.get(key) for key in AUDITED},
     }
     return whole_text(

@@ -1,15 +1,18 @@
-"""Two parts of a record through a release, against loops over rows; predicates against loops over people."""
+"""Two parts of a record through a release, against loops over rows."""
+
+import csv
+import json
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+import unmask
 from unmask import Truth, UnmaskError
+from unmask.cli import main
 from unmask.measures import evaluate, realized_success
-from unmask.measures.excess import People, difference, excess
-from unmask.measures.interval import wilson
-from unmask.tables import Background, ClassAttack, Linkability, Parts, SinglingOut, Table
-from unmask.tables.attacks.predicates import Condition, matching
-from unmask.tables.singling import singling
+from unmask.measures.excess import People, excess
+from unmask.tables import Background, ClassAttack, Linkability, Parts, Table
 
 NAMES = ("age", "sex", "city", "job")
 
@@ -65,73 +68,93 @@ def test_a_release_of_nobody_says_nothing():
         Linkability()(alike, Background(table))
 
 
-# --- singling out --------------------------------------------------------------------------------------------------
+# --- in an audit ----------------------------------------------------------------------------------------------------
 
 
-def holds(table, row, one):
-    value = table[one.column][row]
-    if one.relation == "is":
-        return value == one.label
-    return float(value) >= float(one.label) if one.relation == "at least" else float(value) <= float(one.label)
+ROLES = {"quasi_identifiers": NAMES[:3], "sensitive": NAMES[3]}
+HALVES = (("age", "sex"), ("city", "job"))
 
 
-def literal_matching(table, predicates):
-    return [sum(all(holds(table, row, one) for one in each) for row in range(table.n_rows)) for each in predicates]
+def audited(*, members=300, release=None, control=True, **asked):
+    """A release of the first people, by default themselves; the others are control people."""
+    everybody = people(2 * members, ages=3000)
+    everybody = Table.read({name: everybody[name] for name in NAMES}, **ROLES)
+    before, others = everybody.take(slice(0, members)), everybody.take(slice(members, None))
+    given = {"original": before, "parts": HALVES, **asked} | ({"control": others} if control else {})
+    return unmask.audit(before if release is None else release, **given)
 
 
-def test_predicates_match_as_they_read():
-    release, others = people(80), people(50, seed=1)
-    predicates = SinglingOut(guesses=60)(release, rng=np.random.default_rng(0))
-    assert matching(release, predicates).tolist() == literal_matching(release, predicates)
-    assert matching(others, predicates).tolist() == literal_matching(others, predicates)
+def linked(found):
+    return next(row for row in found.rows if row.measure == "parts_linked")
 
 
-def test_what_is_guessed():
-    release = people(80)
-    predicates = SinglingOut(guesses=200, columns=(2, 3))(release, rng=np.random.default_rng(0))
-    assert len(set(predicates)) == len(predicates)
-    single = {one for one, *rest in predicates if not rest}
-    once = {label for label in release["age"] if sum(label == other for other in release["age"]) == 1}
-    ages = sorted(release["age"], key=float)
-    assert {one.label for one in single if one.relation == "is"} == once
-    assert {one for one in single if one.relation != "is"} == {
-        Condition("age", "at most", ages[0]),
-        Condition("age", "at least", ages[-1]),
-    }
-    several = tuple(each for each in predicates if len(each) > 1)
-    assert {len(each) for each in several} <= {2, 3}
-    assert literal_matching(release, several) == [1] * len(several)
-    median = np.median([float(age) for age in ages])
-    for one in (one for each in several for one in each if one.column == "age"):
-        assert one.relation == ("at least" if float(one.label) >= median else "at most")
+def test_the_original_itself_links_its_people_and_not_others():
+    row = linked(audited())
+    assert (row.n, row.prior) == (300, pytest.approx(1 / 300))
+    assert row.posterior > 0.2 > 0.1 > row.control
+    assert row.excess == pytest.approx(row.posterior - row.control)
+    assert row.excess_low > 0.1
 
 
-def test_cells_of_several_values_say_nothing():
-    columns = {"age": ["[20, 30]", "[20, 30]", "41"], "sex": ["f", "m", "{f, m}"]}
-    release = Table.read(columns, quasi_identifiers=("age", "sex"))
-    predicates = SinglingOut(guesses=50, columns=(2, 2))(release, rng=np.random.default_rng(0))
-    assert {one.label for each in predicates for one in each} <= {"41", "f", "m"}
-    assert all(len(each) == 1 for each in predicates)
+def test_other_people_link_members_no_better_than_control_people():
+    fresh = people(500, seed=9, ages=3000)
+    release = Table.read({name: fresh[name] for name in NAMES}, **ROLES)
+    row = linked(audited(release=release))
+    assert row.excess_low < 0 < row.excess_high
 
 
-def test_members_are_singled_out_and_control_people_as_often_as_by_chance():
-    everybody = people(6000, ages=4000)
-    members, control = everybody.take(slice(0, 200)), everybody.take(slice(200, 600))
-    reference = everybody.take(slice(600, 6000))
-    predicates = SinglingOut()(members, rng=np.random.default_rng(0))
-    found = singling(predicates, members, control, reference, rng=np.random.default_rng(1))
-    assert (found.people, found.guesses + found.trivial) == (200, len(predicates))
-    assert found.found == 1  # the original itself
-    assert found.control < 0.1
-    assert found.baseline < 0.1
-    expected = difference(*((p, *wilson(p, found.guesses)) for p in (found.found, found.control)))
-    assert (found.low, found.high) == pytest.approx(expected)
-    assert found.baseline == pytest.approx(200 * (1 / 2000) * (1 - 1 / 2000) ** 199)
-    assert found.guesses == sum(2000 * n <= 5400 for n in matching(reference, predicates))
+def test_without_control_people_it_is_not_separated():
+    found = audited(control=False)
+    row = linked(found)
+    assert (row.control, row.excess) == (None, None)
+    why = dict(found.not_run)["Linkability of two parts of a record: members"]
+    assert "--control" in why
+    assert any("guessing gives 0.33" in said for said in unmask.reports.sentences(found.data))
 
 
-def test_a_predicate_of_many_is_no_success():
-    table = people(100)
-    predicates = ((Condition("sex", "is", "f"),),)
-    with pytest.raises(UnmaskError, match="holds for more than 1 of 1000 people"):
-        singling(predicates, table, table, table, rng=np.random.default_rng(0))
+@pytest.mark.parametrize(("given", "needs"), [({"parts": None}, "--parts"), ({"original": None}, "--original")])
+def test_what_is_missing_is_said(given, needs):
+    found = audited(control=False, **given)
+    assert not any(row.measure == "parts_linked" for row in found.rows)
+    assert needs in dict(found.not_run)["Linkability of two parts of a record"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ((("age", "sex"), ("age", "job")), "'age' is in both parts"),
+        ((("age",), ("jobs",)), "did you mean 'job'"),
+        ((("age",), ()), "expected two lists"),
+        (("age", "sex"), "parts is a tuple, expected"),
+    ],
+)
+def test_parts_that_are_none(parts, message):
+    with pytest.raises(UnmaskError, match=message):
+        audited(parts=parts)
+
+
+def test_the_command_line_and_a_document_take_parts(tmp_path):
+    table = people(80, ages=3000)
+    for name, some in (("people", slice(0, 40)), ("others", slice(40, 80))):
+        with (tmp_path / f"{name}.csv").open("w", newline="") as file:
+            cells = (table[one][some] for one in NAMES)
+            csv.writer(file).writerows([NAMES, *zip(*cells, strict=True)])
+    before, others = (str(tmp_path / f"{name}.csv") for name in ("people", "others"))
+    given = ["audit", before, "-q", "age,sex,city", "-s", "job", "--original", before, "--control", others]
+    asked = [*given, "--parts", "age,sex:city,job"]
+    run = CliRunner().invoke(main, [*asked, "--json"])
+    assert run.exit_code == 0, run.output
+    row = next(one for one in json.loads(run.stdout)["results"] if one["measure"] == "parts_linked")
+    assert (row["n"], row["target"]) == (40, "linkability")
+    plan = CliRunner().invoke(main, [*asked, "--as-plan"])
+    assert '[linkability]\nparts = [["age", "sex"], ["city", "job"]]' in plan.output
+    for line in plan.output.splitlines():
+        assert "no document says --parts" not in line
+    (tmp_path / "unmask.toml").write_text(plan.stdout.replace(str(tmp_path) + "/", ""))
+    again = CliRunner().invoke(main, ["audit", str(tmp_path / "unmask.toml"), "--json"])
+    assert again.exit_code == 0, again.output
+    assert next(one for one in json.loads(again.stdout)["results"] if one["measure"] == "parts_linked") == row
+    for wrong in ("age,sex", "age:sex:city", "age:"):
+        assert CliRunner().invoke(main, [*given, "--parts", wrong]).exit_code == 2
+    engine = CliRunner().invoke(main, ["audit", before, "-q", "age", "--engine", "duckdb", "--parts", "age:sex"])
+    assert (engine.exit_code, "--parts" in engine.output) == (2, True)

@@ -45,7 +45,7 @@ from unmask.cli.generated import FILE, options, taken
 from unmask.cli.graph import audit_graph
 from unmask.cli.init import init
 from unmask.cli.linkage import audit_linkage
-from unmask.cli.options import Input, Sentences, first_argument, table_options, without_seed
+from unmask.cli.options import Input, Sentences, first_argument, parts, table_options, without_seed
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
@@ -82,7 +82,7 @@ def main() -> None:
 ROOM = ("memory_limit", "temp_directory", "dry_run")
 """Options of an engine."""
 
-ASKED = ("coverage", "synthetic", "targets", "attacker", "seed")
+ASKED = ("coverage", "synthetic", "parts", "targets", "attacker", "seed")
 
 ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
 
@@ -95,6 +95,7 @@ ORIGINS = "CSV with the row of the original behind each record; repeat it for ea
     original={"type": FILE},
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
     register={"metavar": "PATH"}, control={"type": FILE}, synthetic={}, coverage={}, targets={}, seed={}, attacker={},
+    parts={"parse": parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
 )  # fmt: skip
 @engine_options
 @at_risk_option
@@ -130,7 +131,7 @@ def audit(
         outside = (register, control)
         found, unused, suggest = _audit_in_memory(files, original, origins, outside, given, asked, watched)
     else:
-        refuse_in_engine(original=original, control=control, **taken(asked, ("synthetic", "targets")))
+        refuse_in_engine(original=original, control=control, **taken(asked, ("synthetic", "parts", "targets")))
         known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
         if kept is None:  # a dry run

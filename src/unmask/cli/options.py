@@ -223,6 +223,16 @@ def split(text: str | list[str] | None) -> tuple[str, ...]:
     return tuple(str(name).strip() for name in names if str(name).strip())
 
 
+def parts(text: str | list[list[str]] | None) -> tuple[tuple[str, ...], ...] | None:
+    """Two lists of names parted by a colon, or listed in a document."""
+    if text is None:
+        return None
+    found = tuple(split(one) for one in (text.split(":") if isinstance(text, str) else text))
+    if len(found) != 2 or not all(found):
+        raise UnmaskError(f"expected two parts of columns, such as age,sex:zip,job, given {len(found)}")
+    return found
+
+
 def codes(text: str | list[str] | None) -> tuple[str, ...] | None:
     """Texts separated by commas; none where the text is empty, None where the option is left out."""
     return None if text is None else split(text)

@@ -19,7 +19,7 @@ from unmask.measures import (
     membership,
     rates,
     rational,
-    singling,
+    wp216,
 )
 from unmask.measures.base import Measure, evaluate
 from unmask.measures.entropy import (
@@ -118,7 +118,7 @@ __all__ = [
     "renyi_entropy",
     "sampling_error",
     "shannon_entropy_bits",
-    "singling",
     "success_probability",
     "total_variation",
+    "wp216",
 ]

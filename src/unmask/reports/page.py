@@ -21,6 +21,7 @@ from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.membership import membership_section
 from unmask.reports.sections.study import study_page
 from unmask.reports.sections.verdict import verdict_parts
+from unmask.reports.sections.wp216 import wp216_section
 from unmask.reports.showing import showing
 from unmask.reports.svg import FONT, swatch
 from unmask.reports.words import letter
@@ -70,6 +71,7 @@ def _audit_page(data: ReportData) -> Page:
         tables.success_section(scope),
         tables.added_section(scope),
         membership_section(scope),
+        wp216_section(scope),
         *_before("measures", scope),
         measures_section(scope),
         tables.people_section(scope),

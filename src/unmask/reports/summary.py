@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from unmask.errors import visible
 from unmask.reports.data import APART, ORIGINAL, ReportData, Scope
 from unmask.reports.facts.study import SUCCESS, Measured, StudyData, headlines
+from unmask.reports.facts.wp216 import ASKED, PARTS
+from unmask.reports.facts.wp216 import SINGLING as SINGLED
 from unmask.reports.findings.rows import LINKAGE, did, risky, without
 from unmask.reports.findings.study import spoken, who
 from unmask.reports.sections.closing import not_run_groups
@@ -63,22 +65,23 @@ class _Told:
 def summary(data: ReportData | StudyData) -> str:
     """At most 25 lines: for each question which adversary and measure answer it, what was found, what was not tested.
 
-    * Singling out: adversaries who re-identify people, and the worst-off person.
-    * Linkability: adversaries who put items of one person together, and those who re-identify people by means of
-      another data set about them: a register, or a network.
+    * Singling out: adversaries who re-identify people or guess what fits one of them, and the worst-off person.
+    * Linkability: adversaries who put items, or two parts of a record, of one person together, and those who
+      re-identify people by means of another data set about them: a register, or a network.
     * Inference: adversaries who say what somebody's value is.
     * Motivated intruder: the strongest of those who re-identify, what they are taken to know, and whether it pays.
     """
     told = _study(data) if isinstance(data, StudyData) else _audit(data)
     named = [one for one in told if one.row.target == IDENTITY]
-    linked = [one for one in told if one.row.target == LINKAGE or _by_other_data(one)]
-    inferred = [one for one in told if one.row.target not in (IDENTITY, LINKAGE, MEMBERSHIP)]
+    single = [one for one in told if one.row.target in (IDENTITY, SINGLED)]
+    linked = [one for one in told if one.row.target in (LINKAGE, PARTS) or _by_other_data(one)]
+    inferred = [one for one in told if one.row.target not in (IDENTITY, SINGLED, LINKAGE, PARTS, MEMBERSHIP)]
     members = [one for one in told if one.row.target == MEMBERSHIP]
     if told and len(linked) == len(told) and not named:
         answers = [*_question(LINKABILITY, linked, ""), ALONE]
     else:
         answers = [
-            *_question(SINGLING, named, "re-identifies people"),
+            *_question(SINGLING, single, "re-identifies people"),
             *_worst_off(data),
             *_question(LINKABILITY, linked, "links items, or re-identifies people by a register or a network"),
             *_question(INFERENCE, inferred, "infers"),
@@ -111,7 +114,7 @@ def _audit(data: ReportData) -> list[_Told]:
     scope = Scope(data)
     heard = (row for row in data.rows if row.release in scope.protected and row.adversary not in APART)
     rows = tuple(Measured("", row, 1) for row in heard)
-    heads = headlines(rows, tuple(dict.fromkeys((*data.success, *SUCCESS))))
+    heads = headlines(rows, tuple(dict.fromkeys((*data.success, *SUCCESS, *ASKED))))
     several = len(scope.releases) > 1
     return [
         _Told(release_name(item.row.release) if several else "", scope.subject(item.row.adversary), item)

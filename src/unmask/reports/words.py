@@ -129,6 +129,14 @@ def gain(row: Row) -> str:
     return ("+" if row.gain > 0 else "") + text + (f"{SPACE}points" if scale == 100 else "")
 
 
+def points(row: Row) -> str:
+    """The excess of a share in percentage points, with its interval."""
+    assert row.excess is not None
+    ends = (None if one is None else 100 * one for one in (row.excess_low, row.excess_high))
+    found, mark, interval = estimate(100 * row.excess, "points", *ends).partition(f"{SPACE}[")
+    return f"{found}{SPACE}points{mark}{interval}"
+
+
 def short(name: str, longest: int = 18) -> str:
     """A name cut to the room there is."""
     return name if len(name) <= longest else name[: longest - 1] + "\u2026"

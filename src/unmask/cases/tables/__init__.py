@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -36,7 +36,7 @@ from unmask.tables import utility
 from unmask.tables.knowledge import Knowledge, Register
 from unmask.tables.membership import Judged
 from unmask.tables.protections import Identity
-from unmask.tables.reading import column_names
+from unmask.tables.reading import check_columns, column_names
 from unmask.tables.release import Table
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
@@ -81,6 +81,7 @@ def audit(
     coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
     control: Table | None = None,
     synthetic: bool = False,
+    parts: tuple[Sequence[str], Sequence[str]] | None = None,
     targets: Annotated[int, Range(1)] | None = None,
     attacker: str | Attacker | None = None,
     seed: Annotated[int, Range(0)] = 0,
@@ -96,6 +97,7 @@ def audit(
     coverage : probability that the person behind a record is in the register
     control  : table of people like those of the original, none of whom is in it: tells what being in the table added
     synthetic : no row of the releases is anybody's; only what they tell about values is asked
+    parts    : two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link
     targets  : number of people attacked, drawn from the original; all when left out
     attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     seed     : random seed of every draw
@@ -121,6 +123,7 @@ def audit(
         register_origin=None if register_origin is None else _rows("register_origin", register_origin, register),
         control=control,
         synthetic=synthetic,
+        parts=None if parts is None else _parts(parts, *releases.values(), *(() if original is None else (original,))),
         targets=targets,
         seed=seed,
     )
@@ -137,6 +140,18 @@ def _origins(
         if name not in releases:
             raise UnmaskError(f"origin names a release that was not given; the releases are {', '.join(releases)}")
     return {name: _rows("origin", rows, releases[name]) for name, rows in given.items() if rows is not None}
+
+
+def _parts(parts: tuple[Sequence[str], Sequence[str]], *tables: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The two parts, checked: columns of every table, none in both."""
+    if not all(parts):
+        raise UnmaskError("a part has no column, expected two lists of columns, such as age,sex:zip,job")
+    one, other = (tuple(part) for part in parts)
+    for table in tables:
+        check_columns(table.names, [*one, *other], where="the table")
+    if twice := next((name for name in one if name in other), None):
+        raise UnmaskError(f"column {twice!r} is in both parts; they are linked by the release alone, so leave it out")
+    return one, other
 
 
 def _rows(what: str, given: ArrayLike, table: Table | None) -> NDArray[np.int64]:

@@ -25,6 +25,7 @@ class Evidence:
     register_origin: NDArray[np.int64] | None = None
     control: Table | None = None
     synthetic: bool = False
+    parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     targets: int | None = None
     seed: int = 0
 

@@ -22,6 +22,7 @@ from unmask.measures import Measure
 from unmask.posterior import Posterior
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import APART, COLUMNS, INSIDER, ORDER
+from unmask.reports.facts import wp216
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.price import Price
 from unmask.reports.facts.tables import Distribution, ValueRisk
@@ -101,7 +102,7 @@ def audit_tables(
             *words.grouped(found.not_run),
             *campaigns_not_run(price),
         ),
-        adversaries=words.adversaries(first, evidence) | words.insiders(first, original),
+        adversaries=words.adversaries(first, evidence) | words.insiders(first, original) | dict(wp216.WORDS),
         subjects=tuple(filter(None, (_exposure(tables, foreign, evidence), price))),
     )
 

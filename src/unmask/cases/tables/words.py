@@ -158,6 +158,7 @@ NEED_ROWS = (
     ("Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"),
     ("Which values are inferred", "needs the table in memory"),
     ("Who is in the table", "needs the table in memory"),
+    ("Singling out, and linkability of two parts of a record", "needs the table in memory"),
 )
 """What is not asked of releases that an engine counts, and what it needs."""
 

@@ -9,15 +9,16 @@ from unmask.measures.registry import SHARES, needs_truth
 from unmask.reports.data import APART, ORDER, ORIGINAL, Heads, ReportData, Scope
 from unmask.reports.facts.study import OTHERWISE, RATIONAL
 from unmask.reports.facts.tables import Distribution
+from unmask.reports.findings.wp216 import asked
 from unmask.reports.showing import showing
 from unmask.reports.words import (
     IDENTITY,
     MEMBERSHIP,
     SECRET,
     SPACE,
-    estimate,
     number,
     percent,
+    points,
     release_name,
     row_estimate,
     row_value,
@@ -26,10 +27,15 @@ from unmask.results import Row
 
 LINKAGE = "linkage"
 
+DID = {"singled_out": "singles somebody out with", "parts_linked": "links two parts of the record of"}
+"""Measure -> what those do who are asked about beside inference."""
+
 
 def did(row: Row) -> str:
     """What an adversary does, to how many, as the end of a sentence: "re-identifies 25 % [20, 30] of 300 people"."""
     value, n = row_estimate(row), f"{row.n:,}"
+    if row.measure in DID:
+        return f"{DID[row.measure]} {value} of {n} {'guesses' if row.measure == 'singled_out' else 'people'}"
     if row.excess is not None:
         return added(row)
     if row.measure in OTHERWISE:
@@ -94,14 +100,6 @@ def _none_shown(row: Row) -> bool:
     return low is None or high is None or low <= 0
 
 
-def points(row: Row) -> str:
-    """The excess of a share in percentage points, with its interval."""
-    assert row.excess is not None
-    ends = (None if one is None else 100 * one for one in (row.excess_low, row.excess_high))
-    found, mark, interval = estimate(100 * row.excess, "points", *ends).partition(f"{SPACE}[")
-    return f"{found}{SPACE}points{mark}{interval}"
-
-
 def risky(row: Row) -> float:
     """How bad a value is: the higher the worse, whatever the adversary wants; undefined values are not bad."""
     value = row.posterior if row.direction == "high" else -row.posterior
@@ -116,7 +114,7 @@ def sentences(data: ReportData) -> list[str]:
     found = [(one, showing(one).findings(one, scope)) for one in data.subjects]
     first = [sentence for one, own in found if one.before != "utility" for sentence in own]
     last = [sentence for one, own in found if one.before == "utility" for sentence in own]
-    return [*first, *rows, *membership_findings(scope), *wildcard_findings(scope), *last]
+    return [*first, *rows, *membership_findings(scope), *wildcard_findings(scope), *asked(data.rows), *last]
 
 
 def leading(heads: Heads) -> Heads:

@@ -9,9 +9,8 @@ from unmask.measures.registry import needs_truth
 from unmask.reports.bars import Absent, Dot, bars, dots
 from unmask.reports.data import Heads, ReportData, Scope
 from unmask.reports.facts.tables import ColumnRisk, Distribution
-from unmask.reports.findings.rows import points
 from unmask.reports.parts import Figure, Figures, Grid, Section, grid, lead, notes, parts
-from unmask.reports.words import FAILURES, SPACE, lettered, number, percent, row_estimate, what
+from unmask.reports.words import FAILURES, SPACE, lettered, number, percent, points, row_estimate, what
 from unmask.results import Row
 
 # --- success ---------------------------------------------------------------------------------------------------------
@@ -30,13 +29,18 @@ def success_section(scope: Scope) -> Section | None:
 def success_figures(scope: Scope) -> tuple[Figure, ...]:
     """Success by release, a chart for each target that has a value; n is written where it differs."""
     figures = []
+    asked = {adversary for _, adversary, _ in scope.heads}
     for target in scope.targets:
         own = {key[:2]: row for key, row in scope.heads.items() if key[2] == target}
         with_n = len({row.n for row in own.values()}) > 1
         rows = [
             (
                 release,
-                [_dot(scope, own.get((release, name)), (release, name, target), with_n) for name in scope.adversaries],
+                [
+                    _dot(scope, own.get((release, name)), (release, name, target), with_n)
+                    for name in scope.adversaries
+                    if name in asked
+                ],
             )
             for release in scope.releases
         ]
@@ -99,7 +103,7 @@ def added_section(scope: Scope) -> Section | None:
     for target in (target for target in scope.targets if any(key[2] == target for key in own)):
         rows = {key[:2]: row for key, row in own.items() if key[2] == target}
         label = f"People attacked and control people. {what(target)}. The table below has the figures."
-        figures.append(Figure(what(target), dots(_against_control(scope, rows), label=label)))
+        figures.append(Figure(what(target), dots(_against_control(scope, rows), label=label, tick="control people")))
         head = (
             *scope.who_head,
             "Guessing",

@@ -1,0 +1,60 @@
+"""Can they link two parts of a record? Some columns of people in one place, others in another, and the release."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from unmask.audit import Audit
+from unmask.cases.tables.case import Case, Scene
+from unmask.cases.tables.evidence import Evidence
+from unmask.measures import wp216
+from unmask.reports.facts.wp216 import LINKER, PARTS
+from unmask.tables.attacks import Linkability, Parts
+from unmask.tables.column import Column
+from unmask.tables.knowledge import Known
+from unmask.tables.release import Table
+from unmask.truth import Truth
+
+TARGETS = 1000
+"""People of either kind whose parts are mixed: more hardly narrow the interval, and cost their square."""
+
+WHAT = "Linkability of two parts of a record"
+NEEDS_PARTS = "needs two parts of columns (--parts age,sex:zip,job)"
+NEEDS_PEOPLE = "needs the original table, whose people are linked (--original)"
+NEEDS_CONTROL = "not separated from what holds for everybody: needs control people (--control)"
+
+
+def linkability(scene: Scene, evidence: Evidence) -> Audit:
+    """How often the other part of a person's record is told from those of others, of members and of control people.
+
+    Either are `TARGETS`, as many of both, drawn at random. Each person's other part is among those of their own kind.
+    """
+    if evidence.parts is None or scene.known is None:
+        return Audit((), ((WHAT, NEEDS_PEOPLE if evidence.parts else NEEDS_PARTS),))
+    sides = [scene.known] if scene.control is None else [scene.known, scene.control]
+    n = min(TARGETS, *(len(one.person) for one in sides))
+    rng = np.random.default_rng(evidence.seed)
+    members, *control = (_linked(scene, evidence.parts, known, n, rng) for known in sides)
+    found = replace(members, control=next(iter(control), None), drawn_from=scene.drawn_from)
+    return Audit(found.audited([wp216.parts_linked]).rows, () if control else ((f"{WHAT}: members", NEEDS_CONTROL),))
+
+
+def _linked(scene: Scene, parts: tuple[tuple[str, ...], ...], known: Known, n: int, rng: np.random.Generator) -> Case:
+    """The belief about n people of a population."""
+    rows, order = known.person[:n], rng.permutation(n)
+    one, other = (_with(known.population.take(rows), names) for names in parts)
+    belief = Linkability()(_with(scene.table, [*parts[0], *parts[1]]), Parts(one, other=other.take(order)))
+    return Case(scene.release, LINKER, PARTS, belief, Truth(np.argsort(order)))
+
+
+def _with(table: Table, names: tuple[str, ...] | list[str]) -> Table:
+    """The table, of which these columns are known; of their levels those that a row has."""
+    columns = tuple(_seen(table.column(name)) for name in names)
+    return replace(table, quasi_identifiers=columns, sensitive=(), kept=(), weight=None)
+
+
+def _seen(column: Column) -> Column:
+    there, codes = np.unique(column.codes, return_inverse=True)
+    return replace(column, codes=codes.astype(np.int32), levels=column.levels.select(there.tolist()))

@@ -1,0 +1,105 @@
+"""Can they single somebody out? Guesses made of the release alone, tried on its people and on control people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from unmask.audit import Audit
+from unmask.cases.tables.case import Scene
+from unmask.cases.tables.evidence import Evidence
+from unmask.measures import Quantity, wp216
+from unmask.measures.base import UndefinedError, filed
+from unmask.measures.interval import Interval, wilson
+from unmask.reports.facts.wp216 import BOX, ONE, SINGLING, SOME, WHOLE
+from unmask.results import Row
+from unmask.tables.attacks import SinglingOut
+from unmask.tables.attacks.predicates import Predicate
+from unmask.tables.release import Table
+from unmask.tables.singling import SingledOut, singling, singling_in_boxes
+
+NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--original)"
+NEEDS_CONTROL = "needs control people, by whom it is told which guesses hold for many anyway (--control)"
+
+
+def singling_out(scene: Scene, evidence: Evidence) -> Audit:
+    """Every kind of guess that the release allows.
+
+    They are about all released columns, sensitive ones too, that the original and the control people have. Control
+    people are halved at random: of one half it is told for how many people a guess holds in general, and on the other
+    half guesses are tried. Where no class is of one row, guesses are made inside the boxes of classes, too.
+    """
+    if evidence.original is None or evidence.control is None:
+        return Audit((), (("Singling out", NEEDS_PEOPLE if evidence.original is None else NEEDS_CONTROL),))
+    rng = np.random.default_rng(evidence.seed)
+    asked = list(_by_rows(scene.table, evidence.original, evidence.control, rng))
+    if scene.table.classes.sizes.min() > 1:
+        boxes = partial(singling_in_boxes, scene.table, evidence.original, evidence.control, rng=rng)
+        asked.append((BOX, boxes))
+    rows: list[Row] = []
+    not_run: list[tuple[str, str]] = []
+    for kind, attack in asked:
+        try:
+            rows += _rows(scene.release, kind, attack())
+        except UndefinedError as error:
+            not_run.append((f"Singling out by {kind} in {scene.release}", str(error)))
+    return Audit(tuple(rows), tuple(not_run))
+
+
+Asked = tuple[str, Callable[[], SingledOut]]
+
+
+def _by_rows(release: Table, members: Table, control: Table, rng: np.random.Generator) -> Iterator[Asked]:
+    released, members, control = _alike(release, members, control)
+    order, half = rng.permutation(control.n_rows), control.n_rows // 2
+    tried = members, control.take(order[:half]), control.take(order[half:])
+    for kind, guesses in _guesses(released, rng):
+        yield kind, partial(singling, guesses, *tried, rng=rng)
+
+
+def _alike(release: Table, *others: Table) -> Iterator[Table]:
+    """Tables with the columns that all of them have, and that compare alike in all."""
+    columns = [c for c in release.columns if all(c.name in other.names for other in others)]
+    names = [c.name for c in columns if all(other.column(c.name).levels.kind == c.levels.kind for other in others)]
+    for table in (release, *others):
+        known = tuple(table.column(name) for name in names)
+        yield replace(table, quasi_identifiers=known, sensitive=(), kept=(), weight=None)
+
+
+def _guesses(release: Table, rng: np.random.Generator) -> Iterator[tuple[str, list[Predicate]]]:
+    every = len(release.quasi_identifiers)
+    found = SinglingOut()(release, rng=rng)
+    yield ONE, [each for each in found if len(each) == 1]
+    yield SOME, [each for each in found if len(each) > 1]
+    found = SinglingOut(columns=(every, every), exact=True)(release, rng=rng)
+    yield WHOLE, [each for each in found if len(each) > 1]
+
+
+def _rows(release: str, kind: str, found: SingledOut) -> Iterator[Row]:
+    """Of everybody in the table, and beside control people of as many."""
+
+    def row(measure: Quantity, prior: float, share: float, note: str) -> Row:
+        return filed(
+            measure,
+            (prior, share),
+            Interval(*wilson(share, found.guesses), "guesses like these (Wilson)"),
+            (np.array([share]), np.ones(1)),
+            n=found.guesses,
+            n_observations=found.guesses,
+            worst=share,
+            worst_observation=0,
+            names=(release, kind, SINGLING, note),
+        )
+
+    trivial = f"{found.trivial:,} more guesses hold for too many people to count" if found.trivial else ""
+    yield row(wp216.singled_out, found.of_all, found.whole, trivial)
+    yield replace(
+        row(wp216.singled_out_of_as_many, found.baseline, found.found, f"{found.people:,} people of either"),
+        control=found.control,
+        excess=found.found - found.control,
+        excess_low=found.low,
+        excess_high=found.high,
+    )
