@@ -8,6 +8,7 @@ from unmask.tables.attacks import (
     ClosestRecord,
     Linkability,
     MarginalRatio,
+    MechanismAttack,
     NearestNeighbor,
     OrderAttack,
     Parts,
@@ -19,10 +20,13 @@ from unmask.tables.attacks import (
 from unmask.tables.background import Background
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.knowledge import Knowledge, Register
+from unmask.tables.perturbations import PRAM, AddNoise, RankSwap
 from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
 from unmask.tables.release import Table
 
 __all__ = [
+    "PRAM",
+    "AddNoise",
     "AttributeInference",
     "Background",
     "BayesAttack",
@@ -34,10 +38,12 @@ __all__ = [
     "Knowledge",
     "Linkability",
     "MarginalRatio",
+    "MechanismAttack",
     "Mondrian",
     "NearestNeighbor",
     "OrderAttack",
     "Parts",
+    "RankSwap",
     "Register",
     "RegisterAttack",
     "ShadowMembership",

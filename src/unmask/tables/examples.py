@@ -6,11 +6,12 @@ ATTACKS = (
     tables.ClassAttack(), tables.RegisterAttack(coverage=0.2), tables.BayesAttack(), tables.NearestNeighbor(),
     tables.StringLinkage(), tables.OrderAttack(), tables.AttributeInference("diagnosis"),
     tables.MarginalRatio(), tables.ClosestRecord(), tables.ShadowMembership(tables.Mondrian(), shadows=20),
-    tables.Linkability(),
+    tables.Linkability(), tables.MechanismAttack(tables.PRAM(0.9)),
 )  # fmt: skip
 
 PROTECTIONS = (
     tables.Mondrian(), tables.Suppress(), tables.SuppressCells(), tables.Generalize(), tables.Identity(),
+    tables.PRAM(), tables.AddNoise(sd={"age": 1.0}), tables.RankSwap(),
 )  # fmt: skip
 
 DATASETS = (

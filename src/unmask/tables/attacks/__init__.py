@@ -3,6 +3,7 @@
 from unmask.tables.attacks.attribute import AttributeInference
 from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
 from unmask.tables.attacks.fitting import fit_errors
+from unmask.tables.attacks.mechanism import MechanismAttack
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbor
 from unmask.tables.attacks.order import OrderAttack
@@ -19,6 +20,7 @@ __all__ = [
     "ClosestRecord",
     "Linkability",
     "MarginalRatio",
+    "MechanismAttack",
     "NearestNeighbor",
     "OrderAttack",
     "Parts",
