@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,7 @@ from unmask.reports import ReportData
 from unmask.results import Row
 from unmask.tables import utility
 from unmask.tables.knowledge import Knowledge, Register
+from unmask.tables.protections import Identity
 from unmask.tables.reading import column_names
 from unmask.tables.release import Table
 
@@ -56,7 +57,13 @@ MEASURES = (
     *USEFUL,
 )
 
-Released = tuple[Table, NDArray[np.int64]]
+
+class Released(NamedTuple):
+    """A release, the row of the population behind each of its rows, and what made it."""
+
+    release: Table
+    origin: NDArray[np.int64]
+    protection: Any = None
 
 
 def audit(
@@ -172,14 +179,14 @@ def load(dataset: Part, made: Any) -> Table:
 def protect(population: Table, protection: Any, rng: np.random.Generator) -> Released:
     """The release, and the row of the population behind each of its rows."""
     if protection is None:
-        return population, np.arange(population.n_rows)
+        return Released(population, np.arange(population.n_rows), Identity())
     release, origin = protection(population, rng=rng)
-    return release, origin
+    return Released(release, origin, protection)
 
 
 def attack(cell: Cell, population: Table, released: Released, attack: Any) -> list[Row]:
     """The rows of the belief, and what the protection cost."""
-    scene, knows = Scene.of(cell.protection.name, *released), _known(cell.adversary)
+    scene, knows = Scene.of(cell.protection.name, released.release, released.origin), _known(cell.adversary)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     if isinstance(knows, Knowledge) and not knows.outside:  # the same people, whatever the release left out
         known, drawn_from = knows(population, rng=rng), float(population.n_rows)
@@ -187,9 +194,11 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
         known, drawn_from = knows(population, scene.origin, rng=rng), math.inf
     if isinstance(knows, Register):
         attack = replace(attack, coverage=knows.coverage)
+    if hasattr(attack, "knowing"):
+        attack = attack.knowing(released.protection)
     case = replace(scene, known=known, drawn_from=drawn_from).case(cell.adversary.name, attack)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)]
-    return [*case.audited(wanted).rows, *_utility(cell, population, *released)]
+    return [*case.audited(wanted).rows, *_utility(cell, population, released.release, released.origin)]
 
 
 def _known(adversary: Part) -> Knowledge | Register:
