@@ -12,11 +12,11 @@ from unmask.errors import UnmaskError
 from unmask.inference import from_likelihood
 from unmask.posterior import Posterior, segment_max, segment_sum
 from unmask.randomness import secret_unless
-from unmask.tables.attacks.kernels import density, likeliest, mixed
+from unmask.tables.attacks.kernels import Kernel, density, likeliest, mixed
 from unmask.tables.attacks.membership import scored
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
 from unmask.tables.background import Background, Rng, people_of
-from unmask.tables.column import classes_of
+from unmask.tables.column import Column, classes_of
 from unmask.tables.release import Table
 
 Floats = NDArray[np.float64]
@@ -54,9 +54,9 @@ class MechanismAttack:
         p(release given they are in) / p(release given they are not) = (1 / n) sum_i K(r_i given x) / out(r_i):
     a row that many people explain is less likely to be one person's. This is Bayes' rule where each row is protected on
     its own and the other people are drawn from f. out is people in general put through K, mixed with independent
-    columns of the released margins by the weight that makes the release most likely; these columns alone without such
-    people. People in general are `population` without those looked for: where it is the table that was protected, as in
-    a study, the adversary knows everybody else in it.
+    columns of the released margins by the weight that makes the release most likely. Without such people the released
+    rows stand in for them, protected once more. People in general are `population` without those looked for: where it
+    is the table that was protected, as in a study, the adversary knows everybody else in it.
 
     A protection says its K by a method: `row_kernel`, of each column, or `fits`, which rows can be whose (K is then
     constant over them, and out the people in general whose they can be). One that has neither can be run again:
@@ -148,33 +148,46 @@ def _sharing(belief: Posterior, left_out: Floats) -> Posterior:
 
 def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
     """Of a protection that treats each row, and each column, on its own."""
-    seeds = rng.integers(2**63, size=len(pairing.columns)).tolist()
-    kernels, general = [], []
-    for (known, released), seed in zip(pairing.columns, seeds, strict=True):
-        kernels.append(protection.row_kernel(known, released, rng=np.random.default_rng(seed)))
-        if population is not None:  # what is simulated is the same for whomever it is asked
-            people = population.column(released.name)
-            general.append(protection.row_kernel(people, released, rng=np.random.default_rng(seed)))
+    seeds = rng.integers(2**63, size=len(pairing.columns)).tolist()  # what is simulated is the same for everybody
+    kernels = _kernels(protection, [known for known, _ in pairing.columns], pairing, seeds)
     shown = np.stack([kernel.released[pairing.classes[:, j]] for j, kernel in enumerate(kernels)], axis=1)
     margins = []
     for kernel, (_, released) in zip(kernels, pairing.columns, strict=True):
         shares = np.bincount(kernel.released[released.codes], minlength=kernel.log_k.shape[1]) / pairing.n_candidates
         margins.append(np.log(np.maximum(shares, 0.5 / pairing.n_candidates)))
-    out = np.exp(_sum(margins, shown))
-    provenance: dict[str, Any] = {"out": "independent columns"}
-    if population is not None:
-        alike = classes_of([population.column(released.name) for _, released in pairing.columns])
-        true = np.stack([kernel.true[alike.levels[:, j]] for j, kernel in enumerate(general)], axis=1)
-        tables = [np.exp(kernel.log_k) for kernel in general]
-        by_people = density(tables, alike.sizes / alike.sizes.sum(), true, shown)
-        share = mixed(by_people, out, pairing.sizes.astype(np.float64))
-        out, provenance = share * by_people + (1 - share) * out, {"out": "population", "share": share}
+    independent = np.exp(_sum(margins, shown))
+    by_people = _outside(protection, pairing, population, shown, seeds)
+    share = mixed(by_people, independent, pairing.sizes.astype(np.float64))
+    log_out = np.log(share * by_people + (1 - share) * independent)
     tables = [
         np.where(known.levels.gaps[:, None], margin, kernel.log_k[kernel.true])  # of what is not known nothing follows
         for (known, _), kernel, margin in zip(pairing.columns, kernels, margins, strict=True)
     ]
-    found = likeliest(tables, pairing.observed, shown, -np.log(out), pairing.klass, drop=DROPPED)
-    return Evidence(*found, provenance)
+    found = likeliest(tables, pairing.observed, shown, -log_out, pairing.klass, drop=DROPPED)
+    return Evidence(*found, {"out": "release" if population is None else "population", "share": share})
+
+
+def _kernels(protection: Any, people: list[Column], pairing: Pairing, seeds: list[int]) -> list[Kernel]:
+    """How each released column comes from that of people."""
+    both = zip(people, pairing.columns, seeds, strict=True)
+    return [protection.row_kernel(true, shown, rng=np.random.default_rng(seed)) for true, (_, shown), seed in both]
+
+
+def _outside(
+    protection: Any, pairing: Pairing, population: Table | None, shown: NDArray[np.int32], seeds: list[int]
+) -> Floats:
+    """(J,) the density of each class of released rows by people in general put through K; without any by the released
+    rows themselves, protected once more, each but for itself.
+    """
+    people = [released if population is None else population.column(released.name) for _, released in pairing.columns]
+    kernels, alike = _kernels(protection, people, pairing, seeds), classes_of(people)
+    true = np.stack([kernel.true[alike.levels[:, j]] for j, kernel in enumerate(kernels)], axis=1)
+    tables, n = [np.exp(kernel.log_k) for kernel in kernels], int(alike.sizes.sum())
+    found = density(tables, alike.sizes.astype(np.float64), true, shown)
+    if population is not None:
+        return found / n
+    itself = np.prod([table[true[:, j], shown[:, j]] for j, table in enumerate(tables)], axis=0)
+    return np.asarray(np.maximum(found - itself, 0.0) / max(n - 1, 1))
 
 
 def _sum(tables: list[Floats], codes: NDArray[np.int32]) -> Floats:
