@@ -38,6 +38,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "learned": (),
     "membership": (),
     "wp216": (),
+    "mechanisms": (),
     "channels": (),
     "location_study": (),
     "intervals": (),

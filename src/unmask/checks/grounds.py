@@ -118,12 +118,14 @@ def _table_moved(scene: Scene, rng: Rng) -> tuple[Scene, Agrees]:
 
 
 def _tables_judged(attack: Any) -> Iterator[Scene]:
-    """A census as it is and in two releases; a register covers the share of it that the attack is told."""
+    """A census as it is and in two releases; or in that of the protection that the attack knows was used. A register
+    covers the share of it that the attack is told.
+    """
     n = 1500
     census = tables.datasets.synthetic_census(n, rng=np.random.default_rng(0))
     people = tables.Table.read(census, quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis")
-    coverage = getattr(attack, "coverage", None)
-    for protection in (tables.Identity(), tables.Mondrian(k=3), tables.Mondrian(k=20)):
+    coverage, known = getattr(attack, "coverage", None), getattr(attack, "protection", None)
+    for protection in (known,) if known else (tables.Identity(), tables.Mondrian(k=3), tables.Mondrian(k=20)):
         release, origin = protection(people, rng=np.random.default_rng(1))
         yield _table_scene(release, origin, people, targets=None if coverage is None else round(coverage * n))
 

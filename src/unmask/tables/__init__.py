@@ -9,6 +9,7 @@ from unmask.tables.attacks import (
     ClosestRecord,
     Linkability,
     MarginalRatio,
+    MechanismAttack,
     ModelAttribute,
     NearestNeighbor,
     OrderAttack,
@@ -21,10 +22,13 @@ from unmask.tables.attacks import (
 from unmask.tables.background import Background
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.knowledge import Knowledge, Register
+from unmask.tables.perturbations import PRAM, AddNoise, RankSwap
 from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
 from unmask.tables.release import Table
 
 __all__ = [
+    "PRAM",
+    "AddNoise",
     "AttributeInference",
     "BackOff",
     "Background",
@@ -37,11 +41,13 @@ __all__ = [
     "Knowledge",
     "Linkability",
     "MarginalRatio",
+    "MechanismAttack",
     "ModelAttribute",
     "Mondrian",
     "NearestNeighbor",
     "OrderAttack",
     "Parts",
+    "RankSwap",
     "Register",
     "RegisterAttack",
     "ShadowMembership",

@@ -21,6 +21,7 @@ class Background:
     people     : those they look for, a row each with what is known of them: targets, the people of a register, the
                  source in its order. None: everybody of the release itself, each known by their own cells.
     population : whose values say what is believed of anybody before the release; None: the release itself.
+    others     : those of the population who are not looked for, where these are of it, too; None: all of it.
 
     >>> from unmask.tables import ClassAttack
     >>> release = Table.read({"age": ["20-29", "20-29"]}, quasi_identifiers="age")
@@ -30,6 +31,13 @@ class Background:
 
     people: Table | None = None
     population: Table | None = None
+    others: Table | None = None
+
+    @property
+    def in_general(self) -> Table | None:
+        """People in general of whom those looked for are none; None where nobody is known."""
+        found = self.population if self.others is None else self.others
+        return None if found is None or not found.n_rows else found
 
     @classmethod
     def of(cls, knowledge: object) -> Background:

@@ -7,11 +7,12 @@ ATTACKS = (
     tables.StringLinkage(), tables.OrderAttack(), tables.AttributeInference("diagnosis"),
     tables.BackOff("diagnosis"), tables.ModelAttribute("diagnosis"),
     tables.MarginalRatio(), tables.ClosestRecord(), tables.ShadowMembership(tables.Mondrian(), shadows=20),
-    tables.Linkability(),
+    tables.Linkability(), tables.MechanismAttack(tables.PRAM(0.9)),
 )  # fmt: skip
 
 PROTECTIONS = (
     tables.Mondrian(), tables.Suppress(), tables.SuppressCells(), tables.Generalize(), tables.Identity(),
+    tables.PRAM(), tables.AddNoise(sd={"age": 1.0}), tables.RankSwap(),
 )  # fmt: skip
 
 DATASETS = (

@@ -33,7 +33,9 @@ class Known:
     @property
     def background(self) -> Background:
         """What an attack is told of it."""
-        return Background(self.people, self.population)
+        among = np.ones(self.population.n_rows, dtype=np.bool_)
+        among[self.person] = False
+        return Background(self.people, self.population, self.population.take(among))
 
     def truth_in(self, origin: NDArray[np.int64]) -> Truth:
         """The released record of each person in another release of the same population, ABSENT where they are not."""

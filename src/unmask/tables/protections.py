@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.randomness import secret_unless
+from unmask.tables.cells import EVERYTHING
 from unmask.tables.column import classes_of
 from unmask.tables.constraints import Constraint, KAnonymity
 from unmask.tables.demands import demands_of, secrets_of
@@ -31,6 +32,9 @@ from unmask.tables.recoding import Recoded, generalized, merged
 from unmask.tables.release import Table
 from unmask.tables.search import Search
 from unmask.tables.suppression import suppress_cells, with_star
+
+if TYPE_CHECKING:
+    from unmask.tables.attacks.pairing import Pairing
 
 Released = tuple[Table, NDArray[np.int64]]
 
@@ -44,6 +48,13 @@ def _call(protection: Any) -> str:
         if at == 0 or value != default:
             parts.append(f"{item.name}={value!r}")
     return f"{type(protection).__name__}({', '.join(parts)})"
+
+
+def _wherever_cells_agree(
+    _protection: Any, _release: Table, _pairing: Pairing, row: NDArray[np.int64], _klass: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which pairs of people and released classes, of those whose cells agree, the rule allows: all."""
+    return np.ones(row.size, dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,7 @@ class Mondrian:
     constraints: tuple[Constraint, ...] = ()
 
     __repr__ = _call
+    fits = _wherever_cells_agree
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constraints", tuple(self.constraints))
@@ -136,6 +148,7 @@ class Suppress:
     constraints: tuple[Constraint, ...] = ()
 
     __repr__ = _call
+    fits = _wherever_cells_agree
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constraints", tuple(self.constraints))
@@ -208,6 +221,25 @@ class SuppressCells:
         ]
         return _release(table, rows, recoded, rng)
 
+    def fits(
+        self, release: Table, pairing: Pairing, row: NDArray[np.int64], klass: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Which pairs of people and released classes, of those whose cells agree, the rule allows.
+
+        Rows of one class are suppressed alike, from one column to the next, so of the rows that fit somebody who is
+        known in full only those with the fewest `*` can be theirs: they would be among them.
+        """
+        if len(pairing.columns) < len(release.quasi_identifiers):
+            return np.ones(row.size, dtype=np.bool_)
+        stars = sum(
+            (np.array(cell.levels.labels) == EVERYTHING)[pairing.classes[:, j]].astype(np.int64)
+            for j, (_, cell) in enumerate(pairing.columns)
+        )[klass]
+        gaps = [known.levels.gaps[pairing.observed[:, j]] for j, (known, _) in enumerate(pairing.columns)]
+        fewest = np.full(len(pairing.observed), len(pairing.columns))
+        np.minimum.at(fewest, row, stars)
+        return np.asarray(np.any(gaps, axis=0)[row] | (stars == fewest[row]))
+
 
 @dataclass(frozen=True)
 class Generalize:
@@ -228,6 +260,7 @@ class Generalize:
     levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
 
     __repr__ = _call
+    fits = _wherever_cells_agree
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", dict(self.levels))
@@ -253,6 +286,7 @@ class Identity:
     """
 
     __repr__ = _call
+    fits = _wherever_cells_agree
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Order the rows."""

@@ -208,11 +208,12 @@ def attack(cell: Cell, population: Table, released: Released, attack: Any) -> li
     scene, knows = Scene.of(cell.protection.name, released.release, released.origin), _known(cell.adversary)
     useful = _utility(cell, population, released.release, released.origin)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
+    if hasattr(attack, "knowing"):
+        attack = attack.knowing(released.protection)
     if getattr(attack, "asks", "") == MEMBERSHIP:
         assert isinstance(knows, Knowledge)
         judged = _judged(population, released, knows, rng)
-        known = attack.knowing(released.protection) if hasattr(attack, "knowing") else attack
-        return [*asked_of(scene, cell.adversary.name, judged, known, rng=rng).rows, *useful]
+        return [*asked_of(scene, cell.adversary.name, judged, attack, rng=rng).rows, *useful]
     if isinstance(knows, Knowledge) and not knows.outside:  # the same people, whatever the release left out
         known, drawn_from = knows(population, rng=rng), float(population.n_rows)
     else:

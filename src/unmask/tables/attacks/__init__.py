@@ -5,6 +5,7 @@ from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
 from unmask.tables.attacks.estimators import ModelAttribute
 from unmask.tables.attacks.fitting import fit_errors
 from unmask.tables.attacks.learned import BackOff
+from unmask.tables.attacks.mechanism import MechanismAttack
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.noisy import BayesAttack, CellError, NearestNeighbor
 from unmask.tables.attacks.order import OrderAttack
@@ -22,6 +23,7 @@ __all__ = [
     "ClosestRecord",
     "Linkability",
     "MarginalRatio",
+    "MechanismAttack",
     "ModelAttribute",
     "NearestNeighbor",
     "OrderAttack",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,10 @@ class AttributeInference:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
         """The belief about the sensitive value of each person known."""
         return self.through(self.link(release, knowledge, rng=rng), release, knowledge)
+
+    def knowing(self, protection: Any) -> Self:
+        """The same, by a link that is told what made the release, where it is one that wants to know."""
+        return replace(self, link=self.link.knowing(protection)) if hasattr(self.link, "knowing") else self
 
     def through(self, link: Posterior, release: Table, knowledge: Background | None = None) -> Posterior:
         """The belief that follows from one about records that is there already, made by `link`."""

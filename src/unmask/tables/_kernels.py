@@ -1,0 +1,41 @@
+"""Compiled swapping of neighbors."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.compiled import compiled
+
+
+@compiled
+def swapped(width: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(n,) with whom each of n in a row changes places: from the first on, whoever is still free does so with one of
+    the free among the `width` next, each alike; with nobody where none is free.
+
+    uniform : (n, n_tries + 1) draws from [0, 1): somebody of the next is tried until one is free, then all are counted
+    """
+    n, n_tries = uniform.shape[0], uniform.shape[1] - 1
+    partner = np.full(n, -1, dtype=np.int64)
+    for i in range(n):
+        if partner[i] >= 0:
+            continue
+        ahead = min(width, n - 1 - i)
+        chosen = -1
+        for t in range(n_tries):
+            j = i + 1 + int(uniform[i, t] * ahead)
+            if ahead > 0 and partner[j] < 0:
+                chosen = j
+                break
+        if chosen < 0:
+            wanted = int(uniform[i, n_tries] * np.sum(partner[i + 1 : i + 1 + ahead] < 0))
+            for j in range(i + 1, i + 1 + ahead):
+                if partner[j] < 0:
+                    if wanted == 0:
+                        chosen = j
+                        break
+                    wanted -= 1
+        partner[i] = i
+        if chosen >= 0:
+            partner[i], partner[chosen] = chosen, i
+    return partner

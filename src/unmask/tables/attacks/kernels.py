@@ -1,0 +1,199 @@
+"""Sums over people of products over columns: what a mechanism that treats each row alone releases of many people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.tables.counts import group
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+CHUNK = 1 << 22
+"""Numbers of one table of pairs that are held at once."""
+
+DEPTHS = 256
+"""Steps of a quarter of a nat by which the likelihoods of one person are ranked when the least likely are dropped."""
+
+
+class Kernel(NamedTuple):
+    """How likely the released cells of one column are, given the true ones.
+
+    log_k    : (n_rows, n_columns) log K(r given x), up to a factor of r alone, which no belief depends on
+    true     : (n_true_levels,) the row of each true level
+    released : (n_released_levels,) the column of each released level; levels of one column are told apart by nothing
+    """
+
+    log_k: Floats
+    true: Codes
+    released: Codes
+
+    @classmethod
+    def of(cls, k: Floats) -> Self:
+        """A row and a column for each level; k : K itself."""
+        with np.errstate(divide="ignore"):
+            return cls(np.log(k), *(np.arange(n, dtype=np.int32) for n in k.shape))
+
+
+def density(tables: Sequence[Floats], weight: Floats, true: Codes, released: Codes) -> Floats:
+    """(J,) sum over people x of weight_x times the product over columns c of K_c[x_c, r_c], for each released row r.
+
+    tables : for each column (n_true_levels, n_released_levels); weight : (n,); true : (n, d); released : (J, d) codes
+
+    Exact, and not n J d work: with a row in two parts, r = (a, b), it is sum_v (sum_u K(a given u) W[u, v]) K(b given
+    v), u and v the distinct parts of people and W how many have both.
+
+    >>> keep = np.array([[0.9, 0.1], [0.1, 0.9]])
+    >>> people, rows = np.array([[0, 0], [1, 1]], np.int32), np.array([[0, 0], [0, 1]], np.int32)
+    >>> density([keep, keep], np.array([0.5, 0.5]), people, rows)
+    array([0.41, 0.09])
+    """
+    parts = min(_partings(tables, true, released), key=_Parting.work)
+    return parts.density(weight)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """Some columns of people and of released rows: the distinct rows of each, and which of them each row has."""
+
+    tables: list[Floats]
+    of_true: Codes
+    true: Codes
+    of_released: Codes
+    released: Codes
+
+    @classmethod
+    def of(cls, tables: Sequence[Floats], true: Codes, released: Codes, columns: Sequence[int]) -> _Side:
+        """Of the columns with these numbers."""
+        sides = []
+        for side, codes in enumerate((true, released)):
+            if not columns:
+                sides += [np.zeros(len(codes), dtype=np.int32), np.zeros((1, 0), dtype=np.int32)]
+                continue
+            levels = [tables[j].shape[side] for j in columns]
+            of_row, _, distinct = group([np.ascontiguousarray(codes[:, j]) for j in columns], levels)
+            sides += [of_row, distinct]
+        return cls([tables[j] for j in columns], *sides)
+
+    def work(self) -> int:
+        return len(self.true) * len(self.released) * len(self.tables)
+
+    def kernel(self, some: NDArray[np.integer]) -> Floats:
+        """(n_some, n_true) product of the tables, for some of the distinct released parts."""
+        found = np.ones((len(some), len(self.true)))
+        for j, table in enumerate(self.tables):
+            found *= np.ascontiguousarray(table.T)[self.released[some, j]][:, self.true[:, j]]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Parting:
+    """A parting of the columns in two."""
+
+    a: _Side
+    b: _Side
+
+    def work(self) -> int:
+        """Multiplications, about."""
+        through = len(self.a.released) * len(self.a.of_true) + len(self.a.of_released) * len(self.b.true)
+        return through + self.a.work() + self.b.work()
+
+    def density(self, weight: Floats) -> Floats:
+        shape = (len(self.a.true), len(self.b.true))
+        both = csr_array((weight, (self.a.of_true, self.b.of_true)), shape=shape)
+        found = np.empty(len(self.a.of_released))
+        order = np.argsort(self.a.of_released, kind="stable")
+        step = max(1, CHUNK // max(shape))
+        for first in range(0, len(self.a.released), step):
+            start, stop = np.searchsorted(self.a.of_released[order], (first, first + step))
+            rows = order[start:stop]
+            reached = np.asarray(self.a.kernel(np.arange(first, min(first + step, len(self.a.released)))) @ both)
+            rows = rows[np.argsort(self.b.of_released[rows], kind="stable")]
+            for some in _chunks(rows, max(1, CHUNK // shape[1])):
+                distinct, of = np.unique(self.b.of_released[some], return_inverse=True)
+                onward = self.b.kernel(distinct)
+                found[some] = np.einsum("ju,ju->j", reached[self.a.of_released[some] - first], onward[of])
+        return found
+
+
+def _partings(tables: Sequence[Floats], true: Codes, released: Codes) -> Iterator[_Parting]:
+    """The columns with most levels on one side, the others on the other."""
+    order = sorted(range(len(tables)), key=lambda j: -tables[j].size)
+    for cut in range(1, len(order) + 1):
+        yield _Parting(*(_Side.of(tables, true, released, some) for some in (order[:cut], order[cut:])))
+
+
+def _chunks(rows: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def mixed(first: Floats, second: Floats, weight: Floats, *, steps: int = 200) -> float:
+    """The share s of `first` that makes rows most likely under s first + (1 - s) second, by expectation-maximization;
+    at most n / (n + 1) of n rows.
+
+    first, second : (J,) densities of distinct rows; weight : (J,) how many rows are like each
+
+    >>> round(mixed(np.array([0.2, 0.0]), np.array([0.1, 0.1]), np.array([1.0, 1.0])), 3)
+    0.0
+    """
+    share, n = 0.5, float(weight.sum())
+    for _ in range(steps):
+        before, both = share, share * first + (1 - share) * second
+        share = float(weight @ (share * first / both)) / n
+        if abs(share - before) < 1e-9:
+            break
+    return min(share, n / (n + 1))
+
+
+def likeliest(
+    tables: Sequence[Floats], known: Codes, released: Codes, log_weight: Floats, klass: Codes, *, drop: float
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]:
+    """For each person, the candidates and the sum over columns of the tables + log_weight of the candidate's class, as
+    (indptr, candidate, value); and (n_people,) the share of each person's mass that is left out.
+
+    tables : for each column (n_known_levels, n_released_levels) logarithms; known : (n_people, d), released : (J, d)
+    log_weight : (J,) of the classes; klass : (n_candidates,) the class of each
+    drop : mass, exp of the sum, of the least likely candidates of a person who are left out, at most
+    """
+    found: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]] = []
+    log_size, step = np.log(np.bincount(klass, minlength=len(released))), max(1, CHUNK // len(klass))
+    for start in range(0, len(known), step):
+        part = known[start : start + step]
+        total = np.tile(log_weight, (len(part), 1))
+        for j, table in enumerate(tables):
+            total += table[part[:, j]][:, released[:, j]]
+        depth, mass = _depths(total + log_size)
+        own = DEPTHS * np.arange(len(part))[:, None]
+        share = np.bincount((depth + own).ravel(), mass.ravel(), DEPTHS * len(part)).reshape(-1, DEPTHS)
+        deeper = np.append(np.cumsum(share[:, ::-1], axis=1)[:, ::-1], np.zeros((len(part), 1)), axis=1)
+        kept = np.maximum((deeper > drop).sum(axis=1), 1)
+        listed = ((depth < kept[:, None]) & (mass > 0))[:, klass]
+        at = np.flatnonzero(listed)
+        row, candidate = np.divmod(at, len(klass))
+        found.append(
+            (
+                listed.sum(axis=1),
+                candidate.astype(np.int32),
+                total[row, klass[candidate]],
+                deeper[own[:, 0] // DEPTHS, kept],
+            )
+        )
+    length, candidate, value, left_out = (np.concatenate(part) for part in zip(*found, strict=True))
+    return np.concatenate(([0], np.cumsum(length))), candidate, value, left_out
+
+
+def _depths(log_mass: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """How far each is below the likeliest of its row, in quarters of a nat, and its share of the row; 0 where nothing
+    is possible.
+    """
+    top = log_mass.max(axis=1, keepdims=True)
+    below = np.where(np.isfinite(top), top, 0.0) - log_mass
+    mass = np.exp(-below)
+    total = mass.sum(axis=1, keepdims=True)
+    return np.minimum(4 * below, DEPTHS - 1).astype(np.int64), mass / np.where(total > 0, total, 1.0)

@@ -1,0 +1,220 @@
+"""Which record is this person's, and are they in it? The adversary knows how the release was made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.inference import from_likelihood
+from unmask.posterior import Posterior, segment_max, segment_sum
+from unmask.randomness import secret_unless
+from unmask.tables.attacks.kernels import Kernel, density, likeliest, mixed
+from unmask.tables.attacks.membership import scored
+from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
+from unmask.tables.background import Background, Rng, people_of
+from unmask.tables.column import Column, classes_of
+from unmask.tables.release import Table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+DROPPED = 1e-4
+"""Probability of the least likely records of a person, which are not listed."""
+
+
+class Evidence(NamedTuple):
+    """What the release says of each person: of observation i, of the rows candidate[indptr[i]:indptr[i + 1]].
+
+    log_ratio  : (n_entries,) log K(r given x) - log out(r)
+    left_out   : (n_observations,) share of the mass that is not listed
+    provenance : what out is
+    alike      : whether all that is listed of one observation is alike
+    """
+
+    indptr: Ints
+    candidate: NDArray[np.int32]
+    log_ratio: Floats
+    left_out: Floats
+    provenance: dict[str, Any]
+    alike: bool = False
+
+
+@dataclass(frozen=True)
+class MechanismAttack:
+    """Which released record is this person's, for an adversary who knows the protection, all but its random numbers?
+    Or, are they in the release at all?
+
+    With K(r given x) the probability that the protection makes the released row r of a person x, and out(r) = sum_x
+    f(x) K(r given x) the density of released rows of people in general,
+        p(row i is theirs) proportional to K(r_i given x) / out(r_i),
+        p(release given they are in) / p(release given they are not) = (1 / n) sum_i K(r_i given x) / out(r_i):
+    a row that many people explain is less likely to be one person's. This is Bayes' rule where each row is protected on
+    its own and the other people are drawn from f. out is people in general put through K, mixed with independent
+    columns of the released margins by the weight that makes the release most likely. Without such people the released
+    rows stand in for them, protected once more. People in general are `population` without those looked for: where it
+    is the table that was protected, as in a study, the adversary knows everybody else in it.
+
+    A protection says its K by a method: `row_kernel`, of each column, or `fits`, which rows can be whose (K is then
+    constant over them, and out the people in general whose they can be). One that has neither can be run again:
+    `ShadowMembership`. What somebody's value is follows from whose row it is, `AttributeInference(link=...)`.
+
+    protection : what made the release, such as `tables.PRAM()`; in a study, that of the cell when left out
+    asks       : "identity", of which the candidates are the released rows, or "membership": scores of "in" and "out",
+                 which `ShadowMembership(scores=...)` and `tables.membership.cross_fitted` make a belief of
+    prior_present : probability that the person is in the release, of identity
+
+    Records whose probability is 1e-4 together, the least likely, are not listed. The status is a `model`, since out is
+    estimated; `exact` where all the rows that can be somebody's are alike. Each person is looked for alone: two who are
+    alike may both be believed to be one row.
+
+    >>> from unmask.tables import PRAM
+    >>> MechanismAttack(PRAM(keep=0.9))
+    MechanismAttack(protection=PRAM(keep=0.9), asks='identity', prior_present=1.0)
+
+    G. Paass, "Disclosure risk and disclosure avoidance for microdata", Journal of Business & Economic Statistics 6(4),
+    1988; J. P. Reiter, "Estimating risks of identification disclosure in microdata", JASA 100, 2005, for intruders who
+    know the parameters.
+    """
+
+    protection: Any = None
+    asks: Literal["identity", "membership"] = "identity"
+    prior_present: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.asks not in ("identity", "membership"):
+            raise UnmaskError(f"asks is {self.asks!r}, expected 'identity' or 'membership'")
+
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
+        """The belief about each person known."""
+        people, population = people_of(knowledge, self), Background.of(knowledge).in_general
+        pairing = pair(people, release)
+        if hasattr(self.protection, "row_kernel"):
+            found = _by_kernel(self.protection, pairing, population, secret_unless(rng))
+        elif hasattr(self.protection, "fits"):
+            found = _by_fit(self.protection, pairing, people, population, release)
+        else:
+            raise UnmaskError(
+                f"{self.protection!r} does not say how likely what it releases is (row_kernel, fits); "
+                "ShadowMembership asks who is in its release by running it again"
+            )
+        found.provenance.update(attack=repr(self), missing=release.missing)
+        return self._membership(found, pairing) if self.asks == "membership" else self._identity(found, pairing)
+
+    def knowing(self, protection: Any) -> Self:
+        """The same, told what made the release, unless that is said."""
+        return replace(self, protection=protection) if self.protection is None else self
+
+    def _identity(self, found: Evidence, pairing: Pairing) -> Posterior:
+        belief = from_likelihood(
+            found.indptr,
+            found.candidate,
+            found.log_ratio,
+            n_candidates=pairing.n_candidates,
+            observation=pairing.observation.astype(np.int64),
+            prior_present=self.prior_present,
+            log_likelihood_none=np.zeros(len(pairing.observed)),
+            status="exact" if found.alike and self.prior_present == 1.0 else "model",
+            provenance=found.provenance,
+        )
+        return belief if self.prior_present < 1.0 else _sharing(belief, found.left_out)
+
+    def _membership(self, found: Evidence, pairing: Pairing) -> Posterior:
+        row = np.repeat(np.arange(len(pairing.observed)), np.diff(found.indptr))
+        top = segment_max(found.log_ratio, found.indptr, empty=-LARGEST)
+        total = segment_sum(np.exp(found.log_ratio - top[row]), found.indptr) / pairing.n_candidates
+        score = top + np.log(np.where(total > 0, total, 1.0)) - np.log1p(-found.left_out)
+        return scored(np.clip(score, -LARGEST, LARGEST), pairing.observation, by=repr(self))
+
+
+LARGEST = 700.0
+"""Log-odds of membership at most, either way."""
+
+
+def _sharing(belief: Posterior, left_out: Floats) -> Posterior:
+    """The belief with the mass of what is not listed shared by it."""
+    shares = (left_out > 0) & (belief.row_length < belief.n_candidates)
+    mass = np.where(shares, left_out, 0.0)
+    return replace(
+        belief,
+        log_probability=belief.log_probability + np.log1p(-mass)[belief.row].astype(belief.log_probability.dtype),
+        unlisted=belief.unlisted + mass,
+        n_unlisted=np.where(shares, belief.n_candidates - belief.row_length, 0),
+    )
+
+
+def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
+    """Of a protection that treats each row, and each column, on its own."""
+    seeds = rng.integers(2**63, size=len(pairing.columns)).tolist()  # what is simulated is the same for everybody
+    kernels = _kernels(protection, [known for known, _ in pairing.columns], pairing, seeds)
+    shown = np.stack([kernel.released[pairing.classes[:, j]] for j, kernel in enumerate(kernels)], axis=1)
+    margins = []
+    for kernel, (_, released) in zip(kernels, pairing.columns, strict=True):
+        shares = np.bincount(kernel.released[released.codes], minlength=kernel.log_k.shape[1]) / pairing.n_candidates
+        margins.append(np.log(np.maximum(shares, 0.5 / pairing.n_candidates)))
+    independent = np.exp(_sum(margins, shown))
+    by_people = _outside(protection, pairing, population, shown, seeds)
+    share = mixed(by_people, independent, pairing.sizes.astype(np.float64))
+    log_out = np.log(share * by_people + (1 - share) * independent)
+    tables = [
+        np.where(known.levels.gaps[:, None], margin, kernel.log_k[kernel.true])  # of what is not known nothing follows
+        for (known, _), kernel, margin in zip(pairing.columns, kernels, margins, strict=True)
+    ]
+    found = likeliest(tables, pairing.observed, shown, -log_out, pairing.klass, drop=DROPPED)
+    return Evidence(*found, {"out": "release" if population is None else "population", "share": share})
+
+
+def _kernels(protection: Any, people: list[Column], pairing: Pairing, seeds: list[int]) -> list[Kernel]:
+    """How each released column comes from that of people."""
+    both = zip(people, pairing.columns, seeds, strict=True)
+    return [protection.row_kernel(true, shown, rng=np.random.default_rng(seed)) for true, (_, shown), seed in both]
+
+
+def _outside(
+    protection: Any, pairing: Pairing, population: Table | None, shown: NDArray[np.int32], seeds: list[int]
+) -> Floats:
+    """(J,) the density of each class of released rows by people in general put through K; without any by the released
+    rows themselves, protected once more, each but for itself.
+    """
+    people = [released if population is None else population.column(released.name) for _, released in pairing.columns]
+    kernels, alike = _kernels(protection, people, pairing, seeds), classes_of(people)
+    true = np.stack([kernel.true[alike.levels[:, j]] for j, kernel in enumerate(kernels)], axis=1)
+    tables, n = [np.exp(kernel.log_k) for kernel in kernels], int(alike.sizes.sum())
+    found = density(tables, alike.sizes.astype(np.float64), true, shown)
+    if population is not None:
+        return found / n
+    itself = np.prod([table[true[:, j], shown[:, j]] for j, table in enumerate(tables)], axis=0)
+    return np.asarray(np.maximum(found - itself, 0.0) / max(n - 1, 1))
+
+
+def _sum(tables: list[Floats], codes: NDArray[np.int32]) -> Floats:
+    """(n_rows,) the sum of one number for each code, over columns."""
+    return np.asarray(np.sum([table[codes[:, j]] for j, table in enumerate(tables)], axis=0))
+
+
+def _by_fit(protection: Any, pairing: Pairing, people: Table, population: Table | None, release: Table) -> Evidence:
+    """Of a protection whose rule says which rows can be whose."""
+    row, klass = _fitting(protection, pairing, release)
+    general = people if population is None else population
+    other = pairing if population is None else pair(population, release)
+    names = [released.name for _, released in pairing.columns]
+    if [released.name for _, released in other.columns] != names:
+        columns = tuple(general.column(name) for name in names)
+        other = pair(replace(general, quasi_identifiers=columns, sensitive=(), kept=()), release)
+    theirs, of = _fitting(protection, other, release)
+    inside = np.bincount(of, np.bincount(other.observation)[theirs], minlength=len(pairing.sizes))
+    out = (inside + pairing.sizes) / (general.n_rows + pairing.n_candidates)  # the rows of a class fit it, too
+    provenance = {"out": "people" if population is None else "population"}
+    alike = bool(np.bincount(row, minlength=1).max() <= 1)
+    return Evidence(
+        *pairing.expand(row, klass, -np.log(out[klass])), np.zeros(len(pairing.observed)), provenance, alike
+    )
+
+
+def _fitting(protection: Any, pairing: Pairing, release: Table) -> tuple[Ints, Ints]:
+    row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
+    kept = protection.fits(release, pairing, row, klass)
+    return row[kept], klass[kept]

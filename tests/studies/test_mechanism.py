@@ -1,0 +1,67 @@
+"""An adversary of a study who knows how releases are made is told what made each."""
+
+import pytest
+
+from unmask.errors import UnmaskError
+from unmask.measures import evaluate, success_probability
+from unmask.studies.cells import run_cell
+from unmask.studies.reading import read_plan
+from unmask.tables import PRAM, AttributeInference, Knowledge, MechanismAttack, Table
+from unmask.tables.datasets import synthetic_census
+
+PLAN = """
+[[data]]
+use = "tables.synthetic_census"
+with = { n = 400 }
+quasi_identifiers = ["age", "sex"]
+sensitive = ["diagnosis"]
+[[protections]]
+use = "tables.PRAM"
+with = { keep = { age = 0.7 } }
+[[protections]]
+use = "tables.Mondrian"
+with = { k = 5 }
+[[adversaries]]
+use = "tables.MechanismAttack"
+knows = { targets = 50 }
+[[adversaries]]
+use = "tables.AttributeInference"
+with = { sensitive = "diagnosis", link = { use = "tables.MechanismAttack" } }
+knows = { targets = 50 }
+"""
+
+
+def cells_of(tmp_path, text):
+    (tmp_path / "plan.toml").write_text(text)
+    return read_plan(tmp_path / "plan.toml").cells()
+
+
+def test_who_knows_the_mechanism_of_every_cell(tmp_path):
+    identity, value, *boxes = cells_of(tmp_path, PLAN)
+    census = Table.read(
+        synthetic_census(400, rng=identity.rng("dataset")), quasi_identifiers=("age", "sex"), sensitive="diagnosis"
+    )
+    pram = PRAM(keep={"age": 0.7})
+    release, _ = pram(census, rng=identity.rng("protection", identity.protection.content))
+    known = Knowledge(targets=50)(census, rng=identity.rng("knowledge", {"targets": 50}))
+    assert known.background.others.n_rows == 350
+    for cell, attack in (
+        (identity, MechanismAttack(pram)),
+        (value, AttributeInference("diagnosis", link=MechanismAttack(pram))),
+    ):
+        found = {row.measure: row.posterior for row in run_cell(cell)}
+        expected = evaluate(success_probability, attack(release, known.background), None)
+        assert found["success_probability"] == pytest.approx(expected.posterior)
+    assert all(run_cell(cell) for cell in boxes)
+
+
+def test_a_protection_that_says_nothing_of_itself_cannot_be_attacked_so(tmp_path):
+    (tmp_path / "mine_shuffled.py").write_text(
+        "from unmask.tables import Table\n\n\nclass Mine:\n    'Nothing.'\n\n"
+        "    def __call__(self, population: Table, *, rng=None):\n"
+        "        return population, __import__('numpy').arange(population.n_rows)\n"
+    )
+    plan = PLAN.replace('"tables.PRAM"\nwith = { keep = { age = 0.7 } }', '"mine_shuffled:Mine"')
+    with pytest.raises(UnmaskError, match="row_kernel, fits"):
+        run_cell(cells_of(tmp_path, plan)[0])
+    assert run_cell(cells_of(tmp_path, plan)[2])

@@ -1,0 +1,339 @@
+"""The adversary who knows how a release was made: against enumeration, and against those who do not."""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise, permutations, product
+
+import numpy as np
+import pytest
+
+from unmask import Truth, UnmaskError, audit
+from unmask.measures import log_loss_bits, realized_success, success_probability
+from unmask.posterior import log_odds
+from unmask.tables import (
+    PRAM,
+    AddNoise,
+    Background,
+    BayesAttack,
+    ClassAttack,
+    Generalize,
+    Identity,
+    Knowledge,
+    MechanismAttack,
+    Mondrian,
+    RankSwap,
+    ShadowMembership,
+    Suppress,
+    SuppressCells,
+    Table,
+    datasets,
+)
+from unmask.tables.attacks import CellError
+from unmask.tables.attacks.kernels import Kernel, density, likeliest, mixed
+from unmask.tables.column import Column
+
+
+def numbers(a, b):
+    return Table.read({"a": a, "b": b}, quasi_identifiers=("a", "b"), types={"a": "number", "b": "number"})
+
+
+# --- the law, by enumeration -----------------------------------------------------------------------------------------
+
+RELEASED = numbers([0, 1, 1], [0, 1, 0])
+GENERAL = numbers([0, 0, 0, 1, 1, 0, 1], [0, 1, 0, 0, 1, 0, 1])
+ASKED = numbers([0, 1, 0, 1], [0, 0, 1, 1])
+
+
+@dataclass(frozen=True)
+class Anything:
+    """Each cell as some matrix says."""
+
+    def row_kernel(self, true: Column, released: Column, *, rng: np.random.Generator) -> Kernel:
+        return Kernel.of(np.array([[0.6, 0.4], [0.05, 0.95]] if true.name == "a" else [[0.3, 0.7], [0.9, 0.1]]))
+
+
+def kernel_of(protection, true):
+    """(n_people, n_released_rows) K, by the product over columns."""
+    found = 1.0
+    for column, released in zip(true.quasi_identifiers, RELEASED.quasi_identifiers, strict=True):
+        kernel = protection.row_kernel(column, released, rng=np.random.default_rng(0))
+        found = found * np.exp(kernel.log_k)[np.ix_(column.codes, released.codes)]
+    return found
+
+
+def enumerated(protection, share):
+    """For each person asked, p(row i is theirs), and p(release given they are in) / p(release given they are not).
+
+    Over who of the three made which row, and what made each row of the others: a person of GENERAL, or chance.
+    """
+    margins = np.prod([column.counts[column.codes] / 3 for column in RELEASED.quasi_identifiers], axis=0)
+    of_general = kernel_of(protection, GENERAL)
+    sources = [(share / len(of_general), row) for row in of_general] + [(1 - share, margins)]
+    identity, ratio = [], []
+    for own in kernel_of(protection, ASKED):
+        each, out = np.zeros(3), 0.0
+        for order in permutations(range(3)):
+            for first, second in product(sources, repeat=2):
+                others = first[0] * first[1][order[1]] * second[0] * second[1][order[2]]
+                each[order[0]] += own[order[0]] * others / 6
+                out += sum(weight * row[order[0]] for weight, row in sources) * others / 6
+        identity.append(each / each.sum())
+        ratio.append(each.sum() / out)
+    return np.array(identity), np.array(ratio)
+
+
+MECHANISMS = (
+    PRAM(keep=0.7),
+    PRAM(keep={"a": 0.4}, matrices={"b": {"0": {"0": 0.7, "1": 0.3}, "1": {"1": 0.6, "0": 0.4}}}),
+    AddNoise(sd={"a": 0.8, "b": 1.5}),
+    Anything(),
+)
+
+
+@pytest.mark.parametrize("protection", MECHANISMS, ids=repr)
+def test_the_law_is_enumeration(protection):
+    known = Background(ASKED, GENERAL)
+    belief = MechanismAttack(protection)(RELEASED, known)
+    identity, ratio = enumerated(protection, belief.provenance["share"])
+    assert np.abs(belief.to_dense() - identity).max() < 1e-12
+    membership = MechanismAttack(protection, asks="membership")(RELEASED, known)
+    assert np.abs(log_odds(membership) - np.log(ratio)).max() < 1e-12
+    unsure = MechanismAttack(protection, prior_present=0.3)(RELEASED, known)
+    assert np.abs(1 - unsure.unlisted[unsure.observation] - 0.3 * ratio / (0.3 * ratio + 0.7)).max() < 1e-12
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_the_density_is_the_sum_over_people(d):
+    rng = np.random.default_rng(d)
+    tables = [rng.random((3 + j, 4)) for j in range(d)]
+    true = np.stack([rng.integers(0, 3 + j, 40) for j in range(d)], axis=1).astype(np.int32)
+    released, weight = rng.integers(0, 4, (30, d)).astype(np.int32), rng.random(40)
+    each = np.prod([table[true[:, j]][:, released[:, j]] for j, table in enumerate(tables)], axis=0)
+    assert np.allclose(density(tables, weight, true, released), weight @ each, rtol=1e-12)
+
+
+def test_the_weight_of_people_in_general_is_where_the_release_is_most_likely():
+    rng = np.random.default_rng(0)
+    first, second, rows = rng.random(20), rng.random(20), rng.integers(1, 5, 20).astype(float)
+    shares = np.linspace(0, 1, 10_001)
+    likelihood = np.log(shares[:, None] * first + (1 - shares[:, None]) * second) @ rows
+    assert abs(mixed(first, second, rows, steps=10_000) - shares[likelihood.argmax()]) < 1e-3
+
+
+def test_no_more_mass_is_left_out_than_may_be():
+    rng = np.random.default_rng(1)
+    table, known = np.log(rng.dirichlet(np.full(50, 0.05), size=20) + 1e-12), np.arange(20, dtype=np.int32)[:, None]
+    of = np.repeat(np.arange(50, dtype=np.int32), 3)
+    indptr, candidate, value, left_out = likeliest(
+        [table], known, np.arange(50, dtype=np.int32)[:, None], np.zeros(50), of, drop=1e-2
+    )
+    whole = 3 * np.exp(table).sum(axis=1)
+    listed = np.add.reduceat(np.exp(value), indptr[:-1])
+    assert np.allclose(1 - listed / whole, left_out, atol=1e-9)
+    assert left_out.max() <= 1e-2
+    assert left_out.any()
+    assert all((np.diff(candidate[a:b]) > 0).all() for a, b in pairwise(indptr))
+
+
+# --- what is known without a model -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def people():
+    census = datasets.synthetic_census(3000, rng=np.random.default_rng(0))
+    return Table.read(census, quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis")
+
+
+@pytest.fixture(scope="module")
+def general():
+    census = datasets.synthetic_census(3000, rng=np.random.default_rng(1))
+    return Table.read(census, quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis")
+
+
+def known_of(people, origin, n=1000):
+    return Knowledge(targets=n)(people, origin, rng=np.random.default_rng(2))
+
+
+@pytest.mark.parametrize("protection", [Identity(), Generalize(), PRAM(keep=1.0), AddNoise()], ids=repr)
+def test_of_an_unprotected_table_everybody_is_one_of_their_copies(people, general, protection):
+    known = known_of(people, np.arange(people.n_rows))
+    belief = MechanismAttack(protection)(people, Background(known.people, general))
+    copies = people.classes.sizes[people.classes.of_row[known.person]]
+    assert np.allclose(success_probability.per_target(belief, known.truth), 1 / copies)
+    assert np.allclose(realized_success.per_target(belief, known.truth), 1 / copies)
+
+
+def test_a_protection_that_ignores_the_people_says_nothing(people, general):
+    release, origin = PRAM(keep=0.0)(people, rng=np.random.default_rng(3))
+    known = Background(known_of(people, origin).people, general)
+    belief = MechanismAttack(PRAM(keep=0.0))(release, known)
+    assert np.allclose(belief.to_dense(), 1 / people.n_rows)
+    assert np.allclose(log_odds(MechanismAttack(PRAM(keep=0.0), asks="membership")(release, known)), 0)
+
+
+def test_suppressed_cells_tell_who_was_rare(people, general):
+    """Everybody's row is among those that the rule leaves, so belief is exact."""
+    for protection in (SuppressCells(k=5), SuppressCells(k=5, rate=0.1), SuppressCells(k=3, columns="age")):
+        release, origin = protection(people, rng=np.random.default_rng(3))
+        known = known_of(people, origin, n=None)
+        belief = MechanismAttack(protection)(release, Background(known.people, general))
+        size = release.classes.sizes[release.classes.of_row[known.truth.candidate]]
+        assert belief.status == "exact"
+        assert np.allclose(realized_success.per_target(belief, known.truth), 1 / size)
+        naive = ClassAttack()(release, Background(known.people))
+        assert success_probability(belief, known.truth) > success_probability(naive, known.truth)
+
+
+def test_who_is_known_in_part_may_be_in_any_row_that_fits(people, general):
+    release, origin = SuppressCells(k=5)(people, rng=np.random.default_rng(3))
+    known = Knowledge(targets=300, missing=0.3)(people, origin, rng=np.random.default_rng(2))
+    belief = MechanismAttack(SuppressCells(k=5))(release, Background(known.people, general))
+    assert np.isfinite(log_loss_bits(belief, known.truth))
+    partly = Knowledge(targets=300, columns=("age",))(people, origin, rng=np.random.default_rng(2))
+    belief = MechanismAttack(SuppressCells(k=5))(release, Background(partly.people, general))
+    assert np.isfinite(log_loss_bits(belief, partly.truth))
+
+
+# --- against those who do not know -----------------------------------------------------------------------------------
+
+PAIRS = (
+    (PRAM(keep=0.8), BayesAttack(CellError(redraw=0.2))),
+    (PRAM(keep=0.5), BayesAttack(CellError(redraw=0.5))),
+    (AddNoise(sd={"age": 2.0}), BayesAttack({"age": CellError(jitter=0.8, width=3)})),
+    (RankSwap(share=0.05, columns="age"), BayesAttack({"age": CellError(jitter=0.9, width=8)})),
+    (SuppressCells(k=5), ClassAttack()),
+    (Mondrian(k=5), ClassAttack()),
+    (Mondrian(k=5, strict=False), ClassAttack()),
+    (Suppress(k=3), ClassAttack()),
+)
+
+
+@pytest.mark.parametrize(("protection", "naive"), PAIRS, ids=lambda one: repr(one)[:40])
+def test_to_know_the_mechanism_never_hurts(people, general, protection, naive):
+    release, origin = protection(people, rng=np.random.default_rng(3))
+    known = known_of(people, origin)
+    told = Background(known.people, general)
+    belief = MechanismAttack(protection)(release, told, rng=np.random.default_rng(4))
+    losses = [log_loss_bits.per_target(one, known.truth) for one in (belief, naive(release, told))]
+    assert np.isfinite(losses[0]).all()
+    more = np.nan_to_num(losses[0] - losses[1], neginf=-50.0)
+    assert more.mean() <= 2 * more.std() / np.sqrt(len(more)) + 1e-12
+    found = audit(belief, known.truth, drawn_from=np.inf)
+    row, said = found.row("realized_success"), found.row("success_probability").posterior
+    assert row.low - 0.03 <= said <= row.high + 0.03
+
+
+def test_without_people_in_general_the_released_rows_stand_in():
+    """They tell what goes together; BayesAttack takes columns as independent."""
+    x = np.random.default_rng(0).integers(0, 40, 600)
+    table = numbers(x, 2 * x)
+    release, origin = PRAM(keep=0.6)(table, rng=np.random.default_rng(3))
+    known = known_of(table, origin, n=300)
+    belief = MechanismAttack(PRAM(keep=0.6))(release, Background(known.people))
+    naive = BayesAttack(CellError(redraw=0.4))(release, Background(known.people))
+    assert belief.provenance["out"] == "release"
+    assert log_loss_bits(belief, known.truth) < log_loss_bits(naive, known.truth) - 0.1
+
+
+def test_members_are_told_from_others(people, general):
+    release, _ = PRAM(keep=0.9)(people, rng=np.random.default_rng(3))
+    asked = Background(people.take(slice(0, 500)), general.take(slice(1000, 3000)))
+    other = Background(general.take(slice(0, 500)), general.take(slice(1000, 3000)))
+    ours, theirs = (
+        log_odds(MechanismAttack(PRAM(keep=0.9), asks="membership")(release, one)) for one in (asked, other)
+    )
+    assert np.mean(ours[:, None] > theirs) + np.mean(ours[:, None] == theirs) / 2 > 0.53
+
+
+def test_shadow_runs_make_its_scores_a_belief(people, general):
+    some = people.take(slice(0, 500))
+    release, _ = PRAM(keep=0.95)(some, rng=np.random.default_rng(3))
+    asked = Table.read({c: np.concatenate([some[c][:50], people[c][500:550]]) for c in ("age", "sex", "zip")},
+                       quasi_identifiers=["age", "sex", "zip"], like=people)  # fmt: skip
+    attack = ShadowMembership(PRAM(0.95), scores=(MechanismAttack(PRAM(0.95), asks="membership"),), shadows=60)
+    belief = attack(release, Background(asked, general), rng=np.random.default_rng(4))
+    truth = Truth(np.repeat([0, 1], 50))
+    assert belief.candidate_label == ("in", "out")
+    assert abs(success_probability(belief, truth) - realized_success(belief, truth)) < 0.15
+
+
+# --- the protections -------------------------------------------------------------------------------------------------
+
+
+def test_cells_are_kept_as_often_as_said(people):
+    release, origin = PRAM(keep={"age": 0.7})(people, rng=np.random.default_rng(3))
+    kept = np.mean(release["age"] == people["age"][origin])
+    q = np.bincount(people.column("age").codes) / people.n_rows
+    expected = 0.7 + 0.3 * (q @ q)
+    assert abs(kept - expected) < 4 * np.sqrt(expected * (1 - expected) / people.n_rows)
+    assert (release["sex"] == people["sex"][origin]).all()
+
+
+def test_a_stated_matrix_is_followed(people):
+    matrix = {"female": {"female": 0.5, "male": 0.2, "other": 0.3}}
+    release, origin = PRAM(matrices={"sex": matrix}, keep=1.0)(people, rng=np.random.default_rng(3))
+    true = people["sex"][origin]
+    assert (release["sex"][true == "male"] == "male").all()
+    n, drawn = np.sum(true == "female"), release["sex"][true == "female"]
+    for value, p in matrix["female"].items():
+        assert abs(np.mean(drawn == value) - p) < 4 * np.sqrt(p * (1 - p) / n)
+
+
+@pytest.mark.parametrize("protection", [AddNoise(sd={"a": 0.8, "b": 3.0}, base={"a": 0.5, "b": 2.0}), RankSwap(0.2)])
+def test_released_cells_are_as_frequent_as_the_kernel_says(protection):
+    rng = np.random.default_rng(0)
+    table = numbers(np.round(rng.normal(0, 2, 4000)), rng.integers(0, 30, 4000))
+    release, origin = protection(table, rng=np.random.default_rng(1))
+    for true, released in zip(table.quasi_identifiers, release.quasi_identifiers, strict=True):
+        log_k, row, column = protection.row_kernel(true, released, rng=np.random.default_rng(2))
+        kernel, seen = np.exp(log_k), np.zeros(log_k.shape)
+        np.add.at(seen, (row[true.codes[origin]], column[released.codes]), 1)
+        expected = kernel * seen.sum(axis=1, keepdims=True)
+        away = (seen - expected) / np.sqrt(np.maximum(expected, 1))
+        assert np.abs(away).max() < 6
+        assert np.allclose(kernel.sum(axis=1)[3:-3], 1, atol=0.02)  # beyond the ends nothing was released
+
+
+def test_swapped_ranks_stay_near_and_margins_stay():
+    rng = np.random.default_rng(0)
+    table = numbers(rng.permutation(500), rng.permutation(500))
+    release, origin = RankSwap(share=0.1)(table, rng=np.random.default_rng(1))
+    for true, released in zip(table.quasi_identifiers, release.quasi_identifiers, strict=True):
+        away = np.abs(released.codes - true.codes[origin])
+        assert 0 < away.max() <= 50
+        assert (np.sort(released.codes) == np.sort(true.codes)).all()
+        assert np.mean(away == 0) < 0.05
+
+
+def test_missing_cells_are_left_alone():
+    table = Table.read({"a": [1, 2, None, 4, None, 6]}, quasi_identifiers="a", types={"a": "number"})
+    for protection in (AddNoise(sd={"a": 1.0}), RankSwap(share=0.5)):
+        release, origin = protection(table, rng=np.random.default_rng(0))
+        assert [cell is None for cell in release["a"]] == [cell is None for cell in table["a"][origin]]
+        belief = MechanismAttack(protection)(release, Background(table, table), rng=np.random.default_rng(0))
+        assert np.isfinite(log_loss_bits(belief, Truth(np.argsort(origin))))
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: PRAM(keep=1.2), "keep is 1.2"),
+        (lambda: PRAM(matrices={"sex": {"f": {"f": 0.5}}}), "sum to 1"),
+        (lambda: AddNoise(sd={"age": -1.0}), "sd is age -1.0"),
+        (lambda: AddNoise(base={"age": 0}), "base is age 0"),
+        (lambda: RankSwap(share=0), "share is 0"),
+        (lambda: MechanismAttack(PRAM(), asks="name"), "asks is 'name'"),
+    ],
+)
+def test_what_cannot_be_is_refused(make, why):
+    with pytest.raises(UnmaskError, match=why):
+        make()
+
+
+def test_a_protection_that_says_nothing_of_itself_is_refused(people):
+    with pytest.raises(UnmaskError, match="row_kernel"):
+        MechanismAttack()(people, Background(people))
+    with pytest.raises(UnmaskError, match="no exact numbers"):
+        AddNoise(sd={"sex": 1.0})(people)
+    with pytest.raises(UnmaskError, match="no order"):
+        RankSwap(columns="sex")(people)
+    assert replace(MechanismAttack(), protection=PRAM()) == MechanismAttack(PRAM())
