@@ -174,13 +174,16 @@ def test_an_audit_of_a_synthetic_release_asks_only_learners():
     before, others, release = synthetic(0)
     found = unmask.audit(release, original=before, control=others, synthetic=True)
     rows = [row for row in found.rows if row.release == "release"]
-    assert {(row.adversary, row.target) for row in rows if row.target == "ill"} == {("learner", "ill"), ("all columns", "ill")}
+    assert {(row.adversary, row.target) for row in rows if row.target == "ill"} == {
+        ("learner", "ill"),
+        ("all columns", "ill"),
+    }
     assert all(np.isfinite(row.posterior) for row in rows if row.measure == "log_loss_bits")
-    assert {one.release for one in found.values} == {"release"}
+    assert {one.release for one in found.data.values} == {"release"}
     own = {(row.adversary, row.measure): row for row in rows}
     assert own["all columns", "realized_success"].posterior > own["learner", "realized_success"].posterior
-    assert found.criteria["release"]["replicated_uniques"] is not None
-    assert "original" in found.adversaries["prosecutor"]
+    assert found.data.criteria["release"]["replicated_uniques"] is not None
+    assert "original" in found.data.adversaries["prosecutor"]
 
 
 def test_the_baseline_is_the_best_attack_on_control_people():
