@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unmask.cases.tables.case import PROSECUTOR
+from unmask.cases.tables.case import LEARNER, PROSECUTOR
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
 from unmask.reports import headlines, render, sentences
@@ -56,7 +56,7 @@ def test_kept_columns_are_compared_as_exact_values():
 def test_nothing_beyond_the_quasi_identifiers_is_not_listed_twice():
     table = people()
     found = audited(table, *Mondrian(k=10)(table))
-    assert {row.adversary for row in found.rows} == {PROSECUTOR, INSIDER, ORDER}
+    assert {row.adversary for row in found.rows} == {PROSECUTOR, LEARNER, INSIDER, ORDER}
     bare = Table.read({"age": [1, 1, 2, 2]}, quasi_identifiers="age")
     assert {row.adversary for row in audit_tables({"release": bare}).rows} == {PROSECUTOR}
 

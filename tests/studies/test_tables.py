@@ -33,7 +33,7 @@ def test_every_release_is_attacked_and_the_original_too():
     assert {key[0] for key in heads} == {"original", "k=3", "k=20"}
     assert {row.adversary for row in found.rows if row.linked_to == "register"} == {"register"}
     assert {row.linked_to for row in found.rows if row.adversary == "prosecutor"} == {""}
-    known = {("prosecutor", "identity"), ("prosecutor", "ill"), ("register", "identity")}
+    known = {("prosecutor", "identity"), ("prosecutor", "ill"), ("learner", "ill"), ("register", "identity")}
     assert {key[1:] for key in heads} == known | {("insider", "identity"), ("order", "identity")}
     for name, (release, _) in made.items():
         assert heads[name, "prosecutor", "identity"].measure == "realized_success"

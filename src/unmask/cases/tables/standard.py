@@ -210,8 +210,7 @@ def _by_more(
     """A value, inferred from more columns: from a record that may be theirs, or where no row is anybody's from all."""
     if not scene.foreign:
         yield scene.value(adversary, AttributeInference(column.name), link, more)
-        return
-    if why := _unlearned(scene, column, more):
+    elif why := _unlearned(scene, column, more):
         yield from why
     else:
         yield scene.learned(adversary, BackOff(column.name), more)
