@@ -128,6 +128,20 @@ def test_the_origin_says_who_was_left_out():
     assert found.posterior > 0.95  # of all 600 it would be 0.75
 
 
+def test_who_takes_no_part_is_neither_member_nor_control():
+    """Of people whose age is missing nobody is in the release: they would all be told to be out of it."""
+    columns = [cells(n, seed) for seed, n in enumerate((400, 800, 400))]
+    for one in columns:
+        one["age"] = np.where(np.arange(len(one["age"])) % 4 == 0, "", one["age"].astype(str))
+    members, control, fresh = (Table.read(one, **ROLES, missing="excluded") for one in columns)
+    row = auc(unmask.audit(fresh, original=members, control=control))
+    assert row.low < 0.5 < row.high
+    assert row.n <= 300
+    kept = members.taking_part
+    row = auc(unmask.audit(fresh.take(slice(0, 300)), original=members, origin=kept, control=control))
+    assert row.low < 0.5 < row.high
+
+
 def test_too_few_control_people_or_none_or_no_original():
     members, control = tables(300, 99)
     needs = dict(unmask.audit(members, original=members, control=control).not_run)["Who is in the table"]

@@ -93,9 +93,9 @@ class Judged:
     reference : control people who are not judged
     twins : how many were left out, as somebody of the other kind has the same record: they are neither in nor out
 
-    Who is alike in what an adversary knows, and not in all columns, stays: the two share a score. Without them the rare
-    would be left, the fewer the more are judged (Adult, five columns, k = 10: AUC 0.53 of 1,000 of either kind, 0.57 of
-    8,000, and 0.53 with them).
+    People who are alike in what an adversary knows, and not in all columns, stay: they share a score. Without them only
+    the rare would be judged, and rarer ones the more are drawn (Adult, five columns, k = 10: AUC 0.53 of 1,000 of
+    either kind, 0.57 of 8,000; with them 0.52 of either number).
     """
 
     people: Table

@@ -75,7 +75,8 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
     """What adversaries can tell of who is in a release: those who know quasi-identifiers, and whole records."""
     if evidence.original is None or evidence.control is None:
         return Audit((), ((QUESTION, NO_CONTROL),))
-    members, control, most = _members(scene, evidence.original), evidence.control, evidence.targets or MOST
+    members, most = _members(scene, evidence.original), evidence.targets or MOST
+    control = evidence.control.take(evidence.control.taking_part)
     if min(members.n_rows, control.n_rows // 2, most) < FEWEST:
         return Audit((), ((QUESTION, TOO_FEW),))
     judged = Judged.of(members, control, most=most, rng=np.random.default_rng(evidence.seed))
@@ -89,9 +90,12 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
 
 
 def _members(scene: Scene, original: Table) -> Table:
-    """The people of the original who are in the release, as far as their origin tells who was left out."""
-    inside = np.unique(scene.origin[scene.origin >= 0]) if scene.traced else scene.origin[:0]
-    return original.take(inside) if len(inside) else original
+    """The people of the original who are in the release: of those who take part, as far as their origin tells who was
+    left out. Who a protection drops for what they are is no member, and others like them are control people: that they
+    are told apart is true of the release.
+    """
+    inside = np.intersect1d(scene.origin, original.taking_part) if scene.traced else original.taking_part
+    return original.take(inside if len(inside) else original.taking_part)
 
 
 def _known(scene: Scene, judged: Judged) -> dict[str, list[str]]:
