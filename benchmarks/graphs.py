@@ -172,7 +172,7 @@ def superstep() -> Step:
     graphs = (pair.source, pair.target)
     sides = [
         side(graph, image, weight=np.ones(len(image), np.float32), size=np.sqrt(positive_degree(graph)))
-        for graph, image in zip(graphs, seeded(*graphs, seeds), strict=True)
+        for graph, image in zip(graphs, seeded(pair.target, Auxiliary(pair.source, seeds)), strict=True)
     ]
 
     def step() -> Found:
