@@ -42,16 +42,16 @@ READING: Final = ("missing", "na", "decimal", "delimiter", "encoding", "cells")
 """What `data` says of the file of a table, as `Table.read` takes it."""
 
 OF_TABLE: Final = (
-    "file", "use", "name", "columns", *READING, *filter(None, ROLES.values()), *MEANINGS.values()
+    "file", "use", "name", "columns", "hold_back", *READING, *filter(None, ROLES.values()), *MEANINGS.values()
 )  # fmt: skip
 """What `data` says of a table in a file."""
 
-USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": ("any",)}
+USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": ("any",), "hold_back": (0.0,)}
 """What holds of a table where nothing is said."""
 
 HELD: Final = frozenset(
     {"releases", "data", "original", "origins", "register", "control", "coverage", "gates", "k", "l_", "t", "relaxed"}
-    | {*READING, *ROLES.values(), *MEANINGS.values()}
+    | {"hold_back", *READING, *ROLES.values(), *MEANINGS.values()}
 )
 """Options of `unmask audit` and `unmask protect` that a document says."""
 
@@ -174,7 +174,7 @@ def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]
     files = [_place(folder, _text(one, "file", "releases")) for one in releases]
     options = _reading(data, folder) | _outside(given, folder)
     if "file" in data:
-        options["original"] = _file(data, folder)
+        options |= {"original": _file(data, folder), **_aside(data)}
     if origins := [_place(folder, one["origin"]) for one in releases if "origin" in one]:
         options["origins"] = origins
     return files, options
@@ -186,7 +186,7 @@ def for_protect(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any
     found = [one for one in _tables(given, "protections", None) if one.get("use") != NOTHING]
     if len(found) > 1 or any("grid" in one for one in found):
         raise UnmaskError("the document has several protections; keep the one that unmask choose took, without a grid")
-    return [_file(data, folder)], _reading(data, folder) | (_mondrian(found[0]) if found else {})
+    return [_file(data, folder)], _reading(data, folder) | _aside(data) | (_mondrian(found[0]) if found else {})
 
 
 def for_columns(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
@@ -245,6 +245,11 @@ def _table(given: Settings) -> dict[str, Any]:
 
 def _file(data: Settings, folder: Path) -> str:
     return _place(folder, _text(data, "file", "data"))
+
+
+def _aside(data: Settings) -> dict[str, Any]:
+    """The share of people who are held back from a release."""
+    return {"hold_back": data["hold_back"]} if "hold_back" in data else {}
 
 
 def _reading(data: Settings, folder: Path) -> dict[str, Any]:
@@ -314,7 +319,7 @@ def of_options(options: Settings) -> str:
     """The document that says what the options of `unmask audit` or `unmask protect` do."""
     releases, origins = list(options.get("releases", ())), list(options.get("origins", ()))
     source = options.get("data") or options.get("original") or (releases.pop() if len(releases) == 1 else None)
-    data = {"file": source, **{key: options[key] for key in READING}}
+    data = {"file": source, "hold_back": options.get("hold_back"), **{key: options[key] for key in READING}}
     published = [
         {"file": file, "origin": origin}
         for file, origin in itertools.zip_longest(map(str, releases), map(str, origins))

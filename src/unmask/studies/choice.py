@@ -110,6 +110,7 @@ def _far_end(summary: Summary, requirement: Condition) -> float:
     ends = {
         "posterior": (summary.low, summary.high),
         "gain": (summary.gain_low, summary.gain_high),
+        "excess": (summary.excess_low, summary.excess_high),
     }.get(requirement.field or "posterior", (None, None))
     end = ends[1] if requirement.sign[0] == "<" else ends[0]
     return requirement.value(summary) if end is None else end

@@ -13,7 +13,10 @@ from unmask.errors import UnmaskError, nearest
 QUANTILES = {"q05": 0, "q25": 1, "q50": 2, "q75": 3, "q95": 4}
 """Field of a quantile over targets -> its place in `Row.quantiles`."""
 
-FIELDS = ("posterior", "prior", "gain", "low", "high", "worst", *QUANTILES)
+EXCESS = ("control", "excess", "excess_low", "excess_high")
+"""Fields of a measure that was taken of control people, too."""
+
+FIELDS = ("posterior", "prior", "gain", "low", "high", "worst", *QUANTILES, *EXCESS)
 
 SAME = 1e-9
 """Values that differ by no more than this part are one value: 1 / 10 is not above 0.1."""
@@ -101,8 +104,9 @@ class Condition:
         return self.adversary in (None, item.adversary) and self.target in (None, item.target)
 
     def about(self, item: Stated) -> bool:
-        """Whether it is about this very item."""
-        return self.measure == item.measure and self.concerns(item)
+        """Whether it is about this very item; of who is who, which nobody outside is asked, there is no excess."""
+        asked = self.field not in EXCESS or item.target != "identity"
+        return asked and self.measure == item.measure and self.concerns(item)
 
     def value(self, item: Stated) -> float:
         """The field of what it is about; nan where that has none. Without an interval both ends are the value."""

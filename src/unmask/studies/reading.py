@@ -46,9 +46,17 @@ def read_plan(path: Path) -> Plan:
     """
     given = load(path)
     try:
-        return _plan({**given, "data": populations(given)}, path)
+        return _plan({**given, "data": list(_with_control(given))}, path)
     except UnmaskError as error:
         raise type(error)(f"document {path.name!r}: {error}") from None
+
+
+def _with_control(given: Settings) -> Iterator[Settings]:
+    """The entries of `data`; the one table of a document in a file has its control people beside it."""
+    control, entries = _table(given, "control", "the document"), populations(given)
+    for entry in entries:
+        told = "file" in control and "file" in entry and len(entries) == 1
+        yield {**entry, "control": control["file"]} if told else entry
 
 
 def _plan(given: Settings, path: Path) -> Plan:

@@ -27,11 +27,13 @@ PLAN = "plan.toml"
 COLUMNS = (
     "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
     "high", "n", "status", "reason", "target", "direction", "interval", "worst", "note", "seconds",
-    "linked_to",
+    "linked_to", "control", "excess", "excess_low", "excess_high",
 )  # fmt: skip
 """Of `results.parquet`."""
 
-_NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "seconds")
+_NUMBERS = (
+    "prior", "posterior", "gain", "low", "high", "worst", "seconds", "control", "excess", "excess_low", "excess_high",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

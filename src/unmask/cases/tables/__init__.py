@@ -31,12 +31,15 @@ from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.results import Row
 from unmask.tables import utility
-from unmask.tables.knowledge import Knowledge, Register
+from unmask.tables.control import Sample, held_back, hold_back
+from unmask.tables.knowledge import Knowledge, Known, Register
 from unmask.tables.reading import column_names
 from unmask.tables.release import Table
+from unmask.truth import ABSENT
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
-DATASET = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
+READING = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
+DATASET = (*READING, "control", "hold_back")
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
@@ -69,6 +72,7 @@ def audit(
     register_origin: ArrayLike | None = None,
     coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
     control: Table | None = None,
+    hold_back: Annotated[float, Range(0, 1)] = 0.0,
     synthetic: bool = False,
     targets: Annotated[int, Range(1)] | None = None,
     attacker: str | Attacker | None = None,
@@ -84,6 +88,7 @@ def audit(
     register_origin : (n_register,) the row of the original that each of them is, below 0 for others
     coverage : probability that the person behind a record is in the register
     control  : table of people like those of the original, none of whom is in it: tells what being in the table added
+    hold_back : share of the original that was held back at random: who of it is in no release is a control person
     synthetic : no row of the releases is anybody's; only what they tell about values is asked
     targets  : number of people attacked, drawn from the original; all when left out
     attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
@@ -100,6 +105,11 @@ def audit(
     if synthetic and (original is None or origins):
         why = "no original was given, whose people it may tell about" if original is None else "an origin says whose"
         raise UnmaskError(f"synthetic says that no row is anybody's, but {why}; give the original and no origin")
+    if hold_back and (control is not None or len(origins) < len(releases)):
+        why = "control people were given, too" if control is not None else "a release has no origin"
+        raise UnmaskError(
+            f"hold_back finds control people by the origin of the records, but {why}; give one of the two"
+        )
     if register is None and coverage != 1:
         raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
     evidence = Evidence(
@@ -113,8 +123,25 @@ def audit(
         targets=targets,
         seed=seed,
     )
+    evidence = _divided(evidence, hold_back) if hold_back else evidence
     motive = None if attacker is None else Motive.of(attacker)
     return audit_tables(releases, evidence, title=f"Audit of {', '.join(releases)}", motive=motive, watched=watched)
+
+
+def _divided(evidence: Evidence, share: float) -> Evidence:
+    """The evidence where the original is of members alone, and those held back are control people."""
+    assert evidence.original is not None
+    people = held_back(evidence.original, share, evidence.origins.values())
+    register, place = evidence.register_origin, np.full(evidence.original.n_rows, ABSENT, dtype=np.int64)
+    place[people.member] = np.arange(people.members.n_rows)
+    return replace(
+        evidence,
+        original=people.members,
+        origins={name: place[rows] for name, rows in evidence.origins.items()},
+        register_origin=None if register is None else np.where(register < 0, register, place[register]),
+        control=people.control,
+        row=people.member,
+    )
 
 
 def _origins(
@@ -161,35 +188,51 @@ def columns(file: Path) -> list[str]:
     return column_names(file)
 
 
-def load(dataset: Part, made: Any) -> Table:
-    """The table; what a function returns already as a table is taken as it is."""
-    if isinstance(made, Table):
-        return made
-    reading = {key: value for key, value in dataset.settings.items() if key in DATASET}
-    return Table.read(made, **{"quasi_identifiers": (), **reading})
+def load(dataset: Part, made: Any) -> Sample:
+    """The table; what a function returns already as a table is taken as it is. Control people are from a file."""
+    reading = {key: value for key, value in dataset.settings.items() if key in READING}
+    table = made if isinstance(made, Table) else Table.read(made, **{"quasi_identifiers": (), **reading})
+    if "control" not in dataset.settings:
+        return Sample(table)
+    return Sample(table, Table.read(dataset.settings["control"], **{**reading, "like": table}))
 
 
-def protect(population: Table, protection: Any, rng: np.random.Generator) -> Released:
-    """The release, and the row of the population behind each of its rows."""
+def divide(dataset: Part, people: Sample, rng: np.random.Generator) -> Sample:
+    """The population of one seed: a share of it is held back, and the others are members."""
+    return hold_back(people.members, dataset.settings["hold_back"], rng=rng)
+
+
+def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Released:
+    """The release of the members, and the member behind each of its rows."""
     if protection is None:
-        return population, np.arange(population.n_rows)
-    release, origin = protection(population, rng=rng)
+        return population.members, np.arange(population.members.n_rows)
+    release, origin = protection(population.members, rng=rng)
     return release, origin
 
 
-def attack(cell: Cell, population: Table, released: Released, attack: Any) -> list[Row]:
+def attack(cell: Cell, population: Sample, released: Released, attack: Any) -> list[Row]:
     """The rows of the belief, and what the protection cost."""
-    scene, knows = Scene.of(cell.protection.name, *released), _known(cell.adversary)
+    scene = replace(Scene.of(cell.protection.name, *released), control=_control(cell, population.control))
+    people, knows = population.members, _known(cell.adversary)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
-    if isinstance(knows, Knowledge) and not knows.outside:  # the same people, whatever the release left out
-        known, drawn_from = knows(population, rng=rng), float(population.n_rows)
+    if isinstance(knows, Knowledge):  # the same people, whatever the release left out
+        known, drawn_from = knows(people, rng=rng), float(people.n_rows)
     else:
-        known, drawn_from = knows(population, scene.origin, rng=rng), math.inf
+        known, drawn_from = knows(people, scene.origin, rng=rng), math.inf
     if isinstance(knows, Register):
         attack = replace(attack, coverage=knows.coverage)
     case = replace(scene, known=known, drawn_from=drawn_from).case(cell.adversary.name, attack)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)]
-    return [*case.audited(wanted).rows, *_utility(cell, population, *released)]
+    return [*case.audited(wanted).rows, *_utility(cell, people, *released)]
+
+
+def _control(cell: Cell, people: Table | None) -> Known | None:
+    """What the adversary knows of the control people, all of them: as much as of the members."""
+    knows = _known(cell.adversary)
+    if people is None or isinstance(knows, Register):
+        return None
+    rng = cell.rng("knowledge of control people", cell.adversary.settings.get("knows", {}))
+    return replace(knows, targets=None)(people, rng=rng)
 
 
 def _known(adversary: Part) -> Knowledge | Register:

@@ -173,7 +173,8 @@ class Scene:
 
     def _of_control(self, control: Known, attack: AttributeInference, more: Sequence[Column]) -> Case:
         """The same attack on people who are not in the release; what was believed before is the same, too."""
-        link = replace(self, known=control).link(more)
+        scene = replace(self, known=control)
+        link = scene.link(more) if more else attack.link(self.table, scene.background)
         belief = attack.through(link, self.table, self.background)
         truth = attribute_truth(control.population, control.person, belief, attack.sensitive)
         return Case(self.release, "control", attack.sensitive, belief, truth, boxes=boxes_of(link))

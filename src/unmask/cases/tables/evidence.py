@@ -15,7 +15,11 @@ from unmask.tables.release import Table
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the auditor has besides the releases, see `unmask.cases.tables.audit`; origins : by release."""
+    """What the auditor has besides the releases, see `unmask.cases.tables.audit`.
+
+    origins : by release
+    row     : of each person of the original, the row that they are in the owner's table; None: the same row
+    """
 
     original: Table | None = None
     origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
@@ -23,6 +27,7 @@ class Evidence:
     coverage: float = 1.0
     register_origin: NDArray[np.int64] | None = None
     control: Table | None = None
+    row: NDArray[np.int64] | None = None
     synthetic: bool = False
     targets: int | None = None
     seed: int = 0

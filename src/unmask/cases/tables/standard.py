@@ -232,7 +232,8 @@ class _Found:
         if self.watched is not None and case.adversary not in APART:
             names = {"release": case.release, "adversary": case.adversary, "target": case.target}
             assert case.rows is not None
-            self.watched.see(case.belief, case.rows, **names)
+            rows = case.rows if self.evidence.row is None else self.evidence.row[case.rows]
+            self.watched.see(case.belief, rows, **names)
 
     def price(self, people: Mapping[str, int]) -> Price | None:
         """What a rational attacker does with what the strongest adversary believes. people : of releases that are

@@ -120,7 +120,7 @@ NEED_ROWS = (
 
 NO_CONTROL = (
     "What being in the table added",
-    "not separated from what holds for everybody: needs control people, who are not in it (--control)",
+    "not separated from what holds for everybody: needs control people, who are not in it (--control, --hold-back)",
 )
 
 NO_REGISTER = ("Linkage to a register of named people", "needs a register (--register)")

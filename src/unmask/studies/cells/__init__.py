@@ -19,6 +19,12 @@ from unmask.results import Row
 FILE = "file"
 """Part of `use` behind the domain: the dataset is in the file that `file` names."""
 
+FILES = ("control",)
+"""Other settings of a dataset that name a file."""
+
+HOLD_BACK = "hold_back"
+"""Setting of a dataset of which every seed makes another population; its domain has a function `divide`."""
+
 _KIND: Mapping[str, Kind] = {"data": "datasets", "protections": "protections", "adversaries": "attacks"}
 
 
@@ -57,14 +63,24 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
 def _dataset(part: Part, folder: Path) -> Part:
     """A dataset whose files are found and digested."""
     known = cases_of(part.domain).DATASET
+    _check_aside(part.settings)
     if not _from_file(part):
         _check_names(part, _found(part, "datasets"), part.use, without=("rng",))
         return _with_hierarchies(_only(part, known), folder)
     if part.parameters:
         raise UnmaskError(unknown(next(iter(part.parameters)), (), "with or grid of a file"))
-    part = _with_file(_only(part, (*known, FILE)), folder)
+    part = _with_files(_only(part, (*known, FILE)), folder)
     _check_own_columns(part)
     return _with_hierarchies(part, folder)
+
+
+def _check_aside(settings: Mapping[str, Any]) -> None:
+    """Refuse control people who are said twice, or a share that is none."""
+    share = settings.get(HOLD_BACK, 0.5)
+    if not isinstance(share, float) or not 0 < share < 1:
+        raise UnmaskError(f"{HOLD_BACK} is {share!r}, expected a share between 0 and 1")
+    if HOLD_BACK in settings and "control" in settings:
+        raise UnmaskError(f"control people are in a file, and {HOLD_BACK} would draw others; leave one out")
 
 
 def _adversary(part: Part, folder: Path) -> Part:
@@ -195,13 +211,14 @@ def _frozen(value: Any) -> Any:
     return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
 
 
-def _with_file(part: Part, folder: Path) -> Part:
-    """The file's place and the digest of its content: a file that changes is another dataset."""
-    name = part.settings.get("file")
-    if not isinstance(name, str):
-        raise UnmaskError('it has no `file`; expected file = "people.csv", a path beside the plan')
-    path, sha256 = _digested(folder, name)
-    return replace(part, settings={**part.settings, "file": path, "file_sha256": sha256})
+def _with_files(part: Part, folder: Path) -> Part:
+    """The places of its files and the digests of their content: a file that changes is another dataset."""
+    settings = {**part.settings}
+    for key in (FILE, *(key for key in FILES if key in settings)):
+        if not isinstance(settings.get(key), str):
+            raise UnmaskError(f'it has no `{key}`; expected {key} = "people.csv", a path beside the plan')
+        settings[key], settings[f"{key}_sha256"] = _digested(folder, settings[key])
+    return replace(part, settings=settings)
 
 
 def _with_hierarchies(part: Part, folder: Path) -> Part:
@@ -266,7 +283,11 @@ def _population(cell: Cell) -> Any:
             raise UnmaskError(f"{dataset.use} cannot be made with these parameters: {error}") from None
         return cases_of(dataset.domain).load(dataset, drawn)
 
-    return _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
+    whole = _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
+    if HOLD_BACK not in dataset.settings:
+        return whole
+    divide, key = cases_of(dataset.domain).divide, digest("divided", dataset.content, cell.seed)
+    return _kept(key, lambda: divide(dataset, whole, cell.rng(HOLD_BACK)))
 
 
 def _release(cell: Cell) -> Any:
