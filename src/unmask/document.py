@@ -51,7 +51,7 @@ USUAL: Final[Mapping[str, tuple[object, ...]]] = {"missing": ("own",), "cells": 
 
 HELD: Final = frozenset(
     {"releases", "data", "original", "origins", "register", "control", "coverage", "gates", "k", "l_", "t", "relaxed"}
-    | {"hold_back", *READING, *ROLES.values(), *MEANINGS.values()}
+    | {"hold_back", "synthetic", *READING, *ROLES.values(), *MEANINGS.values()}
 )
 """Options of `unmask audit` and `unmask protect` that a document says."""
 
@@ -168,7 +168,7 @@ def policies(given: Settings) -> list[Policy]:
 def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """The releases to attack, and options of `unmask audit`: without releases the table of `data` is the release."""
     data = _table(given)
-    releases = list(_tables(given, "releases", ("file", "origin")))
+    releases = list(_tables(given, "releases", ("file", "origin", "synthetic")))
     if not releases:
         return [_file(data, folder)], _reading(data, folder) | _outside(given, folder)
     files = [_place(folder, _text(one, "file", "releases")) for one in releases]
@@ -177,6 +177,10 @@ def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]
         options |= {"original": _file(data, folder), **_aside(data)}
     if origins := [_place(folder, one["origin"]) for one in releases if "origin" in one]:
         options["origins"] = origins
+    if any(synthetic := [one.get("synthetic", False) for one in releases]):
+        if not all(synthetic):
+            raise UnmaskError("some releases are synthetic and others people's; give each kind a document of its own")
+        options["synthetic"] = True
     return files, options
 
 
@@ -321,7 +325,7 @@ def of_options(options: Settings) -> str:
     source = options.get("data") or options.get("original") or (releases.pop() if len(releases) == 1 else None)
     data = {"file": source, "hold_back": options.get("hold_back"), **{key: options[key] for key in READING}}
     published = [
-        {"file": file, "origin": origin}
+        {"file": file, "origin": origin, "synthetic": options.get("synthetic") or None}
         for file, origin in itertools.zip_longest(map(str, releases), map(str, origins))
     ]
     lists = {

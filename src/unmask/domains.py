@@ -51,6 +51,7 @@ class Cases(Protocol):
     audit              : what adversaries get from releases; keywords say what else the auditor has and asks. `unmask
                          audit` and `unmask.audit` are this function
     DATASET, ADVERSARY : what a plan may say of them besides name, use, with and grid
+    PROTECTION         : what it may say of protections; may be missing where that is nothing
     MEASURES           : the measures that cells of a study may have
     COLUMNS            : what a plan says of a dataset in names of its file's columns
     ROLES              : what it says of protections and adversaries in names of columns -> the role these must have

@@ -61,7 +61,7 @@ def choose(results: Results, requirements: Sequence[Condition], *, maximize: str
 
 def _missing(results: Results) -> Mapping[tuple[str, str], tuple[str, ...]]:
     found: dict[tuple[str, str], tuple[str, ...]] = {}
-    for gap in results.gaps:
+    for gap in (gap for gap in results.gaps if gap.status != "not run"):
         key = (gap.dataset, gap.protection)
         told = f"{gap.cells} {'cell' if gap.cells == 1 else 'cells'} {gap.status} against {gap.adversary}: {gap.reason}"
         found[key] = (*found.get(key, ()), told)

@@ -103,14 +103,14 @@ def _parts(given: Settings, kind: str, folder: Path) -> tuple[Part, ...]:
 def _variants(entry: Settings, kind: str, number: int, folder: Path) -> Iterator[Part]:
     """One part for every combination of the grid; each is made once, to see whether it can be."""
     where = f"{kind}[{number}]"
-    use = entry.get("use")
+    use = entry.get("use", "tables.file" if "file" in entry else None)
     if not isinstance(use, str):
         raise UnmaskError(f'{where} has no `use`; expected a name that `unmask list` shows, such as use = "tables.…"')
     fixed, grid = _table(entry, "with", where), _table(entry, "grid", where)
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise UnmaskError(f"{where}.grid.{key} is no list of values; expected for example {key} = [1, 2, 3]")
-    name = str(entry.get("name", use.rpartition(".")[2]))
+    name = str(entry.get("name", Path(str(entry["file"])).stem if "file" in entry else use.rpartition(".")[2]))
     settings = {key: value for key, value in entry.items() if key not in _OF_PART}
     for choice in itertools.product(*grid.values()):
         chosen = dict(zip(grid, choice, strict=True))

@@ -38,12 +38,13 @@ _NUMBERS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: cells by status ("done", "failed", "timed out", "skipped"), lines that were damaged, and the
-    reasons of what failed with how often each, the commonest first.
+    """How a run ended: cells by status ("done", "not run", "failed", "timed out", "skipped"), lines that were damaged,
+    and the reasons of what has no result with how often each, the commonest first.
     """
 
     cells: int
     done: int
+    not_run: int
     failed: int
     timed_out: int
     skipped: int
@@ -115,6 +116,7 @@ def run_study(
     return Outcome(
         cells=len(cells),
         done=found.count("done"),
+        not_run=found.count("not run"),
         failed=found.count("failed"),
         timed_out=found.count("timed out"),
         skipped=found.count("skipped"),

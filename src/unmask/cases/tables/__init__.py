@@ -32,6 +32,7 @@ from unmask.reports import ReportData
 from unmask.results import Row
 from unmask.tables import utility
 from unmask.tables.control import Sample, held_back, hold_back
+from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Known, Register
 from unmask.tables.reading import column_names
 from unmask.tables.release import Table
@@ -40,6 +41,7 @@ from unmask.truth import ABSENT
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 READING = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
 DATASET = (*READING, "control", "hold_back")
+PROTECTION = ("synthetic",)
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
@@ -54,12 +56,13 @@ USEFUL = {
 }
 """What a release is still good for, between 0 and 1, and what that is."""
 
+OF_ROWS = ("utility", "kept")
+"""Of these, what is asked row by row: of whose record became what."""
+
 MEASURES = (
     *(measure.name for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))),
     *USEFUL,
 )
-
-Released = tuple[Table, NDArray[np.int64]]
 
 
 def audit(
@@ -203,17 +206,22 @@ def divide(dataset: Part, people: Sample, rng: np.random.Generator) -> Sample:
 
 
 def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Released:
-    """The release of the members, and the member behind each of its rows."""
+    """The release of the members, and the member behind each of its rows; protection may be a release in a file."""
     if protection is None:
-        return population.members, np.arange(population.members.n_rows)
-    release, origin = protection(population.members, rng=rng)
-    return release, origin
+        return Released(population.members, np.arange(population.members.n_rows))
+    if not isinstance(protection, Path):
+        return released(protection, population.members, rng=rng)
+    if population.held is not None:
+        raise UnmaskError("a release in a file was made before anybody was held back; give control people in a file")
+    return Released(read_like(protection, population.members))
 
 
-def attack(cell: Cell, population: Sample, released: Released, attack: Any) -> list[Row]:
+def attack(cell: Cell, population: Sample, made: Released, attack: Any) -> list[Row]:
     """The rows of the belief, and what the protection cost."""
-    scene = replace(Scene.of(cell.protection.name, *released), control=_control(cell, population.control))
     people, knows = population.members, _known(cell.adversary)
+    if cell.protection.settings.get("synthetic"):
+        made = Released(made.release)
+    scene = Scene.of(cell.protection.name, *made)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     if isinstance(knows, Knowledge):  # the same people, whatever the release left out
         known, drawn_from = knows(people, rng=rng), float(people.n_rows)
@@ -221,9 +229,11 @@ def attack(cell: Cell, population: Sample, released: Released, attack: Any) -> l
         known, drawn_from = knows(people, scene.origin, rng=rng), math.inf
     if isinstance(knows, Register):
         attack = replace(attack, coverage=knows.coverage)
-    case = replace(scene, known=known, drawn_from=drawn_from).case(cell.adversary.name, attack)
+    control, foreign = _control(cell, population.control), made.origin is None
+    scene = replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign)
+    case = scene.case(cell.adversary.name, attack)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)]
-    return [*case.audited(wanted).rows, *_utility(cell, people, *released)]
+    return [*case.audited(wanted).rows, *_utility(cell, people, *made)]
 
 
 def _control(cell: Cell, people: Table | None) -> Known | None:
@@ -259,11 +269,16 @@ def _prices(adversary: Part) -> tuple[Measure, ...]:
     return () if attacker is None else price_measures(attacker) + campaign_measures(attacker)
 
 
-def _utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.int64]) -> list[Row]:
-    """What the release is still good for, as rows like any other: 1 is the table before protection."""
-    wanted = [name for name in USEFUL if cell.wants(name)]
+def _utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.int64] | None) -> list[Row]:
+    """What the release is still good for, as rows like any other: 1 is the table before protection. Of rows that are
+    nobody's it is what distributions say, of as many rows as both tables have.
+    """
+    wanted = [name for name in USEFUL if cell.wants(name) and (origin is not None or name not in OF_ROWS)]
     if not wanted:
         return []
+    n_rows = release.n_rows
+    if origin is None:
+        population, release, origin = _side_by_side(population, release)
     lost = utility.evaluate(population, release, origin)
     left = {
         "utility": 1.0 - lost.gcp,
@@ -272,8 +287,15 @@ def _utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.i
         "pairs": 1.0 - float(np.mean(list(lost.pairwise_distance.values()) or [0.0])),
         "counts": max(0.0, 1.0 - lost.query_error),
     }
-    n = {"utility": release.n_rows}
+    n = {"utility": n_rows}
     return [
         plain_row(cell, name, "share", left[name], prior=1.0, n=n.get(name, population.n_rows), note=USEFUL[name])
         for name in wanted
     ]
+
+
+def _side_by_side(population: Table, release: Table) -> tuple[Table, Table, NDArray[np.int64]]:
+    """As many rows of either table as the smaller one has, drawn; which stands beside which says nothing."""
+    n, rng = min(population.n_rows, release.n_rows), np.random.default_rng(0)
+    one, other = (table.take(rng.permutation(table.n_rows)[:n]) for table in (population, release))
+    return one, other, np.arange(n)

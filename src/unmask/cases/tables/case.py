@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit, audit
+from unmask.errors import NotRunError
 from unmask.measures import Measure
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
@@ -137,6 +138,8 @@ class Scene:
         """What somebody believes who attacks the people known."""
         if isinstance(attack, AttributeInference):
             return self.value(adversary, attack, attack.link(self.table, self.background))
+        if self.foreign:
+            raise NotRunError("no released row is anybody's, so nobody asks which record is theirs")
         if isinstance(attack, OrderAttack):
             return self.order(adversary, attack)
         if isinstance(attack, RegisterAttack):

@@ -69,6 +69,7 @@ def audit_tables(
     foreign: Mapping[str, float | None] = (
         dict.fromkeys(tables) if evidence.synthetic else facts.foreign(tables, original, evidence.origins)
     )
+    unstated = {name: one for name, one in tables.items() if name not in foreign and name not in evidence.origins}
     everything = releases if original is None else {ORIGINAL: original, **releases}
     counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
     found = _Found(None if motive is None else facing(motive, evidence), evidence, watched)
@@ -91,6 +92,7 @@ def audit_tables(
         assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes),
         not_run=(
             *words.nobodys(foreign),
+            *words.asked_about(facts.doubted(unstated, original)),
             *(words.missing_evidence(evidence, () if evidence.synthetic else tables) if tables else ()),
             *(words.NEED_ROWS if len(tables) < len(releases) else ()),
             *([words.NO_REGISTER] if evidence.register is None else []),

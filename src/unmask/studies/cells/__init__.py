@@ -56,8 +56,21 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         )
     if kind == "data":
         return _dataset(part, folder)
+    if kind == "protections":
+        return _protection(part, folder)
     made(part, _KIND[kind])
-    return _adversary(part, folder) if kind == "adversaries" else _only(part, ())
+    return _adversary(part, folder)
+
+
+def _protection(part: Part, folder: Path) -> Part:
+    """A protection that can be made, or a release in a file, which is found and digested."""
+    known: tuple[str, ...] = getattr(cases_of(part.domain), "PROTECTION", ())
+    if not _from_file(part):
+        made(part, "protections")
+        return _only(part, known)
+    if "synthetic" not in known or part.settings.get("synthetic") is not True:
+        raise UnmaskError("a release in a file does not say whose its rows are; give synthetic = true, or protect here")
+    return _with_files(_only(part, (*known, FILE)), folder)
 
 
 def _dataset(part: Part, folder: Path) -> Part:
@@ -206,6 +219,11 @@ def _made(value: Any, part: Part, kind: Kind) -> Any:
     return made(inner, kind)
 
 
+def _maker(part: Part) -> Any:
+    """A protection, or the path of a release."""
+    return Path(part.settings[FILE]) if _from_file(part) else made(part, "protections")
+
+
 def _frozen(value: Any) -> Any:
     """Lists of TOML as the tuples that parameters are."""
     return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
@@ -292,7 +310,7 @@ def _population(cell: Cell) -> Any:
 
 def _release(cell: Cell) -> Any:
     def protect() -> Any:
-        protection = None if cell.protection.use == NOTHING else made(cell.protection, "protections")
+        protection = None if cell.protection.use == NOTHING else _maker(cell.protection)
         rng = cell.rng("protection", cell.protection.content)
         return cases_of(cell.dataset.domain).protect(_population(cell), protection, rng)
 
