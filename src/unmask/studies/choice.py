@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unmask.errors import UnmaskError, nearest
-from unmask.studies.conditions import QUANTILES, Condition
+from unmask.studies.conditions import Condition
 from unmask.studies.summary import Results, Summary
 
 
@@ -45,9 +45,6 @@ def choose(results: Results, requirements: Sequence[Condition], *, maximize: str
     for name in [maximize, *(requirement.measure for requirement in requirements)]:
         if name not in known:
             raise UnmaskError(f"the study has no measure {name!r}; {nearest(name, known)}")
-    for requirement in requirements:
-        if requirement.field in QUANTILES:
-            raise UnmaskError(f"a study keeps no quantiles, and {requirement} asks for one; ask for worst or posterior")
     groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in results.summaries:
         groups.setdefault((summary.dataset, summary.protection), []).append(summary)

@@ -16,6 +16,7 @@ import numpy as np
 from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Cell, Plan
+from unmask.studies.conditions import QUANTILES
 from unmask.studies.journal import Journal, Result
 from unmask.studies.workers import run_cells
 from unmask.writing import whole
@@ -28,11 +29,13 @@ COLUMNS = (
     "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
     "high", "n", "status", "reason", "target", "direction", "interval", "worst", "note", "seconds",
     "linked_to", "control", "excess", "excess_low", "excess_high",
+    *QUANTILES,
 )  # fmt: skip
 """Of `results.parquet`."""
 
 _NUMBERS = (
     "prior", "posterior", "gain", "low", "high", "worst", "seconds", "control", "excess", "excess_low", "excess_high",
+    *QUANTILES,
 )  # fmt: skip
 
 
@@ -199,7 +202,8 @@ def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:
         yield {**names, "status": result.status, "reason": result.reason, "seconds": result.seconds}
     else:
         for row in result.rows:
-            yield {**row, **names, "status": result.status, "reason": "", "seconds": result.seconds}
+            quantiles = dict(zip(QUANTILES, row.get("quantiles", ()), strict=False))
+            yield {**row, **quantiles, **names, "status": result.status, "reason": "", "seconds": result.seconds}
 
 
 def _number(value: object) -> float:

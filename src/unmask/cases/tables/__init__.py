@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,12 +20,14 @@ from unmask.cases.price import Motive
 from unmask.cases.rows import plain_row
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.rotation import in_turn
 from unmask.cases.tables.standard import audit_tables
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
+from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, unknown
 from unmask.ranges import Range
 from unmask.reports import ReportData
@@ -40,7 +42,7 @@ from unmask.truth import ABSENT
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 READING = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
-DATASET = (*READING, "control", "hold_back")
+DATASET = (*READING, "control", "hold_back", "folds")
 PROTECTION = ("synthetic",)
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
@@ -60,6 +62,7 @@ OF_ROWS = ("utility", "kept")
 """Of these, what is asked row by row: of whose record became what."""
 
 MEASURES = (
+    ADDED.name,
     *(measure.name for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))),
     *USEFUL,
 )
@@ -201,19 +204,31 @@ def load(dataset: Part, made: Any) -> Sample:
 
 
 def divide(dataset: Part, people: Sample, rng: np.random.Generator) -> Sample:
-    """The population of one seed: a share of it is held back, and the others are members."""
+    """The population of one seed: a share of it is held back, and the others are members; or everybody is, in turn."""
+    if "folds" in dataset.settings:
+        return replace(people, fold=rng.permutation(np.arange(people.members.n_rows) % dataset.settings["folds"]))
     return hold_back(people.members, dataset.settings["hold_back"], rng=rng)
 
 
 def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Released:
     """The release of the members, and the member behind each of its rows; protection may be a release in a file."""
     if protection is None:
-        return Released(population.members, np.arange(population.members.n_rows))
-    if not isinstance(protection, Path):
-        return released(protection, population.members, rng=rng)
-    if population.held is not None:
-        raise UnmaskError("a release in a file was made before anybody was held back; give control people in a file")
-    return Released(read_like(protection, population.members))
+        protection = _unchanged
+    if isinstance(protection, Path):
+        if population.held is not None or population.fold is not None:
+            raise UnmaskError(
+                "a release in a file was made before anybody was held back; give control people in a file"
+            )
+        return Released(read_like(protection, population.members))
+    made = released(protection, population.members, rng=rng)
+    if population.fold is None:
+        return made
+    parts = [population.members.take(population.fold != number) for number in range(population.fold.max() + 1)]
+    return made._replace(without=tuple(released(protection, part, rng=rng).release for part in parts))
+
+
+def _unchanged(table: Table, *, rng: np.random.Generator) -> tuple[Table, NDArray[np.int64]]:  # noqa: ARG001
+    return table, np.arange(table.n_rows)
 
 
 def attack(cell: Cell, population: Sample, made: Released, attack: Any) -> list[Row]:
@@ -221,7 +236,7 @@ def attack(cell: Cell, population: Sample, made: Released, attack: Any) -> list[
     people, knows = population.members, _known(cell.adversary)
     if cell.protection.settings.get("synthetic"):
         made = Released(made.release)
-    scene = Scene.of(cell.protection.name, *made)
+    scene = Scene.of(cell.protection.name, made.release, made.origin)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     if isinstance(knows, Knowledge):  # the same people, whatever the release left out
         known, drawn_from = knows(people, rng=rng), float(people.n_rows)
@@ -233,7 +248,11 @@ def attack(cell: Cell, population: Sample, made: Released, attack: Any) -> list[
     scene = replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign)
     case = scene.case(cell.adversary.name, attack)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)]
-    return [*case.audited(wanted).rows, *_utility(cell, people, *made)]
+    rows: Sequence[Row] = case.audited(wanted).rows
+    if population.fold is not None and case.truth is not None and case.target != "identity":
+        found = in_turn(scene, attack, made.without, population.fold, case=case, rows=rows, of=wanted)
+        rows = [row for row in found if cell.wants(row.measure)]
+    return [*rows, *_utility(cell, people, made.release, made.origin)]
 
 
 def _control(cell: Cell, people: Table | None) -> Known | None:

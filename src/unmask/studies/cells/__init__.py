@@ -22,8 +22,10 @@ FILE = "file"
 FILES = ("control",)
 """Other settings of a dataset that name a file."""
 
-HOLD_BACK = "hold_back"
-"""Setting of a dataset of which every seed makes another population; its domain has a function `divide`."""
+ASIDE = ("hold_back", "folds", "control")
+"""Settings of a dataset about control people; of the first two every seed makes another population, by the function
+`divide` of its domain.
+"""
 
 _KIND: Mapping[str, Kind] = {"data": "datasets", "protections": "protections", "adversaries": "attacks"}
 
@@ -88,12 +90,14 @@ def _dataset(part: Part, folder: Path) -> Part:
 
 
 def _check_aside(settings: Mapping[str, Any]) -> None:
-    """Refuse control people who are said twice, or a share that is none."""
-    share = settings.get(HOLD_BACK, 0.5)
+    """Refuse control people who are said twice, and a share or a number of parts that is none."""
+    share, folds = settings.get("hold_back", 0.5), settings.get("folds", 2)
     if not isinstance(share, float) or not 0 < share < 1:
-        raise UnmaskError(f"{HOLD_BACK} is {share!r}, expected a share between 0 and 1")
-    if HOLD_BACK in settings and "control" in settings:
-        raise UnmaskError(f"control people are in a file, and {HOLD_BACK} would draw others; leave one out")
+        raise UnmaskError(f"hold_back is {share!r}, expected a share between 0 and 1")
+    if type(folds) is not int or folds < 2:
+        raise UnmaskError(f"folds is {folds!r}, expected a whole number of at least 2")
+    if len(said := [key for key in ASIDE if key in settings]) > 1:
+        raise UnmaskError(f"{' and '.join(said)} each say who the control people are; leave one out")
 
 
 def _adversary(part: Part, folder: Path) -> Part:
@@ -302,10 +306,10 @@ def _population(cell: Cell) -> Any:
         return cases_of(dataset.domain).load(dataset, drawn)
 
     whole = _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
-    if HOLD_BACK not in dataset.settings:
+    if not any(key in dataset.settings for key in ASIDE[:2]):
         return whole
     divide, key = cases_of(dataset.domain).divide, digest("divided", dataset.content, cell.seed)
-    return _kept(key, lambda: divide(dataset, whole, cell.rng(HOLD_BACK)))
+    return _kept(key, lambda: divide(dataset, whole, cell.rng("hold_back")))
 
 
 def _release(cell: Cell) -> Any:
