@@ -35,6 +35,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "tables": (),
     "noisy_release": (),
     "added": (),
+    "without": (),
     "channels": (),
     "location_study": (),
     "intervals": (),
