@@ -5,9 +5,12 @@ import pytest
 
 from unmask import UnmaskError
 from unmask.measures import realized_success
+from unmask.reports import render
+from unmask.reports.words import SPACE
 from unmask.studies.cells import _population, _release, run_cell
 from unmask.studies.choice import choose
 from unmask.studies.conditions import Condition
+from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.studies.summary import read_results
@@ -82,6 +85,9 @@ def test_a_choice_may_bound_what_records_add(tmp_path):
     results = read_results(tmp_path / "run")
     verdicts = choose(results, [Condition.parse("added.q95<=0.2")])
     assert [(one.protection, one.satisfied) for one in verdicts] == [("Mondrian k=60", True), ("Mondrian k=2", False)]
+    shown = render(study_page(tmp_path / "run")).replace(SPACE, " ")
+    for said in ("What being in the table adds", "What each record adds", "95 % below", "control people"):
+        assert said in shown
     found = next(one for one in results.summaries if one.measure == "added")
     assert len(found.quantiles) == 5
     assert sorted(found.quantiles) == list(found.quantiles)

@@ -70,8 +70,11 @@ def _ground(scale: Scale, left: float, right: float, top: float, bottom: float) 
         yield text(x, bottom + 12, words[0], anchor="middle", ink=SOFT, size=11)
 
 
-def dots(rows: Sequence[tuple[str, Sequence[Dot | Absent]]], *, label: str) -> str:
-    """By row a dot with its interval, a black tick where guessing stands, what is gained as a band, and the value."""
+def dots(rows: Sequence[tuple[str, Sequence[Dot | Absent]]], *, label: str, before: str = "guessing") -> str:
+    """By row a dot with its interval, a black tick where guessing stands, what is gained as a band, and the value.
+
+    before : what the tick is, where it is one for all rows
+    """
     found = [dot for _, own in rows for dot in own if isinstance(dot, Dot)]
     left, top, right = _left([name for name, _ in rows]), 22.0, PANEL - 6.0
     ends = [max(dot.prior, dot.value, dot.high) for dot in found]
@@ -90,9 +93,9 @@ def dots(rows: Sequence[tuple[str, Sequence[Dot | Absent]]], *, label: str) -> s
             parts += _dot(dot, scale, left, right - left, middle)
         y += height
     guesses = {percent(dot.prior) for dot in found}
-    if len(guesses) == 1:
+    if len(guesses) == 1 and before:
         parts.append(
-            text(left + scale.at(found[0].prior) * (right - left) - 1, 11, f"guessing {guesses.pop()}", ink=SOFT)
+            text(left + scale.at(found[0].prior) * (right - left) - 1, 11, f"{before} {guesses.pop()}", ink=SOFT)
         )
     return drawing(parts, height=bottom + 24, label=label)
 

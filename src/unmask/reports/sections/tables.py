@@ -94,7 +94,7 @@ def added_section(scope: Scope) -> Section | None:
     for target in (target for target in scope.targets if any(key[2] == target for key in own)):
         rows = {key[:2]: row for key, row in own.items() if key[2] == target}
         label = f"People in the table and control people. {what(target)}. The table below has the figures."
-        figures.append(Figure(what(target), dots(_against_control(scope, rows), label=label)))
+        figures.append(Figure(what(target), dots(_against_control(scope, rows), label=label, before="control")))
         head = (*scope.who_head, "Guessing", "Control people", "People in it", "Added")
         lines = [(*scope.who(*key), *_added_cells(row)) for key, row in rows.items()]
         tables.append(grid(head, lines, what(target), text=len(scope.who_head)))
