@@ -52,7 +52,7 @@ def test_control_excess_and_added_against_a_loop(tmp_path):
     rows = {row.measure: row for row in run_cell(cell)}
     people, made = _population(cell), _release(cell)
     assert len(made.without) == 4
-    assert made.release.n_rows == 400
+    assert made.whole.release.n_rows == 400
     assert np.bincount(people.fold).tolist() == [100] * 4
     knows = cell.rng("knowledge", cell.adversary.settings["knows"])
     person = knows.permutation(knows.choice(400, 150, replace=False))

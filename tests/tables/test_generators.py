@@ -1,10 +1,13 @@
 """Synthetic releases: made by a generator or found in a file, in a study; and what looks like one in an audit."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import unmask
 from unmask import UnmaskError
+from unmask.checks import check_protection
 from unmask.document import for_audit
 from unmask.errors import NotRunError
 from unmask.studies.cells import run_cell
@@ -162,3 +165,28 @@ def test_a_document_says_which_releases_are_synthetic(tmp_path):
     given["releases"].append({"file": "b.csv"})
     with pytest.raises(UnmaskError, match="a document of its own"):
         for_audit(given, tmp_path)
+
+
+@dataclass(frozen=True)
+class Margins:
+    """Draw every column by itself."""
+
+    def __call__(self, table: Table, *, rng=None):
+        """A release of nobody."""
+        return {name: rng.permutation(table[name]) for name in table.names}
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """Leave a column out."""
+
+    def __call__(self, table: Table, *, rng=None):
+        """A release of nobody."""
+        return Table.read({"age": rng.permutation(table["age"])}, quasi_identifiers="age")
+
+
+def test_a_generator_is_checked_as_protections_are():
+    kept = {verdict.law: verdict.state for verdict in check_protection(Margins())}
+    assert {kept["same seed same answer"], kept["inputs are left alone"], kept["release is valid"]} == {"kept"}
+    broken = {verdict.law: verdict.why for verdict in check_protection(Narrow())}
+    assert "other columns" in broken["release is valid"]

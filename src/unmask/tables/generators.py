@@ -12,15 +12,10 @@ from unmask.tables.release import Table
 
 
 class Released(NamedTuple):
-    """A release.
-
-    origin  : (n_rows,) the row of the table behind each record; None where no record is anybody's
-    without : where everybody is held back in turn, the release without each part of the people
-    """
+    """A release. origin : (n_rows,) the row of the table behind each record; None where no record is anybody's."""
 
     release: Table
     origin: NDArray[np.int64] | None = None
-    without: tuple[Table, ...] = ()
 
 
 def released(maker: Any, table: Table, *, rng: np.random.Generator | None = None) -> Released:

@@ -20,7 +20,7 @@ from unmask.cases.price import Motive
 from unmask.cases.rows import plain_row
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.rotation import in_turn
+from unmask.cases.tables.rotation import Made, in_turn
 from unmask.cases.tables.standard import audit_tables
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
@@ -210,7 +210,7 @@ def divide(dataset: Part, people: Sample, rng: np.random.Generator) -> Sample:
     return hold_back(people.members, dataset.settings["hold_back"], rng=rng)
 
 
-def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Released:
+def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Made:
     """The release of the members, and the member behind each of its rows; protection may be a release in a file."""
     if protection is None:
         protection = _unchanged
@@ -219,24 +219,25 @@ def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Re
             raise UnmaskError(
                 "a release in a file was made before anybody was held back; give control people in a file"
             )
-        return Released(read_like(protection, population.members))
-    made = released(protection, population.members, rng=rng)
+        return Made(Released(read_like(protection, population.members)))
+    whole = released(protection, population.members, rng=rng)
     if population.fold is None:
-        return made
+        return Made(whole)
     parts = [population.members.take(population.fold != number) for number in range(population.fold.max() + 1)]
-    return made._replace(without=tuple(released(protection, part, rng=rng).release for part in parts))
+    return Made(whole, tuple(released(protection, part, rng=rng).release for part in parts))
 
 
 def _unchanged(table: Table, *, rng: np.random.Generator) -> tuple[Table, NDArray[np.int64]]:  # noqa: ARG001
     return table, np.arange(table.n_rows)
 
 
-def attack(cell: Cell, population: Sample, made: Released, attack: Any) -> list[Row]:
+def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]:
     """The rows of the belief, and what the protection cost."""
     people, knows = population.members, _known(cell.adversary)
+    release, origin = made.whole
     if cell.protection.settings.get("synthetic"):
-        made = Released(made.release)
-    scene = Scene.of(cell.protection.name, made.release, made.origin)
+        origin = None
+    scene = Scene.of(cell.protection.name, release, origin)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     if isinstance(knows, Knowledge):  # the same people, whatever the release left out
         known, drawn_from = knows(people, rng=rng), float(people.n_rows)
@@ -244,7 +245,7 @@ def attack(cell: Cell, population: Sample, made: Released, attack: Any) -> list[
         known, drawn_from = knows(people, scene.origin, rng=rng), math.inf
     if isinstance(knows, Register):
         attack = replace(attack, coverage=knows.coverage)
-    control, foreign = _control(cell, population.control), made.origin is None
+    control, foreign = _control(cell, population.control), origin is None
     scene = replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign)
     case = scene.case(cell.adversary.name, attack)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)]
@@ -252,7 +253,7 @@ def attack(cell: Cell, population: Sample, made: Released, attack: Any) -> list[
     if population.fold is not None and case.truth is not None and case.target != "identity":
         found = in_turn(scene, attack, made.without, population.fold, case=case, rows=rows, of=wanted)
         rows = [row for row in found if cell.wants(row.measure)]
-    return [*rows, *_utility(cell, people, made.release, made.origin)]
+    return [*rows, *_utility(cell, people, release, origin)]
 
 
 def _control(cell: Cell, people: Table | None) -> Known | None:

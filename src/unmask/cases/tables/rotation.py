@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,15 @@ from unmask.cases.tables.case import Case, Scene, boxes_of
 from unmask.measures import Measure
 from unmask.measures.added import Added, belief_in_truth
 from unmask.results import Row
+from unmask.tables.generators import Released
 from unmask.tables.release import Table
+
+
+class Made(NamedTuple):
+    """What a protection made: the release of everybody, and the releases without each part of them, in turn."""
+
+    whole: Released
+    without: tuple[Table, ...] = ()
 
 
 def in_turn(
